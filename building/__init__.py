@@ -1,0 +1,28 @@
+"""How cypool is compiled. Imported by setup.py; never installed.
+
+    setup.py --> commands --> cythonize (.pyx -> .cpp) --+--> toolchain (.cpp -> .o -> .so)
+                    |                                    |         |
+                    +-------> library --> sdist          |       cache (content -> file)
+                              (ALE: ale.py)  (download) -+
+
+| module | what it does |
+| --- | --- |
+| `commands` | the setuptools commands; joins everything below |
+| `cythonize` | runs Cython, one process per module |
+| `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |
+| `library` | what a native library is, and how one becomes an archive to link |
+| `ale` | the declaration of the Arcade Learning Environment |
+| `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
+| `cache` | files kept under the hash of what they were made from |
+
+| environment variable | what it does |
+| --- | --- |
+| `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
+| `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |
+| `CYPOOL_WITHOUT=atari` | leaves out families of environments, separated by commas |
+| `CYPOOL_ALE_SOURCE` | the ale-py sdist, or the folder it unpacks to, instead of a download |
+| `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |
+| `CYPOOL_JOBS` | how many compilers run at once |
+
+`CXX`, `CPPFLAGS`, `CXXFLAGS`, `LDFLAGS`, `AR` and pip's `PIP_*` keep their usual meaning.
+"""

@@ -1,0 +1,47 @@
+"""The Arcade Learning Environment, compiled from its sdist.
+
+It is under GPL-2, and so is a binary that contains it; nothing of its text is kept here.
+"""
+
+from .library import SourceLibrary
+from .sdist import Sdist
+
+
+def _version_header(unpacked, folder):
+    """Fills in version.hpp.in, as ALE's own build does."""
+    version = (unpacked / "version.txt").read_text().strip()
+    major, minor, patch = version.split(".")
+    text = (unpacked / "src/ale/version.hpp.in").read_text()
+    values = {"": version, "_MAJOR": major, "_MINOR": minor, "_PATCH": patch, "_GIT_SHA": "unknown"}
+    for part, value in values.items():
+        text = text.replace(f"@ALE_VERSION{part}@", value)
+    (folder / "version.hpp").write_text(text)
+
+
+ALE = SourceLibrary(
+    family="atari",
+    sdist=Sdist(
+        project="ale-py",
+        version="0.12.1",
+        sha256="c503d574c5983e1063b451201ccb779d935919c0f6bf116fb0f4f8aa4c86d249",
+        variable="CYPOOL_ALE_SOURCE",
+        version_file="version.txt",
+    ),
+    root="src/ale",
+    sources=(
+        "ale_interface.cpp",
+        "common/*.c*",
+        "emucore/*.cxx",
+        "environment/*.cpp",
+        "games/*.cpp",
+        "games/supported/*.cpp",
+    ),
+    # windows and sound cards
+    exclude=("common/SDL2.cpp", "common/DynamicLoad.cpp", "common/ScreenSDL.cpp", "common/SoundSDL.cxx"),
+    replace={"environment/phosphor_blend.cpp": "cypool/envs/atari/phosphor_blend.cpp"},
+    include_dirs=("src",),
+    own_include_dirs=("building/zlib",),
+    # without NDEBUG the emulator checks asserts at every pixel; warnings are not ours to fix
+    flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-w"),
+    generate=_version_header,
+)

@@ -1,0 +1,133 @@
+"""The setuptools commands, and the list of extension modules."""
+
+import os
+import shutil
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from setuptools import Extension
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+from setuptools.errors import SetupError
+
+from . import cythonize, sdist, toolchain
+
+FLAGS = (
+    "-std=c++20",
+    *(("-O0", "-g", "-D_GLIBCXX_ASSERTIONS", "-DCYTHON_TRACE_NOGIL=1") if cythonize.DEBUG else
+      ("-O2", "-g0", "-DNDEBUG")),
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-ffp-contract=off",  # a fused multiply-add rounds once where NumPy and OpenCV round twice
+    "-fwrapv",  # as Python itself is compiled
+    "-pthread",
+    "-DNPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION",
+    "-DNPY_TARGET_VERSION=NPY_2_0_API_VERSION",
+    "-Wall",
+    "-Wextra",
+    # what Cython writes
+    "-Wno-unused-parameter",
+    "-Wno-unused-function",
+    "-Wno-missing-field-initializers",
+    "-Wno-cast-function-type",
+    "-Wno-deprecated-declarations",
+)
+
+
+def extensions(package, libraries):
+    """Declares one extension module for each .pyx file below a package.
+
+    Args:
+        package: its folder.
+        libraries: module name -> the native library it needs.
+
+    Returns:
+        The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas).
+    """
+    families = {library.family for library in libraries.values()}
+    without = set(os.environ.get("CYPOOL_WITHOUT", "").replace(",", " ").split())
+    if not without <= families:
+        raise SystemExit(f"CYPOOL_WITHOUT: expected some of {sorted(families)}, got {sorted(without)}")
+    modules = []
+    for source in sorted(Path(package).rglob("*.pyx")):
+        name = ".".join(source.with_suffix("").parts)
+        if not any(name.startswith(f"{package}.envs.{family}.") for family in without):
+            module = Extension(name, [str(source)], language="c++")
+            module.library = libraries.get(name)
+            modules.append(module)
+    return modules
+
+
+class BuildExt(build_ext):
+    """Compiles all modules and libraries at once, on all cores, and what did not change not at all."""
+
+    def build_extensions(self):
+        try:
+            self._build()
+        except (sdist.SourceNotFound, toolchain.CompileError) as error:
+            raise SetupError(str(error)) from None  # setuptools prints the text, without a traceback
+
+    def _build(self):
+        folder = Path(self.build_temp).absolute()
+        prepared = {library: library.prepare(folder)
+                    for library in {module.library for module in self.extensions} if library}
+        with ThreadPoolExecutor(_jobs(self.parallel)) as pool:
+            try:
+                # our modules first: one of them takes as long as many files of a library
+                modules = [(module, pool.submit(_compile_module, module, prepared.get(module.library)))
+                           for module in self.extensions]
+                members = {library: [pool.submit(toolchain.compile_unit, unit) for unit in ready.units]
+                           for library, ready in prepared.items()}
+                archives = {}
+                for module, compiled in modules:
+                    path, remarks = compiled.result()
+                    if remarks:
+                        print(remarks, flush=True)
+                    inputs, arguments, library = [path], (), module.library
+                    if library:
+                        if library not in archives:
+                            archives[library] = folder / f"lib{library.family}.a"
+                            objects = [member.result()[0] for member in members[library]]
+                            toolchain.archive(objects, archives[library])
+                        inputs.append(archives[library])
+                        arguments = prepared[library].link_arguments
+                    toolchain.link(inputs, Path(self.get_ext_fullpath(module.name)), arguments)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+class BuildPy(build_py):
+    """Puts the public headers into the wheel; an editable install reads them where they are."""
+
+    def run(self):
+        super().run()
+        if not self.editable_mode:
+            shutil.copytree("include", Path(self.build_lib, "cypool", "include"), dirs_exist_ok=True)
+
+
+def _compile_module(module, ready):
+    """From .pyx to object. Returns its path, and what Cython and the compiler said."""
+    import numpy
+
+    source = Path(module.sources[0])
+    target = Path("build", "cython", source.with_suffix(".cpp"))
+    remarks = cythonize.generate(module.name, source, target)
+    paths = sysconfig.get_paths()
+    include_dirs = ("include", *(ready.include_dirs if ready else ()),
+                    paths["include"], paths["platinclude"], numpy.get_include())
+    path, warnings = toolchain.compile_unit(toolchain.Unit(target, FLAGS, include_dirs))
+    return path, remarks + warnings
+
+
+def _jobs(parallel):
+    """How many compilers run at once: `build_ext -j`, else `$CYPOOL_JOBS`, else one for each core."""
+    given = os.environ.get("CYPOOL_JOBS", "")
+    if type(parallel) is int:  # True means: choose
+        return parallel
+    if not given:
+        return len(os.sched_getaffinity(0))
+    if not given.isdecimal() or given == "0":
+        raise SetupError(f"CYPOOL_JOBS: expected a positive number, got {given!r}")
+    return int(given)

@@ -1,0 +1,93 @@
+"""Runs the C++ compiler and the linker: through the cache, with readable errors."""
+
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import cache
+
+EXPORTS = Path(__file__).with_name("exports.map")
+
+
+class CompileError(Exception):
+    """Cython, the compiler or the linker failed; the text holds the command and what it printed."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit.
+
+    Attributes:
+        source: the file.
+        flags: what changes the object besides the text.
+        include_dirs: they matter only through the text that they bring in.
+        identity: a hash that covers the source and all it includes; None: the preprocessed text is taken.
+    """
+
+    source: Path
+    flags: tuple
+    include_dirs: tuple
+    identity: str | None = None
+
+
+def run(command):
+    """Runs a command, given as words and paths. Returns the finished process, or raises CompileError."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        said = done.stdout + done.stderr
+        raise CompileError(f"status {done.returncode} from\n{shlex.join(done.args)}\n{said}")
+    return done
+
+
+def words(variable):
+    """An environment variable, split as a shell would."""
+    return shlex.split(os.environ.get(variable, ""))
+
+
+@functools.cache
+def compiler():
+    """The C++ compiler's command: `$CXX`, else the one that built Python, else what there is."""
+    for command in (words("CXX"), shlex.split(sysconfig.get_config_var("CXX") or ""), ["g++"], ["clang++"]):
+        if command and shutil.which(command[0]):
+            return tuple(command)
+    raise CompileError("CXX: expected a C++20 compiler, such as g++ 11 or clang++ 16, found none")
+
+
+@functools.cache
+def compiler_identity():
+    return run([*compiler(), "--version"]).stdout + run([*compiler(), "-dumpmachine"]).stdout
+
+
+def compile_unit(unit):
+    """Compiles one unit, unless the cache has it. Returns (path of the object in the cache, warnings)."""
+    # what the user asks for comes last, so that it wins
+    flags = [*unit.flags, *words("CPPFLAGS"), *words("CXXFLAGS"), *words("CYPOOL_CFLAGS")]
+    command = [*compiler(), *flags, *(f"-I{folder}" for folder in unit.include_dirs)]
+    if unit.identity:
+        text = unit.identity
+    else:
+        # -P leaves out the names of files, which differ between pip's temporary environments; -g needs them
+        names = [] if any(flag.startswith("-g") and flag != "-g0" for flag in flags) else ["-P"]
+        text = run([*command, *names, "-E", unit.source]).stdout
+    key = cache.digest(compiler_identity(), *compiler(), *flags, "text:", text)
+    return cache.get("objects", key, ".o", lambda new: run([*command, "-c", unit.source, "-o", new]).stderr)
+
+
+def archive(objects, target):
+    """Packs objects into a static library."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)  # ar would keep the members that are in there
+    run([*(words("AR") or ["ar"]), "rcs", target, *objects])
+
+
+def link(inputs, target, arguments=()):
+    """Links an extension module that shows nothing to the world but its PyInit function."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)  # a running process may have the old one mapped
+    run([*compiler(), "-shared", "-pthread", f"-Wl,--version-script={EXPORTS}", *inputs, *arguments,
+         *words("LDFLAGS"), *words("CYPOOL_CFLAGS"), "-o", target])

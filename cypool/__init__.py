@@ -1,0 +1,103 @@
+"""cypool: batches of reinforcement-learning environments, stepped in C++ threads without the GIL.
+
+The way of the data, and where to read about each station:
+
+     actions (NumPy / list)                                    observations, rewards, flags, info
+          |                                                                 ^
+          v                                                                 |
+     faces/gymnasium.py: checks and converts ------------------------------ |
+          |                                                                 |
+          v                                                                 |
+     engine/pool.pyx  send --> engine/ready  --> engine/worker  --> engine/batch --> recv
+                               ring of ids       threads, no GIL    rows and blocks
+                                                    |    ^
+                                                    v    |
+                                 env.pxd: Env.reset / Env.step, then Env.observe
+                                                    ^
+                                 envs/: one family each
+
+`make` joins them: registry.py finds the environment, spec.py describes it.
+"""
+from pathlib import Path
+
+from cypool.errors import ClosedError, EnvError
+from cypool.registry import list_all_envs, make_spec, register
+
+__version__ = "0.1.0"
+__all__ = [
+    "ClosedError", "EnvError", "get_include", "list_all_envs", "make", "make_gymnasium", "make_spec", "register",
+]
+
+
+def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=None, seed=None,
+         max_episode_steps=None, **options):
+    """Makes a batch of environments.
+
+    Args:
+        id: An id of `list_all_envs()`, such as "Pong-v5".
+        env_type: The API of the result: "gymnasium".
+        num_envs: How many environments, 1 to 1,048,576.
+        batch_size: Environments that one `recv` returns. By default `num_envs`: synchronous. With less the
+            pool is asynchronous and returns those that finish first.
+        num_threads: Threads that step environments, 0 to 4096. By default as many as there are CPUs for this
+            process, but not more than `batch_size`. A synchronous caller is one of them, so 0 and 1 run
+            everything on the caller's thread; an asynchronous pool does so with 0 only.
+        seed: An int, and environment i gets `seed + i`; or a sequence of one int per environment.
+            By default seeds are drawn from the operating system.
+        max_episode_steps: Overrides the step limit of the id.
+        **options: Options of the environment; `make_spec(id).options` lists them with their defaults.
+
+    Returns:
+        A `cypool.faces.gymnasium.GymnasiumPool`, which is a `gymnasium.vector.VectorEnv`.
+
+    Raises:
+        ValueError: An unknown id or option, or a value out of range.
+        TypeError: A value of the wrong type.
+    """
+    if env_type != "gymnasium":
+        raise ValueError(f"env_type: expected 'gymnasium', got {env_type!r}")
+    return make_gymnasium(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=seed,
+                          max_episode_steps=max_episode_steps, **options)
+
+
+def make_gymnasium(id, *, num_envs=1, batch_size=None, num_threads=None, seed=None, max_episode_steps=None,
+                   **options):
+    """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; see `make`."""
+    from cypool.faces.gymnasium import GymnasiumPool
+
+    pool, spec = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, options)
+    return GymnasiumPool(pool, spec)
+
+
+def get_include():
+    """Returns the folder with cypool's C++ headers, for a plug-in's `include_dirs`."""
+    here = Path(__file__).resolve().parent
+    # inside the package when installed, beside it in a checkout
+    for folder in (here / "include", here.parent / "include"):
+        if (folder / "cypool" / "slot.h").is_file():
+            return str(folder)
+    raise RuntimeError(f"cypool: the headers are neither in {here} nor beside it")
+
+
+def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, options):
+    """Checks what all faces have in common; returns the engine's pool, seeded, and the spec."""
+    import secrets
+
+    from cypool.arguments import check_int
+    from cypool.engine import cpus
+    from cypool.engine.pool import Pool
+    from cypool.faces.gymnasium import seeds_of
+    from cypool.registry import resolve
+
+    num_envs = check_int("num_envs", num_envs, 1, 2**20)
+    batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
+    if num_threads is None:
+        num_threads = min(cpus.available(), batch_size)
+    # more threads than environments have nothing to do
+    num_threads = min(check_int("num_threads", num_threads, 0, 4096), num_envs)
+    # far enough below 2**31 for every family
+    seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs)
+    cls, spec = resolve(id, max_episode_steps, options)
+    pool = Pool([cls(spec, i) for i in range(num_envs)], batch_size, num_threads)
+    pool.seed(range(num_envs), seeds)
+    return pool, spec

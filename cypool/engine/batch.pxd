@@ -1,0 +1,60 @@
+"""Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libcpp.atomic cimport atomic
+from libcpp.vector cimport vector
+
+from cypool.env cimport Slot
+
+
+cdef extern from "cypool/open_batch.h" namespace "cypool" nogil:
+    enum:
+        MAX_COLUMNS
+
+    cdef struct Column:
+        char* data               # row 0; the block owns the memory
+        size_t row_bytes
+
+    cdef cppclass OpenBatch:     # a batch that is being filled; workers write to distinct rows of it
+        Column* columns          # observations, then infos
+        int num_columns          # observations and infos
+        int num_obs
+        double* reward
+        uint8_t* terminated
+        uint8_t* truncated
+        int32_t* env_id
+        int32_t* elapsed_step
+        atomic[uint32_t] finished
+        atomic[uint32_t] wanted
+
+
+cdef class Layout:
+    """The columns of a batch."""
+    cdef readonly int num_rows
+    cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
+    cdef readonly int num_columns        # observations and infos
+    cdef list dtypes
+    cdef list shapes                     # of one row
+    cdef vector[size_t] row_bytes
+    cdef vector[size_t] offsets          # of each column from the start of the block
+    cdef size_t nbytes
+
+
+cdef class Block:
+    """The memory of one batch and the arrays over it."""
+    cdef Layout layout                   # outlives the block
+    cdef list arrays                     # one per column; each keeps the memory alive
+    cdef char* data                      # borrowed from the Memory under the arrays
+    cdef vector[Column] columns
+
+    cdef bint idle(self) except -1
+    cdef void open_on(self, OpenBatch* batch) noexcept
+
+
+cdef class Blocks:
+    """Hands out blocks; takes one back as soon as its arrays are dead."""
+    cdef Layout layout
+    cdef list blocks
+    cdef int limit                       # blocks watched for reuse; beyond that the user owns them
+    cdef Py_ssize_t turn                 # where the search begins
+
+    cdef Block take(self)

@@ -1,0 +1,174 @@
+"""Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
+from cpython.object cimport PyObject
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport calloc, free
+
+cimport numpy as cnp
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
+    PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
+
+cdef enum:
+    ALIGNMENT = 64
+
+# what the engine itself writes of every row, after the environment's columns
+cdef list ENGINE_COLUMNS = [np.float64, np.bool_, np.bool_, np.int32, np.int32]
+cdef enum:
+    REWARD = 0
+    TERMINATED = 1
+    TRUNCATED = 2
+    ENV_ID = 3
+    ELAPSED_STEP = 4
+
+
+cdef class Memory:
+    """Aligned zeroed memory; the base object of a block's arrays."""
+    cdef void* _raw
+    cdef char* data
+
+    def __cinit__(self, size_t nbytes):
+        self._raw = calloc(1, nbytes + ALIGNMENT)
+        if self._raw == NULL:
+            raise MemoryError(f"a batch of {nbytes} bytes")
+        self.data = <char*>((<uintptr_t>self._raw + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
+
+    def __dealloc__(self):
+        free(self._raw)
+
+
+cdef class Layout:
+    """The columns of a batch.
+
+    Args:
+        num_rows: Rows of a batch.
+        observations: Descriptions (with `shape` and `dtype`) of the observation arrays, in order.
+        infos: The same for the info arrays.
+    """
+
+    def __init__(self, int num_rows, observations, infos):
+        self.num_rows = num_rows
+        self.num_obs = len(observations)
+        described = [*observations, *infos]
+        self.num_columns = len(described)
+        if self.num_columns > MAX_COLUMNS:
+            raise ValueError(f"spec: expected at most {MAX_COLUMNS} arrays, got {self.num_columns}")
+        self.dtypes = [column.dtype for column in described] + [np.dtype(t) for t in ENGINE_COLUMNS]
+        self.shapes = [tuple(column.shape) for column in described] + [()] * len(ENGINE_COLUMNS)
+        self.nbytes = 0
+        for dtype, shape in zip(self.dtypes, self.shapes):
+            row_bytes = dtype.itemsize
+            for n in shape:
+                row_bytes *= n
+            self.row_bytes.push_back(row_bytes)
+            self.offsets.push_back(self.nbytes)
+            # every column starts on a cache line of its own
+            self.nbytes += (<size_t>row_bytes * num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+
+cdef object _view(Layout layout, Memory memory, int k):
+    """Returns a new array over column k."""
+    cdef cnp.dtype dtype = layout.dtypes[k]
+    cdef cnp.npy_intp[32] dims
+    cdef tuple shape = layout.shapes[k]
+    cdef int d
+    dims[0] = layout.num_rows
+    for d in range(len(shape)):
+        dims[d + 1] = shape[d]
+    array = cnp.PyArray_SimpleNewFromData(len(shape) + 1, dims, dtype.type_num, memory.data + layout.offsets[k])
+    # the base is no ndarray, so views of views refer to our array, whose reference count tells
+    cnp.set_array_base(array, memory)
+    return array
+
+
+cdef bint _intact(Layout layout, cnp.ndarray array, int k) except -1:
+    """Whether the array is as `_view` made it: a user may have reshaped or locked it before letting it go."""
+    cdef tuple shape = layout.shapes[k]
+    cdef int d
+    if (cnp.PyArray_NDIM(array) != len(shape) + 1 or not cnp.PyArray_ISCARRAY(array)
+            or cnp.PyArray_DIM(array, 0) != layout.num_rows
+            or <PyObject*>cnp.PyArray_DESCR(array) != <PyObject*>layout.dtypes[k]):
+        return False
+    for d in range(len(shape)):
+        if cnp.PyArray_DIM(array, d + 1) != <cnp.npy_intp>shape[d]:
+            return False
+    return True
+
+
+cdef class Block:
+    """The memory of one batch and the arrays over it.
+
+    Memory: the arrays share one `Memory`, which lives as long as any of them, or any view of them.
+    """
+
+    def __init__(self, Layout layout):
+        cdef Memory memory = Memory(layout.nbytes)
+        cdef int k
+        self.layout = layout
+        self.data = memory.data
+        self.arrays = [_view(layout, memory, k) for k in range(len(layout.dtypes))]
+        for k in range(layout.num_columns):
+            self.columns.push_back(Column(self.data + layout.offsets[k], layout.row_bytes[k]))
+
+    cdef bint idle(self) except -1:
+        """Whether the arrays are held by nobody but this block; repairs what a user did to them."""
+        cdef int k
+        for k in range(len(self.arrays)):
+            if Py_REFCNT(PyList_GET_ITEM(<PyObject*>self.arrays, k)) != 1:
+                return False
+        for k in range(len(self.arrays)):
+            if not _intact(self.layout, self.arrays[k], k):
+                self.arrays[k] = _view(self.layout, <Memory>cnp.get_array_base(self.arrays[k]), k)
+        return True
+
+    cdef void open_on(self, OpenBatch* batch) noexcept:
+        """Makes `batch` point to this block."""
+        cdef int n = self.layout.num_columns
+        batch.columns = self.columns.data()
+        batch.num_columns = n
+        batch.num_obs = self.layout.num_obs
+        batch.reward = <double*>(self.data + self.layout.offsets[n + REWARD])
+        batch.terminated = <uint8_t*>(self.data + self.layout.offsets[n + TERMINATED])
+        batch.truncated = <uint8_t*>(self.data + self.layout.offsets[n + TRUNCATED])
+        batch.env_id = <int32_t*>(self.data + self.layout.offsets[n + ENV_ID])
+        batch.elapsed_step = <int32_t*>(self.data + self.layout.offsets[n + ELAPSED_STEP])
+        batch.finished.store(0)
+        batch.wanted.store(0)
+
+
+cdef class Blocks:
+    """Hands out blocks; takes one back as soon as its arrays are dead.
+
+    Args:
+        layout: The columns of every block.
+        spare: How many blocks to watch besides those in use. A user who keeps more batches than that
+            gets fresh memory for each, which is freed with the last array over it.
+    """
+
+    def __init__(self, Layout layout, int spare):
+        self.layout = layout
+        self.blocks = []
+        self.limit = spare
+
+    cdef Block take(self):
+        cdef Py_ssize_t k, n = len(self.blocks)
+        cdef Block block
+        # blocks come free in the order they were handed out, so the search starts at the oldest
+        for k in range(n):
+            self.turn = self.turn + 1 if self.turn + 1 < n else 0
+            block = <Block>self.blocks[self.turn]
+            # one reference from the list, one from `block`: nobody fills it
+            if Py_REFCNT(<PyObject*>block) == 2 and block.idle():
+                return block
+        block = Block(self.layout)
+        if n < self.limit:
+            self.blocks.append(block)
+        else:
+            # all are in use: forget the oldest, its arrays keep their memory alive
+            self.turn = self.turn + 1 if self.turn + 1 < n else 0
+            self.blocks[self.turn] = block
+        return block

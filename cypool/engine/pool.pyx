@@ -1,0 +1,407 @@
+"""The pool: sends environments to the threads and hands out batches."""
+import atexit
+import time
+import weakref
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+from libcpp.vector cimport vector
+
+cimport numpy as cnp
+
+from cypool.engine import cpus
+from cypool.errors import ClosedError, EnvError
+
+from cypool.engine.batch cimport Block, Blocks, Layout, OpenBatch
+from cypool.engine.threads cimport now_ns
+from cypool.engine.worker cimport Claim, Crew
+from cypool.env cimport Env
+
+cnp.import_array()
+
+cdef enum:
+    INLINE_NS = 8_000            # less work than this is done sooner than a thread takes it up
+    WORTH_WAKING_NS = 100_000    # so much work is worth a futex call
+    HOT_NS = 20_000              # workers still spin so long after the last call
+    SLICE_NS = 100_000_000       # how long to wait at a time before looking for signals
+
+# closed at exit, while threads can still be joined
+pools = weakref.WeakSet()
+
+
+@atexit.register
+def _close_pools():
+    cdef Pool pool
+    for pool in list(pools):
+        # a daemon thread may still be in a call
+        if not pool.busy:
+            pool.close()
+
+
+@cython.no_gc_clear
+cdef class Pool:
+    """Steps environments on threads.
+
+    This is the engine under the faces: it assumes that actions are valid, but checks all that could
+    make two threads step one environment, or a caller wait for nothing.
+
+    Args:
+        envs: `Env` objects of one spec, in the order of their ids, seeded.
+        batch_size: Rows of a batch. With fewer rows than envs the pool is asynchronous: `recv` returns
+            whichever environments finish first.
+        num_threads: Threads that step environments. A synchronous caller is one of them, so 0 and 1
+            start none; an asynchronous caller is not, and only with 0 everything happens in `recv`.
+
+    Threads: one caller at a time, a second one gets a RuntimeError.
+    Memory: a batch once handed out never changes; its memory is used again when its last array dies.
+    """
+    cdef Crew crew
+    cdef Layout layout
+    cdef Blocks blocks
+    cdef list filling                # Block under each of the crew's open batches
+    cdef readonly int num_envs
+    cdef readonly int batch_size
+    cdef readonly bint is_async
+    cdef bint closed
+    cdef bint busy                   # a call is under way
+    cdef list obs_keys               # None for an observation that is no dict
+    cdef list info_keys
+    cdef size_t action_bytes
+    cdef int num_cpus
+    cdef uint32_t pending            # rows sent for and not handed out
+    cdef uint64_t taken              # rows handed out or skipped, where not ordered
+    cdef vector[int32_t] all_ids     # 0, 1, 2, ...
+    cdef vector[int32_t] sent_ids    # of the send that is not received yet, where ordered
+    cdef vector[int32_t] last_ids    # of the last batch handed out, where not ordered
+    cdef vector[uint8_t] in_flight   # where not ordered
+    cdef vector[uint8_t] started     # 1: has been reset at least once
+    cdef int num_unstarted
+    cdef vector[uint64_t] stamps     # the last send that named this env
+    cdef uint64_t stamp
+    cdef Claim claim                 # the caller's own
+    cdef int64_t idle_since          # when the last recv ended
+    cdef object __weakref__
+
+    def __init__(self, list envs, int batch_size, int num_threads):
+        cdef int k, num_open, num_workers
+        cdef Env env
+        spec = (<Env>envs[0]).spec
+        self.num_envs = len(envs)
+        self.batch_size = batch_size
+        self.is_async = batch_size < self.num_envs
+        self.num_cpus = cpus.available()
+        self.action_bytes = spec.action.dtype.itemsize
+        for n in spec.action.shape:
+            self.action_bytes *= n
+        self.obs_keys = [key for key, _ in spec.observations]
+        self.info_keys = list(spec.info)
+        self.layout = Layout(
+            batch_size, [part for _, part in spec.observations], list(spec.info.values()))
+        # so many batches can hold rows at once, as each env has one row at most
+        num_open = self.num_envs // batch_size + 2 if self.is_async else 1
+        self.blocks = Blocks(self.layout, num_open + 4)
+        self.filling = []
+        self.in_flight.resize(self.num_envs)
+        self.started.resize(self.num_envs)
+        self.stamps.resize(self.num_envs)
+        self.num_unstarted = self.num_envs
+        for k in range(self.num_envs):
+            self.all_ids.push_back(k)
+        memset(&self.claim, 0, sizeof(Claim))
+        self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async)
+        for k in range(num_open):
+            self.filling.append(None)
+            self._open(k)
+        num_workers = num_threads if self.is_async else num_threads - 1
+        self.crew.num_steppers = max(num_threads, 1)
+        self.crew.start(max(num_workers, 0))
+        pools.add(self)
+
+    def __dealloc__(self):
+        if self.crew is not None:
+            self.crew.stop()
+
+    @property
+    def num_threads(self):
+        """Threads that step environments; a synchronous caller is one of them."""
+        return self.crew.num_steppers
+
+    @property
+    def num_pending(self):
+        """Environments sent and not received yet."""
+        return self.pending
+
+    def close(self):
+        """Ends the threads and lets go of environments and memory. A second call does nothing."""
+        if self.closed:
+            return
+        if self.busy:
+            raise RuntimeError("close: another thread is in a call of this pool")
+        self.closed = True
+        self.crew.stop()
+        self.crew = None
+        self.blocks = None
+        self.filling = None
+
+    def seed(self, env_ids, seeds):
+        """Seeds environments; each takes effect with its next reset.
+
+        Args:
+            env_ids: Ids of environments that are not in flight.
+            seeds: One int for each.
+        """
+        cdef Env env
+        self._enter()
+        try:
+            for env_id, seed in zip(env_ids, seeds):
+                if self.in_flight[<int>env_id] or (self.pending and not self.is_async):
+                    raise RuntimeError(f"seed: env {env_id} is in flight: call recv() first")
+                env = self.crew.owner[env_id]
+                env.seed(seed)
+        finally:
+            self.busy = False
+
+    def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
+        """Has environments stepped; does not wait.
+
+        Args:
+            actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for
+                each id. Copied.
+            env_ids: int32, C-contiguous, shape (k,); all environments if None, and in an asynchronous
+                pool those of the last batch received.
+
+        Raises:
+            ValueError: An id is out of range or comes twice, or the number of actions is wrong.
+            RuntimeError: An environment is in flight or was never reset.
+        """
+        self._enter()
+        try:
+            self._send(actions, env_ids)
+        finally:
+            self.busy = False
+
+    def send_reset(self, cnp.ndarray env_ids=None):
+        """Has environments reset, all if `env_ids` is None; does not wait. Raises as `send` does."""
+        cdef uint32_t count
+        cdef const int32_t* ids
+        cdef uint32_t k
+        self._enter()
+        try:
+            ids = self._ids(env_ids, True, &count)
+            for k in range(count):
+                (<Env>self.crew.envs[ids[k]]).over = True
+                (<Env>self.crew.envs[ids[k]]).forced = True
+                if not self.started[ids[k]]:
+                    self.started[ids[k]] = True
+                    self.num_unstarted -= 1
+            self._dispatch(ids, count)
+        finally:
+            self.busy = False
+
+    def recv(self, timeout=None):
+        """Waits for a batch.
+
+        Args:
+            timeout: Seconds to wait at most.
+
+        Returns:
+            Observation (an array or a dict of arrays), reward, terminated, truncated, info: `batch_size`
+            rows, or as many as are pending if those are fewer. In the order of `send` if synchronous.
+
+        Raises:
+            RuntimeError: Nothing is pending.
+            TimeoutError: The time is over; the batch can still be received later.
+            EnvError: An environment failed.
+        """
+        self._enter()
+        try:
+            return self._recv(timeout)
+        finally:
+            self.busy = False
+
+    def step(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
+        """`send`, then `recv`."""
+        self._enter()
+        try:
+            self._send(actions, env_ids)
+            return self._recv(None)
+        finally:
+            self.busy = False
+
+    def drain(self):
+        """Waits for everything in flight and throws it away."""
+        self._enter()
+        try:
+            while self.pending:
+                try:
+                    self._recv(None)
+                except EnvError:
+                    # whoever throws the rows away does not want to know
+                    pass
+        finally:
+            self.busy = False
+
+    cdef int _enter(self) except -1:
+        if self.closed:
+            raise ClosedError("the pool is closed")
+        if self.crew.forked():
+            raise RuntimeError("the pool was made before fork(): its threads are in the parent, make a new one")
+        if self.busy:
+            raise RuntimeError("the pool is in a call of another thread: use it from one thread at a time")
+        self.busy = True
+        return 0
+
+    cdef int _send(self, cnp.ndarray actions, cnp.ndarray env_ids) except -1:
+        cdef uint32_t count, k
+        cdef const int32_t* ids = self._ids(env_ids, False, &count)
+        cdef const char* source = cnp.PyArray_BYTES(actions)
+        cdef char* target = self.crew.actions.data()
+        if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes:
+            raise ValueError(f"actions: expected {count} rows, got shape {(<object>actions).shape}")
+        if ids == self.all_ids.data():
+            memcpy(target, source, count * self.action_bytes)
+        else:
+            for k in range(count):
+                memcpy(target + ids[k] * self.action_bytes, source + k * self.action_bytes, self.action_bytes)
+        self._dispatch(ids, count)
+        return 0
+
+    cdef const int32_t* _ids(self, cnp.ndarray env_ids, bint reset, uint32_t* count) except NULL:
+        """Checks which environments a call names; changes nothing."""
+        cdef const int32_t* ids
+        cdef uint32_t k
+        if env_ids is None:
+            if self.is_async and not reset:
+                ids, count[0] = self.last_ids.data(), <uint32_t>self.last_ids.size()
+                if count[0] == 0:
+                    raise RuntimeError("send: no batch was received since the last send: name the env_id")
+            else:
+                ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
+        else:
+            ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
+            count[0] = <uint32_t>cnp.PyArray_SIZE(env_ids)
+            if count[0] == 0:
+                raise ValueError("env_id: expected at least one id, got none")
+            self.stamp += 1
+            for k in range(count[0]):
+                if not 0 <= ids[k] < self.num_envs:
+                    raise ValueError(f"env_id: expected ids in [0, {self.num_envs}), got {ids[k]}")
+                if self.stamps[ids[k]] == self.stamp:
+                    raise ValueError(f"env_id: expected each id once, got {ids[k]} twice")
+                self.stamps[ids[k]] = self.stamp
+        if self.pending > 0:
+            if not self.is_async:
+                raise RuntimeError(f"send: {self.pending} envs are in flight: call recv() first")
+            for k in range(count[0]):
+                if self.in_flight[ids[k]]:
+                    raise RuntimeError(f"send: env {ids[k]} is in flight: call recv() until it comes back")
+        if self.num_unstarted > 0 and not reset:
+            for k in range(count[0]):
+                if not self.started[ids[k]]:
+                    raise RuntimeError(f"send: env {ids[k]} was never reset: call reset() first")
+        return ids
+
+    cdef int _dispatch(self, const int32_t* ids, uint32_t count) except -1:
+        """Gives checked ids to the threads, or keeps them for the caller."""
+        cdef Crew crew = self.crew
+        cdef int64_t work_ns
+        cdef uint32_t k, helpers = <uint32_t>crew.threads.size()
+        if self.is_async:
+            for k in range(count):
+                self.in_flight[ids[k]] = True
+                crew.ready.get().push(ids[k])
+            self.last_ids.clear()
+            self.pending += count
+            crew.ready.get().publish()
+            crew.rouse(min(helpers, count))
+            return 0
+        self._open(0)
+        crew.base = crew.ready.get().pushed()
+        self.pending = count
+        work_ns = <int64_t>crew.cost_ns.load() * count
+        if helpers == 0 or 0 < work_ns < INLINE_NS:
+            if ids != self.all_ids.data():
+                self.sent_ids.assign(ids, ids + count)
+                ids = self.sent_ids.data()
+            self.claim.own = ids
+            self.claim.own_left = count
+            self.claim.own_first = crew.base
+            return 0
+        for k in range(count):
+            crew.ready.get().push(ids[k])
+        crew.ready.get().publish()
+        if work_ns == 0 or work_ns >= WORTH_WAKING_NS:
+            crew.rouse(min(helpers, count - 1))
+        elif now_ns() - self.idle_since < HOT_NS:
+            # little work, but call after call: threads pay if they find a core to spin on
+            crew.rouse(min(helpers, <uint32_t>max(self.num_cpus - 1, 0)))
+        return 0
+
+    cdef object _recv(self, timeout):
+        cdef Crew crew = self.crew
+        cdef int slot = <int>(self.taken // self.batch_size % crew.open.size()) if self.is_async else 0
+        cdef OpenBatch* batch = crew.open[slot]
+        cdef uint32_t wanted = min(self.pending, <uint32_t>self.batch_size)
+        cdef int64_t slice_ns = SLICE_NS
+        if wanted == 0:
+            raise RuntimeError("recv: nothing is pending: call send() or reset() first")
+        if timeout is not None:
+            deadline = time.monotonic() + timeout
+            slice_ns = min(slice_ns, max(0, int(timeout * 1e9)))
+        # a synchronous caller steps what is left; an asynchronous one only if there is nobody else
+        if not self.is_async:
+            self.claim.quota = <uint32_t>-1
+        elif crew.threads.size() == 0:
+            self.claim.quota = wanted - batch.finished.load()
+        while not crew.collect(&self.claim, batch, wanted, slice_ns):
+            PyErr_CheckSignals()
+            if timeout is not None and time.monotonic() >= deadline:
+                raise TimeoutError(f"recv: {batch.finished.load()} of {wanted} envs finished in {timeout} s")
+        self.pending -= wanted
+        result = self._hand_out(slot, wanted)
+        self.idle_since = now_ns()
+        if crew.errors:
+            causes = {i: crew.errors.pop(i) for i in result[4]["env_id"].tolist() if i in crew.errors}
+            if causes:
+                error = EnvError(causes, result)
+                raise error from causes[error.env_id]
+        return result
+
+    cdef tuple _hand_out(self, int slot, uint32_t count):
+        """The arrays of a finished batch; an asynchronous pool opens a new one in its place."""
+        cdef Block block = self.filling[slot]
+        cdef list arrays = block.arrays
+        cdef int k, n = self.layout.num_columns
+        cdef const int32_t* ids
+        if count < <uint32_t>self.batch_size:
+            arrays = [array[:count] for array in arrays]
+        if self.is_async:
+            ids = self.crew.open[slot].env_id
+            self.last_ids.assign(ids, ids + count)
+            for k in range(<int>count):
+                self.in_flight[ids[k]] = False
+            # a short batch was the last: nobody is at work, so the next row can begin a new batch
+            self.taken += self.batch_size
+            if count < <uint32_t>self.batch_size:
+                self.crew.rows.store(self.taken)
+            self._open(slot)
+        else:
+            self.filling[slot] = None
+        if self.obs_keys[0] is None:
+            obs = arrays[0]
+        else:
+            obs = {key: arrays[k] for k, key in enumerate(self.obs_keys)}
+        info = {"env_id": arrays[n + 3], "elapsed_step": arrays[n + 4]}
+        for k in range(self.layout.num_obs, n):
+            info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
+        return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+
+    cdef int _open(self, int slot) except -1:
+        cdef Block block = self.filling[slot]
+        if block is None or self.is_async:
+            block = self.blocks.take()
+            self.filling[slot] = block
+        block.open_on(self.crew.open[slot])
+        return 0

@@ -1,0 +1,73 @@
+"""The threads that step environments, and all they share."""
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.atomic cimport atomic
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from cypool.engine.batch cimport OpenBatch
+from cypool.engine.ready cimport Ready
+from cypool.engine.threads cimport thread
+
+cdef enum:
+    CHUNK = 64                   # ids one claim may take
+
+
+cdef struct Claim:               # what one thread holds at the moment
+    int32_t[CHUNK] ids
+    uint32_t count               # of ids
+    uint32_t at                  # the one in work
+    uint64_t first               # position of ids[0]; its row, where rows are in order
+    int64_t row                  # of the one in work; -1: not claimed yet
+    OpenBatch* batch             # holds the rows that are written and not yet counted
+    uint32_t uncounted           # how many they are
+    # where the ids come from: a list that nobody else sees as long as it lasts, then the ring
+    const int32_t* own           # borrowed
+    uint32_t own_left
+    uint64_t own_first           # position of own[0]
+    uint32_t quota               # ids it may still take from the ring
+    # every so often the cost of a step is measured
+    uint32_t turn
+    int64_t started              # 0: this chunk is not measured
+
+
+cdef class Crew:
+    """Threads, environments and the batches they fill."""
+    cdef list owner                      # owns the references that envs borrows
+    cdef vector[PyObject*] envs          # index = env id
+    cdef vector[char] actions            # one row per env, copied at send
+    cdef size_t action_bytes
+    cdef unique_ptr[Ready] ready
+    # batches in the order of their rows: row r lies in open[r / batch_rows % open.size()]
+    cdef vector[OpenBatch*] open         # owned
+    cdef uint32_t batch_rows
+    cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
+    cdef uint64_t base                   # position of row 0 of the batch, where ordered
+    cdef atomic[uint64_t] rows           # rows claimed so far, where not ordered
+    cdef dict errors                     # env id -> exception; with the GIL only
+    cdef int num_steppers                # threads that step envs, a caller that takes part included
+    cdef vector[thread*] threads         # owned until joined
+    cdef atomic[uint32_t] signal         # idle workers sleep on it
+    cdef atomic[uint32_t] sleeping       # how many do
+    cdef atomic[uint32_t] stopping
+    cdef atomic[uint32_t] cost_ns        # of one step, running mean; 0: unknown
+    cdef int forks                       # of this process when the threads were started
+
+    # with the GIL, on the caller's thread
+    cdef int start(self, int num_workers) except -1
+    cdef void stop(self)
+    cdef bint forked(self) noexcept
+    cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1
+    cdef int failed(self, Claim* claim, object error) except -1
+    # without the GIL
+    cdef void rouse(self, uint32_t count) noexcept nogil
+    cdef int serve(self, Claim* claim) except -1 nogil
+    cdef int drain(self, Claim* claim) except -1 nogil
+    cdef bint take(self, Claim* claim) noexcept nogil
+    cdef int advance(self, Claim* claim) except -1 nogil
+    cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil
+    cdef void blank(self, Claim* claim) noexcept nogil
+    cdef void count(self, Claim* claim) noexcept nogil
+    cdef void measure(self, Claim* claim) noexcept nogil
+    cdef bint await_work(self) noexcept nogil
+    cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil

@@ -1,0 +1,318 @@
+"""The threads that step environments, and all they share.
+
+The way of one environment: `take` claims its id from the ring, in chunks; `advance` steps it, claims a
+row once the step is done and has it observed there; `count` adds the row to those finished and wakes
+the caller when the batch is full. An exception passes through the shell `run`, which completes the row.
+"""
+import os
+
+from libc.limits cimport INT_MAX
+from libc.string cimport memset
+
+from cypool.engine.batch cimport MAX_COLUMNS
+from cypool.engine.threads cimport block_signals, now_ns, on_thread, park, relax, wake
+from cypool.env cimport Env, Slot
+
+cdef enum:
+    SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
+    LEAST_NS = 1_000             # a claim is worth at least so much work, as it costs some 0.1 us ...
+    MOST_NS = 20_000             # ... and no more, so that threads finish together
+
+# forks this process has seen; threads do not survive one
+cdef int forks = 0
+
+
+def _count_fork():
+    global forks
+    forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+cdef class Crew:
+    """Threads, environments and the batches they fill.
+
+    Args:
+        envs: `Env` objects, in the order of their ids.
+        batch_rows: Rows of a batch.
+        num_open: Batches that can be in the making at once.
+        action_bytes: Size of one action.
+        ordered: Whether row k of a batch belongs to the k-th id of its send.
+
+    Threads: all methods but those marked in the `.pxd` belong to the pool's caller.
+    """
+
+    def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes, bint ordered):
+        cdef Env env
+        self.owner = envs
+        for env in envs:
+            self.envs.push_back(<PyObject*>env)
+        self.actions.resize(len(envs) * action_bytes)
+        self.action_bytes = action_bytes
+        self.ready.reset(new Ready(len(envs)))
+        for _ in range(num_open):
+            self.open.push_back(new OpenBatch())
+        self.batch_rows = batch_rows
+        self.ordered = ordered
+        self.errors = {}
+        self.num_steppers = 1
+
+    def __dealloc__(self):
+        cdef OpenBatch* batch
+        for batch in self.open:
+            del batch
+
+    cdef int start(self, int num_workers) except -1:
+        """Starts the threads; `stop` has to be called before the crew goes away."""
+        self.forks = forks
+        try:
+            for _ in range(num_workers):
+                self.threads.push_back(new thread(work, <void*>self))
+        except BaseException:
+            self.stop()
+            raise
+        return 0
+
+    cdef void stop(self):
+        """Ends the threads as soon as each has finished the step it is at."""
+        cdef thread* worker
+        if self.forked():
+            # the threads are the parent's; there is nothing here to join
+            self.threads.clear()
+            return
+        self.stopping.store(1)
+        self.signal.fetch_add(1)
+        wake(self.signal, INT_MAX)
+        with nogil:
+            for worker in self.threads:
+                if on_thread(worker):
+                    # the garbage collector ran here, in an env's error path, and found the pool
+                    worker.detach()
+                else:
+                    worker.join()
+                del worker
+        self.threads.clear()
+
+    cdef bint forked(self) noexcept:
+        """Whether the threads stayed behind in the parent process."""
+        return self.threads.size() > 0 and self.forks != forks
+
+    cdef void rouse(self, uint32_t count) noexcept nogil:
+        """Wakes up to `count` workers, if any sleep, for what was published."""
+        if self.sleeping.load() > 0:
+            self.signal.fetch_add(1)
+            wake(self.signal, count)
+
+    cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
+        """Does what the claim allows, then waits for `wanted` finished rows.
+
+        Returns:
+            Whether they are there; False after `timeout_ns`, or earlier on a signal.
+        """
+        cdef bint finished
+        while True:
+            try:
+                with nogil:
+                    self.drain(claim)
+                    finished = self.await_rows(batch, wanted, timeout_ns)
+                return finished
+            except BaseException as error:
+                self.failed(claim, error)
+
+    cdef int failed(self, Claim* claim, object error) except -1:
+        # the news before the row counts, so that whoever receives the row finds it
+        self.errors[claim.ids[claim.at]] = error
+        self.blank(claim)
+        claim.at += 1
+        claim.started = 0
+        return 0
+
+    cdef int serve(self, Claim* claim) except -1 nogil:
+        while True:
+            self.drain(claim)
+            if not self.await_work():
+                return 0
+
+    cdef int drain(self, Claim* claim) except -1 nogil:
+        # the hot loop: no Python, no lock
+        while True:
+            while claim.at < claim.count:
+                self.advance(claim)
+                claim.at += 1
+            self.count(claim)
+            if not self.take(claim):
+                return 0
+
+    cdef bint take(self, Claim* claim) noexcept nogil:
+        """Claims the next ids; False if there are none."""
+        cdef uint32_t k, least, most, cost
+        if claim.started != 0:
+            self.measure(claim)
+        claim.at = claim.count = 0
+        if claim.own_left > 0:
+            claim.count = min(claim.own_left, <uint32_t>CHUNK)
+            for k in range(claim.count):
+                claim.ids[k] = claim.own[k]
+            claim.first = claim.own_first
+            claim.own += claim.count
+            claim.own_first += claim.count
+            claim.own_left -= claim.count
+        elif claim.quota > 0 and self.stopping.load() == 0:
+            cost = max(self.cost_ns.load(), <uint32_t>1)
+            most = max(<uint32_t>1, min(min(MOST_NS // cost, <uint32_t>CHUNK), claim.quota))
+            least = max(<uint32_t>1, min(LEAST_NS // cost, most))
+            claim.count = self.ready.get().claim(2 * self.num_steppers, least, most, claim.ids, &claim.first)
+            claim.quota -= claim.count
+        claim.turn += 1
+        claim.started = now_ns() if claim.count > 0 and claim.turn % 16 == 1 else 0
+        return claim.count > 0
+
+    cdef int advance(self, Claim* claim) except -1 nogil:
+        """Steps one environment and writes its row."""
+        cdef int32_t env_id = claim.ids[claim.at]
+        cdef PyObject* env = self.envs[env_id]
+        cdef void* row_data[MAX_COLUMNS]
+        cdef Slot out
+        cdef OpenBatch* batch
+        cdef uint32_t row
+        cdef int k
+        claim.row = -1
+        (<Env>env).reward = 0
+        (<Env>env).terminated = (<Env>env).truncated = False
+        if (<Env>env).over:
+            (<Env>env).elapsed_step = 0
+            (<Env>env).reset()
+            (<Env>env).forced = False
+        else:
+            (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+            (<Env>env).step(self.actions.data() + env_id * self.action_bytes)
+            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
+                (<Env>env).truncated = True
+        # only now is a row needed: a slow env has held none
+        batch = self.claim_row(claim, &row)
+        for k in range(batch.num_columns):
+            row_data[k] = batch.columns[k].data + row * batch.columns[k].row_bytes
+        out.obs = row_data
+        out.info = row_data + batch.num_obs
+        (<Env>env).observe(&out)
+        batch.reward[row] = (<Env>env).reward
+        batch.terminated[row] = (<Env>env).terminated
+        batch.truncated[row] = (<Env>env).truncated
+        batch.env_id[row] = env_id
+        batch.elapsed_step[row] = (<Env>env).elapsed_step
+        (<Env>env).over = (<Env>env).terminated or (<Env>env).truncated
+        claim.uncounted += 1
+        return 0
+
+    cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil:
+        """The batch and row for the environment in work; the same ones if asked again."""
+        cdef OpenBatch* batch
+        if self.ordered:
+            row[0] = <uint32_t>(claim.first + claim.at - self.base)
+            batch = self.open[0]
+        else:
+            if claim.row < 0:
+                claim.row = <int64_t>self.rows.fetch_add(1)
+            row[0] = <uint32_t>(claim.row % self.batch_rows)
+            batch = self.open[<size_t>(claim.row // self.batch_rows) % self.open.size()]
+        if claim.batch != batch:
+            self.count(claim)
+            claim.batch = batch
+        return batch
+
+    cdef void blank(self, Claim* claim) noexcept nogil:
+        """Completes the row of an environment that could not: zero, truncated."""
+        cdef int32_t env_id = claim.ids[claim.at]
+        cdef PyObject* env = self.envs[env_id]
+        cdef uint32_t row
+        cdef OpenBatch* batch = self.claim_row(claim, &row)
+        cdef int k
+        for k in range(batch.num_columns):
+            memset(batch.columns[k].data + row * batch.columns[k].row_bytes, 0, batch.columns[k].row_bytes)
+        batch.reward[row] = 0
+        batch.terminated[row] = False
+        batch.truncated[row] = True
+        batch.env_id[row] = env_id
+        batch.elapsed_step[row] = (<Env>env).elapsed_step
+        (<Env>env).over = True
+        claim.uncounted += 1
+
+    cdef void count(self, Claim* claim) noexcept nogil:
+        """Adds the written rows to those finished; wakes the caller if it waits for them."""
+        cdef uint32_t finished, wanted
+        if claim.uncounted == 0:
+            return
+        finished = claim.batch.finished.fetch_add(claim.uncounted) + claim.uncounted
+        claim.uncounted = 0
+        wanted = claim.batch.wanted.load()
+        if wanted > 0 and finished >= wanted:
+            wake(claim.batch.finished, 1)
+
+    cdef void measure(self, Claim* claim) noexcept nogil:
+        """Puts the chunk just done into the running mean of the cost."""
+        cdef int64_t cost = max((now_ns() - claim.started) // claim.count, <int64_t>1)
+        cdef int64_t mean = self.cost_ns.load()
+        if mean > 0:
+            # a thread that lost its core in the middle says nothing about the environment
+            cost = mean + (min(cost, 8 * mean) - mean) // 8
+        self.cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
+
+    cdef bint await_work(self) noexcept nogil:
+        """Spins, then sleeps, until there is something on the ring; False when the pool closes."""
+        cdef int64_t start = now_ns()
+        cdef uint32_t seen, k
+        while True:
+            for k in range(16):
+                if self.stopping.load() != 0:
+                    return False
+                if self.ready.get().left() > 0:
+                    return True
+                relax()
+            if now_ns() - start < SPIN_NS:
+                continue
+            seen = self.signal.load()
+            # counted first, looked afterwards: whoever publishes in between sees a sleeper and signals
+            self.sleeping.fetch_add(1)
+            if self.ready.get().left() == 0 and self.stopping.load() == 0:
+                park(self.signal, seen, -1)
+            self.sleeping.fetch_sub(1)
+            start = now_ns()
+
+    cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil:
+        """Spins, then sleeps, until `wanted` rows are finished; False after the timeout or a signal."""
+        cdef int64_t start, left_ns
+        cdef uint32_t seen = batch.finished.load(), k
+        if seen >= wanted:
+            return True
+        left_ns = <int64_t>(wanted - seen) * self.cost_ns.load() // self.num_steppers
+        if left_ns < SPIN_NS:
+            start = now_ns()
+            while now_ns() - start < SPIN_NS:
+                for k in range(16):
+                    if batch.finished.load() >= wanted:
+                        return True
+                    relax()
+        # said first, looked afterwards: whoever finishes the last row in between sees it and wakes us
+        batch.wanted.store(wanted)
+        seen = batch.finished.load()
+        while seen < wanted and park(batch.finished, seen, timeout_ns):
+            seen = batch.finished.load()
+        batch.wanted.store(0)
+        return batch.finished.load() >= wanted
+
+
+cdef void work(void* arg) noexcept with gil:
+    """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
+    cdef Crew crew = <Crew>arg
+    cdef Claim claim
+    memset(&claim, 0, sizeof(claim))
+    claim.quota = <uint32_t>-1
+    block_signals()
+    while True:
+        try:
+            with nogil:
+                crew.serve(&claim)
+            return
+        except BaseException as error:
+            crew.failed(&claim, error)

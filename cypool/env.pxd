@@ -1,0 +1,50 @@
+"""THE contract: what every environment, ours or a stranger's, subclasses."""
+
+cdef extern from "cypool/slot.h" namespace "cypool" nogil:
+    cdef struct Slot:           # one row of the batch; the pool owns the memory
+        void** obs              # obs[k]: this row of the k-th observation array of the spec
+        void** info             # info[k]: this row of the k-th info array of the spec
+
+cdef extern from "cypool/slot.h" nogil:
+    enum:
+        CYPOOL_ABI
+
+cdef extern from "cypool/rng.h" namespace "cypool" nogil:
+    cdef struct Rng:
+        pass
+    double uniform(const Rng* rng, double low, double high) noexcept
+
+
+cdef class Env:
+    """One environment. Never two calls at once on one Env."""
+    cdef readonly int env_id
+    cdef readonly object spec            # the EnvSpec it was made from
+    # set by reset and step, read by the engine; all zero when step or reset begins
+    cdef double reward
+    cdef bint terminated
+    cdef bint truncated
+    # kept by the engine: 0 before reset, one more before each step; reset may overwrite it
+    cdef int elapsed_step
+    cdef int max_episode_steps           # the engine truncates there
+    cdef bint over                       # the next step starts a new episode
+    cdef bint forced                     # the user asked for this reset; no episode ended
+    # the random stream, the same as Gymnasium's np_random of that seed
+    cdef const Rng* rng                  # borrowed from _bit_generator
+    cdef object _bit_generator
+
+    # have to be implemented: run on a pool thread, without the GIL. The order is part of the ABI
+    cdef int reset(self) except -1 nogil                      # starts an episode
+    cdef int step(self, const void* action) except -1 nogil   # advances by one step
+    cdef int observe(self, const Slot* out) except -1 nogil   # writes observation and info to a row
+    # can be implemented: runs on the caller's thread, with the GIL, before a reset
+    cdef int seed(self, object seed) except -1                # restarts the random stream
+
+
+cdef inline int import_cypool() except -1:
+    # compiled into the plug-in: compares the ABI it was built for with the one that runs
+    from cypool import env
+    if env.ABI != CYPOOL_ABI:
+        raise ImportError(
+            f"built for cypool ABI {CYPOOL_ABI}, running {env.ABI}: rebuild this package against "
+            "the installed cypool")
+    return 0

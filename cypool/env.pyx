@@ -1,0 +1,52 @@
+"""The base class of every environment; its `.pxd` is the contract."""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.limits cimport INT_MAX
+
+from numpy.random import PCG64
+
+cdef extern from *:
+    """
+    #include <cstddef>
+    #include <numpy/random/bitgen.h>
+    static_assert(sizeof(cypool::Rng) == sizeof(bitgen_t)
+                  && offsetof(cypool::Rng, next_double) == offsetof(bitgen_t, next_double),
+                  "cypool/rng.h: expected the layout of NumPy's bitgen_t");
+    """
+
+ABI = CYPOOL_ABI
+
+
+cdef class Env:
+    """Base of every environment: subclass it in Cython and implement `reset`, `step` and `observe`.
+
+    A subclass also has a static method `describe(**options)` that returns an `EnvSpec`: what it observes
+    and takes. Its keyword arguments, with their defaults, are the options of `cypool.make`.
+
+    Args:
+        spec: The `EnvSpec` the environment is made from, options included.
+        env_id: Position in the pool, starting at 0.
+
+    Threads: any, one at a time.
+    """
+
+    def __cinit__(self, spec, int env_id):
+        self.spec = spec
+        self.env_id = env_id
+        limit = spec.max_episode_steps
+        self.max_episode_steps = INT_MAX if limit is None else limit
+        self.over = True
+
+    cdef int reset(self) except -1 nogil:
+        raise NotImplementedError("reset")
+
+    cdef int step(self, const void* action) except -1 nogil:
+        raise NotImplementedError("step")
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        raise NotImplementedError("observe")
+
+    cdef int seed(self, object seed) except -1:
+        # the stream of Gymnasium's np_random: PCG64 over SeedSequence(seed)
+        self._bit_generator = PCG64(seed)
+        self.rng = <const Rng*>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
+        return 0

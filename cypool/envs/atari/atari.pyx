@@ -1,0 +1,276 @@
+"""Atari 2600: ALE's emulator, with EnvPool's preprocessing, options and defaults."""
+import functools
+
+import numpy as np
+
+from cypool.arguments import check_bool, check_float, check_int
+from cypool.envs.atari import roms
+from cypool.spec import Array, Discrete, EnvSpec
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
+from libcpp.memory cimport make_unique, unique_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
+from cypool.envs.atari cimport libale as ale
+from cypool.envs.atari.image cimport AreaShrink, PaletteMax
+
+cdef extern from "cypool/draw.h" namespace "cypool" nogil:
+    uint32_t draw_below(mt19937& random, uint32_t bound) noexcept
+
+cdef extern from "<random>" namespace "std" nogil:
+    cdef cppclass mt19937:
+        void seed(uint32_t seed) noexcept
+
+cdef enum:
+    MAX_SEED = 0x7FFFFFFF        # ALE takes a non-negative int
+
+# a global of ALE's: set once, before there are threads
+ale.set_log_level(ale.LogError)
+
+
+@functools.lru_cache(maxsize=None)
+def game_facts(task):
+    """Returns the ROM's path, the minimal and legal numbers of actions, and the screen's height and width.
+
+    Raises:
+        ValueError: `task` is no game, or its ROM is missing or not the one ALE knows.
+    """
+    path = roms.rom_path(task)
+    cdef string rom = str(path).encode()
+    if not ale.is_supported(rom):
+        raise ValueError(f"task: {path} is not the ROM of {task!r} that ALE knows: reinstall ale-py")
+    cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
+    ale.load_rom(game.get()[0], rom)
+    screen = &game.get().getScreen()
+    return (rom, game.get().getMinimalActionSet().size(), game.get().getLegalActionSet().size(),
+            screen.height(), screen.width())
+
+
+cdef class Atari(Env):
+    """An Atari game; each step repeats the action for `frame_skip` frames.
+
+    Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards. The emulator is ALE's
+    own, compiled unchanged but for its colour averaging, which is left out.
+
+    Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three
+        planes (red, green, blue) for each frame if not `gray_scale`. Each is the maximum of the last two
+        frames of a step, then reduced by area. After a reset all frames of the stack are the first one.
+    Reward: The game's score gained, summed over the step; its sign if `reward_clip`.
+    Terminated: The game is over; with `episodic_life` also when a life is lost.
+    Info: `lives` int32; `reward` float32, never clipped; `terminated` int32, 1 if the game is over.
+
+    When a game ends before the last frame of a step, the observation shows the frame it ended with.
+    """
+    # of one frame
+    cdef size_t screen_bytes             # palette indices as ALE draws them
+    cdef size_t plane_bytes              # one reduced plane
+    cdef int num_planes                  # 1, or 3 in colour
+    cdef int stack_num, frame_skip
+    cdef uint32_t noop_max
+    cdef bint episodic_life, reward_clip, use_fire_reset, full_action_space, gray_scale
+    cdef float repeat_action_probability
+    cdef string rom
+    cdef unique_ptr[ale.ALEInterface] game
+    cdef vector[ale.Action] actions
+    cdef bint has_fire
+    cdef vector[PaletteMax] palettes     # one per plane
+    cdef unique_ptr[AreaShrink] area
+    cdef vector[uint8_t] previous        # the screen before the last one
+    cdef vector[uint8_t] pooled          # the maximum of both, one plane
+    cdef vector[uint8_t] frames          # stack_num reduced frames, a ring
+    cdef int newest                      # index of the last frame in the ring
+    cdef mt19937 noops                   # draws the number of no-ops of a reset
+    cdef int ale_seed
+    cdef bint reseed                     # the next reset loads the ROM, which is how ALE takes a seed
+    cdef int lives
+    cdef bint life_lost                  # the episode ended with a life, the game goes on
+    cdef int game_step                   # steps since the game began, over several lives
+    cdef float score                     # of the last step, unclipped
+
+    @staticmethod
+    def describe(task="pong", stack_num=4, frame_skip=4, noop_max=30, episodic_life=False, reward_clip=False,
+                 use_fire_reset=True, img_height=84, img_width=84, gray_scale=True,
+                 repeat_action_probability=0.0, full_action_space=False):
+        """Returns the spec.
+
+        Args:
+            task: The game, as its ROM is called.
+            stack_num: Frames of an observation.
+            frame_skip: Frames of a step.
+            noop_max: A reset does 1 to `noop_max` frames without action, or one less before pressing fire;
+                0: none.
+            episodic_life: An episode ends with a life; the next one continues the game.
+            reward_clip: Rewards are -1, 0 or 1.
+            use_fire_reset: A reset ends with pressing fire, in games that have it.
+            img_height, img_width: Size of an observation, not larger than the screen.
+            gray_scale: Gray, else colour.
+            repeat_action_probability: Chance at each frame that the console sees the last action again.
+            full_action_space: All 18 actions, else those the game uses.
+        """
+        _, num_minimal, num_legal, height, width = game_facts(task)
+        check_int("stack_num", stack_num, 1, 256)
+        check_int("frame_skip", frame_skip, 1, 10_000)
+        check_int("noop_max", noop_max, 0, 100_000)
+        check_int("img_height", img_height, 1, height)
+        check_int("img_width", img_width, 1, width)
+        check_float("repeat_action_probability", repeat_action_probability, 0, 1)
+        check_bool("episodic_life", episodic_life)
+        check_bool("reward_clip", reward_clip)
+        check_bool("use_fire_reset", use_fire_reset)
+        check_bool("gray_scale", gray_scale)
+        check_bool("full_action_space", full_action_space)
+        planes = stack_num * (1 if gray_scale else 3)
+        return EnvSpec(
+            observation=Array((planes, img_height, img_width), np.uint8),
+            action=Discrete(num_legal if full_action_space else num_minimal),
+            info={"lives": Array((), np.int32), "reward": Array((), np.float32), "terminated": Array((), np.int32)},
+        )
+
+    def __init__(self, spec, env_id):
+        options = spec.options
+        rom, _, _, height, width = game_facts(options["task"])
+        self.rom = rom
+        self.stack_num = options["stack_num"]
+        self.frame_skip = options["frame_skip"]
+        self.noop_max = options["noop_max"]
+        self.episodic_life = options["episodic_life"]
+        self.reward_clip = options["reward_clip"]
+        self.use_fire_reset = options["use_fire_reset"]
+        self.full_action_space = options["full_action_space"]
+        self.gray_scale = options["gray_scale"]
+        self.repeat_action_probability = options["repeat_action_probability"]
+        self.num_planes = 1 if self.gray_scale else 3
+        self.screen_bytes = height * width
+        self.plane_bytes = options["img_height"] * options["img_width"]
+        self.previous.resize(self.screen_bytes)
+        self.pooled.resize(self.screen_bytes)
+        self.frames.resize(self.stack_num * self.num_planes * self.plane_bytes)
+        self.area = make_unique[AreaShrink](
+            <int>height, <int>width, <int>options["img_height"], <int>options["img_width"])
+
+    cdef int seed(self, object seed) except -1:
+        if seed > MAX_SEED:
+            raise ValueError(f"seed: expected 0 to {MAX_SEED} for every env, got {seed} for env {self.env_id}")
+        self.ale_seed = seed
+        # loading takes milliseconds: left to the threads
+        self.reseed = True
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        cdef uint32_t k, count = 0
+        cdef bint whole
+        if self.reseed:
+            self._load()
+        # after a lost life the game goes on, unless the user wants a new one or its time is over
+        whole = (not self.life_lost or self.forced or self.game_step >= self.max_episode_steps
+                 or self.game.get().game_over())
+        # the draw comes before the game's own reset, as in EnvPool
+        if self.noop_max > 0:
+            count = draw_below(self.noops, self.noop_max) + 1 - self.has_fire
+        if whole:
+            self.game.get().reset_game()
+            self.game_step = 0
+        for k in range(count):
+            self.game.get().act(ale.PLAYER_A_NOOP)
+            if self.game.get().game_over():
+                self.game.get().reset_game()
+                whole = True
+        if self.has_fire:
+            self.game.get().act(ale.PLAYER_A_FIRE)
+        self.elapsed_step = self.game_step
+        self.life_lost = False
+        self.lives = self.game.get().lives()
+        self.score = 0
+        self._push(self.game.get().getScreen().getArray())
+        if whole:
+            self._fill_stack()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef ale.Action act = self.actions[(<const int64_t*>action)[0]]
+        cdef ale.ALEInterface* game = self.game.get()
+        cdef const uint8_t* screen = game.getScreen().getArray()
+        cdef const uint8_t* previous = screen
+        cdef int k, lives
+        cdef double score = 0
+        for k in range(self.frame_skip):
+            score += game.act(act)
+            if game.game_over():
+                self.terminated = True
+                break
+            if k == self.frame_skip - 2:
+                memcpy(self.previous.data(), screen, self.screen_bytes)
+        # of an early end, or a skip of one, there is only one frame to see
+        if 1 < self.frame_skip == k + 1:
+            previous = self.previous.data()
+        self._push(previous)
+        lives = game.lives()
+        self.life_lost = 0 < lives < self.lives
+        if self.episodic_life and self.life_lost:
+            self.terminated = True
+        self.lives = lives
+        self.score = <float>score
+        self.reward = (score > 0) - (score < 0) if self.reward_clip else score
+        self.game_step = self.elapsed_step
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef size_t oldest = <size_t>((self.newest + 1) % self.stack_num) * self.num_planes * self.plane_bytes
+        cdef size_t tail = self.frames.size() - oldest
+        memcpy(out.obs[0], self.frames.data() + oldest, tail)
+        memcpy(<uint8_t*>out.obs[0] + tail, self.frames.data(), oldest)
+        (<int32_t*>out.info[0])[0] = self.lives
+        (<float*>out.info[1])[0] = self.score
+        (<int32_t*>out.info[2])[0] = self.game.get().game_over()
+        return 0
+
+    cdef int _load(self) except -1 nogil:
+        """Makes the emulator anew with its seed."""
+        cdef uint8_t[3 * 256] table
+        cdef int k
+        self.game = make_unique[ale.ALEInterface]()
+        self.game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
+        self.game.get().setInt(b"random_seed", self.ale_seed)
+        ale.load_rom(self.game.get()[0], self.rom)
+        self.noops.seed(self.ale_seed)
+        if self.full_action_space:
+            self.actions = self.game.get().getLegalActionSet()
+        else:
+            self.actions = self.game.get().getMinimalActionSet()
+        self.has_fire = False
+        for k in range(<int>self.actions.size()):
+            if self.actions[k] == ale.PLAYER_A_FIRE:
+                self.has_fire = self.use_fire_reset
+        if self.gray_scale:
+            ale.gray_table(self.game.get()[0], table)
+        else:
+            ale.rgb_tables(self.game.get()[0], table)
+        self.palettes.clear()
+        for k in range(self.num_planes):
+            self.palettes.push_back(PaletteMax(table + 256 * k))
+        self.life_lost = False
+        self.reseed = False
+        return 0
+
+    cdef void _push(self, const uint8_t* previous) noexcept nogil:
+        """Puts the maximum of this screen and the previous one, reduced, behind the other frames."""
+        cdef const uint8_t* screen = self.game.get().getScreen().getArray()
+        cdef uint8_t* target
+        cdef int k
+        self.newest = (self.newest + 1) % self.stack_num
+        target = self.frames.data() + self.newest * self.num_planes * self.plane_bytes
+        for k in range(self.num_planes):
+            self.palettes[k].pool(previous, screen, self.screen_bytes, self.pooled.data())
+            self.area.get().shrink(self.pooled.data(), target + k * self.plane_bytes)
+
+    cdef void _fill_stack(self) noexcept nogil:
+        """Makes all frames the newest one."""
+        cdef size_t frame_bytes = self.num_planes * self.plane_bytes
+        cdef int k
+        for k in range(self.stack_num):
+            if k != self.newest:
+                memcpy(self.frames.data() + k * frame_bytes, self.frames.data() + self.newest * frame_bytes,
+                       frame_bytes)

@@ -1,0 +1,100 @@
+# distutils: language = c++
+"""The image kernels of the Atari environments, callable on arrays.
+
+The environments call the same C++ code; this module is for tests, and for recordings made elsewhere.
+"""
+
+import operator
+
+import numpy as np
+
+from libcpp.memory cimport make_unique, unique_ptr
+
+
+def shrink(plane, height, width, *, simd=True):
+    """Shrinks a gray image, pixel for pixel as OpenCV's `resize` with `INTER_AREA`.
+
+    Args:
+        plane: The image: a C-contiguous uint8 array of shape (rows, columns).
+        height: Rows of the result, at most those of `plane`.
+        width: Columns of the result, at most those of `plane`.
+        simd: Whether vector instructions are used where the CPU has them. The pixels are the same.
+
+    Returns:
+        A new uint8 array of shape (height, width).
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: `plane` has the wrong shape or layout, or a size would enlarge it.
+    """
+    _check_bytes("plane", plane)
+    if plane.ndim != 2 or plane.size == 0:
+        raise ValueError(f"plane: expected shape (rows, columns), none of them 0, got {plane.shape}")
+    if plane.size > 1 << 23:
+        raise ValueError(f"plane: expected at most {1 << 23} pixels, got {plane.size}")
+    cdef int out_height = _size("height", height, plane.shape[0])
+    cdef int out_width = _size("width", width, plane.shape[1])
+    cdef const uint8_t[:, ::1] source = plane
+    out = np.empty((out_height, out_width), np.uint8)
+    cdef uint8_t[:, ::1] target = out
+    cdef unique_ptr[AreaShrink] kernel = make_unique[AreaShrink](
+        <int>source.shape[0], <int>source.shape[1], out_height, out_width, <bint>bool(simd))
+    with nogil:
+        kernel.get().shrink(&source[0, 0], &target[0, 0])
+    return out
+
+
+def pool_frames(a, b, table, *, simd=True):
+    """Looks up two frames of palette bytes and takes the larger value of each pixel.
+
+    Args:
+        a: The palette bytes of one frame: a C-contiguous uint8 array of any shape.
+        b: The other frame, of the same shape.
+        table: The value of each palette byte: a uint8 array of shape (256,).
+        simd: Whether vector instructions are used where the CPU has them. The pixels are the same.
+
+    Returns:
+        A new uint8 array of the shape of `a`: `maximum(table[a], table[b])`.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has the wrong shape or layout.
+    """
+    _check_bytes("a", a)
+    _check_bytes("b", b)
+    _check_bytes("table", table)
+    if b.shape != a.shape:
+        raise ValueError(f"b: expected shape {a.shape} as a has, got {b.shape}")
+    if table.shape != (256,):
+        raise ValueError(f"table: expected shape (256,), got {table.shape}")
+    out = np.empty(a.shape, np.uint8)
+    if a.size == 0:
+        return out
+    cdef const uint8_t[::1] first = a.reshape(-1)
+    cdef const uint8_t[::1] second = b.reshape(-1)
+    cdef const uint8_t[::1] values = table
+    cdef uint8_t[::1] target = out.reshape(-1)
+    cdef unique_ptr[PaletteMax] kernel = make_unique[PaletteMax](&values[0], <bint>bool(simd))
+    with nogil:
+        kernel.get().pool(&first[0], &second[0], <size_t>first.shape[0], &target[0])
+    return out
+
+
+cdef int _check_bytes(str name, value) except -1:
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name}: expected a numpy array, got {type(value).__name__}")
+    if value.dtype != np.uint8:
+        raise TypeError(f"{name}: expected dtype uint8, got {value.dtype}")
+    if not value.flags.c_contiguous:
+        raise ValueError(f"{name}: expected a C-contiguous array, got strides {value.strides}")
+    return 0
+
+
+cdef int _size(str name, value, limit) except -1:
+    try:
+        size = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an int, got {type(value).__name__}") from None
+    if not 1 <= size <= limit:
+        raise ValueError(f"{name}: expected 1 to {limit}, got {size}")
+    return size

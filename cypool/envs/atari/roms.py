@@ -1,0 +1,40 @@
+"""The games, and where their ROMs are: in the installed ale-py, which is found without importing it."""
+from importlib.util import find_spec
+from pathlib import Path
+
+# every game of ale-py that one player can play; the other four are combat, joust, maze_craze, warlords
+TASKS = (
+    "adventure air_raid alien amidar assault asterix asteroids atlantis atlantis2 backgammon bank_heist "
+    "basic_math battle_zone beam_rider berzerk blackjack bowling boxing breakout carnival casino centipede "
+    "chopper_command crazy_climber crossbow darkchambers defender demon_attack donkey_kong double_dunk "
+    "earthworld elevator_action enduro entombed et fishing_derby flag_capture freeway frogger frostbite "
+    "galaxian gopher gravitar hangman haunted_house hero human_cannonball ice_hockey jamesbond "
+    "journey_escape kaboom kangaroo keystone_kapers king_kong klax koolaid krull kung_fu_master laser_gates "
+    "lost_luggage mario_bros miniature_golf montezuma_revenge mr_do ms_pacman name_this_game othello pacman "
+    "phoenix pitfall pitfall2 pong pooyan private_eye qbert riverraid road_runner robotank seaquest "
+    "sir_lancelot skiing solaris space_invaders space_war star_gunner superman surround tennis tetris "
+    "tic_tac_toe_3d time_pilot trondead turmoil tutankham up_n_down venture video_checkers video_chess "
+    "video_cube video_pinball wizard_of_wor word_zapper yars_revenge zaxxon"
+).split()
+
+
+def title(task):
+    """Returns the game's name as ids have it: "MsPacman" for "ms_pacman"."""
+    return "".join(part.capitalize() for part in task.split("_"))
+
+
+def rom_path(task):
+    """Returns the path of a game's ROM.
+
+    Raises:
+        ValueError: `task` is no game, or its ROM is not where it should be.
+    """
+    if task not in TASKS:
+        raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}")
+    package = find_spec("ale_py")
+    if package is None:
+        raise ValueError(f"task: the ROM of {task!r} comes with ale-py, which is not installed")
+    path = Path(package.submodule_search_locations[0], "roms", f"{task}.bin")
+    if not path.is_file():
+        raise ValueError(f"task: the ROM of {task!r} is not at {path}: reinstall ale-py")
+    return path

@@ -1,0 +1,26 @@
+"""The exceptions that are cypool's own; bad arguments are ValueError and TypeError."""
+
+
+class EnvError(RuntimeError):
+    """An environment raised; its `__cause__` says why.
+
+    The row of the failed environment is zero and truncated, the other rows are as they should be:
+    they are in `batch`. The environment's next step, or a reset, starts a new episode.
+
+    Attributes:
+        env_id: The environment that failed; the lowest id if several failed in one batch.
+        causes: Every failed environment of the batch: env id to exception.
+        batch: What `recv` or `step` would have returned.
+    """
+
+    def __init__(self, causes, batch):
+        self.env_id = min(causes)
+        self.causes = causes
+        self.batch = batch
+        cause = causes[self.env_id]
+        others = f" (and {len(causes) - 1} more)" if len(causes) > 1 else ""
+        super().__init__(f"env {self.env_id}: {type(cause).__name__}: {cause}{others}")
+
+
+class ClosedError(RuntimeError):
+    """The pool is closed."""

@@ -1,0 +1,112 @@
+"""Which environments there are: ids, and how to get from an id to a spec and to `Env` objects."""
+import difflib
+import importlib
+import inspect
+import re
+from dataclasses import dataclass, field, replace
+
+from cypool.arguments import check_int
+
+_ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
+_entries = {}
+_builtin_loaded = False
+
+
+@dataclass(frozen=True)
+class _Entry:
+    id: str
+    entry_point: str
+    max_episode_steps: int | None
+    options: dict = field(default_factory=dict)
+
+
+def register(id, entry_point, *, max_episode_steps=None, **options):
+    """Makes an environment known to `make`.
+
+    Args:
+        id: A name and a version, with a namespace if you like: "Walk-v0", "mine/Walk-v0".
+        entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported at the first use.
+        max_episode_steps: Truncates episodes after so many steps; None: never.
+        **options: Values for options of the environment, instead of its own defaults.
+
+    Raises:
+        ValueError: The id is malformed or taken, or the entry point or the limit is malformed.
+    """
+    if not isinstance(id, str) or not _ID.fullmatch(id):
+        raise ValueError(f"id: expected '<name>-v<number>', got {id!r}")
+    if id in _load():
+        raise ValueError(f"id: {id!r} is registered already")
+    if not isinstance(entry_point, str) or not re.fullmatch(r"[\w.]+:\w+", entry_point):
+        raise ValueError(f"entry_point: expected 'module:Class', got {entry_point!r}")
+    _entries[id] = _Entry(id, entry_point, _limit(max_episode_steps), options)
+
+
+def list_all_envs():
+    """Returns the ids of all registered environments, sorted."""
+    return sorted(_load())
+
+
+def make_spec(id, *, max_episode_steps=None, **options):
+    """Describes an environment without making it.
+
+    Args:
+        id: A registered id.
+        max_episode_steps: Overrides the registered limit.
+        **options: Options of the environment.
+
+    Returns:
+        The `cypool.spec.EnvSpec`.
+
+    Raises:
+        ValueError: The id is unknown, or an option is unknown or out of range.
+        ImportError: The entry point cannot be imported.
+    """
+    return resolve(id, max_episode_steps, options)[1]
+
+
+def resolve(id, max_episode_steps, options):
+    """Returns the `Env` subclass and the spec of an id with options; raises as `make_spec` does."""
+    from cypool.spec import EnvSpec
+
+    entries = _load()
+    if id not in entries:
+        raise ValueError(f"id: no environment {id!r}{_suggest(str(id), entries)}; list_all_envs() names all")
+    entry = entries[id]
+    module, name = entry.entry_point.split(":")
+    cls = getattr(importlib.import_module(module), name)
+    defaults = _options_of(cls)
+    for given in (entry.options, options):
+        for option in given:
+            if option not in defaults:
+                raise ValueError(
+                    f"{option}: no option of {id}{_suggest(option, defaults)}; it has {', '.join(defaults) or 'none'}")
+    chosen = {**defaults, **entry.options, **options}
+    spec = cls.describe(**chosen)
+    if not isinstance(spec, EnvSpec):
+        raise TypeError(f"{entry.entry_point}.describe: expected an EnvSpec, got {type(spec).__name__}")
+    limit = entry.max_episode_steps if max_episode_steps is None else _limit(max_episode_steps)
+    return cls, replace(spec, id=id, options=chosen, max_episode_steps=limit)
+
+
+def _limit(max_episode_steps):
+    if max_episode_steps is None:
+        return None
+    return check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
+
+
+def _load():
+    global _builtin_loaded
+    if not _builtin_loaded:
+        _builtin_loaded = True
+        importlib.import_module("cypool.envs")
+    return _entries
+
+
+def _options_of(cls):
+    parameters = inspect.signature(cls.describe).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
+def _suggest(word, known):
+    close = difflib.get_close_matches(word, known, n=3)
+    return f" (did you mean {' or '.join(close)}?)" if close else ""

@@ -1,0 +1,89 @@
+"""What an environment observes, takes and tells: plain descriptions that know no RL library."""
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+class Array:
+    """An array of fixed shape whose elements lie in `[low, high]`.
+
+    Args:
+        shape: Shape of one row, without the batch.
+        dtype: Anything `np.dtype` takes.
+        low: Least values, broadcast to `shape`; the dtype's own least value by default.
+        high: Greatest values, broadcast to `shape`; the dtype's own greatest value by default.
+
+    Raises:
+        ValueError: The dtype is not a number's, a dimension is below 1, `low` exceeds `high`, or they do not
+            broadcast to `shape`.
+    """
+
+    def __init__(self, shape, dtype, low=None, high=None):
+        self.shape = tuple(int(n) for n in shape)
+        self.dtype = np.dtype(dtype).newbyteorder("=")
+        if len(self.shape) > 8 or min(self.shape, default=1) < 1:
+            raise ValueError(f"shape: expected at most 8 dimensions, none below 1, got {self.shape}")
+        if self.dtype.kind == "f":
+            least, greatest = -np.inf, np.inf
+        elif self.dtype.kind in "iu":
+            least, greatest = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
+        elif self.dtype.kind == "b":
+            least, greatest = False, True
+        else:
+            raise ValueError(f"dtype: expected a float, integer or bool dtype, got {self.dtype}")
+        self.low = np.broadcast_to(np.asarray(least if low is None else low, self.dtype), self.shape)
+        self.high = np.broadcast_to(np.asarray(greatest if high is None else high, self.dtype), self.shape)
+        if not (self.low <= self.high).all():
+            raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
+
+    def __repr__(self):
+        return f"Array({self.shape}, {self.dtype}, {self.low.min()}, {self.high.max()})"
+
+
+class Discrete:
+    """One of `n` choices, as an int64 in `[0, n)`.
+
+    Args:
+        n: Number of choices.
+    """
+
+    shape = ()
+    dtype = np.dtype(np.int64)
+
+    def __init__(self, n):
+        if n < 1:
+            raise ValueError(f"n: expected at least 1, got {n}")
+        self.n = int(n)
+
+    def __repr__(self):
+        return f"Discrete({self.n})"
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """All that is known of an environment before it is made.
+
+    Attributes:
+        observation: What `observe` writes: an `Array` or `Discrete`, or a dict of them.
+        action: What `step` takes: an `Array` or `Discrete`.
+        info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
+        id: The id it is registered under; filled in by `make`, as the next two are.
+        max_episode_steps: The engine truncates an episode after so many steps; None: never.
+        options: Every option of the environment with the value it has here.
+    """
+
+    observation: Array | Discrete | Mapping[str, Array | Discrete]
+    action: Array | Discrete
+    info: Mapping[str, Array] = field(default_factory=dict)
+    id: str = ""
+    max_episode_steps: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def observations(self):
+        """The observation's parts as a list of (name or None, description), in the order of `Slot.obs`."""
+        if isinstance(self.observation, Mapping):
+            return list(self.observation.items())
+        return [(None, self.observation)]

@@ -1,0 +1,32 @@
+// A batch while it is being filled: where its rows lie and how many are finished.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace cypool {
+
+constexpr int MAX_COLUMNS = 64;  // observation and info arrays of one environment
+
+struct Column {
+    char* data;  // row 0; the block owns the memory
+    size_t row_bytes;
+};
+
+// The pointers are written by the pool's caller before the rows are up for claims, and by nobody else.
+// A row belongs to the thread that claimed it until it is counted in `finished`.
+struct OpenBatch {
+    Column* columns = nullptr;  // observations, then infos
+    int num_columns = 0;
+    int num_obs = 0;
+    double* reward = nullptr;
+    uint8_t* terminated = nullptr;
+    uint8_t* truncated = nullptr;
+    int32_t* env_id = nullptr;
+    int32_t* elapsed_step = nullptr;
+    alignas(64) std::atomic<uint32_t> finished{0};  // rows written, counted by whoever wrote them
+    std::atomic<uint32_t> wanted{0};                // the caller sleeps until so many are finished; 0: it does not
+};
+
+}  // namespace cypool

@@ -1,0 +1,58 @@
+// Sleeping and waking threads on a 32-bit word: a futex, because std::atomic::wait has no timed form.
+// Linux only.
+#pragma once
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <thread>
+
+namespace cypool {
+
+// Sleeps while `word` holds `expected`, for `timeout_ns` at most (below 0: no limit).
+// Returns false if the time ran out or a signal came; true: look at the word again.
+inline bool park(std::atomic<uint32_t>& word, uint32_t expected, int64_t timeout_ns) noexcept {
+    timespec limit{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
+    long status = syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected,
+                          timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
+    return status == 0 || errno == EAGAIN;
+}
+
+// Wakes up to `count` threads that sleep on `word`.
+inline void wake(std::atomic<uint32_t>& word, int count) noexcept {
+    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+// One turn of a spin loop; about 20 to 40 ns.
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+}
+
+// A monotonic clock in nanoseconds.
+inline int64_t now_ns() noexcept {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Whether the calling thread is `other`.
+inline bool on_thread(const std::thread* other) noexcept { return other->get_id() == std::this_thread::get_id(); }
+
+// Leaves all signals to other threads, so that Ctrl-C interrupts the one that runs Python.
+inline void block_signals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+}  // namespace cypool

@@ -1,0 +1,21 @@
+"""What pyproject.toml cannot say: the extension modules, and which of them need a native library."""
+
+import sys
+from pathlib import Path
+
+from setuptools import setup
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from building.ale import ALE
+from building.commands import BuildExt, BuildPy, extensions
+
+# every .pyx below cypool/ is a module; all see include/ and NumPy, and these also a library
+LIBRARIES = {
+    "cypool.envs.atari.atari": ALE,
+}
+
+setup(
+    ext_modules=extensions("cypool", LIBRARIES),
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
+)

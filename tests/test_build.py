@@ -1,0 +1,421 @@
+"""The build code in `building/`: how sources of native libraries are found, compiled, cached and linked."""
+
+import ctypes
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+USERS_CACHE = os.environ.get("CYPOOL_CACHE", "")
+NAME = "tiny_lib-1.2.3.tar.gz"
+
+pytestmark = pytest.mark.skipif(not (ROOT / "building").is_dir(), reason="the build code is not installed")
+
+
+@pytest.fixture
+def building(monkeypatch, tmp_path):
+    """The modules of `building/`, fresh, with an empty cache and no package index.
+
+    Imported by path: the project root on sys.path would hide the installed cypool.
+    """
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "CYPOOL_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
+    folder = str(ROOT / "building")
+    spec = importlib.util.spec_from_file_location(
+        "building", f"{folder}/__init__.py", submodule_search_locations=[folder])
+    package = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "building", package)
+    spec.loader.exec_module(package)
+    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale")
+    yield SimpleNamespace(**{name: importlib.import_module(f"building.{name}") for name in names})
+    for name in [name for name in sys.modules if name.startswith("building.")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An unpacked source distribution."""
+    top = tmp_path / "tiny_lib-1.2.3"
+    (top / "src").mkdir(parents=True)
+    (top / "version.txt").write_text("1.2.3\n")
+    (top / "src" / "tiny.h").write_text("int kept();\nint replaced();\n")
+    (top / "src" / "kept.cpp").write_text('#include "tiny.h"\nint kept() { return 1; }\n')
+    (top / "src" / "replaced.cpp").write_text('#include "tiny.h"\nint replaced() { return 2; }\n')
+    (top / "src" / "broken.cpp").write_text("does not compile\n")
+    return top
+
+
+@pytest.fixture
+def tarball(folder, tmp_path):
+    """The same, packed; it lies in a folder of its own."""
+    path = tmp_path / "given" / NAME
+    path.parent.mkdir()
+    with tarfile.open(path, "w:gz") as tar:
+        tar.add(folder, folder.name)
+    return path
+
+
+@pytest.fixture
+def sdist(building, tarball):
+    sha256 = hashlib.sha256(tarball.read_bytes()).hexdigest()
+    return building.sdist.Sdist("tiny-lib", "1.2.3", sha256, "CYPOOL_TINY_SOURCE", "version.txt")
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A web server: its folder `site`, its address `url`; `seen`: (path, Authorization) of each request."""
+    seen = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        extensions_map = {".html": "text/html", ".json": "application/vnd.pypi.simple.v1+json", "": "x/y"}
+
+        def do_GET(self):
+            seen.append((self.path, self.headers["Authorization"]))
+            if os.path.isfile(self.translate_path(self.path + "index.json")):
+                self.path += "index.json"
+            super().do_GET()
+
+        def log_message(self, *args):
+            pass
+
+    site = tmp_path / "site"
+    site.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site))) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.02,))
+        thread.start()
+        yield SimpleNamespace(site=site, url=f"http://127.0.0.1:{http.server_port}", seen=seen)
+        http.shutdown()
+        thread.join()
+
+
+def use_index(monkeypatch, url, *, extra=""):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", url)
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", extra)
+
+
+def publish_html(site, tarball, link=f"../../files/{NAME}#sha256=0"):
+    page = site / "simple" / "tiny-lib" / "index.html"
+    page.parent.mkdir(parents=True)
+    old = "../../files/tiny_lib-1.2.2.tar.gz"
+    page.write_text(f'<a href="{old}">old</a>\n<a class="x"\n href="{link}">{NAME}</a>')
+    (site / "files").mkdir(exist_ok=True)
+    shutil.copy(tarball, site / "files")
+
+
+# ---- where sources come from
+
+
+def test_variable_names_a_folder(building, sdist, folder, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    assert building.sdist.find(sdist) == folder
+
+
+def test_variable_names_a_tarball(building, sdist, tarball, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(tarball))
+    assert building.sdist.find(sdist) == tarball
+
+
+@pytest.mark.parametrize("what, message", [
+    ("another version", "expected version 1.2.3, got 9.9"),
+    ("no version", "expected version 1.2.3, got no version.txt"),
+    ("another tarball", "expected sha256"),
+    ("nothing", "no such file or folder"),
+])
+def test_variable_names_something_else(building, sdist, folder, tarball, monkeypatch, what, message):
+    path = {"another tarball": tarball, "nothing": ROOT / "nothing"}.get(what, folder)
+    if what == "another version":
+        (folder / "version.txt").write_text("9.9")
+    elif what == "no version":
+        (folder / "version.txt").unlink()
+    elif what == "another tarball":
+        tarball.write_bytes(b"something else")
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(path))
+    with pytest.raises(building.sdist.SourceNotFound, match=message) as error:
+        building.sdist.find(sdist)
+    assert str(error.value).startswith(f"CYPOOL_TINY_SOURCE={path}")
+
+
+@pytest.mark.parametrize("form", ["path", "file url", "page", "page url"])
+def test_find_links(building, sdist, tarball, monkeypatch, form, tmp_path):
+    page = tmp_path / "links.html"
+    page.write_text(f"<a href='given/{NAME}'>it</a>")
+    entry = {"path": str(tarball.parent), "file url": tarball.parent.as_uri(),
+             "page": str(page), "page url": page.as_uri()}[form]
+    monkeypatch.setenv("PIP_FIND_LINKS", f"/does/not/exist {entry}")
+    found = building.sdist.find(sdist)
+    assert found.read_bytes() == tarball.read_bytes()
+    assert found.is_relative_to(building.cache.folder())
+    # from now on the cache has it
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    assert building.sdist.find(sdist) == found
+
+
+@pytest.mark.parametrize("kind", ["relative", "absolute"])
+def test_html_index(building, sdist, tarball, server, monkeypatch, kind):
+    absolute = f"{server.url}/files/{NAME}?a=1&amp;b=2#sha256=0"
+    publish_html(server.site, tarball, **({"link": absolute} if kind == "absolute" else {}))
+    use_index(monkeypatch, server.url + "/simple/")
+    assert building.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_json_index(building, sdist, tarball, server, monkeypatch):
+    page = server.site / "simple" / "tiny-lib" / "index.json"
+    page.parent.mkdir(parents=True)
+    page.write_text(json.dumps({"files": [{"filename": "tiny_lib-1.2.3-py3-none-any.whl", "url": "no.whl"},
+                                          {"filename": NAME, "url": NAME}]}))
+    shutil.copy(tarball, page.parent)
+    use_index(monkeypatch, server.url + "/simple")
+    assert building.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_file_index(building, sdist, tarball, tmp_path, monkeypatch):
+    publish_html(tmp_path, tarball)
+    use_index(monkeypatch, "file:///does/not/exist", extra=(tmp_path / "simple").as_uri())
+    assert building.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_login_is_used_and_not_told(building, sdist, tarball, server, monkeypatch):
+    publish_html(server.site, tarball)
+    use_index(monkeypatch, server.url.replace("//", "//me:s%40cret@") + "/simple")
+    building.sdist.find(sdist)
+    login = "Basic bWU6c0BjcmV0"
+    assert server.seen == [("/simple/tiny-lib/", login), (f"/files/{NAME}", login)]
+    shutil.rmtree(server.site / "simple")
+    shutil.rmtree(building.cache.folder())
+    with pytest.raises(building.sdist.SourceNotFound, match="tiny-lib/: HTTP Error 404") as error:
+        building.sdist.find(sdist)
+    assert "cret" not in str(error.value)
+
+
+def test_wrong_hash_goes_on_to_the_next_place(building, sdist, tarball, tmp_path, monkeypatch):
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    (wrong / NAME).write_bytes(b"something else")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{wrong} {tarball.parent}")
+    assert building.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_no_access(building, sdist, tarball, tmp_path, server, monkeypatch):
+    tarball.write_bytes(b"something else")
+    got = hashlib.sha256(b"something else").hexdigest()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tarball.parent))
+    use_index(monkeypatch, "http://127.0.0.1:9/simple", extra=server.url)
+    with pytest.raises(building.sdist.SourceNotFound) as error:
+        building.sdist.find(sdist)
+    text = str(error.value)
+    assert f"{tarball.parent}: expected sha256 {sdist.sha256}, got {got}" in text
+    assert "http://127.0.0.1:9/simple/tiny-lib/: " in text
+    assert f"{server.url}/tiny-lib/: HTTP Error 404" in text
+    assert f"set CYPOOL_TINY_SOURCE to {NAME}" in text
+    assert not (building.cache.folder() / "sdist").exists()
+
+
+def test_pip_configuration(building, tmp_path, monkeypatch):
+    pytest.importorskip("pip")
+    file = tmp_path / "pip.conf"
+    file.write_text("[global]\nindex-url = https://a/simple\nextra-index-url =\n    https://b\n    https://c\n"
+                    "[install]\nfind-links = /one\n    /two\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(file))
+    monkeypatch.setenv("PIP_CERT", "/my.pem")
+    monkeypatch.delenv("PIP_NO_INDEX")
+    pip = building.sdist.PipSettings.read()
+    assert pip.indexes == ("https://a/simple", "https://b", "https://c")
+    assert pip.find_links == ("/one", "/two")
+    assert pip.cert == "/my.pem"
+    monkeypatch.setenv("PIP_INDEX_URL", "https://d")
+    assert building.sdist.PipSettings.read().indexes[0] == "https://d"
+    monkeypatch.setenv("PIP_NO_INDEX", "true")
+    assert building.sdist.PipSettings.read().indexes == ()
+
+
+# ---- the cache
+
+
+def test_cache_without_a_place(building, monkeypatch, tmp_path):
+    file = tmp_path / "a file"
+    file.touch()
+    monkeypatch.setenv("CYPOOL_CACHE", str(file / "below"))
+    building.cache.folder.cache_clear()
+    folder = building.cache.folder()
+    assert folder.is_dir() and not folder.is_relative_to(tmp_path)
+
+
+def test_publish_leaves_nothing_behind(building, tmp_path):
+    target = tmp_path / "a" / "b.o"
+    with pytest.raises(ZeroDivisionError), building.cache.publish(target) as new:
+        new.write_bytes(b"half")
+        raise ZeroDivisionError
+    assert not list(target.parent.iterdir())
+    with building.cache.publish(target) as new:
+        new.write_bytes(b"whole")
+        assert not target.exists()
+    assert [path.name for path in target.parent.iterdir()] == ["b.o"]
+
+
+def test_cache_keeps_remarks(building):
+    def make(new):
+        new.write_text("made")
+        return "careful!"
+
+    path, said = building.cache.get("things", "key", ".o", make)
+    assert (path.read_text(), said) == ("made", "careful!")
+    assert building.cache.get("things", "key", ".o", None) == (path, "careful!")
+    assert building.cache.get("things", "other", ".o", lambda new: "")[1] == ""
+
+
+def test_digest_knows_where_parts_end(building, tmp_path):
+    (tmp_path / "x").write_text("ab")
+    digest = building.cache.digest
+    assert digest("ab", "c") != digest("a", "bc") != digest("abc")
+    assert digest("ab") == digest(b"ab") == digest(tmp_path / "x")
+
+
+# ---- compiling
+
+
+def declare(building, sdist, **changes):
+    return building.library.SourceLibrary(**{
+        "family": "tiny", "sdist": sdist, "root": "src", "sources": ("*.cpp",), "exclude": ("broken.cpp",),
+        "include_dirs": ("src",), "flags": ("-O1", "-fPIC"), **changes})
+
+
+@pytest.mark.parametrize("given", ["folder", "tarball"])
+def test_library(building, sdist, folder, tarball, tmp_path, monkeypatch, given):
+    ours = tmp_path / "ours.cpp"
+    ours.write_text('#include "tiny.h"\n#include <made.h>\nint replaced() { return MADE; }\n')
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str({"folder": folder, "tarball": tarball}[given]))
+    library = declare(building, sdist, replace={"replaced.cpp": str(ours)},
+                      generate=lambda unpacked, into: (into / "made.h").write_text("#define MADE 3\n"))
+
+    def compile_unit(unit):
+        return building.toolchain.compile_unit(unit)[0]
+
+    ready = library.prepare(tmp_path / "work")
+    assert sorted(unit.source.name for unit in ready.units) == ["kept.cpp", "ours.cpp"]
+    objects = [compile_unit(unit) for unit in ready.units]
+
+    # the same again, elsewhere: nothing is compiled
+    made = [path.stat().st_ino for path in objects]
+    assert [compile_unit(unit) for unit in library.prepare(tmp_path / "elsewhere").units] == objects
+    assert [path.stat().st_ino for path in objects] == made
+
+    # linked into something like a module
+    main = tmp_path / "main.cpp"
+    main.write_text('#include "tiny.h"\nextern "C" int PyInit_main() { return kept() + replaced(); }\n')
+    main_object = compile_unit(building.toolchain.Unit(main, ("-fPIC",), ready.include_dirs))
+    building.toolchain.archive(objects, tmp_path / "libtiny.a")
+    module = tmp_path / "main.so"
+    building.toolchain.link([main_object, tmp_path / "libtiny.a"], module)
+    shown = subprocess.check_output(["nm", "-D", "--defined-only", module], text=True)
+    assert [line.split()[-1] for line in shown.splitlines()] == ["PyInit_main"]
+    assert ctypes.CDLL(str(module)).PyInit_main() == 4
+
+
+def test_library_without_sources(building, sdist, tmp_path):
+    with pytest.raises(building.sdist.SourceNotFound, match=r"(?s)CYPOOL_TINY_SOURCE.*CYPOOL_WITHOUT=tiny"):
+        declare(building, sdist).prepare(tmp_path / "work")
+
+
+def test_library_declared_wrongly(building, sdist, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    with pytest.raises(ValueError, match=r"tiny-lib: expected sources that match 'gone.cpp'"):
+        declare(building, sdist, exclude=("gone.cpp",)).prepare(tmp_path / "work")
+
+
+def test_object_follows_what_it_is_made_from(building, sdist, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    source = folder / "src" / "kept.cpp"
+    unit = building.toolchain.Unit(source, ("-O1",), (folder / "src",))
+    first, _ = building.toolchain.compile_unit(unit)
+    (folder / "src" / "tiny.h").write_text("int kept();\ninline int more() { return 1; }\n")
+    second, _ = building.toolchain.compile_unit(unit)
+    monkeypatch.setenv("CYPOOL_CFLAGS", "-fno-inline")
+    third, _ = building.toolchain.compile_unit(unit)
+    assert len({first, second, third}) == 3
+
+
+def test_compile_error_shows_command_and_reason(building, folder):
+    unit = building.toolchain.Unit(folder / "src" / "broken.cpp", (), (), "some identity")
+    shown = r"(?s)status 1 from\n.*broken.cpp -o .*error: .*does"
+    with pytest.raises(building.toolchain.CompileError, match=shown):
+        building.toolchain.compile_unit(unit)
+
+
+# ---- our own
+
+
+def test_ale_is_pinned(building):
+    assert building.ale.ALE.sdist.filename == "ale_py-0.12.1.tar.gz"
+    for path in (*building.ale.ALE.replace.values(), *building.ale.ALE.own_include_dirs):
+        assert (ROOT / path).exists()
+
+
+def test_zlib_stand_in_reads_plain_files(building, tmp_path):
+    (tmp_path / "plain").write_bytes(bytes(range(100)))
+    (tmp_path / "packed").write_bytes(b"\x1f\x8b\x08")
+    (tmp_path / "main.cpp").write_text("""
+        #include <zlib.h>
+        extern "C" int PyInit_size(const char* path) {
+            unsigned char data[200];
+            gzFile file = gzopen(path, "rb");
+            if (!file) return -1;
+            int size = gzread(file, data, sizeof data);
+            return gzclose(file) == Z_OK && (size == 0 || data[size - 1] == size - 1) ? size : -2;
+        }""")
+    unit = building.toolchain.Unit(tmp_path / "main.cpp", ("-fPIC",), (ROOT / "building" / "zlib",))
+    building.toolchain.link([building.toolchain.compile_unit(unit)[0]], tmp_path / "size.so")
+    size = ctypes.CDLL(str(tmp_path / "size.so")).PyInit_size
+    assert [size(str(tmp_path / name).encode()) for name in ("plain", "packed", "missing")] == [100, -1, -1]
+
+
+def test_cython_has_nothing_to_say(building, tmp_path, monkeypatch):
+    """No warning, and no performance hint: those tell of calls that take the GIL back each time."""
+    pytest.importorskip("Cython")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("CYPOOL_CACHE", USERS_CACHE)  # keeps what was said at the last build
+    sources = sorted(Path("cypool").rglob("*.pyx"))
+
+    def generate(source):
+        module = ".".join(source.with_suffix("").parts)
+        return building.cythonize.generate(module, source, tmp_path / source.with_suffix(".cpp"))
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        said = dict(zip(map(str, sources), pool.map(generate, sources), strict=True))
+    assert not any(said.values()), said
+
+
+def test_cython_sees_changed_pxd(building, tmp_path, monkeypatch):
+    """A module is made anew when a .pxd that it cimports, even in turn, has changed."""
+    pytest.importorskip("Cython")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "low.pxd").write_text("ctypedef int number\n")
+    (tmp_path / "mid.pxd").write_text("from low cimport number\n")
+    (tmp_path / "top.pyx").write_text("from mid cimport number\ncdef number x = 1\n")
+
+    def generate():
+        building.cythonize._tree.cache_clear()
+        building.cythonize.generate("top", Path("top.pyx"), tmp_path / "top.cpp")
+        return (tmp_path / "top.cpp").read_text()
+
+    assert "typedef int" in generate()
+    (tmp_path / "low.pxd").write_text("ctypedef double number\n")
+    assert "typedef double" in generate()
