@@ -102,6 +102,8 @@ class BuildPy(build_py):
     """Puts the public headers into the wheel; an editable install reads them where they are."""
 
     def run(self):
+        # what an earlier build left there would end up in the wheel
+        shutil.rmtree(Path(self.build_lib, "cypool"), ignore_errors=True)
         super().run()
         if not self.editable_mode:
             shutil.copytree("include", Path(self.build_lib, "cypool", "include"), dirs_exist_ok=True)
@@ -112,12 +114,12 @@ def _compile_module(module, ready):
     import numpy
 
     source = Path(module.sources[0])
-    target = Path("build", "cython", source.with_suffix(".cpp"))
-    remarks = cythonize.generate(module.name, source, target)
+    target = Path("build", "cython-debug" if cythonize.DEBUG else "cython", source.with_suffix(".cpp"))
+    generated, remarks = cythonize.generate(module.name, source, target)
     paths = sysconfig.get_paths()
     include_dirs = ("include", *(ready.include_dirs if ready else ()),
                     paths["include"], paths["platinclude"], numpy.get_include())
-    path, warnings = toolchain.compile_unit(toolchain.Unit(target, FLAGS, include_dirs))
+    path, warnings = toolchain.compile_unit(toolchain.Unit(generated, FLAGS, include_dirs))
     return path, remarks + warnings
 
 

@@ -28,10 +28,10 @@ def generate(module, source, target):
     Args:
         module: dotted name.
         source: the .pyx, relative to the project's root, which is the current folder.
-        target: the .cpp to write.
+        target: where to put a copy for people to read.
 
     Returns:
-        What Cython had to say, "" unless there were warnings.
+        (path of the .cpp in the cache, what Cython had to say: "" unless there were warnings).
     """
     options = [word for key, value in DIRECTIVES.items() for word in ("-X", f"{key}={value}")]
     with _tree_lock:
@@ -46,7 +46,7 @@ def generate(module, source, target):
     kept, said = cache.get("cython", key, ".cpp", make)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(kept, target)
-    return said
+    return kept, said
 
 
 _tree_lock = threading.Lock()

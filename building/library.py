@@ -76,11 +76,11 @@ class SourceLibrary:
         own = tuple(Path(path).absolute() for path in self.own_include_dirs)
         include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
 
-        # covers whatever a unit of theirs can include; the pinned hash spares us reading the sdist's files
-        theirs = _files(include_dirs[-len(self.include_dirs):]) if found.is_dir() else [self.sdist.sha256]
-        common = cache.digest(*theirs, *_files([*own, generated]))
-
         root = unpacked / self.root
+
+        # covers whatever a unit of theirs can include; the pinned hash spares us reading the sdist's files
+        folders = [root, *include_dirs] if found.is_dir() else [*own, generated]
+        common = cache.digest(self.sdist.sha256 if found.is_file() else "", *_files(folders))
         units = []
         for source in self._sources(root):
             name = str(source.relative_to(root))

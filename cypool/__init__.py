@@ -95,9 +95,9 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, o
         num_threads = min(cpus.available(), batch_size)
     # more threads than environments have nothing to do
     num_threads = min(check_int("num_threads", num_threads, 0, 4096), num_envs)
-    # far enough below 2**31 for every family
-    seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs)
     cls, spec = resolve(id, max_episode_steps, options)
+    # 30 bits: every family takes them
+    seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
     pool = Pool([cls(spec, i) for i in range(num_envs)], batch_size, num_threads)
     pool.seed(range(num_envs), seeds)
     return pool, spec

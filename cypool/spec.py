@@ -22,7 +22,8 @@ class Array:
 
     def __init__(self, shape, dtype, low=None, high=None):
         self.shape = tuple(int(n) for n in shape)
-        self.dtype = np.dtype(dtype).newbyteorder("=")
+        # of this machine's byte order
+        self.dtype = np.dtype(np.dtype(dtype).type)
         if len(self.shape) > 8 or min(self.shape, default=1) < 1:
             raise ValueError(f"shape: expected at most 8 dimensions, none below 1, got {self.shape}")
         if self.dtype.kind == "f":
@@ -69,7 +70,8 @@ class EnvSpec:
         observation: What `observe` writes: an `Array` or `Discrete`, or a dict of them.
         action: What `step` takes: an `Array` or `Discrete`.
         info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
-        id: The id it is registered under; filled in by `make`, as the next two are.
+        max_seed: The greatest seed an environment takes; None: any.
+        id: The id it is registered under; filled in by `make_spec`, as are the next two.
         max_episode_steps: The engine truncates an episode after so many steps; None: never.
         options: Every option of the environment with the value it has here.
     """
@@ -77,6 +79,7 @@ class EnvSpec:
     observation: Array | Discrete | Mapping[str, Array | Discrete]
     action: Array | Discrete
     info: Mapping[str, Array] = field(default_factory=dict)
+    max_seed: int | None = None
     id: str = ""
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

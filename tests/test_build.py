@@ -387,6 +387,18 @@ def test_zlib_stand_in_reads_plain_files(building, tmp_path):
     assert [size(str(tmp_path / name).encode()) for name in ("plain", "packed", "missing")] == [100, -1, -1]
 
 
+def test_modules_show_nothing_but_themselves():
+    """ale_py, in the same process, exports ALE's symbols: ours must neither take nor replace them."""
+    package = importlib.util.find_spec("cypool")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("cypool is not installed")
+    modules = [path for folder in package.submodule_search_locations for path in Path(folder).rglob("*.so")]
+    assert modules
+    for path in modules:
+        shown = subprocess.check_output(["nm", "-D", "--defined-only", path], text=True)
+        assert [line.split()[-1] for line in shown.splitlines()] == [f"PyInit_{path.name.split('.')[0]}"]
+
+
 def test_cython_has_nothing_to_say(building, tmp_path, monkeypatch):
     """No warning, and no performance hint: those tell of calls that take the GIL back each time."""
     pytest.importorskip("Cython")
@@ -396,7 +408,7 @@ def test_cython_has_nothing_to_say(building, tmp_path, monkeypatch):
 
     def generate(source):
         module = ".".join(source.with_suffix("").parts)
-        return building.cythonize.generate(module, source, tmp_path / source.with_suffix(".cpp"))
+        return building.cythonize.generate(module, source, tmp_path / source.with_suffix(".cpp"))[1]
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         said = dict(zip(map(str, sources), pool.map(generate, sources), strict=True))

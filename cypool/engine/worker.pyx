@@ -1,6 +1,6 @@
 """The threads that step environments, and all they share.
 
-The way of one environment: `take` claims its id from the ring, in chunks; `advance` steps it, claims a
+The way of one environment: `take` claims its id from the ring, in chunks if synchronous; `advance` steps it, claims a
 row once the step is done and has it observed there; `count` adds the row to those finished and wakes
 the caller when the batch is full. An exception passes through the shell `run`, which completes the row.
 """
@@ -159,9 +159,13 @@ cdef class Crew:
             claim.own_first += claim.count
             claim.own_left -= claim.count
         elif claim.quota > 0 and self.stopping.load() == 0:
-            cost = max(self.cost_ns.load(), <uint32_t>1)
-            most = max(<uint32_t>1, min(min(MOST_NS // cost, <uint32_t>CHUNK), claim.quota))
-            least = max(<uint32_t>1, min(LEAST_NS // cost, most))
+            if self.ordered:
+                cost = max(self.cost_ns.load(), <uint32_t>1)
+                most = max(<uint32_t>1, min(min(MOST_NS // cost, <uint32_t>CHUNK), claim.quota))
+                least = max(<uint32_t>1, min(LEAST_NS // cost, most))
+            else:
+                # a batch must not wait for an env that stands behind a slow one in somebody's hands
+                least = most = 1
             claim.count = self.ready.get().claim(2 * self.num_steppers, least, most, claim.ids, &claim.first)
             claim.quota -= claim.count
         claim.turn += 1

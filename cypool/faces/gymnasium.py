@@ -4,6 +4,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from cypool.arguments import check_float
 from cypool.faces.actions import ActionReader
 from cypool.spec import Discrete
 
@@ -66,7 +67,7 @@ class GymnasiumPool(VectorEnv):
         """
         if options:
             raise ValueError(f"options: expected none, got {sorted(options)}")
-        seeds = seeds_of(seed, self.num_envs)
+        seeds = seeds_of(seed, self.num_envs, self.env_spec.max_seed)
         self._pool.drain()
         if seeds is not None:
             pairs = [(i, s) for i, s in enumerate(seeds) if s is not None]
@@ -116,13 +117,17 @@ class GymnasiumPool(VectorEnv):
             TimeoutError: Not enough environments finished in time; call again.
             EnvError: An environment raised.
         """
-        if timeout is not None and not timeout >= 0:
-            raise ValueError(f"timeout: expected seconds, at least 0, got {timeout}")
-        return self._pool.recv(timeout)
+        return self._pool.recv(None if timeout is None else check_float("timeout", timeout, 0, 1e9))
 
     def close_extras(self, **kwargs):
         """Ends the threads; called by `close`, which may be called twice."""
         self._pool.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def __len__(self):
         return self.num_envs
@@ -131,12 +136,12 @@ class GymnasiumPool(VectorEnv):
         return f"{type(self).__name__}({self.env_spec.id}, num_envs={self.num_envs}, batch_size={self.batch_size})"
 
 
-def seeds_of(seed, num_envs):
+def seeds_of(seed, num_envs, max_seed):
     """Returns one seed per environment, or None for None.
 
     Raises:
         TypeError: A seed is no integer.
-        ValueError: A seed is negative, or there are not as many as environments.
+        ValueError: A seed is negative or above `max_seed`, or there are not as many as environments.
     """
     if seed is None:
         return None
@@ -153,8 +158,9 @@ def seeds_of(seed, num_envs):
             continue
         if not isinstance(s, int) or isinstance(s, bool):
             raise TypeError(f"seed: expected ints, got {s!r}")
-        if s < 0:
-            raise ValueError(f"seed: expected at least 0, got {s}")
+        if s < 0 or (max_seed is not None and s > max_seed):
+            most = "" if max_seed is None else f", at most {max_seed}"
+            raise ValueError(f"seed: expected at least 0{most} for every env, got {s}")
     return seeds
 
 

@@ -33,27 +33,29 @@ ale.set_log_level(ale.LogError)
 
 @functools.lru_cache(maxsize=None)
 def game_facts(task):
-    """Returns the ROM's path, the minimal and legal numbers of actions, and the screen's height and width.
+    """Returns the ROM's path and MD5, the minimal and legal numbers of actions, screen height and width.
 
     Raises:
         ValueError: `task` is no game, or its ROM is missing or not the one ALE knows.
     """
     path = roms.rom_path(task)
     cdef string rom = str(path).encode()
-    if not ale.is_supported(rom):
+    if <bytes>ale.rom_name(rom) != task.encode():
         raise ValueError(f"task: {path} is not the ROM of {task!r} that ALE knows: reinstall ale-py")
+    cdef string md5 = ale.rom_md5(rom)
     cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
-    ale.load_rom(game.get()[0], rom)
+    ale.load_rom(game.get()[0], rom, md5)
     screen = &game.get().getScreen()
-    return (rom, game.get().getMinimalActionSet().size(), game.get().getLegalActionSet().size(),
+    return (rom, md5, game.get().getMinimalActionSet().size(), game.get().getLegalActionSet().size(),
             screen.height(), screen.width())
 
 
 cdef class Atari(Env):
     """An Atari game; each step repeats the action for `frame_skip` frames.
 
-    Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards. The emulator is ALE's
-    own, compiled unchanged but for its colour averaging, which is left out.
+    Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but the whole screen
+    of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's own, compiled
+    unchanged but for its colour averaging, which is left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three
         planes (red, green, blue) for each frame if not `gray_scale`. Each is the maximum of the last two
@@ -72,7 +74,7 @@ cdef class Atari(Env):
     cdef uint32_t noop_max
     cdef bint episodic_life, reward_clip, use_fire_reset, full_action_space, gray_scale
     cdef float repeat_action_probability
-    cdef string rom
+    cdef string rom, rom_md5
     cdef unique_ptr[ale.ALEInterface] game
     cdef vector[ale.Action] actions
     cdef bint has_fire
@@ -108,10 +110,13 @@ cdef class Atari(Env):
             img_height, img_width: Size of an observation, not larger than the screen.
             gray_scale: Gray, else colour.
             repeat_action_probability: Chance at each frame that the console sees the last action again.
-            full_action_space: All 18 actions, else those the game uses.
+            full_action_space: All actions that are legal, 18 in most games, else those the game uses.
         """
-        _, num_minimal, num_legal, height, width = game_facts(task)
-        check_int("stack_num", stack_num, 1, 256)
+        if not isinstance(task, str):
+            raise TypeError(f"task: expected a str, got {task!r}")
+        _, _, num_minimal, num_legal, height, width = game_facts(task)
+        # a small integer of NumPy's would overflow below
+        stack_num = check_int("stack_num", stack_num, 1, 256)
         check_int("frame_skip", frame_skip, 1, 10_000)
         check_int("noop_max", noop_max, 0, 100_000)
         check_int("img_height", img_height, 1, height)
@@ -126,13 +131,20 @@ cdef class Atari(Env):
         return EnvSpec(
             observation=Array((planes, img_height, img_width), np.uint8),
             action=Discrete(num_legal if full_action_space else num_minimal),
-            info={"lives": Array((), np.int32), "reward": Array((), np.float32), "terminated": Array((), np.int32)},
+            info={
+                "lives": Array((), np.int32),
+                "reward": Array((), np.float32),
+                "terminated": Array((), np.int32),
+            },
+            max_seed=MAX_SEED,
         )
 
     def __init__(self, spec, env_id):
         options = spec.options
-        rom, _, _, height, width = game_facts(options["task"])
+        rom, md5, _, _, height, width = game_facts(options["task"])
+        cdef int out_height = options["img_height"], out_width = options["img_width"]
         self.rom = rom
+        self.rom_md5 = md5
         self.stack_num = options["stack_num"]
         self.frame_skip = options["frame_skip"]
         self.noop_max = options["noop_max"]
@@ -144,16 +156,13 @@ cdef class Atari(Env):
         self.repeat_action_probability = options["repeat_action_probability"]
         self.num_planes = 1 if self.gray_scale else 3
         self.screen_bytes = height * width
-        self.plane_bytes = options["img_height"] * options["img_width"]
+        self.plane_bytes = <size_t>out_height * out_width
         self.previous.resize(self.screen_bytes)
         self.pooled.resize(self.screen_bytes)
         self.frames.resize(self.stack_num * self.num_planes * self.plane_bytes)
-        self.area = make_unique[AreaShrink](
-            <int>height, <int>width, <int>options["img_height"], <int>options["img_width"])
+        self.area = make_unique[AreaShrink](<int>height, <int>width, out_height, out_width)
 
     cdef int seed(self, object seed) except -1:
-        if seed > MAX_SEED:
-            raise ValueError(f"seed: expected 0 to {MAX_SEED} for every env, got {seed} for env {self.env_id}")
         self.ale_seed = seed
         # loading takes milliseconds: left to the threads
         self.reseed = True
@@ -234,7 +243,7 @@ cdef class Atari(Env):
         self.game = make_unique[ale.ALEInterface]()
         self.game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
         self.game.get().setInt(b"random_seed", self.ale_seed)
-        ale.load_rom(self.game.get()[0], self.rom)
+        ale.load_rom(self.game.get()[0], self.rom, self.rom_md5)
         self.noops.seed(self.ale_seed)
         if self.full_action_space:
             self.actions = self.game.get().getLegalActionSet()

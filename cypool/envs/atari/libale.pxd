@@ -36,17 +36,29 @@ cdef extern from "ale/common/Log.hpp" namespace "ale" nogil:
 
 cdef extern from *:
     """
-    #include <filesystem>
+    #include <fstream>
+    #include <iterator>
     #include <stdexcept>
+
+    #include "ale/emucore/MD5.hxx"
 
     namespace cypool {
 
-    // ALE leaks the settings object it looks up; it is small, and this runs once per game and process
-    inline bool is_supported(const std::string& path) { return ale::ALEInterface::isSupportedROM(path).has_value(); }
+    // the game whose ROM this is, "" if none; ALE leaks the small object it looks it up in: once per game
+    inline std::string rom_name(const std::string& path) {
+        return ale::ALEInterface::isSupportedROM(path).value_or("");
+    }
 
-    // loadROM that throws where ALE would end the process
-    inline void load_rom(ale::ALEInterface& game, const std::string& path) {
-        if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("the ROM is gone: " + path);
+    inline std::string rom_md5(const std::string& path) {
+        std::ifstream in(path, std::ios::binary);
+        const std::vector<uint8_t> rom{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+        if (rom.empty()) throw std::runtime_error("the ROM is gone: " + path);
+        return ale::stella::MD5(rom.data(), static_cast<uint32_t>(rom.size()));
+    }
+
+    // loadROM that throws where ALE would end the process, or run without end on what is no program
+    inline void load_rom(ale::ALEInterface& game, const std::string& path, const std::string& md5) {
+        if (rom_md5(path) != md5) throw std::runtime_error("the ROM is not the one it was: " + path);
         game.loadROM(path);
     }
 
@@ -66,7 +78,8 @@ cdef extern from *:
 
     }  // namespace cypool
     """
-    cbool is_supported "cypool::is_supported"(const string& path) except + nogil
-    void load_rom "cypool::load_rom"(ALEInterface& game, const string& path) except + nogil
+    string rom_name "cypool::rom_name"(const string& path) except + nogil
+    string rom_md5 "cypool::rom_md5"(const string& path) except + nogil
+    void load_rom "cypool::load_rom"(ALEInterface& game, const string& path, const string& md5) except + nogil
     void gray_table "cypool::gray_table"(ALEInterface& game, uint8_t* out) noexcept nogil
     void rgb_tables "cypool::rgb_tables"(ALEInterface& game, uint8_t* out) noexcept nogil

@@ -1,0 +1,39 @@
+"""Fixtures: the plug-in package, built once per run."""
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def plugin_path(tmp_path_factory):
+    """The folder of the built plug-in package, outside cypool's tree."""
+    folder = tmp_path_factory.mktemp("plugin") / "walker-src"
+    shutil.copytree(Path(__file__).with_name("plugin"), folder)
+    done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
+def walker(plugin_path):
+    """The plug-in package, imported: registers walker/Walk-v0 and walker/Trouble-v0."""
+    sys.path.insert(0, str(plugin_path))
+    return importlib.import_module("walker")
+
+
+@pytest.fixture(scope="session")
+def run_python(plugin_path):
+    """Runs code in a fresh interpreter that can import the plug-in; returns the finished process."""
+
+    def run(code, **kwargs):
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(plugin_path), os.environ.get("PYTHONPATH", "")]))
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120,
+                              **kwargs)
+
+    return run

@@ -1,0 +1,12 @@
+import cypool
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+
+def extension(name):
+    return Extension(name, [name.replace(".", "/") + ".pyx"], include_dirs=[cypool.get_include()],
+                     language="c++", extra_compile_args=["-std=c++20"])
+
+
+setup(packages=["walker"],
+      ext_modules=cythonize([extension("walker.walk"), extension("walker.trouble")], language_level=3))

@@ -1,0 +1,98 @@
+"""An environment that does on command all that an engine has to survive."""
+import numpy as np
+from cypool.spec import Array, Discrete, EnvSpec
+
+from libc.stdint cimport int64_t
+from libcpp.atomic cimport atomic
+
+from cypool.env cimport Env, Slot, import_cypool
+
+import_cypool()
+
+cdef extern from *:
+    """
+    #include <stdexcept>
+    #include <thread>
+    static void cpp_throw() { throw std::runtime_error("thrown in C++"); }
+    static void give_way() { std::this_thread::yield(); }
+    """
+    void cpp_throw() except + nogil
+    void give_way() noexcept nogil
+
+# actions
+GO, RAISE_STEP, CPP_THROW, RAISE_OBSERVE, WAIT, FAIL_NEXT_RESET, TERMINATE, TRUNCATE = range(8)
+
+cdef atomic[int] gate_open
+cdef atomic[int] running
+cdef atomic[int] overlaps
+
+
+def set_gate(bint is_open):
+    """Lets environments that wait go on, or makes the next ones wait."""
+    gate_open.store(is_open)
+
+
+def count_overlaps():
+    """How often two threads were found in one environment."""
+    return overlaps.load()
+
+
+def num_waiting():
+    """How many environments wait at the gate."""
+    return running.load()
+
+
+cdef class Trouble(Env):
+    """Observes how many steps it has done (twice, in a dict); the action says what goes wrong."""
+    cdef double count
+    cdef int64_t action
+    cdef bint fail_reset
+    cdef atomic[int] inside
+
+    @staticmethod
+    def describe(unused=None):
+        return EnvSpec(
+            observation={"count": Array((2,), np.float64), "last": Discrete(8)},
+            action=Discrete(8),
+            info={"bytes": Array((3,), np.uint8)},
+        )
+
+    cdef int reset(self) except -1 nogil:
+        self.count = 0
+        self.action = 0
+        if self.fail_reset:
+            self.fail_reset = False
+            raise OSError("no reset today")
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        if self.inside.fetch_add(1) != 0:
+            overlaps.fetch_add(1)
+        self.count += 1
+        self.reward = self.count
+        self.action = (<const int64_t*>action)[0]
+        if self.action == 4:
+            running.fetch_add(1)
+            while gate_open.load() == 0:
+                give_way()
+            running.fetch_sub(1)
+        self.fail_reset = self.action == 5
+        self.terminated = self.action in (5, 6)
+        self.truncated = self.action in (5, 7)
+        self.inside.fetch_sub(1)
+        if self.action == 1:
+            raise ValueError("raised in step")
+        if self.action == 2:
+            cpp_throw()
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        if self.action == 3:
+            raise KeyError("raised in observe")
+        (<double*>out.obs[0])[0] = self.count
+        (<double*>out.obs[0])[1] = -self.count
+        (<int64_t*>out.obs[1])[0] = self.action
+        (<unsigned char*>out.info[0])[0] = 1
+        (<unsigned char*>out.info[0])[1] = 2
+        (<unsigned char*>out.info[0])[2] = self.env_id
+        return 0

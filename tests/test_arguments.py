@@ -1,0 +1,195 @@
+"""Bad input: each an exception that names the argument, and the pool works on."""
+import gymnasium
+import numpy as np
+import pytest
+
+import cypool
+
+
+def rejected(kind, argument, call):
+    with pytest.raises(kind, match=f"^{argument}"):
+        call()
+
+
+@pytest.mark.parametrize(("id", "hint"), [
+    ("Pong-v4", "Pong-v5"), ("CartPol-v1", "CartPole-v1"), ("pong", None), ("", None), (None, None), (3, None)])
+def test_unknown_id(id, hint):
+    with pytest.raises(ValueError, match="^id: no environment") as caught:
+        cypool.make(id)
+    assert hint is None or hint in str(caught.value)
+
+
+def test_unknown_option():
+    with pytest.raises(ValueError, match="^frame_skp: no option of Pong-v5 .did you mean frame_skip"):
+        cypool.make("Pong-v5", frame_skp=2)
+    rejected(ValueError, "gravity", lambda: cypool.make("CartPole-v1", gravity=3))
+    rejected(ValueError, "env_type", lambda: cypool.make("CartPole-v1", "jax"))
+
+
+@pytest.mark.parametrize(("argument", "value", "kind"), [
+    ("num_envs", 0, ValueError), ("num_envs", -1, ValueError), ("num_envs", 2**40, ValueError),
+    ("num_envs", 2.5, TypeError), ("num_envs", "4", TypeError), ("num_envs", True, TypeError),
+    ("num_envs", None, TypeError),
+    ("batch_size", 0, ValueError), ("batch_size", -1, ValueError), ("batch_size", 5, ValueError),
+    ("batch_size", 1.0, TypeError),
+    ("num_threads", -1, ValueError), ("num_threads", 100_000, ValueError), ("num_threads", 1.5, TypeError),
+    ("max_episode_steps", 0, ValueError), ("max_episode_steps", -5, ValueError),
+    ("max_episode_steps", 2**31, ValueError), ("max_episode_steps", 1.5, TypeError),
+    ("seed", -1, ValueError), ("seed", 1.5, TypeError), ("seed", "1", TypeError), ("seed", True, TypeError),
+    ("seed", [1, 2, 3], ValueError), ("seed", [1, 2, 3, -4], ValueError), ("seed", [1, 2, 3, 4.5], TypeError),
+    ("sutton_barto_reward", 1, TypeError),
+])
+def test_make(argument, value, kind):
+    rejected(kind, argument, lambda: cypool.make("CartPole-v1", **{"num_envs": 4, argument: value}))
+
+
+@pytest.mark.parametrize("batch_size", [4, 2])
+@pytest.mark.parametrize("num_threads", [0, 2])
+@pytest.mark.parametrize(("actions", "kind"), [
+    ([0], ValueError), ([], (ValueError, TypeError)), ([0] * 5, ValueError), (0, ValueError),
+    ([[0], [0], [0], [0]], ValueError), (np.zeros((4, 1), np.int64), ValueError),
+    ([0, 2, 0, 0], ValueError), ([0, -1, 0, 0], ValueError), ([0, 2**40, 0, 0], ValueError),
+    (np.array([0, 2**63, 0, 0], np.uint64), ValueError), (np.array([0, 255, 0, 0], np.uint8), ValueError),
+    ([0.0, 1.0, 0.0, 1.0], TypeError), ([0, float("nan"), 0, 0], TypeError), (None, TypeError),
+    ("abcd", TypeError), ([True, False, True, False], TypeError), ([0, None, 0, 0], TypeError),
+    ({"action": [0] * 4}, TypeError), (np.zeros(4, complex), TypeError),
+])
+def test_discrete_actions(actions, kind, num_threads, batch_size):
+    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=num_threads)
+    env.async_reset()
+    while True:
+        try:
+            env.recv()
+        except RuntimeError:
+            break
+    for call in (env.step, env.send):
+        rejected(kind, "actions", lambda call=call: call(actions, [0, 1, 2, 3]))
+    env.send([0, 1, 0, 1], [0, 1, 2, 3])
+    env.recv()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, ">i4"])
+def test_any_integer_dtype_and_layout_is_an_action(dtype):
+    env = cypool.make("CartPole-v1", num_envs=4, seed=0)
+    env.reset()
+    expected = env.step(np.array([0, 1, 1, 0]))[0]
+    for actions in (np.array([0, 1, 1, 0], dtype), np.array([0, 9, 1, 9, 1, 9, 0, 9], dtype)[::2],
+                    [0, 1, 1, 0], (0, 1, 1, 0)):
+        env.reset(seed=0)
+        assert (env.step(actions)[0] == expected).all()
+    readonly = np.array([0, 1, 1, 0])
+    readonly.setflags(write=False)
+    env.reset(seed=0)
+    assert (env.step(readonly)[0] == expected).all()
+
+
+def test_samples_of_the_action_space_are_actions():
+    env = cypool.make("CartPole-v1", num_envs=3)
+    env.reset()
+    env.step(env.action_space.sample())
+    one = cypool.make("CartPole-v1")
+    one.reset()
+    one.step(one.single_action_space.sample())
+    one.step(np.asarray(1))
+    one.step(1)
+
+
+@pytest.mark.parametrize("batch_size", [4, 2])
+@pytest.mark.parametrize(("ids", "kind"), [
+    ([0, 4], ValueError), ([-1, 0], ValueError), ([0, 10**8], ValueError), ([0, 2**40], ValueError),
+    ([0, -2**40], ValueError), ([1, 1], ValueError), ([0, 1.5], TypeError), ([[0, 1]], ValueError),
+    (np.int64(0), ValueError), (["a", "b"], TypeError), ([True, False], TypeError), ([], ValueError),
+])
+def test_env_ids(ids, kind, batch_size):
+    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2)
+    env.async_reset()
+    for _ in range(4 // batch_size):
+        env.recv()
+    for call in (env.step, env.send):
+        rejected(kind, "env_id", lambda call=call: call([0, 0], ids))
+    env.step([0] * 4, [3, 1, 2, 0])
+
+
+def test_more_or_fewer_actions_than_ids():
+    env = cypool.make("CartPole-v1", num_envs=4)
+    env.reset()
+    rejected(ValueError, "actions: expected 2 rows", lambda: env.step([0, 0, 0], [1, 2]))
+    rejected(ValueError, "actions: expected 3 rows", lambda: env.step([0, 0], [1, 2, 3]))
+    env.step([0, 0], [1, 2])
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2])
+def test_order_of_calls(num_threads):
+    env = cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads)
+    with pytest.raises(RuntimeError, match="never reset"):
+        env.step([0] * 4)
+    with pytest.raises(RuntimeError, match="nothing is pending"):
+        env.recv()
+    env.reset()
+    env.send([0] * 4)
+    for _ in range(100):
+        with pytest.raises(RuntimeError, match="in flight"):
+            env.send([0] * 4)
+    env.recv()
+    with pytest.raises(RuntimeError, match="nothing is pending"):
+        env.recv()
+    env.step([0] * 4)
+
+
+def test_reset_arguments():
+    env = cypool.make("CartPole-v1", num_envs=3)
+    rejected(ValueError, "options", lambda: env.reset(options={"low": 1}))
+    rejected(ValueError, "seed", lambda: env.reset(seed=-1))
+    rejected(ValueError, "seed", lambda: env.reset(seed=[1]))
+    rejected(TypeError, "seed", lambda: env.reset(seed="x"))
+    env.reset(seed=[1, None, 3], options={})
+    env.step([0] * 3)
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), "soon"])
+def test_timeout(timeout):
+    env = cypool.make("CartPole-v1", num_envs=3)
+    with pytest.raises((ValueError, TypeError), match="timeout"):
+        env.recv(timeout)
+
+
+def test_register():
+    rejected(ValueError, "id", lambda: cypool.register("NoVersion", "a:B"))
+    rejected(ValueError, "id", lambda: cypool.register("CartPole-v1", "a:B"))
+    rejected(ValueError, "entry_point", lambda: cypool.register("New-v0", "nonsense"))
+    rejected(ValueError, "max_episode_steps", lambda: cypool.register("New-v0", "a:B", max_episode_steps=0))
+    cypool.register("test/Missing-v0", "no_such_module:Env")
+    with pytest.raises(ImportError):
+        cypool.make("test/Missing-v0")
+    assert "test/Missing-v0" in cypool.list_all_envs()
+
+
+def test_a_registered_default_can_be_overridden(walker):
+    cypool.register("test/Short-v0", "walker.walk:Walk", limit=5)
+    assert cypool.make_spec("test/Short-v0").options == {"limit": 5}
+    assert cypool.make_spec("test/Short-v0", limit=2).options == {"limit": 2}
+
+
+def test_box_actions():
+    from cypool.faces.actions import ActionReader
+    from cypool.spec import Array
+
+    read = ActionReader(Array((2,), np.float32, [-1, 0], [1, 2]))
+    good = np.array([[0.5, 1.5], [-1, 2]], np.float32)
+    assert read(good) is good
+    assert read([[0, 1]]).dtype == np.float32 and read(np.array([0.0, 1.0])).shape == (1, 2)
+    rejected(ValueError, "actions: expected shape", lambda: read([[0.0, 1.0, 2.0]]))
+    rejected(ValueError, "actions: expected shape", lambda: read(0.5))
+    rejected(TypeError, "actions", lambda: read([["a", "b"]]))
+    for bad in (np.nan, np.inf, 1.01, -2):
+        rejected(ValueError, r"actions: expected values .* in row 1", lambda bad=bad: read([[0, 1], [bad, 1]]))
+
+
+def test_the_observation_is_always_in_its_space():
+    for id in ("CartPole-v1", "Pong-v5"):
+        env = cypool.make(id, num_envs=3)
+        assert isinstance(env, gymnasium.vector.VectorEnv)
+        obs, _ = env.reset()
+        for _ in range(50):
+            assert env.observation_space.contains(obs)
+            obs, *_ = env.step(env.action_space.sample())

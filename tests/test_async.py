@@ -1,0 +1,103 @@
+"""Asynchronous pools: whoever finishes first is served first, and nobody is lost."""
+import numpy as np
+import pytest
+
+import cypool
+
+THREADS = [0, 1, 2, 7]
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize(("num_envs", "batch_size"), [(2, 1), (5, 3), (6, 5), (64, 32), (100, 7), (1000, 128)])
+def test_each_env_exactly_once(num_envs, batch_size, num_threads):
+    env = cypool.make("CartPole-v1", num_envs=num_envs, batch_size=batch_size, num_threads=num_threads)
+    for _ in range(5):
+        env.async_reset()
+        seen = []
+        while len(seen) < num_envs:
+            obs, *_, info = env.recv()
+            # full batches, then what is left
+            assert len(obs) == len(info["env_id"]) == min(batch_size, num_envs - len(seen))
+            seen += info["env_id"].tolist()
+        assert sorted(seen) == list(range(num_envs))
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_trajectories_equal_the_synchronous_ones(num_threads):
+    num_envs, length = 23, 120
+    random = np.random.default_rng(0)
+    actions = random.integers(0, 2, (num_envs, length))
+    env = cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9)
+    env.reset()
+    expected = [env.step(actions[:, t]) for t in range(length)]
+    env = cypool.make("CartPole-v1", num_envs=num_envs, batch_size=5, num_threads=num_threads, seed=9)
+    env.async_reset()
+    done = np.full(num_envs, -1)
+    while done.min() < length:
+        obs, reward, terminated, truncated, info = env.recv()
+        ids = info["env_id"]
+        for row, i in enumerate(ids):
+            if 0 <= done[i] < length:
+                want = expected[done[i]]
+                assert obs[row].tobytes() == want[0][i].tobytes() and reward[row] == want[1][i]
+                assert terminated[row] == want[2][i] and info["elapsed_step"][row] == want[4]["elapsed_step"][i]
+        done[ids] += 1
+        env.send(actions[ids, np.minimum(done[ids], length - 1)], ids)
+
+
+@pytest.mark.parametrize("num_threads", [2, 7])
+def test_a_slow_env_holds_nobody_up(walker, num_threads):
+    from walker import trouble
+
+    trouble.set_gate(False)
+    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=num_threads)
+    env.async_reset()
+    env.recv()
+    env.recv()
+    env.send([trouble.GO, trouble.WAIT, trouble.GO, trouble.GO], [0, 1, 2, 3])
+    for _ in range(100):
+        *_, info = env.recv()
+        assert sorted(info["env_id"]) == [0, 2, 3]
+        env.send([trouble.GO] * 3)
+    with pytest.raises(TimeoutError, match="recv"):
+        # three come back, but the fourth does not
+        env.recv()
+        env.recv(timeout=0.01)
+    trouble.set_gate(True)
+    *_, info = env.recv()
+    assert info["env_id"].tolist() == [1]
+
+
+def test_actions_without_ids_go_to_the_last_batch():
+    env = cypool.make("CartPole-v1", num_envs=6, batch_size=2, num_threads=2)
+    env.async_reset()
+    for _ in range(50):
+        ids = env.recv()[4]["env_id"]
+        env.send(np.zeros(2, np.int64))
+        with pytest.raises(RuntimeError, match="in flight"):
+            env.send(np.zeros(2, np.int64), ids)
+        with pytest.raises(RuntimeError, match="no batch was received"):
+            env.send(np.zeros(2, np.int64))
+
+
+def test_reset_throws_away_what_is_in_flight():
+    env = cypool.make("CartPole-v1", num_envs=8, batch_size=4, num_threads=2, seed=1)
+    env.reset()
+    for _ in range(300):
+        # half of the envs are in flight here
+        obs, info = env.reset()
+        assert (info["elapsed_step"] == 0).all() and len(obs) == 4
+        obs, *_, info = env.step(np.zeros(4, np.int64))
+    env.async_reset()
+    env.async_reset()
+    assert sorted([*env.recv()[4]["env_id"], *env.recv()[4]["env_id"]]) == list(range(8))
+
+
+def test_recv_with_nothing_pending_is_an_error():
+    env = cypool.make("CartPole-v1", num_envs=4, batch_size=2)
+    with pytest.raises(RuntimeError, match="nothing is pending"):
+        env.recv()
+    env.reset()
+    env.recv()
+    with pytest.raises(RuntimeError, match="nothing is pending"):
+        env.recv()

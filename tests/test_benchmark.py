@@ -1,0 +1,114 @@
+"""The benchmark runs as the README says, measures what it claims, and refuses nonsense in one line."""
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "benchmark.py"
+
+pytestmark = pytest.mark.skipif(not SCRIPT.is_file() or not importlib.util.find_spec("rich"),
+                                reason="needs the checkout and rich")
+
+
+def bench(*args):
+    return subprocess.run([sys.executable, SCRIPT, *args], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("env, frames", [("CartPole-v1", 1), ("Pong-v5", 4)])
+def test_cypool_alone(env, frames, tmp_path):
+    file = tmp_path / "result.json"
+    done = bench("--env", env, "--seconds", "0.05", "--rounds", "2", "--num-envs", "4", "--peers", "none",
+                 "--json", str(file))
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith(f"Steps {env} with 2 candidates")
+    assert "cypool sync" in done.stdout and "2 of 4" in done.stdout
+    report = json.loads(file.read_text())
+    assert report["machine"]["cpus_usable"] >= 1 and "numpy" in report["versions"]
+    assert report["settings"]["batch_size"] == 2
+    assert [r["candidate"] for r in report["results"]] == ["cypool sync", "cypool async"]
+    for r in report["results"]:
+        assert len(r["samples"]) == 2
+        speeds = [frames * x["steps"] / x["seconds"] for x in r["samples"]]
+        assert min(speeds) <= r["frames_per_second"][1] <= max(speeds)
+        assert all(x["seconds"] >= 0.05 and x["steps"] % r["batch_size"] == 0 for x in r["samples"])
+    assert report["results"][0]["ratio_to"] == {"cypool sync": [1, 1, 1]}
+
+
+def test_peers(tmp_path):
+    file = tmp_path / "result.json"
+    peers = "loop,sync-vector,async-vector,numpy-vector"
+    done = bench("--env", "CartPole-v1", "--seconds", "0.05", "--rounds", "1", "--num-envs", "4",
+                 "--peers", peers, "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "times as fast as Python for-loop" in done.stdout
+    results = json.loads(file.read_text())["results"]
+    assert {r["peer"] for r in results} == {"", *peers.split(",")}
+    # four processes of AsyncVectorEnv count, too
+    assert all(r["cpu_us_per_step"] > 0 for r in results)
+
+
+@pytest.mark.parametrize("args, message", [
+    (["--env", "Pong-v4"], "did you mean Pong-v5"),
+    (["--peers", "gymnasium"], "has no 'gymnasium', but: all, none, loop, async-vector, ale, envpool"),
+    (["--env", "CartPole-v1", "--peers", "ale"], "has no 'ale'"),
+    (["--num-envs", "4", "--batch-size", "5"], "--batch-size: expected 1 to 4, got 5"),
+    (["--seconds", "nan"], "--seconds: expected"),
+    (["--rounds", "many"], "--rounds: invalid int value"),
+    (["--json", "/nowhere/result.json"], "no such folder"),
+])
+def test_refusals(args, message):
+    done = bench(*args)
+    assert done.returncode == 2 and done.stdout == ""
+    assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("module, args, status, message", [
+    ("envpool", ["--peers", "envpool"], 2, "pip install envpool"),
+    ("matplotlib", ["--plot", "x.png"], 2, "pip install matplotlib"),
+    ("rich.table", [], 1, "pip install"),
+    ("cypool", [], 1, "pip install"),
+])
+def test_not_installed(module, args, status, message):
+    # None in sys.modules is what is not there
+    code = (f"import runpy, sys; sys.modules[{module!r}] = None; sys.argv = {['benchmark.py', *args]}; "
+            f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == status
+    assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_no_process_stays_behind(number, status):
+    seconds = f"0.05{os.getpid()}"
+    run = subprocess.Popen([sys.executable, SCRIPT, "--env", "CartPole-v1", "--rounds", "9999", "--num-envs", "2",
+                            "--seconds", seconds, "--peers", "async-vector"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def processes():
+        found = 0
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                found += seconds in path.read_text()
+            except OSError:
+                pass
+        return found
+
+    # itself, three candidates, and two processes of AsyncVectorEnv
+    wait_until(lambda: processes() == 6)
+    run.send_signal(number)
+    _, errors = run.communicate(timeout=20)
+    assert run.returncode == status and errors == ""
+    wait_until(lambda: processes() == 0)
+
+
+def wait_until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,0 +1,95 @@
+"""An environment that raises: its row completes, the others go on, the next step or a reset revives it."""
+import traceback
+
+import pytest
+
+import cypool
+
+THREADS = [0, 1, 2, 7]
+
+
+@pytest.fixture
+def trouble(walker):
+    from walker import trouble
+
+    trouble.set_gate(True)
+    return trouble
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize(("action", "kind", "where"), [
+    ("RAISE_STEP", ValueError, "step"), ("CPP_THROW", RuntimeError, "step"), ("RAISE_OBSERVE", KeyError, "observe"),
+])
+def test_one_fails_the_others_go_on(trouble, num_threads, action, kind, where):
+    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads)
+    env.reset()
+    for turn in range(3):
+        with pytest.raises(cypool.EnvError, match="^env 2: ") as caught:
+            env.step([0, 0, getattr(trouble, action), 0])
+        error = caught.value
+        assert error.env_id == 2 and set(error.causes) == {2}
+        assert type(error.__cause__) is kind
+        assert any(f"Trouble.{where}" in line for line in traceback.format_exception(error))
+        obs, reward, terminated, truncated, info = error.batch
+        count = 2 * turn + 1
+        assert obs["count"][:, 0].tolist() == [count, count, 0, count] and reward.tolist() == [count, count, 0, count]
+        assert not terminated.any() and truncated.tolist() == [False, False, True, False]
+        assert info["env_id"].tolist() == [0, 1, 2, 3] and info["bytes"][2].tolist() == [0, 0, 0]
+        # the next step of the failed one is its reset
+        obs, reward, *_, truncated, info = env.step([0] * 4)
+        assert obs["count"][:, 0].tolist() == [count + 1, count + 1, 0, count + 1] and not truncated.any()
+        assert info["elapsed_step"][2] == 0
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_all_fail(trouble, num_threads):
+    env = cypool.make("walker/Trouble-v0", num_envs=200, num_threads=num_threads)
+    env.reset()
+    with pytest.raises(cypool.EnvError, match=r"env 0: ValueError: raised in step \(and 199 more\)") as caught:
+        env.step([trouble.RAISE_STEP] * 200)
+    assert sorted(caught.value.causes) == list(range(200))
+    env.step([0] * 200)
+    *_, info = env.step([0] * 200)
+    assert info["elapsed_step"].tolist() == [1] * 200
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_a_reset_may_fail_too(trouble, num_threads):
+    env = cypool.make("walker/Trouble-v0", num_envs=3, num_threads=num_threads)
+    env.reset()
+    env.step([0, trouble.FAIL_NEXT_RESET, 0])
+    with pytest.raises(cypool.EnvError, match="env 1: OSError: no reset today"):
+        env.step([0, 0, 0])
+    obs, _ = env.reset()
+    assert obs["count"].tolist() == [[0.0, 0.0]] * 3
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_in_an_asynchronous_pool(trouble, num_threads):
+    env = cypool.make("walker/Trouble-v0", num_envs=10, batch_size=3, num_threads=num_threads)
+    env.async_reset()
+    failures = steps = 0
+    for turn in range(300):
+        try:
+            batch = env.recv()
+        except cypool.EnvError as error:
+            failures += len(error.causes)
+            batch = error.batch
+            assert batch[3][[i in error.causes for i in batch[4]["env_id"]]].all()
+        ids = batch[4]["env_id"]
+        steps += len(ids)
+        env.send([trouble.RAISE_STEP if i == turn % 10 else trouble.GO for i in ids], ids)
+    assert failures > 10 and steps == 900
+
+
+def test_reset_forgets_errors_in_flight(trouble):
+    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
+    env.async_reset()
+    env.recv()
+    env.recv()
+    env.send([trouble.RAISE_STEP] * 4, range(4))
+    env.reset()
+    env.recv()
+    env.send([trouble.GO] * 4, range(4))
+    env.recv()
+    env.recv()

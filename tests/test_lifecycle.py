@@ -1,0 +1,263 @@
+"""Closing, exit, signals, forks and threads: whatever happens, no hang and no crash."""
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import cypool
+
+
+def num_threads_of_process():
+    return len(os.listdir("/proc/self/task"))
+
+
+@pytest.fixture
+def trouble(walker):
+    from walker import trouble
+
+    trouble.set_gate(True)
+    yield trouble
+    trouble.set_gate(True)
+
+
+@pytest.mark.parametrize("batch_size", [6, 3])
+def test_close_ends_the_threads_and_is_idempotent(batch_size):
+    before = num_threads_of_process()
+    env = cypool.make("CartPole-v1", num_envs=6, batch_size=batch_size, num_threads=4)
+    assert num_threads_of_process() == before + (3 if batch_size == 6 else 4)
+    env.async_reset()
+    env.close()
+    assert num_threads_of_process() == before
+    env.close()
+    for call in (env.reset, env.async_reset, env.recv, lambda: env.step([0] * 6), lambda: env.send([0] * 6)):
+        with pytest.raises(cypool.ClosedError):
+            call()
+
+
+def test_with_and_del_close_too():
+    before = num_threads_of_process()
+    with cypool.make("CartPole-v1", num_envs=6, num_threads=3) as env:
+        env.reset()
+    assert num_threads_of_process() == before
+    env = cypool.make("CartPole-v1", num_envs=6, batch_size=2, num_threads=3)
+    env.async_reset()
+    del env
+    assert num_threads_of_process() == before
+
+
+def test_threads_0_and_1_start_none():
+    before = num_threads_of_process()
+    envs = [cypool.make("CartPole-v1", num_envs=6, num_threads=n) for n in (0, 1)]
+    envs.append(cypool.make("CartPole-v1", num_envs=6, batch_size=3, num_threads=0))
+    for env in envs:
+        env.reset()
+    assert num_threads_of_process() == before
+
+
+@pytest.mark.parametrize("ending", ["", "raise SystemExit(0)", "env.recv()", "import os, signal; env.recv()"])
+def test_exit_with_work_in_flight(run_python, ending):
+    done = run_python(f"""
+import cypool
+env = cypool.make("CartPole-v1", num_envs=64, batch_size=16, num_threads=3)
+pong = cypool.make("Pong-v5", num_envs=4, batch_size=2, num_threads=2)
+env.async_reset(); pong.async_reset()
+{ending}
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_exit_while_a_daemon_thread_waits(run_python):
+    done = run_python("""
+import threading, cypool, walker
+from walker import trouble
+env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=2)
+env.async_reset(); env.recv(); env.recv()
+env.send([trouble.WAIT], [0])
+threading.Thread(target=env.recv, daemon=True).start()
+while trouble.num_waiting() == 0: pass
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def interrupt_receiver(env, after=lambda: None):
+    """Starts a thread that sends SIGINT once another thread is in a call of `env`; the caller is to be that one."""
+
+    def interrupt():
+        told = ""
+        while "one thread at a time" not in told:
+            try:
+                env.send([0], [0])
+            except RuntimeError as error:
+                # env 0 is in flight, or the caller is in its call
+                told = str(error)
+        os.kill(os.getpid(), signal.SIGINT)
+        after()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    return thread
+
+
+def receive_until_interrupted(env):
+    while True:
+        try:
+            env.recv()
+        except RuntimeError:
+            # the other thread was just looking
+            pass
+
+
+def test_ctrl_c_interrupts_a_wait_and_the_batch_is_not_lost(trouble):
+    trouble.set_gate(False)
+    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
+    env.async_reset()
+    env.recv()
+    env.recv()
+    env.send([trouble.WAIT] * 2, [0, 3])
+    with pytest.raises(KeyboardInterrupt):
+        thread = interrupt_receiver(env)
+        receive_until_interrupted(env)
+    thread.join()
+    trouble.set_gate(True)
+    obs, *_, info = env.recv()
+    assert sorted(info["env_id"]) == [0, 3] and obs["count"][:, 0].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, 7])
+def test_ctrl_c_in_a_synchronous_pool(trouble, num_threads):
+    trouble.set_gate(False)
+    env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads)
+    env.reset()
+    env.send([trouble.WAIT] * 2)
+    with pytest.raises(KeyboardInterrupt):
+        # the caller itself may be in an env: Python sees the signal when that returns
+        thread = interrupt_receiver(env, after=lambda: trouble.set_gate(True))
+        receive_until_interrupted(env)
+    thread.join()
+    env.reset()
+    assert env.step([0, 0])[4]["elapsed_step"].tolist() == [1, 1]
+
+
+def test_recv_timeout(trouble):
+    trouble.set_gate(False)
+    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1)
+    env.async_reset()
+    env.recv(timeout=60)
+    env.recv(timeout=60)
+    env.send([trouble.WAIT], [1])
+    for timeout in (0, 0.001, 0.15):
+        with pytest.raises(TimeoutError, match="0 of 1 envs finished"):
+            env.recv(timeout)
+    trouble.set_gate(True)
+    assert env.recv(timeout=60)[4]["env_id"].tolist() == [1]
+
+
+def test_a_second_thread_is_refused(trouble):
+    trouble.set_gate(False)
+    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1)
+    env.async_reset()
+    env.recv()
+    env.recv()
+    env.send([trouble.WAIT], [0])
+    got = []
+    thread = threading.Thread(target=lambda: got.append(env.recv()))
+    thread.start()
+    refused = 0
+    # until the other thread is in its call, ours finds nothing to wait for in no time
+    while not refused:
+        try:
+            env.recv(timeout=0)
+        except RuntimeError as error:
+            assert "one thread at a time" in str(error)
+            refused += 1
+        except TimeoutError:
+            pass
+    with pytest.raises(RuntimeError, match="another thread"):
+        env.close()
+    trouble.set_gate(True)
+    thread.join()
+    assert got[0][4]["env_id"].tolist() == [0]
+
+
+def test_many_threads_at_once_do_no_harm():
+    env = cypool.make("CartPole-v1", num_envs=64, num_threads=2)
+    env.reset()
+    refused, done = [], []
+
+    def hammer():
+        for _ in range(500):
+            try:
+                env.step(np.zeros(64, np.int64))
+                done.append(1)
+            except RuntimeError:
+                refused.append(1)
+
+    threads = [threading.Thread(target=hammer) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) + len(refused) == 2000 and done
+    env.step(np.zeros(64, np.int64))
+
+
+@pytest.mark.parametrize("batch_size", [8, 4])
+def test_fork(run_python, batch_size):
+    done = run_python(f"""
+import os, sys, cypool, numpy
+env = cypool.make("CartPole-v1", num_envs=8, batch_size={batch_size}, num_threads=3)
+env.reset()
+child = os.fork()
+if child == 0:
+    for call in (env.reset, env.recv, lambda: env.step([0] * {batch_size})):
+        try:
+            call()
+        except RuntimeError as error:
+            assert "fork" in str(error), error
+        else:
+            sys.exit("no error")
+    new = cypool.make("CartPole-v1", num_envs=8, batch_size={batch_size}, num_threads=3)
+    new.reset(); new.step([0] * {batch_size})
+    env.close(); del env
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+env.step([0] * {batch_size})
+child = os.fork()
+if child == 0:
+    sys.exit(8)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 8
+print("ok")
+""")
+    assert done.stdout == "ok\n", done.stderr
+
+
+def test_garbage_in_a_cycle_is_collected(run_python):
+    done = run_python("""
+import gc, os, cypool, numpy
+before = len(os.listdir("/proc/self/task"))
+for batch_size in (4, 2):
+    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2)
+    env.async_reset()
+    cycle = [env]
+    cycle.append(cycle)
+    del env, cycle
+    gc.collect()
+assert len(os.listdir("/proc/self/task")) == before
+print("ok")
+""")
+    assert done.stdout == "ok\n", done.stderr
+
+
+def test_an_idle_pool_sleeps(run_python):
+    # a thread that spun would have used up its CPU time while the process waited for the child
+    done = run_python("""
+import subprocess, sys, time, cypool
+env = cypool.make("CartPole-v1", num_envs=64, batch_size=32, num_threads=4)
+env.reset()
+start = time.process_time()
+subprocess.run([sys.executable, "-c", "import time; time.sleep(1)"])
+print(time.process_time() - start < 0.3)
+""")
+    assert done.stdout == "True\n", done.stderr
