@@ -254,9 +254,9 @@ def summarize(candidates, samples, args):
         "frames_per_second": quartiles(speeds[c.name]),
         "ratio_to": {other: quartiles([a / b for a, b in zip(speeds[c.name], speeds[other], strict=True)])
                      for other in others},
-        "cpu_us_per_step": 1e6 * statistics.median(x["cpu_seconds"] / x["steps"] for x in samples[c.name]),
-        "samples": samples[c.name],
-    } for c in candidates]
+        "cpu_us_per_step": 1e6 * statistics.median(x["cpu_seconds"] / x["steps"] for x in taken),
+        "cores_used": statistics.median(x["cpu_seconds"] / x["seconds"] for x in taken), "samples": taken,
+    } for c, taken in zip(candidates, samples.values(), strict=True)]
 
 
 def describe():
@@ -274,12 +274,12 @@ def show(report, args, console):
     results, machine, ratio = report["results"], report["machine"], "{1:.2f} ({0:.2f}..{2:.2f})".format
     first = results[0]["candidate"]
     table = Table("candidate", box=None, pad_edge=False, collapse_padding=True, header_style="italic")
-    for heading in ("envs", "frames/s", f"times\n{first}", "CPU us\nper step"):
+    for heading in ("envs", "frames/s", f"times\n{first}", "CPU us\na step", "cores\nused"):
         table.add_column(heading, justify="right", no_wrap=True)
     for r in results:
-        envs = f"{r['batch_size']} of {r['num_envs']}".removeprefix(f"{r['num_envs']} of ")
+        envs = f"{r['batch_size']}/{r['num_envs']}" if r["batch_size"] < r["num_envs"] else str(r["num_envs"])
         table.add_row(r["candidate"], envs, f"{r['frames_per_second'][1]:,.0f}", ratio(*r["ratio_to"][first]),
-                      f"{r['cpu_us_per_step']:.3g}", style=None if r["peer"] else "bold")
+                      f"{r['cpu_us_per_step']:.3g}", f"{r['cores_used']:.2f}", style="bold" * (not r["peer"]))
     for peer in report["not_installed"]:
         table.add_row(peer, "", "not installed", f"pip install {peer}", style="dim")
     console.print("", table, sep="\n")
@@ -288,8 +288,8 @@ def show(report, args, console):
         console.print(f"\n{best['candidate']} is {ratio(*quarters)} times as fast as {name}", style="bold")
     console.print(f"""
 Medians of {args.rounds} rounds of {args.seconds:g} s, in brackets the quartiles. Ratios are taken round
-by round; where brackets overlap, the order is open. "{args.batch_size} of {args.num_envs}" is asynchronous:
-those that finish first. A step is {args.options.get("frame_skip", 1)} frame(s).
+by round; where brackets overlap, the order is open. {args.batch_size}/{args.num_envs} is asynchronous: as
+they finish. A step is {args.options.get("frame_skip", 1)} frame(s). Few cores used: other programs were busy.
 
 {args.env}, {args.threads} threads on {machine["cpu"]}, {machine["cpus_usable"]} of {machine["cpus"]} CPUs
 {", ".join(f"{name} {version}" for name, version in report["versions"].items())}""", highlight=False)
@@ -318,10 +318,10 @@ def parse():
     add("--env", default="Pong-v5", help="id of a cypool environment (default: %(default)s)")
     add("--num-envs", type=int, default=64, help="environments (default: %(default)s)")
     add("--batch-size", type=int, help="how many return at a time if asynchronous (default: half of them)")
-    add("--threads", type=int, default=cpus.available(), help="default: one per usable CPU, %(default)s")
+    add("--threads", type=int, default=cpus.available(), help="default: usable CPUs, %(default)s")
     add("--seconds", type=float, default=0.5, help="length of a sample (default: %(default)s)")
     add("--rounds", type=int, default=9, help="samples of each candidate (default: %(default)s)")
-    add("--peers", help="names with commas between them, 'all' or 'none' (default: all that are installed)")
+    add("--peers", help="'all', 'none', or some of loop,sync-vector,async-vector,numpy-vector,ale,envpool")
     add("--json", metavar="FILE", help="write the result, with every sample")
     add("--plot", metavar="FILE", help="draw the result: .png, .svg or .pdf")
     add("--verbose", action="store_true", help="show what the candidates write to stderr")

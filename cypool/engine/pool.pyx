@@ -80,6 +80,7 @@ cdef class Pool:
     cdef int num_unstarted
     cdef vector[uint64_t] stamps     # the last send that named this env
     cdef uint64_t stamp
+    cdef uint64_t dealt              # rows of the last batch that was dealt out to threads
     cdef Claim claim                 # the caller's own
     cdef int64_t idle_since          # when the last recv ended
     cdef object __weakref__
@@ -318,20 +319,19 @@ cdef class Pool:
             crew.rouse(min(helpers, count))
             return 0
         self._open(0)
-        crew.base = crew.ready.get().pushed()
+        if ids != self.all_ids.data():
+            # the caller's array may change before the threads get to it
+            self.sent_ids.assign(ids, ids + count)
+            ids = self.sent_ids.data()
+        crew.list, crew.list_size = ids, count
         self.pending = count
         work_ns = <int64_t>crew.cost_ns.load() * count
         if helpers == 0 or 0 < work_ns < INLINE_NS:
-            if ids != self.all_ids.data():
-                self.sent_ids.assign(ids, ids + count)
-                ids = self.sent_ids.data()
-            self.claim.own = ids
-            self.claim.own_left = count
-            self.claim.own_first = crew.base
+            self.claim.alone = True
             return 0
-        for k in range(count):
-            crew.ready.get().push(ids[k])
-        crew.ready.get().publish()
+        crew.base += self.dealt
+        self.dealt = count
+        crew.shares.get().publish(crew.base, count)
         if work_ns == 0 or work_ns >= WORTH_WAKING_NS:
             crew.rouse(min(helpers, count - 1))
         elif now_ns() - self.idle_since < HOT_NS:
@@ -350,10 +350,8 @@ cdef class Pool:
         if timeout is not None:
             deadline = time.monotonic() + timeout
             slice_ns = min(slice_ns, max(0, int(timeout * 1e9)))
-        # a synchronous caller steps what is left; an asynchronous one only if there is nobody else
-        if not self.is_async:
-            self.claim.quota = <uint32_t>-1
-        elif crew.threads.size() == 0:
+        # an asynchronous caller steps environments only if there is nobody else
+        if self.is_async and crew.threads.size() == 0:
             self.claim.quota = wanted - batch.finished.load()
         while not crew.collect(&self.claim, batch, wanted, slice_ns):
             PyErr_CheckSignals()

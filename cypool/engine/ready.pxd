@@ -1,5 +1,6 @@
-"""The ring of env ids that wait for a thread."""
+"""Who is to be stepped: the ring of ids where rows come as they finish, shares of rows where they are in order."""
 from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
 
 
 cdef extern from "cypool/ready.h" namespace "cypool" nogil:
@@ -7,6 +8,12 @@ cdef extern from "cypool/ready.h" namespace "cypool" nogil:
         Ready(uint32_t num_ids) except +
         void push(int32_t id) noexcept
         void publish() noexcept
-        uint64_t pushed() noexcept
-        uint64_t left() noexcept
-        uint32_t claim(uint32_t share, uint32_t least, uint32_t most, int32_t* out, uint64_t* first) noexcept
+        cbool empty() noexcept
+        cbool claim(int32_t* id) noexcept
+
+cdef extern from "cypool/shares.h" namespace "cypool" nogil:
+    cdef cppclass Shares:
+        Shares(uint32_t num_shares) except +
+        void publish(uint64_t first, uint64_t count) noexcept
+        uint64_t published() noexcept
+        uint32_t claim(uint32_t own, uint32_t least, uint32_t most, uint64_t* first) noexcept

@@ -6,26 +6,22 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from cypool.engine.batch cimport OpenBatch
-from cypool.engine.ready cimport Ready
+from cypool.engine.ready cimport Ready, Shares
 from cypool.engine.threads cimport thread
 
-cdef enum:
-    CHUNK = 64                   # ids one claim may take
-
-
 cdef struct Claim:               # what one thread holds at the moment
-    int32_t[CHUNK] ids
+    uint32_t thread              # which share is its own; the caller is 0
+    const int32_t* ids           # borrowed, from the crew's list where rows are in order; else &single
+    int32_t single
     uint32_t count               # of ids
     uint32_t at                  # the one in work
-    uint64_t first               # position of ids[0]; its row, where rows are in order
-    int64_t row                  # of the one in work; -1: not claimed yet
+    uint32_t first_row           # of ids[0], where rows are in order
+    int64_t row                  # of the one in work, else; -1: not claimed yet
     OpenBatch* batch             # holds the rows that are written and not yet counted
     uint32_t uncounted           # how many they are
-    # where the ids come from: a list that nobody else sees as long as it lasts, then the ring
-    const int32_t* own           # borrowed
-    uint32_t own_left
-    uint64_t own_first           # position of own[0]
+    bint alone                   # the whole list is for this thread, nobody else knows of it
     uint32_t quota               # ids it may still take from the ring
+    uint64_t seen                # what Shares.published was when it last looked
     # every so often the cost of a step is measured
     uint32_t turn
     int64_t started              # 0: this chunk is not measured
@@ -37,16 +33,20 @@ cdef class Crew:
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, copied at send
     cdef size_t action_bytes
-    cdef unique_ptr[Ready] ready
+    cdef unique_ptr[Ready] ready         # where rows come as they finish
+    cdef unique_ptr[Shares] shares       # where rows are in order
+    cdef const int32_t* list             # borrowed: env ids of the batch's rows, where they are in order
+    cdef uint32_t list_size
+    cdef uint64_t base                   # position of row 0 of the batch, where rows are in order
     # batches in the order of their rows: row r lies in open[r / batch_rows % open.size()]
     cdef vector[OpenBatch*] open         # owned
     cdef uint32_t batch_rows
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
-    cdef uint64_t base                   # position of row 0 of the batch, where ordered
     cdef atomic[uint64_t] rows           # rows claimed so far, where not ordered
     cdef dict errors                     # env id -> exception; with the GIL only
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef vector[thread*] threads         # owned until joined
+    cdef atomic[uint32_t] num_begun      # threads that have taken their number
     cdef atomic[uint32_t] signal         # idle workers sleep on it
     cdef atomic[uint32_t] sleeping       # how many do
     cdef atomic[uint32_t] stopping
@@ -69,5 +69,6 @@ cdef class Crew:
     cdef void blank(self, Claim* claim) noexcept nogil
     cdef void count(self, Claim* claim) noexcept nogil
     cdef void measure(self, Claim* claim) noexcept nogil
-    cdef bint await_work(self) noexcept nogil
+    cdef bint await_work(self, Claim* claim) noexcept nogil
+    cdef bint has_work(self, Claim* claim) noexcept nogil
     cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil

@@ -1,6 +1,6 @@
 """The threads that step environments, and all they share.
 
-The way of one environment: `take` claims its id from the ring, in chunks if synchronous; `advance` steps it, claims a
+The way of one environment: `take` claims its id, alone or with others; `advance` steps it, claims a
 row once the step is done and has it observed there; `count` adds the row to those finished and wakes
 the caller when the batch is full. An exception passes through the shell `run`, which completes the row.
 """
@@ -50,7 +50,8 @@ cdef class Crew:
             self.envs.push_back(<PyObject*>env)
         self.actions.resize(len(envs) * action_bytes)
         self.action_bytes = action_bytes
-        self.ready.reset(new Ready(len(envs)))
+        if not ordered:
+            self.ready.reset(new Ready(len(envs)))
         for _ in range(num_open):
             self.open.push_back(new OpenBatch())
         self.batch_rows = batch_rows
@@ -66,6 +67,8 @@ cdef class Crew:
     cdef int start(self, int num_workers) except -1:
         """Starts the threads; `stop` has to be called before the crew goes away."""
         self.forks = forks
+        if self.ordered:
+            self.shares.reset(new Shares(num_workers + 1))
         try:
             for _ in range(num_workers):
                 self.threads.push_back(new thread(work, <void*>self))
@@ -131,7 +134,7 @@ cdef class Crew:
     cdef int serve(self, Claim* claim) except -1 nogil:
         while True:
             self.drain(claim)
-            if not self.await_work():
+            if not self.await_work(claim):
                 return 0
 
     cdef int drain(self, Claim* claim) except -1 nogil:
@@ -146,28 +149,26 @@ cdef class Crew:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none."""
-        cdef uint32_t k, least, most, cost
+        cdef uint32_t cost
+        cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
         claim.at = claim.count = 0
-        if claim.own_left > 0:
-            claim.count = min(claim.own_left, <uint32_t>CHUNK)
-            for k in range(claim.count):
-                claim.ids[k] = claim.own[k]
-            claim.first = claim.own_first
-            claim.own += claim.count
-            claim.own_first += claim.count
-            claim.own_left -= claim.count
-        elif claim.quota > 0 and self.stopping.load() == 0:
-            if self.ordered:
-                cost = max(self.cost_ns.load(), <uint32_t>1)
-                most = max(<uint32_t>1, min(min(MOST_NS // cost, <uint32_t>CHUNK), claim.quota))
-                least = max(<uint32_t>1, min(LEAST_NS // cost, most))
-            else:
-                # a batch must not wait for an env that stands behind a slow one in somebody's hands
-                least = most = 1
-            claim.count = self.ready.get().claim(2 * self.num_steppers, least, most, claim.ids, &claim.first)
-            claim.quota -= claim.count
+        if claim.alone:
+            claim.ids, claim.count, claim.first_row = self.list, self.list_size, 0
+            claim.alone = False
+        elif self.stopping.load() != 0:
+            return False
+        elif self.ordered:
+            cost = max(self.cost_ns.load(), <uint32_t>1)
+            claim.count = self.shares.get().claim(
+                claim.thread, max(LEAST_NS // cost, <uint32_t>1), max(MOST_NS // cost, <uint32_t>1), &first)
+            if claim.count > 0:
+                claim.first_row = <uint32_t>(first - self.base)
+                claim.ids = self.list + claim.first_row
+        elif claim.quota > 0 and self.ready.get().claim(&claim.single):
+            claim.ids, claim.count = &claim.single, 1
+            claim.quota -= 1
         claim.turn += 1
         claim.started = now_ns() if claim.count > 0 and claim.turn % 16 == 1 else 0
         return claim.count > 0
@@ -213,7 +214,7 @@ cdef class Crew:
         """The batch and row for the environment in work; the same ones if asked again."""
         cdef OpenBatch* batch
         if self.ordered:
-            row[0] = <uint32_t>(claim.first + claim.at - self.base)
+            row[0] = claim.first_row + claim.at
             batch = self.open[0]
         else:
             if claim.row < 0:
@@ -262,15 +263,15 @@ cdef class Crew:
             cost = mean + (min(cost, 8 * mean) - mean) // 8
         self.cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
 
-    cdef bint await_work(self) noexcept nogil:
-        """Spins, then sleeps, until there is something on the ring; False when the pool closes."""
+    cdef bint await_work(self, Claim* claim) noexcept nogil:
+        """Spins, then sleeps, until there is something to claim; False when the pool closes."""
         cdef int64_t start = now_ns()
         cdef uint32_t seen, k
         while True:
             for k in range(16):
                 if self.stopping.load() != 0:
                     return False
-                if self.ready.get().left() > 0:
+                if self.has_work(claim):
                     return True
                 relax()
             if now_ns() - start < SPIN_NS:
@@ -278,10 +279,24 @@ cdef class Crew:
             seen = self.signal.load()
             # counted first, looked afterwards: whoever publishes in between sees a sleeper and signals
             self.sleeping.fetch_add(1)
-            if self.ready.get().left() == 0 and self.stopping.load() == 0:
+            if self.stopping.load() == 0 and not self.has_work(claim):
                 park(self.signal, seen, -1)
-            self.sleeping.fetch_sub(1)
-            start = now_ns()
+                self.sleeping.fetch_sub(1)
+                start = now_ns()
+            else:
+                self.sleeping.fetch_sub(1)
+                return self.stopping.load() == 0
+
+    cdef bint has_work(self, Claim* claim) noexcept nogil:
+        """Whether there may be something to claim; says so of a synchronous batch once only."""
+        cdef uint64_t published
+        if not self.ordered:
+            return not self.ready.get().empty()
+        published = self.shares.get().published()
+        if published == claim.seen:
+            return False
+        claim.seen = published
+        return True
 
     cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil:
         """Spins, then sleeps, until `wanted` rows are finished; False after the timeout or a signal."""
@@ -311,6 +326,7 @@ cdef void work(void* arg) noexcept with gil:
     cdef Crew crew = <Crew>arg
     cdef Claim claim
     memset(&claim, 0, sizeof(claim))
+    claim.thread = crew.num_begun.fetch_add(1) + 1
     claim.quota = <uint32_t>-1
     block_signals()
     while True:
