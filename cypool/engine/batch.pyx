@@ -79,7 +79,8 @@ cdef object _view(Layout layout, Memory memory, int k):
     dims[0] = layout.num_rows
     for d in range(len(shape)):
         dims[d + 1] = shape[d]
-    array = cnp.PyArray_SimpleNewFromData(len(shape) + 1, dims, dtype.type_num, memory.data + layout.offsets[k])
+    array = cnp.PyArray_SimpleNewFromData(
+        len(shape) + 1, dims, dtype.type_num, memory.data + layout.offsets[k])
     # the base is no ndarray, so views of views refer to our array, whose reference count tells
     cnp.set_array_base(array, memory)
     return array
@@ -155,10 +156,10 @@ cdef class Blocks:
         self.limit = spare
 
     cdef Block take(self):
-        cdef Py_ssize_t k, n = len(self.blocks)
+        cdef Py_ssize_t _k, n = len(self.blocks)
         cdef Block block
         # blocks come free in the order they were handed out, so the search starts at the oldest
-        for k in range(n):
+        for _k in range(n):
             self.turn = self.turn + 1 if self.turn + 1 < n else 0
             block = <Block>self.blocks[self.turn]
             # one reference from the list, one from `block`: nobody fills it

@@ -87,7 +87,6 @@ cdef class Pool:
 
     def __init__(self, list envs, int batch_size, int num_threads):
         cdef int k, num_open, num_workers
-        cdef Env env
         spec = (<Env>envs[0]).spec
         self.num_envs = len(envs)
         self.batch_size = batch_size

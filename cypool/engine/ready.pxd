@@ -1,4 +1,4 @@
-"""Who is to be stepped: the ring of ids where rows come as they finish, shares of rows where they are in order."""
+"""Who is to be stepped: a ring of ids where rows come as they finish, shares of rows where they are in order."""
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 

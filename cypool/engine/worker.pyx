@@ -266,9 +266,9 @@ cdef class Crew:
     cdef bint await_work(self, Claim* claim) noexcept nogil:
         """Spins, then sleeps, until there is something to claim; False when the pool closes."""
         cdef int64_t start = now_ns()
-        cdef uint32_t seen, k
+        cdef uint32_t seen, _k
         while True:
-            for k in range(16):
+            for _k in range(16):
                 if self.stopping.load() != 0:
                     return False
                 if self.has_work(claim):
@@ -301,14 +301,14 @@ cdef class Crew:
     cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil:
         """Spins, then sleeps, until `wanted` rows are finished; False after the timeout or a signal."""
         cdef int64_t start, left_ns
-        cdef uint32_t seen = batch.finished.load(), k
+        cdef uint32_t seen = batch.finished.load(), _k
         if seen >= wanted:
             return True
         left_ns = <int64_t>(wanted - seen) * self.cost_ns.load() // self.num_steppers
         if left_ns < SPIN_NS:
             start = now_ns()
             while now_ns() - start < SPIN_NS:
-                for k in range(16):
+                for _k in range(16):
                     if batch.finished.load() >= wanted:
                         return True
                     relax()

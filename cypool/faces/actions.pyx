@@ -64,7 +64,7 @@ cdef class ActionReader:
                 raise TypeError(f"actions: expected integers, got {array.dtype}")
             if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
                 raise ValueError(f"actions: expected integers in [0, {self.n}), got {array.max()}")
-            array = np.ascontiguousarray(array, np.int64) if cnp.PyArray_NDIM(array) else array.astype(np.int64)
+            array = array.astype(np.int64, order="C")
         if cnp.PyArray_NDIM(array) != 1:
             if cnp.PyArray_NDIM(array) != 0:
                 raise ValueError(f"actions: expected shape (k,), got {(<object>array).shape}")
@@ -87,6 +87,6 @@ cdef class ActionReader:
         within = (given >= self.low) & (given <= self.high)
         if not within.all():
             row = tuple(np.argwhere(~within)[0].tolist())
-            raise ValueError(
-                f"actions: expected values in [{self.low.min()}, {self.high.max()}], got {given[row]} in row {row[0]}")
+            raise ValueError(f"actions: expected values in [{self.low.min()}, {self.high.max()}], "
+                             f"got {given[row]} in row {row[0]}")
         return np.ascontiguousarray(given, self.dtype)

@@ -1,6 +1,7 @@
-import cypool
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+
+import cypool
 
 
 def extension(name):

@@ -169,7 +169,7 @@ cdef class Atari(Env):
         return 0
 
     cdef int reset(self) except -1 nogil:
-        cdef uint32_t k, count = 0
+        cdef uint32_t _k, count = 0
         cdef bint whole
         if self.reseed:
             self._load()
@@ -182,7 +182,7 @@ cdef class Atari(Env):
         if whole:
             self.game.get().reset_game()
             self.game_step = 0
-        for k in range(count):
+        for _k in range(count):
             self.game.get().act(ale.PLAYER_A_NOOP)
             if self.game.get().game_over():
                 self.game.get().reset_game()
