@@ -18,7 +18,12 @@ The way of the data, and where to read about each station:
 
 `make` joins them: registry.py finds the environment, spec.py describes it.
 """
+from importlib.util import find_spec
 from pathlib import Path
+
+if find_spec("cypool.env") is None:
+    raise ImportError(f"{Path(__file__).parent} is cypool's source, not compiled: leave this folder to import the "
+                      'installed cypool, or compile in place with: pip install -e .')
 
 from cypool.errors import ClosedError, EnvError
 from cypool.registry import list_all_envs, make_spec, register

@@ -31,9 +31,10 @@ def walker(plugin_path):
 def run_python(plugin_path):
     """Runs code in a fresh interpreter that can import the plug-in; returns the finished process."""
 
-    def run(code, **kwargs):
+    # by default not where pytest was started, which may be the checkout with its uncompiled ./cypool
+    def run(code, cwd=plugin_path):
         env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(plugin_path), os.environ.get("PYTHONPATH", "")]))
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120,
-                              **kwargs)
+                              cwd=cwd)
 
     return run

@@ -37,3 +37,11 @@ def test_the_working_directory_stays_clean(run_python, tmp_path):
     done = run_python("import cypool; e = cypool.make('Breakout-v5', num_envs=2); e.reset(); e.step([0, 0])",
                       cwd=tmp_path)
     assert done.returncode == 0 and not list(tmp_path.iterdir())
+
+
+def test_the_uncompiled_source_says_so(run_python, tmp_path):
+    (tmp_path / "cypool").mkdir()
+    source = Path(cypool.__file__).read_text()
+    (tmp_path / "cypool" / "__init__.py").write_text(source)
+    done = run_python("import cypool", cwd=tmp_path)
+    assert "not compiled: leave this folder" in done.stderr
