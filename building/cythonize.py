@@ -15,7 +15,7 @@ DIRECTIVES = {
     "boundscheck": DEBUG,
     "wraparound": False,
     "initializedcheck": DEBUG,
-    "nonecheck": DEBUG,
+    "nonecheck": False,  # in code without the GIL it does not compile
     "cdivision": True,
     "embedsignature": True,
     "linetrace": DEBUG,

@@ -203,7 +203,7 @@ cdef class Atari(Env):
         cdef ale.ALEInterface* game = self.game.get()
         cdef const uint8_t* screen = game.getScreen().getArray()
         cdef const uint8_t* previous = screen
-        cdef int k, lives
+        cdef int k = 0, lives
         cdef double score = 0
         for k in range(self.frame_skip):
             score += game.act(act)

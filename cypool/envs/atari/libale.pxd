@@ -66,6 +66,8 @@ cdef extern from *:
     inline void gray_table(ale::ALEInterface& game, uint8_t* out) {
         uint8_t index[256];
         for (int i = 0; i < 256; ++i) index[i] = static_cast<uint8_t>(i);
+        // ALE looks up the entry behind the index, and there is none behind the last
+        index[255] = 254;
         game.theOSystem->colourPalette().applyPaletteGrayscale(out, index, 256);
     }
     inline void rgb_tables(ale::ALEInterface& game, uint8_t* out) {
