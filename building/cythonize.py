@@ -4,7 +4,6 @@ import functools
 import os
 import shutil
 import sys
-import threading
 from pathlib import Path
 
 from . import cache, toolchain
@@ -34,8 +33,8 @@ def generate(module, source, target):
         (path of the .cpp in the cache, what Cython had to say: "" unless there were warnings).
     """
     options = [word for key, value in DIRECTIVES.items() for word in ("-X", f"{key}={value}")]
-    with _tree_lock:
-        made_from = [Path(file) for file in sorted(_tree().all_dependencies(str(source)))]
+    # any .pxd may be cimported, in ways that Cython's own dependency tree does not see
+    made_from = [source, *sorted(Path(source.parts[0]).rglob("*.pxd"))]
     key = cache.digest(_versions(), module, str(source), *options, "texts:", *made_from)
 
     def make(new):
@@ -47,17 +46,6 @@ def generate(module, source, target):
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(kept, target)
     return kept, said
-
-
-_tree_lock = threading.Lock()
-
-
-@functools.cache
-def _tree():
-    """Cython's knowledge of who cimports whom; not for two threads at once."""
-    from Cython.Build.Dependencies import create_dependency_tree
-
-    return create_dependency_tree(quiet=True)
 
 
 @functools.cache

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=None, seed=None,
-         max_episode_steps=None, **options):
+         max_episode_steps=None, autoreset_mode="NextStep", **options):
     """Makes a batch of environments.
 
     Args:
@@ -50,6 +50,8 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
         seed: An int, and environment i gets `seed + i`; or a sequence of one int per environment.
             By default seeds are drawn from the operating system.
         max_episode_steps: Overrides the step limit of the id.
+        autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
+            environment whose episode has ended starts the next one.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults.
 
     Returns:
@@ -62,16 +64,23 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
     if env_type != "gymnasium":
         raise ValueError(f"env_type: expected 'gymnasium', got {env_type!r}")
     return make_gymnasium(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=seed,
-                          max_episode_steps=max_episode_steps, **options)
+                          max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode, **options)
 
 
 def make_gymnasium(id, *, num_envs=1, batch_size=None, num_threads=None, seed=None, max_episode_steps=None,
-                   **options):
+                   autoreset_mode="NextStep", **options):
     """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; see `make`."""
+    from gymnasium.vector import AutoresetMode
+
     from cypool.faces.gymnasium import GymnasiumPool
 
-    pool, spec = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, options)
-    return GymnasiumPool(pool, spec)
+    try:
+        mode = AutoresetMode(autoreset_mode)
+    except ValueError:
+        known = ", ".join(repr(mode.value) for mode in AutoresetMode)
+        raise ValueError(f"autoreset_mode: expected one of {known}, got {autoreset_mode!r}") from None
+    pool, spec = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, mode.name.lower(), options)
+    return GymnasiumPool(pool, spec, mode)
 
 
 def get_include():
@@ -84,8 +93,8 @@ def get_include():
     raise RuntimeError(f"cypool: the headers are neither in {here} nor beside it")
 
 
-def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, options):
-    """Checks what all faces have in common; returns the engine's pool, seeded, and the spec."""
+def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, options):
+    """Checks what all faces have in common; returns the engine's pool and the spec."""
     import secrets
 
     from cypool.arguments import check_int
@@ -103,6 +112,4 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, o
     cls, spec = resolve(id, max_episode_steps, options)
     # 30 bits: every family takes them
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
-    pool = Pool([cls(spec, i) for i in range(num_envs)], batch_size, num_threads)
-    pool.seed(range(num_envs), seeds)
-    return pool, spec
+    return Pool([cls(spec, i) for i in range(num_envs)], seeds, batch_size, num_threads, autoreset), spec

@@ -28,6 +28,7 @@ cdef class Env:
     cdef int max_episode_steps           # the engine truncates there
     cdef bint over                       # the next step starts a new episode
     cdef bint forced                     # the user asked for this reset; no episode ended
+    cdef bint unmoved                    # the user asked for others only: observe again, do nothing
     # the random stream, the same as Gymnasium's np_random of that seed
     cdef const Rng* rng                  # borrowed from _bit_generator
     cdef object _bit_generator

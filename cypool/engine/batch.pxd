@@ -16,6 +16,7 @@ cdef extern from "cypool/open_batch.h" namespace "cypool" nogil:
 
     cdef cppclass OpenBatch:     # a batch that is being filled; workers write to distinct rows of it
         Column* columns          # observations, then infos
+        Column* finals           # the same of episodes that end here; NULL unless the layout has them
         int num_columns          # observations and infos
         int num_obs
         double* reward
@@ -23,6 +24,7 @@ cdef extern from "cypool/open_batch.h" namespace "cypool" nogil:
         uint8_t* truncated
         int32_t* env_id
         int32_t* elapsed_step
+        int32_t* final_step
         atomic[uint32_t] finished
         atomic[uint32_t] wanted
 
@@ -32,6 +34,7 @@ cdef class Layout:
     cdef readonly int num_rows
     cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
     cdef readonly int num_columns        # observations and infos
+    cdef readonly bint has_finals        # then the columns of final observations and infos, and their steps
     cdef list dtypes
     cdef list shapes                     # of one row
     cdef vector[size_t] row_bytes
@@ -45,6 +48,7 @@ cdef class Block:
     cdef list arrays                     # one per column; each keeps the memory alive
     cdef char* data                      # borrowed from the Memory under the arrays
     cdef vector[Column] columns
+    cdef vector[Column] finals
 
     cdef bint idle(self) except -1
     cdef void open_on(self, OpenBatch* batch) noexcept

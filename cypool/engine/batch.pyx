@@ -24,6 +24,7 @@ cdef enum:
     TRUNCATED = 2
     ENV_ID = 3
     ELAPSED_STEP = 4
+    FIRST_FINAL = 5
 
 
 cdef class Memory:
@@ -48,17 +49,22 @@ cdef class Layout:
         num_rows: Rows of a batch.
         observations: Descriptions (with `shape` and `dtype`) of the observation arrays, in order.
         infos: The same for the info arrays.
+        has_finals: Whether all of these exist twice, for the end of one episode and the start of the next.
     """
 
-    def __init__(self, int num_rows, observations, infos):
+    def __init__(self, int num_rows, observations, infos, bint has_finals):
         self.num_rows = num_rows
         self.num_obs = len(observations)
+        self.has_finals = has_finals
         described = [*observations, *infos]
         self.num_columns = len(described)
         if self.num_columns > MAX_COLUMNS:
             raise ValueError(f"spec: expected at most {MAX_COLUMNS} arrays, got {self.num_columns}")
         self.dtypes = [column.dtype for column in described] + [np.dtype(t) for t in ENGINE_COLUMNS]
         self.shapes = [tuple(column.shape) for column in described] + [()] * len(ENGINE_COLUMNS)
+        if has_finals:
+            self.dtypes += self.dtypes[:self.num_columns] + [self.dtypes[self.num_columns + ELAPSED_STEP]]
+            self.shapes += self.shapes[:self.num_columns] + [()]
         self.nbytes = 0
         for dtype, shape in zip(self.dtypes, self.shapes):
             row_bytes = dtype.itemsize
@@ -114,6 +120,9 @@ cdef class Block:
         self.arrays = [_view(layout, memory, k) for k in range(len(layout.dtypes))]
         for k in range(layout.num_columns):
             self.columns.push_back(Column(self.data + layout.offsets[k], layout.row_bytes[k]))
+            if layout.has_finals:
+                self.finals.push_back(Column(
+                    self.data + layout.offsets[layout.num_columns + FIRST_FINAL + k], layout.row_bytes[k]))
 
     cdef bint idle(self) except -1:
         """Whether the arrays are held by nobody but this block; repairs what a user did to them."""
@@ -137,6 +146,9 @@ cdef class Block:
         batch.truncated = <uint8_t*>(self.data + self.layout.offsets[n + TRUNCATED])
         batch.env_id = <int32_t*>(self.data + self.layout.offsets[n + ENV_ID])
         batch.elapsed_step = <int32_t*>(self.data + self.layout.offsets[n + ELAPSED_STEP])
+        if self.layout.has_finals:
+            batch.finals = self.finals.data()
+            batch.final_step = <int32_t*>(self.data + self.layout.offsets[2 * n + FIRST_FINAL])
         batch.finished.store(0)
         batch.wanted.store(0)
 

@@ -16,7 +16,7 @@ from cypool.errors import ClosedError, EnvError
 
 from cypool.engine.batch cimport Block, Blocks, Layout, OpenBatch
 from cypool.engine.threads cimport now_ns
-from cypool.engine.worker cimport Claim, Crew
+from cypool.engine.worker cimport DISABLED, NEXT_STEP, SAME_STEP, Autoreset, Claim, Crew
 from cypool.env cimport Env
 
 cnp.import_array()
@@ -48,11 +48,14 @@ cdef class Pool:
     make two threads step one environment, or a caller wait for nothing.
 
     Args:
-        envs: `Env` objects of one spec, in the order of their ids, seeded.
+        envs: `Env` objects of one spec, in the order of their ids.
+        seeds: One for each.
         batch_size: Rows of a batch. With fewer rows than envs the pool is asynchronous: `recv` returns
             whichever environments finish first.
         num_threads: Threads that step environments. A synchronous caller is one of them, so 0 and 1
             start none; an asynchronous caller is not, and only with 0 everything happens in `recv`.
+        autoreset: "next_step", "same_step" or "disabled": when an environment whose episode has ended
+            starts the next one.
 
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
@@ -85,9 +88,12 @@ cdef class Pool:
     cdef int64_t idle_since          # when the last recv ended
     cdef object __weakref__
 
-    def __init__(self, list envs, int batch_size, int num_threads):
+    def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset):
         cdef int k, num_open, num_workers
+        cdef Env env
         spec = (<Env>envs[0]).spec
+        for env, seed in zip(envs, seeds, strict=True):
+            env.seed(seed)
         self.num_envs = len(envs)
         self.batch_size = batch_size
         self.is_async = batch_size < self.num_envs
@@ -97,8 +103,9 @@ cdef class Pool:
             self.action_bytes *= n
         self.obs_keys = [key for key, _ in spec.observations]
         self.info_keys = list(spec.info)
-        self.layout = Layout(
-            batch_size, [part for _, part in spec.observations], list(spec.info.values()))
+        mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
+        self.layout = Layout(batch_size, [part for _, part in spec.observations], list(spec.info.values()),
+                             mode == SAME_STEP)
         # so many batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
         self.blocks = Blocks(self.layout, num_open + 4)
@@ -110,7 +117,7 @@ cdef class Pool:
         for k in range(self.num_envs):
             self.all_ids.push_back(k)
         memset(&self.claim, 0, sizeof(Claim))
-        self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async)
+        self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode)
         for k in range(num_open):
             self.filling.append(None)
             self._open(k)
@@ -145,24 +152,6 @@ cdef class Pool:
         self.blocks = None
         self.filling = None
 
-    def seed(self, env_ids, seeds):
-        """Seeds environments; each takes effect with its next reset.
-
-        Args:
-            env_ids: Ids of environments that are not in flight.
-            seeds: One int for each.
-        """
-        cdef Env env
-        self._enter()
-        try:
-            for env_id, seed in zip(env_ids, seeds):
-                if self.in_flight[<int>env_id] or (self.pending and not self.is_async):
-                    raise RuntimeError(f"seed: env {env_id} is in flight: call recv() first")
-                env = self.crew.owner[env_id]
-                env.seed(seed)
-        finally:
-            self.busy = False
-
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
         """Has environments stepped; does not wait.
 
@@ -182,20 +171,41 @@ cdef class Pool:
         finally:
             self.busy = False
 
-    def send_reset(self, cnp.ndarray env_ids=None):
-        """Has environments reset, all if `env_ids` is None; does not wait. Raises as `send` does."""
+    def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None):
+        """Has environments reset; does not wait.
+
+        Args:
+            env_ids: int32, C-contiguous, shape (k,); all environments if None.
+            others: Whether the batch holds all environments: those not named are only observed again.
+            seeds: Pairs (env id, seed) for environments that are named.
+
+        Raises:
+            ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
+        """
         cdef uint32_t count
         cdef const int32_t* ids
         cdef uint32_t k
+        cdef Env env
         self._enter()
         try:
             ids = self._ids(env_ids, True, &count)
+            if others and self.num_unstarted > 0 and count < <uint32_t>self.num_envs:
+                raise RuntimeError("reset: the first reset has to be one of all envs")
+            for env_id, seed in seeds or ():
+                env = self.crew.owner[env_id]
+                env.seed(seed)
+            if others:
+                for k in range(<uint32_t>self.num_envs):
+                    (<Env>self.crew.envs[k]).unmoved = True
             for k in range(count):
+                (<Env>self.crew.envs[ids[k]]).unmoved = False
                 (<Env>self.crew.envs[ids[k]]).over = True
                 (<Env>self.crew.envs[ids[k]]).forced = True
                 if not self.started[ids[k]]:
                     self.started[ids[k]] = True
                     self.num_unstarted -= 1
+            if others:
+                ids, count = self.all_ids.data(), <uint32_t>self.num_envs
             self._dispatch(ids, count)
         finally:
             self.busy = False
@@ -209,6 +219,8 @@ cdef class Pool:
         Returns:
             Observation (an array or a dict of arrays), reward, terminated, truncated, info: `batch_size`
             rows, or as many as are pending if those are fewer. In the order of `send` if synchronous.
+            With autoreset "same_step" `info["final"]` is (observation, info) of the episodes that ended,
+            valid in the rows that are terminated or truncated.
 
         Raises:
             RuntimeError: Nothing is pending.
@@ -297,6 +309,10 @@ cdef class Pool:
             for k in range(count[0]):
                 if self.in_flight[ids[k]]:
                     raise RuntimeError(f"send: env {ids[k]} is in flight: call recv() until it comes back")
+        if self.crew.autoreset == DISABLED and not reset:
+            for k in range(count[0]):
+                if (<Env>self.crew.envs[ids[k]]).over and self.started[ids[k]]:
+                    raise RuntimeError(f"send: the episode of env {ids[k]} is over: reset it first")
         if self.num_unstarted > 0 and not reset:
             for k in range(count[0]):
                 if not self.started[ids[k]]:
@@ -393,7 +409,21 @@ cdef class Pool:
         info = {"env_id": arrays[n + 3], "elapsed_step": arrays[n + 4]}
         for k in range(self.layout.num_obs, n):
             info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
+        if self.layout.has_finals:
+            info["final"] = self._finals(arrays)
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+
+    cdef tuple _finals(self, list arrays):
+        """The same observation and info arrays of the episodes that ended, for the rows that are flagged."""
+        cdef int k, n = self.layout.num_columns, first = n + 5
+        if self.obs_keys[0] is None:
+            obs = arrays[first]
+        else:
+            obs = {key: arrays[first + k] for k, key in enumerate(self.obs_keys)}
+        info = {"elapsed_step": arrays[first + n]}
+        for k in range(self.layout.num_obs, n):
+            info[self.info_keys[k - self.layout.num_obs]] = arrays[first + k]
+        return obs, info
 
     cdef int _open(self, int slot) except -1:
         cdef Block block = self.filling[slot]

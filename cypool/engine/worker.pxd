@@ -5,9 +5,15 @@ from libcpp.atomic cimport atomic
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cypool.engine.batch cimport OpenBatch
+from cypool.engine.batch cimport Column, OpenBatch
 from cypool.engine.ready cimport Ready, Shares
 from cypool.engine.threads cimport thread
+
+cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
+    NEXT_STEP                    # with its next step, which ignores the action
+    SAME_STEP                    # at once: the row holds the first observation, the last one is kept beside it
+    DISABLED                     # when the user resets it
+
 
 cdef struct Claim:               # what one thread holds at the moment
     uint32_t thread              # which share is its own; the caller is 0
@@ -41,6 +47,7 @@ cdef class Crew:
     # batches in the order of their rows: row r lies in open[r / batch_rows % open.size()]
     cdef vector[OpenBatch*] open         # owned
     cdef uint32_t batch_rows
+    cdef Autoreset autoreset
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
     cdef atomic[uint64_t] rows           # rows claimed so far, where not ordered
     cdef dict errors                     # env id -> exception; with the GIL only
@@ -65,6 +72,8 @@ cdef class Crew:
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
     cdef int advance(self, Claim* claim) except -1 nogil
+    cdef int reset(self, PyObject* env) except -1 nogil
+    cdef int observe(self, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil
     cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil
     cdef void blank(self, Claim* claim) noexcept nogil
     cdef void count(self, Claim* claim) noexcept nogil

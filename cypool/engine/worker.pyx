@@ -9,7 +9,7 @@ import os
 from libc.limits cimport INT_MAX
 from libc.string cimport memset
 
-from cypool.engine.batch cimport MAX_COLUMNS
+from cypool.engine.batch cimport MAX_COLUMNS, Column
 from cypool.engine.threads cimport block_signals, now_ns, on_thread, park, relax, wake
 from cypool.env cimport Env, Slot
 
@@ -39,11 +39,13 @@ cdef class Crew:
         num_open: Batches that can be in the making at once.
         action_bytes: Size of one action.
         ordered: Whether row k of a batch belongs to the k-th id of its send.
+        autoreset: When an environment whose episode has ended starts the next one.
 
     Threads: all methods but those marked in the `.pxd` belong to the pool's caller.
     """
 
-    def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes, bint ordered):
+    def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes, bint ordered,
+                  Autoreset autoreset):
         cdef Env env
         self.owner = envs
         for env in envs:
@@ -56,6 +58,7 @@ cdef class Crew:
             self.open.push_back(new OpenBatch())
         self.batch_rows = batch_rows
         self.ordered = ordered
+        self.autoreset = autoreset
         self.errors = {}
         self.num_steppers = 1
 
@@ -177,37 +180,57 @@ cdef class Crew:
         """Steps one environment and writes its row."""
         cdef int32_t env_id = claim.ids[claim.at]
         cdef PyObject* env = self.envs[env_id]
-        cdef void* row_data[MAX_COLUMNS]
-        cdef Slot out
         cdef OpenBatch* batch
         cdef uint32_t row
-        cdef int k
+        cdef double reward = 0
+        cdef bint terminated = False, truncated = False
         claim.row = -1
         (<Env>env).reward = 0
         (<Env>env).terminated = (<Env>env).truncated = False
-        if (<Env>env).over:
-            (<Env>env).elapsed_step = 0
-            (<Env>env).reset()
-            (<Env>env).forced = False
+        if (<Env>env).unmoved:
+            (<Env>env).unmoved = False
+        elif (<Env>env).over:
+            self.reset(env)
         else:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             (<Env>env).step(self.actions.data() + env_id * self.action_bytes)
+            reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
-                (<Env>env).truncated = True
+                truncated = True
+            (<Env>env).over = terminated or truncated
         # only now is a row needed: a slow env has held none
         batch = self.claim_row(claim, &row)
+        if self.autoreset == SAME_STEP and (terminated or truncated):
+            self.observe(env, batch, batch.finals, row)
+            batch.final_step[row] = (<Env>env).elapsed_step
+            (<Env>env).reward = 0
+            (<Env>env).terminated = (<Env>env).truncated = False
+            self.reset(env)
+        self.observe(env, batch, batch.columns, row)
+        batch.reward[row] = reward
+        batch.terminated[row] = terminated
+        batch.truncated[row] = truncated
+        batch.env_id[row] = env_id
+        batch.elapsed_step[row] = (<Env>env).elapsed_step
+        claim.uncounted += 1
+        return 0
+
+    cdef int reset(self, PyObject* env) except -1 nogil:
+        (<Env>env).elapsed_step = 0
+        (<Env>env).reset()
+        (<Env>env).forced = (<Env>env).over = False
+        return 0
+
+    cdef int observe(self, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil:
+        """Has the environment write to a row of some columns."""
+        cdef void* row_data[MAX_COLUMNS]
+        cdef Slot out
+        cdef int k
         for k in range(batch.num_columns):
-            row_data[k] = batch.columns[k].data + row * batch.columns[k].row_bytes
+            row_data[k] = columns[k].data + row * columns[k].row_bytes
         out.obs = row_data
         out.info = row_data + batch.num_obs
         (<Env>env).observe(&out)
-        batch.reward[row] = (<Env>env).reward
-        batch.terminated[row] = (<Env>env).terminated
-        batch.truncated[row] = (<Env>env).truncated
-        batch.env_id[row] = env_id
-        batch.elapsed_step[row] = (<Env>env).elapsed_step
-        (<Env>env).over = (<Env>env).terminated or (<Env>env).truncated
-        claim.uncounted += 1
         return 0
 
     cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil:
@@ -240,6 +263,10 @@ cdef class Crew:
         batch.truncated[row] = True
         batch.env_id[row] = env_id
         batch.elapsed_step[row] = (<Env>env).elapsed_step
+        if self.autoreset == SAME_STEP:
+            for k in range(batch.num_columns):
+                memset(batch.finals[k].data + row * batch.finals[k].row_bytes, 0, batch.finals[k].row_bytes)
+            batch.final_step[row] = (<Env>env).elapsed_step
         (<Env>env).over = True
         claim.uncounted += 1
 

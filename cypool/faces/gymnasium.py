@@ -5,6 +5,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cypool.arguments import check_float
+from cypool.errors import EnvError
 from cypool.faces.actions import ActionReader
 from cypool.spec import Discrete
 
@@ -25,12 +26,13 @@ class GymnasiumPool(VectorEnv):
     less: `recv` and `step` return the `batch_size` environments that finish first, `info["env_id"]`
     says which they are.
 
-    An environment whose episode has ended starts the next one with its next step, which ignores the
-    action and has reward 0 (`AutoresetMode.NEXT_STEP`).
-
     Args:
         pool: The engine. The face owns it.
         spec: What the environments are.
+        autoreset_mode: What becomes of an environment whose episode has ended. NEXT_STEP: its next step ignores
+            the action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once, the last
+            observation and info are in `info["final_obs"]` and `info["final_info"]`. DISABLED: nothing; it has
+            to be reset before its next step.
 
     Attributes:
         env_spec: The `cypool.spec.EnvSpec`.
@@ -39,12 +41,12 @@ class GymnasiumPool(VectorEnv):
     Threads: one at a time.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
-
-    def __init__(self, pool, spec):
+    def __init__(self, pool, spec, autoreset_mode):
         self._pool = pool
         self._read = ActionReader(spec.action)
+        self._same_step = autoreset_mode == AutoresetMode.SAME_STEP
         self.env_spec = spec
+        self.metadata = {"autoreset_mode": autoreset_mode, "render_modes": []}
         self.num_envs = pool.num_envs
         self.batch_size = pool.batch_size
         self.is_async = pool.is_async
@@ -54,36 +56,96 @@ class GymnasiumPool(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.batch_size)
         self.action_space = batch_space(self.single_action_space, self.batch_size)
 
-    def reset(self, *, seed=None, options=None):
-        """Starts a new episode in every environment; whatever is in flight is thrown away.
+    def reset(self, env_id=None, *, seed=None, options=None):
+        """Starts new episodes.
 
         Args:
-            seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each
-                environment. None leaves the random streams where they are.
-            options: None; there are none.
+            env_id: Integers, shape (k,): the environments to reset; all by default, and then whatever is in flight
+                is thrown away.
+            seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
+                (of `env_id`, if given). None leaves the random streams where they are.
+            options: `{"reset_mask": mask}`, a bool array of shape (num_envs,), resets the environments that are True
+                there, in a synchronous pool.
 
         Returns:
-            Observation and info: of all environments, in an asynchronous pool of the first batch.
+            Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
+            batch. With a mask the environments that are not reset show what they showed before.
         """
+        ids, mask = None if env_id is None else _env_ids(env_id), None
         if options:
-            raise ValueError(f"options: expected none, got {sorted(options)}")
-        seeds = seeds_of(seed, self.num_envs, self.env_spec.max_seed)
-        self._pool.drain()
-        if seeds is not None:
-            pairs = [(i, s) for i, s in enumerate(seeds) if s is not None]
-            self._pool.seed([i for i, _ in pairs], [s for _, s in pairs])
-        self._pool.send_reset()
-        obs, _, _, _, info = self._pool.recv()
+            if set(options) != {"reset_mask"}:
+                raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
+            mask = self._mask(options["reset_mask"], env_id)
+        self._start(ids, mask, seed)
+        obs, _, _, _, info = self._received(self._pool.recv)
         return obs, info
 
-    def async_reset(self):
-        """Starts a new episode in every environment without waiting; `recv` brings the observations."""
-        self._pool.drain()
-        self._pool.send_reset()
+    def _mask(self, mask, env_id):
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"reset_mask: expected a NumPy array of bools, got {mask!r}")
+        if mask.shape != (self.num_envs,):
+            raise ValueError(f"reset_mask: expected shape ({self.num_envs},), got {mask.shape}")
+        if not mask.any():
+            raise ValueError("reset_mask: expected at least one True, got none")
+        if env_id is not None or self.is_async:
+            raise ValueError("reset_mask: expected no env_id beside it, and a synchronous pool")
+        return mask
+
+    def _start(self, ids, mask, seed):
+        """Checks all, then seeds, then sends resets."""
+        masked = None if mask is None else np.flatnonzero(mask).astype(np.int32)
+        max_seed = self.env_spec.max_seed
+        if ids is None:
+            seeded, seeds = range(self.num_envs), seeds_of(seed, self.num_envs, max_seed)
+            if seeds is not None and mask is not None:
+                seeded, seeds = masked.tolist(), [seeds[i] for i in masked]
+            self._pool.drain()
+        else:
+            seeded = ids.tolist()
+            seeds = seeds_of(seed, len(seeded), max_seed)
+            if seeds is not None and not np.iterable(seed):
+                seeds = seeds_of([seed + i for i in seeded], len(seeded), max_seed)
+        pairs = [] if seeds is None else [(i, s) for i, s in zip(seeded, seeds, strict=True) if s is not None]
+        self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs)
+
+    def async_reset(self, env_id=None, *, seed=None):
+        """Starts new episodes without waiting; `recv` brings the observations. Arguments as in `reset`."""
+        self._start(None if env_id is None else _env_ids(env_id), None, seed)
+
+    def _received(self, call):
+        """Returns the batch that `call` receives, in Gymnasium's layout."""
+        if not self._same_step:
+            return call()
+        try:
+            return self._with_finals(call())
+        except EnvError as error:
+            error.batch = self._with_finals(error.batch)
+            raise
+
+    def _with_finals(self, batch):
+        obs, reward, terminated, truncated, info = batch
+        final_obs, final_info = info.pop("final")
+        ended = terminated | truncated
+        if ended.any():
+            rows = np.flatnonzero(ended)
+            info["final_obs"] = np.full(len(ended), None, object)
+            for row in rows:
+                info["final_obs"][row] = (
+                    {key: part[row] for key, part in final_obs.items()} if isinstance(final_obs, dict) else final_obs[row])
+            info["final_info"] = {}
+            for key, values in final_info.items():
+                info["final_info"][key] = np.zeros_like(values)
+                info["final_info"][key][rows] = values[rows]
+                info["final_info"][f"_{key}"] = ended.copy()
+            info["_final_obs"], info["_final_info"] = ended.copy(), ended
+        return batch
 
     def step(self, actions, env_id=None):
         """Steps environments and waits for a batch: `send`, then `recv`."""
-        return self._pool.step(self._read(actions), None if env_id is None else _env_ids(env_id))
+        actions, ids = self._read(actions), None if env_id is None else _env_ids(env_id)
+        if self._same_step:
+            return self._received(lambda: self._pool.step(actions, ids))
+        return self._pool.step(actions, ids)
 
     def send(self, actions, env_id=None):
         """Has environments stepped, without waiting.
@@ -117,7 +179,8 @@ class GymnasiumPool(VectorEnv):
             TimeoutError: Not enough environments finished in time; call again.
             EnvError: An environment raised.
         """
-        return self._pool.recv(None if timeout is None else check_float("timeout", timeout, 0, 1e9))
+        timeout = None if timeout is None else check_float("timeout", timeout, 0, 1e9)
+        return self._received(lambda: self._pool.recv(timeout))
 
     def close_extras(self, **kwargs):
         """Ends the threads; called by `close`, which may be called twice."""

@@ -18,6 +18,7 @@ struct Column {
 // A row belongs to the thread that claimed it until it is counted in `finished`.
 struct OpenBatch {
     Column* columns = nullptr;  // observations, then infos
+    Column* finals = nullptr;   // the same of the episodes that end here, where the next one begins in the same step
     int num_columns = 0;
     int num_obs = 0;
     double* reward = nullptr;
@@ -25,6 +26,7 @@ struct OpenBatch {
     uint8_t* truncated = nullptr;
     int32_t* env_id = nullptr;
     int32_t* elapsed_step = nullptr;
+    int32_t* final_step = nullptr;  // elapsed_step of the episode that ends here
     alignas(64) std::atomic<uint32_t> finished{0};  // rows written, counted by whoever wrote them
     std::atomic<uint32_t> wanted{0};                // the caller sleeps until so many are finished; 0: it does not
 };

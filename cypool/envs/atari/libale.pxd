@@ -66,9 +66,10 @@ cdef extern from *:
     inline void gray_table(ale::ALEInterface& game, uint8_t* out) {
         uint8_t index[256];
         for (int i = 0; i < 256; ++i) index[i] = static_cast<uint8_t>(i);
-        // ALE looks up the entry behind the index, and there is none behind the last
-        index[255] = 254;
-        game.theOSystem->colourPalette().applyPaletteGrayscale(out, index, 256);
+        // ALE looks up the entry behind the index. Behind the last it reads the black with which its next
+        // palette begins: the games that show this index (Air Raid) show black
+        game.theOSystem->colourPalette().applyPaletteGrayscale(out, index, 255);
+        out[255] = 0;
     }
     inline void rgb_tables(ale::ALEInterface& game, uint8_t* out) {
         uint8_t index[256], rgb[3 * 256];
