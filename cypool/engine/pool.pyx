@@ -16,7 +16,7 @@ from cypool.errors import ClosedError, EnvError
 
 from cypool.engine.batch cimport Block, Blocks, Layout, OpenBatch
 from cypool.engine.threads cimport now_ns
-from cypool.engine.worker cimport DISABLED, NEXT_STEP, SAME_STEP, Autoreset, Claim, Crew
+from cypool.engine.worker cimport DISABLED, NEXT_STEP, SAME_STEP, Claim, Crew
 from cypool.env cimport Env
 
 cnp.import_array()

@@ -1,0 +1,186 @@
+"""Random calls in any order, against a plain Python model of what a pool has to do."""
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import cypool
+
+GO, RAISE, TERMINATE, TRUNCATE = 0, 1, 6, 7
+MODES = ["NextStep", "SameStep", "Disabled"]
+
+
+class Model:
+    """One walker/Trouble-v0 as the engine should drive it."""
+
+    def __init__(self):
+        self.count = None       # None: never reset
+        self.over = True
+
+    def step(self, action, mode):
+        """Returns the row that should come: count, reward, terminated, truncated, elapsed, whether it fails."""
+        if self.over:
+            return self.reset()
+        self.count += 1
+        reward, elapsed = self.count, self.count
+        if action == RAISE:
+            self.over = True
+            return 0, 0, False, True, elapsed, True
+        terminated, truncated = action == TERMINATE, action == TRUNCATE
+        if terminated or truncated:
+            if mode == "SameStep":
+                self.count = 0
+                return 0, reward, terminated, truncated, 0, False
+            self.over = True
+        return self.count, reward, terminated, truncated, elapsed, False
+
+    def reset(self):
+        self.count, self.over = 0, False
+        return 0, 0, False, False, 0, False
+
+
+class Pools(RuleBasedStateMachine):
+    """Drives one pool and its model."""
+
+    env = None
+
+    @initialize(num_envs=st.integers(1, 9), share=st.integers(1, 9), num_threads=st.sampled_from([0, 1, 2, 7]),
+                mode=st.sampled_from(MODES))
+    def make(self, num_envs, share, num_threads, mode):
+        self.mode, self.batch_size = mode, min(num_envs, share)
+        self.env = cypool.make("walker/Trouble-v0", num_envs=num_envs, batch_size=self.batch_size,
+                               num_threads=num_threads, autoreset_mode=mode)
+        self.is_async = self.batch_size < num_envs
+        self.models = [Model() for _ in range(num_envs)]
+        self.expected = {}      # env id -> the row to come, in the order of send
+        self.last = []
+
+    def teardown(self):
+        if self.env is not None:
+            self.env.close()
+
+    @invariant()
+    def pending_agrees(self):
+        if self.env is not None:
+            assert self.env._pool.num_pending == len(self.expected)
+
+    def why_not(self, ids, reset=False):
+        """What the pool should say to a send of these ids: the beginning of a message, or None."""
+        n = len(self.models)
+        if len(ids) == 0 or any(not 0 <= i < n for i in ids) or len(set(ids)) < len(ids):
+            return ValueError
+        if self.expected and (not self.is_async or any(i in self.expected for i in ids)):
+            return RuntimeError
+        if not reset and any(self.models[i].count is None for i in ids):
+            return RuntimeError
+        if not reset and self.mode == "Disabled" and any(self.models[i].over for i in ids):
+            return RuntimeError
+        return None
+
+    @rule(data=st.data())
+    def send(self, data):
+        ids = data.draw(st.lists(st.integers(-1, len(self.models)), max_size=10))
+        actions = data.draw(st.lists(st.sampled_from([GO, RAISE, TERMINATE, TRUNCATE]),
+                                     min_size=len(ids), max_size=len(ids)))
+        error = self.why_not(ids)
+        if error:
+            with pytest.raises(error):
+                self.env.send(np.array(actions, np.int64), ids)
+            return
+        self.env.send(actions, ids)
+        for i, action in zip(ids, actions, strict=True):
+            self.expected[i] = self.models[i].step(action, self.mode)
+        self.last = []
+
+    @rule()
+    def send_without_ids(self):
+        ids = self.last if self.is_async else range(len(self.models))
+        error = RuntimeError if self.is_async and not self.last else self.why_not(ids)
+        if error:
+            with pytest.raises((error, ValueError)):
+                self.env.send(np.zeros(max(1, len(ids)), np.int64))
+            return
+        self.env.send(np.zeros(len(ids), np.int64))
+        for i in ids:
+            self.expected[i] = self.models[i].step(GO, self.mode)
+        self.last = []
+
+    @rule(data=st.data())
+    def send_resets(self, data):
+        ids = data.draw(st.lists(st.integers(0, len(self.models)), max_size=5))
+        error = self.why_not(ids, reset=True)
+        if error:
+            with pytest.raises(error):
+                self.env.async_reset(ids)
+            return
+        self.env.async_reset(ids)
+        for i in ids:
+            self.expected[i] = self.models[i].reset()
+        self.last = []
+
+    @rule()
+    def recv(self):
+        if not self.expected:
+            with pytest.raises(RuntimeError):
+                self.env.recv()
+            return
+        failed = {}
+        try:
+            batch = self.env.recv()
+        except cypool.EnvError as error:
+            batch, failed = error.batch, error.causes
+        self.check(batch, failed)
+
+    def check(self, batch, failed):
+        obs, reward, terminated, truncated, info = batch
+        ids = info["env_id"].tolist()
+        assert len(set(ids)) == len(ids) == min(len(self.expected), self.batch_size)
+        if not self.is_async:
+            assert ids == list(self.expected)
+        for row, i in enumerate(ids):
+            count, want_reward, ends, cut, elapsed, fails = self.expected.pop(i)
+            assert (i in failed) == fails
+            assert (obs["count"][row, 0], reward[row], terminated[row], truncated[row]) == (
+                count, want_reward, ends, cut)
+            assert info["elapsed_step"][row] == elapsed
+            if self.mode == "SameStep" and (ends or cut):
+                assert info["final_obs"][row]["count"][0] == (0 if fails else want_reward)
+        self.last = ids
+
+    @rule()
+    def reset_all(self):
+        obs, info = self.env.reset()
+        self.expected = {i: model.reset() for i, model in enumerate(self.models)}
+        rows = len(info["env_id"])
+        self.check((obs, np.zeros(rows), np.zeros(rows, bool), np.zeros(rows, bool), info), {})
+
+    @precondition(lambda self: self.env is not None and not self.is_async)
+    @rule(data=st.data())
+    def reset_mask(self, data):
+        mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(self.models), max_size=len(self.models))))
+        if not mask.any() or (not mask.all() and any(model.count is None for model in self.models)):
+            with pytest.raises((ValueError, RuntimeError)):
+                self.env.reset(options={"reset_mask": mask})
+            if mask.any():
+                # whatever was in flight was thrown away before
+                self.expected = {}
+            return
+        obs, _ = self.env.reset(options={"reset_mask": mask})
+        self.expected = {}
+        for i in np.flatnonzero(mask):
+            self.models[i].reset()
+        assert obs["count"][mask, 0].tolist() == [0] * mask.sum()
+
+
+@pytest.mark.usefixtures("walker")
+def test_any_order_of_calls():
+    run_state_machine_as_test(Pools, settings=settings(
+        max_examples=1000, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)))
