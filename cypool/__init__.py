@@ -5,7 +5,7 @@ The way of the data, and where to read about each station:
      actions (NumPy / list)                                    observations, rewards, flags, info
           |                                                                 ^
           v                                                                 |
-     faces/gymnasium.py: checks and converts ------------------------------ |
+     faces/: checks and converts (face.py; gymnasium.py, gym.py, dm.py) --- |
           |                                                                 |
           v                                                                 |
      engine/pool.pyx  send --> engine/ready  --> engine/worker  --> engine/batch --> recv
@@ -30,7 +30,8 @@ from cypool.registry import list_all_envs, make_spec, register
 
 __version__ = "0.1.0"
 __all__ = [
-    "ClosedError", "EnvError", "get_include", "list_all_envs", "make", "make_gymnasium", "make_spec", "register",
+    "ClosedError", "EnvError", "get_include", "list_all_envs", "make", "make_dm", "make_gym", "make_gymnasium",
+    "make_spec", "register",
 ]
 
 
@@ -40,7 +41,7 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
 
     Args:
         id: An id of `list_all_envs()`, such as "Pong-v5".
-        env_type: The API of the result: "gymnasium".
+        env_type: The API of the result: "gymnasium"; "gym", the classic one of Gym before 0.26; or "dm", dm_env's.
         num_envs: How many environments, 1 to 1,048,576.
         batch_size: Environments that one `recv` returns. By default `num_envs`: synchronous. With less the
             pool is asynchronous and returns those that finish first.
@@ -51,36 +52,42 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
             By default seeds are drawn from the operating system.
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
-            environment whose episode has ended starts the next one.
+            environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults.
 
     Returns:
-        A `cypool.faces.gymnasium.GymnasiumPool`, which is a `gymnasium.vector.VectorEnv`.
+        For "gymnasium" a `cypool.faces.gymnasium.GymnasiumPool`, which is a `gymnasium.vector.VectorEnv`; for "gym" a
+        `cypool.faces.gym.GymPool`; for "dm" a `cypool.faces.dm.DmPool`, which is a `dm_env.Environment`.
 
     Raises:
         ValueError: An unknown id or option, or a value out of range.
         TypeError: A value of the wrong type.
+        ImportError: The API's library is not installed.
     """
-    if env_type != "gymnasium":
-        raise ValueError(f"env_type: expected 'gymnasium', got {env_type!r}")
-    return make_gymnasium(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=seed,
-                          max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode, **options)
+    face = _face(env_type)
+    # an AutoresetMode is known by its value
+    mode = getattr(autoreset_mode, "value", autoreset_mode)
+    if not isinstance(mode, str) or mode not in face.autoreset_modes:
+        known = ", ".join(map(repr, face.autoreset_modes))
+        raise ValueError(f"autoreset_mode: expected one of {known} for env_type {env_type!r}, got {autoreset_mode!r}")
+    pool, spec = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps,
+                            face.autoreset_modes[mode], options)
+    return face(pool, spec, mode)
 
 
-def make_gymnasium(id, *, num_envs=1, batch_size=None, num_threads=None, seed=None, max_episode_steps=None,
-                   autoreset_mode="NextStep", **options):
-    """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; see `make`."""
-    from gymnasium.vector import AutoresetMode
+def make_gymnasium(id, **kwargs):
+    """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; arguments as in `make`."""
+    return make(id, "gymnasium", **kwargs)
 
-    from cypool.faces.gymnasium import GymnasiumPool
 
-    try:
-        mode = AutoresetMode(autoreset_mode)
-    except ValueError:
-        known = ", ".join(repr(mode.value) for mode in AutoresetMode)
-        raise ValueError(f"autoreset_mode: expected one of {known}, got {autoreset_mode!r}") from None
-    pool, spec = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, mode.name.lower(), options)
-    return GymnasiumPool(pool, spec, mode)
+def make_gym(id, **kwargs):
+    """Makes a batch of environments with the API of Gym before 0.26; arguments as in `make`."""
+    return make(id, "gym", **kwargs)
+
+
+def make_dm(id, **kwargs):
+    """Makes a batch of environments as a `dm_env.Environment`; arguments as in `make`."""
+    return make(id, "dm", **kwargs)
 
 
 def get_include():
@@ -93,6 +100,20 @@ def get_include():
     raise RuntimeError(f"cypool: the headers are neither in {here} nor beside it")
 
 
+def _face(env_type):
+    """Returns the class that has the API; imports only that."""
+    if env_type == "gymnasium":
+        from cypool.faces.gymnasium import GymnasiumPool
+        return GymnasiumPool
+    if env_type == "gym":
+        from cypool.faces.gym import GymPool
+        return GymPool
+    if env_type == "dm":
+        from cypool.faces.dm import DmPool
+        return DmPool
+    raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {env_type!r}")
+
+
 def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, options):
     """Checks what all faces have in common; returns the engine's pool and the spec."""
     import secrets
@@ -100,7 +121,7 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
     from cypool.arguments import check_int
     from cypool.engine import cpus
     from cypool.engine.pool import Pool
-    from cypool.faces.gymnasium import seeds_of
+    from cypool.faces.face import seeds_of
     from cypool.registry import resolve
 
     num_envs = check_int("num_envs", num_envs, 1, 2**20)
@@ -112,4 +133,5 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
     cls, spec = resolve(id, max_episode_steps, options)
     # 30 bits: every family takes them
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
+    seeds = [secrets.randbits(30) if s is None else s for s in seeds]
     return Pool([cls(spec, i) for i in range(num_envs)], seeds, batch_size, num_threads, autoreset), spec

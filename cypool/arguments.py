@@ -1,4 +1,8 @@
-"""Checks of single arguments, with messages that name the argument, what was expected and what came."""
+"""Checks of single arguments, with messages that name the argument, what was expected and what came.
+
+Only what a check returns may be used: an object may say something else when it is asked again.
+"""
+import operator
 
 
 def check_int(name, value, least, most):
@@ -8,9 +12,9 @@ def check_int(name, value, least, most):
         TypeError: It is no integer; a bool is none.
         ValueError: It is out of range.
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = value.__index__()
+    value = operator.index(value)
     if not least <= value <= most:
         raise ValueError(f"{name}: expected {least} to {most}, got {value}")
     return value
@@ -18,7 +22,7 @@ def check_int(name, value, least, most):
 
 def check_float(name, value, least, most):
     """Returns `value` as a float if it is a real number in [least, most]; raises as `check_int` does."""
-    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
+    if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__"):
         raise TypeError(f"{name}: expected a number, got {value!r}")
     value = float(value)
     if not least <= value <= most:
@@ -32,6 +36,8 @@ def check_bool(name, value):
     Raises:
         TypeError: It is none.
     """
-    if type(value).__name__ not in ("bool", "bool_"):
+    import numpy as np  # importing cypool does without
+
+    if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected True or False, got {value!r}")
     return bool(value)

@@ -9,7 +9,7 @@ from cypool.arguments import check_int
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
 _entries = {}
-_builtin_loaded = False
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,12 @@ def register(id, entry_point, *, max_episode_steps=None, **options):
     """
     if not isinstance(id, str) or not _ID.fullmatch(id):
         raise ValueError(f"id: expected '<name>-v<number>', got {id!r}")
-    if id in _load():
-        raise ValueError(f"id: {id!r} is registered already")
     if not isinstance(entry_point, str) or not re.fullmatch(r"[\w.]+:\w+", entry_point):
         raise ValueError(f"entry_point: expected 'module:Class', got {entry_point!r}")
-    _entries[id] = _Entry(id, entry_point, _limit(max_episode_steps), options)
+    entry = _Entry(id, entry_point, _limit(max_episode_steps), options)
+    # the same once more does no harm: an import that failed half way is repeated
+    if _load().setdefault(id, entry) != entry:
+        raise ValueError(f"id: {id!r} is registered already")
 
 
 def list_all_envs():
@@ -74,6 +75,8 @@ def resolve(id, max_episode_steps, options):
     entry = entries[id]
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
+    if not _is_env(cls):
+        raise TypeError(f"{entry.entry_point}: expected a cdef class that derives from cypool.env.Env, got {cls!r}")
     defaults = _options_of(cls)
     for given in (entry.options, options):
         for option in given:
@@ -85,7 +88,8 @@ def resolve(id, max_episode_steps, options):
     if not isinstance(spec, EnvSpec):
         raise TypeError(f"{entry.entry_point}.describe: expected an EnvSpec, got {type(spec).__name__}")
     limit = entry.max_episode_steps if max_episode_steps is None else _limit(max_episode_steps)
-    return cls, replace(spec, id=id, options=chosen, max_episode_steps=limit)
+    # what describe returns is checked, what it was given is not
+    return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
 
 
 def _limit(max_episode_steps):
@@ -95,11 +99,17 @@ def _limit(max_episode_steps):
 
 
 def _load():
-    global _builtin_loaded
-    if not _builtin_loaded:
-        _builtin_loaded = True
-        importlib.import_module("cypool.envs")
+    # registers ids itself; another thread waits for the import, this one gets the module as it is
+    importlib.import_module("cypool.envs")
     return _entries
+
+
+def _is_env(cls):
+    from cypool.env import Env
+
+    # a Python subclass could describe other arrays than the compiled methods write
+    compiled = isinstance(cls, type) and not cls.__flags__ & _HEAP_TYPE
+    return compiled and issubclass(cls, Env)
 
 
 def _options_of(cls):

@@ -73,7 +73,8 @@ class EnvSpec:
         max_seed: The greatest seed an environment takes; None: any.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
         max_episode_steps: The engine truncates an episode after so many steps; None: never.
-        options: Every option of the environment with the value it has here.
+        options: Every option of the environment with the value it has here; `describe` returns those that it
+            has converted.
     """
 
     observation: Array | Discrete | Mapping[str, Array | Discrete]
@@ -83,6 +84,13 @@ class EnvSpec:
     id: str = ""
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if isinstance(self.observation, Mapping) and not self.observation:
+            raise ValueError("observation: expected at least one array, got an empty dict")
+        for name in self.info:
+            if name in ("env_id", "elapsed_step", "final", "final_obs", "final_info") or name.startswith("_"):
+                raise ValueError(f"info: expected no name that the engine uses itself, got {name!r}")
 
     @property
     def observations(self):

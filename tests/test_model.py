@@ -183,4 +183,5 @@ class Pools(RuleBasedStateMachine):
 @pytest.mark.usefixtures("walker")
 def test_any_order_of_calls():
     run_state_machine_as_test(Pools, settings=settings(
-        max_examples=1000, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)))
+        max_examples=1000, stateful_step_count=40, deadline=None, database=None,
+        suppress_health_check=list(HealthCheck)))

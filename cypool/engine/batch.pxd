@@ -42,11 +42,18 @@ cdef class Layout:
     cdef size_t nbytes
 
 
+cdef class Memory:
+    """Aligned zeroed memory; the base object of a block's arrays."""
+    cdef void* _raw                      # owned
+    cdef char* data                      # aligned, inside of _raw
+
+
 cdef class Block:
     """The memory of one batch and the arrays over it."""
-    cdef Layout layout                   # outlives the block
-    cdef list arrays                     # one per column; each keeps the memory alive
-    cdef char* data                      # borrowed from the Memory under the arrays
+    cdef Layout layout
+    cdef Memory memory
+    cdef list arrays                     # one per column
+    cdef char* data                      # borrowed from memory
     cdef vector[Column] columns
     cdef vector[Column] finals
 
@@ -55,10 +62,10 @@ cdef class Block:
 
 
 cdef class Blocks:
-    """Hands out blocks; takes one back as soon as its arrays are dead."""
+    """Makes blocks, and takes them back as soon as their arrays are dead."""
     cdef Layout layout
-    cdef list blocks
-    cdef int limit                       # blocks watched for reuse; beyond that the user owns them
-    cdef Py_ssize_t turn                 # where the search begins
+    cdef list out                        # blocks that were handed out, the oldest first
+    cdef int watched
 
     cdef Block take(self)
+    cdef int lend(self, Block block) except -1

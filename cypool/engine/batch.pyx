@@ -13,6 +13,10 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o) noexcept
     PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
 
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyArrayObject_fields:
+        PyObject* weakreflist
+
 cdef enum:
     ALIGNMENT = 64
 
@@ -29,8 +33,6 @@ cdef enum:
 
 cdef class Memory:
     """Aligned zeroed memory; the base object of a block's arrays."""
-    cdef void* _raw
-    cdef char* data
 
     def __cinit__(self, size_t nbytes):
         self._raw = calloc(1, nbytes + ALIGNMENT)
@@ -92,12 +94,16 @@ cdef object _view(Layout layout, Memory memory, int k):
     return array
 
 
-cdef bint _intact(Layout layout, cnp.ndarray array, int k) except -1:
-    """Whether the array is as `_view` made it: a user may have reshaped or locked it before letting it go."""
+cdef bint _intact(Layout layout, Memory memory, cnp.ndarray array, int k) except -1:
+    """Whether the array is as `_view` made it, and nobody can come back to it: a user may have reshaped, locked or
+    refilled it before letting it go, or may keep a weak reference."""
     cdef tuple shape = layout.shapes[k]
     cdef int d
     if (cnp.PyArray_NDIM(array) != len(shape) + 1 or not cnp.PyArray_ISCARRAY(array)
             or cnp.PyArray_DIM(array, 0) != layout.num_rows
+            or cnp.PyArray_BYTES(array) != memory.data + layout.offsets[k]
+            or cnp.PyArray_BASE(array) != <PyObject*>memory
+            or (<PyArrayObject_fields*>array).weakreflist != NULL
             or <PyObject*>cnp.PyArray_DESCR(array) != <PyObject*>layout.dtypes[k]):
         return False
     for d in range(len(shape)):
@@ -116,6 +122,7 @@ cdef class Block:
         cdef Memory memory = Memory(layout.nbytes)
         cdef int k
         self.layout = layout
+        self.memory = memory
         self.data = memory.data
         self.arrays = [_view(layout, memory, k) for k in range(len(layout.dtypes))]
         for k in range(layout.num_columns):
@@ -131,8 +138,8 @@ cdef class Block:
             if Py_REFCNT(PyList_GET_ITEM(<PyObject*>self.arrays, k)) != 1:
                 return False
         for k in range(len(self.arrays)):
-            if not _intact(self.layout, self.arrays[k], k):
-                self.arrays[k] = _view(self.layout, <Memory>cnp.get_array_base(self.arrays[k]), k)
+            if not _intact(self.layout, self.memory, self.arrays[k], k):
+                self.arrays[k] = _view(self.layout, self.memory, k)
         return True
 
     cdef void open_on(self, OpenBatch* batch) noexcept:
@@ -154,34 +161,35 @@ cdef class Block:
 
 
 cdef class Blocks:
-    """Hands out blocks; takes one back as soon as its arrays are dead.
+    """Makes blocks, and takes them back as soon as their arrays are dead.
 
     Args:
         layout: The columns of every block.
-        spare: How many blocks to watch besides those in use. A user who keeps more batches than that
-            gets fresh memory for each, which is freed with the last array over it.
+        watched: How many of the blocks that users hold are watched. A user who keeps more batches than that gets
+            fresh memory for each, which is freed with the last array over it.
     """
 
-    def __init__(self, Layout layout, int spare):
+    def __init__(self, Layout layout, int watched):
         self.layout = layout
-        self.blocks = []
-        self.limit = spare
+        self.out = []
+        self.watched = watched
 
     cdef Block take(self):
-        cdef Py_ssize_t _k, n = len(self.blocks)
+        """A block that nobody holds."""
+        cdef Py_ssize_t k
         cdef Block block
-        # blocks come free in the order they were handed out, so the search starts at the oldest
-        for _k in range(n):
-            self.turn = self.turn + 1 if self.turn + 1 < n else 0
-            block = <Block>self.blocks[self.turn]
-            # one reference from the list, one from `block`: nobody fills it
-            if Py_REFCNT(<PyObject*>block) == 2 and block.idle():
+        # they come free in the order they were handed out
+        for k in range(len(self.out)):
+            block = <Block>self.out[k]
+            if block.idle():
+                del self.out[k]
                 return block
-        block = Block(self.layout)
-        if n < self.limit:
-            self.blocks.append(block)
-        else:
-            # all are in use: forget the oldest, its arrays keep their memory alive
-            self.turn = self.turn + 1 if self.turn + 1 < n else 0
-            self.blocks[self.turn] = block
-        return block
+        return Block(self.layout)
+
+    cdef int lend(self, Block block) except -1:
+        """Tells that a block's arrays have gone to the user."""
+        if len(self.out) >= self.watched:
+            # the oldest is the user's now: its arrays keep its memory alive
+            del self.out[0]
+        self.out.append(block)
+        return 0

@@ -1,6 +1,5 @@
 """The pool: sends environments to the threads and hands out batches."""
 import atexit
-import time
 import weakref
 
 cimport cython
@@ -25,7 +24,8 @@ cdef enum:
     INLINE_NS = 8_000            # less work than this is done sooner than a thread takes it up
     WORTH_WAKING_NS = 100_000    # so much work is worth a futex call
     HOT_NS = 20_000              # workers still spin so long after the last call
-    SLICE_NS = 100_000_000       # how long to wait at a time before looking for signals
+    SLICE_NS = 100_000_000       # how long to wait or work at a time before looking for signals
+    WATCHED = 8                  # batches in a user's hands that are looked at for reuse
 
 # closed at exit, while threads can still be joined
 pools = weakref.WeakSet()
@@ -73,6 +73,7 @@ cdef class Pool:
     cdef list info_keys
     cdef size_t action_bytes
     cdef int num_cpus
+    cdef int _num_threads
     cdef uint32_t pending            # rows sent for and not handed out
     cdef uint64_t taken              # rows handed out or skipped, where not ordered
     cdef vector[int32_t] all_ids     # 0, 1, 2, ...
@@ -91,6 +92,9 @@ cdef class Pool:
     def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset):
         cdef int k, num_open, num_workers
         cdef Env env
+        cdef Block block
+        if self.crew is not None:
+            raise RuntimeError("the pool is made already")
         spec = (<Env>envs[0]).spec
         for env, seed in zip(envs, seeds, strict=True):
             env.seed(seed)
@@ -108,23 +112,33 @@ cdef class Pool:
                              mode == SAME_STEP)
         # so many batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
-        self.blocks = Blocks(self.layout, num_open + 4)
-        self.filling = []
+        self.blocks = Blocks(self.layout, WATCHED)
+        self.filling = [None] * num_open
         self.in_flight.resize(self.num_envs)
         self.started.resize(self.num_envs)
         self.stamps.resize(self.num_envs)
         self.num_unstarted = self.num_envs
         for k in range(self.num_envs):
             self.all_ids.push_back(k)
+        self.sent_ids.reserve(self.num_envs)
+        self.last_ids.reserve(self.num_envs)
         memset(&self.claim, 0, sizeof(Claim))
+        self.claim.is_caller = True
         self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode)
-        for k in range(num_open):
-            self.filling.append(None)
-            self._open(k)
+        self.crew.filling = self.filling
+        if self.is_async:
+            for k in range(num_open):
+                block = Block(self.layout)
+                self.filling[k] = block
+                block.open_on(self.crew.open[k])
         num_workers = num_threads if self.is_async else num_threads - 1
-        self.crew.num_steppers = max(num_threads, 1)
+        self.crew.num_steppers = self._num_threads = max(num_threads, 1)
         self.crew.start(max(num_workers, 0))
+        self.closed = False
         pools.add(self)
+
+    def __cinit__(self):
+        self.closed = True
 
     def __dealloc__(self):
         if self.crew is not None:
@@ -133,7 +147,7 @@ cdef class Pool:
     @property
     def num_threads(self):
         """Threads that step environments; a synchronous caller is one of them."""
-        return self.crew.num_steppers
+        return self._num_threads
 
     @property
     def num_pending(self):
@@ -148,6 +162,7 @@ cdef class Pool:
             raise RuntimeError("close: another thread is in a call of this pool")
         self.closed = True
         self.crew.stop()
+        # a thread that found its own pool in the garbage still holds the crew, and with it the blocks
         self.crew = None
         self.blocks = None
         self.filling = None
@@ -324,6 +339,7 @@ cdef class Pool:
         cdef Crew crew = self.crew
         cdef int64_t work_ns
         cdef uint32_t k, helpers = <uint32_t>crew.threads.size()
+        cdef Block block
         if self.is_async:
             for k in range(count):
                 self.in_flight[ids[k]] = True
@@ -333,7 +349,10 @@ cdef class Pool:
             crew.ready.get().publish()
             crew.rouse(min(helpers, count))
             return 0
-        self._open(0)
+        block = self.filling[0]
+        if block is None:
+            block = self.filling[0] = self.blocks.take()
+        block.open_on(crew.open[0])
         if ids != self.all_ids.data():
             # the caller's array may change before the threads get to it
             self.sent_ids.assign(ids, ids + count)
@@ -342,7 +361,7 @@ cdef class Pool:
         self.pending = count
         work_ns = <int64_t>crew.cost_ns.load() * count
         if helpers == 0 or 0 < work_ns < INLINE_NS:
-            self.claim.alone = True
+            self.claim.alone = count
             return 0
         crew.base += self.dealt
         self.dealt = count
@@ -359,21 +378,27 @@ cdef class Pool:
         cdef int slot = <int>(self.taken // self.batch_size % crew.open.size()) if self.is_async else 0
         cdef OpenBatch* batch = crew.open[slot]
         cdef uint32_t wanted = min(self.pending, <uint32_t>self.batch_size)
-        cdef int64_t slice_ns = SLICE_NS
+        cdef int64_t slice_ns = SLICE_NS, deadline = 0
+        cdef Block following
         if wanted == 0:
             raise RuntimeError("recv: nothing is pending: call send() or reset() first")
         if timeout is not None:
-            deadline = time.monotonic() + timeout
-            slice_ns = min(slice_ns, max(0, int(timeout * 1e9)))
+            deadline = now_ns() + <int64_t>(timeout * 1e9)
+            slice_ns = max(<int64_t>0, min(slice_ns, deadline - now_ns()))
         # an asynchronous caller steps environments only if there is nobody else
         if self.is_async and crew.threads.size() == 0:
             self.claim.quota = wanted - batch.finished.load()
         while not crew.collect(&self.claim, batch, wanted, slice_ns):
             PyErr_CheckSignals()
-            if timeout is not None and time.monotonic() >= deadline:
-                raise TimeoutError(f"recv: {batch.finished.load()} of {wanted} envs finished in {timeout} s")
-        self.pending -= wanted
-        result = self._hand_out(slot, wanted)
+            if timeout is not None:
+                slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
+                if slice_ns <= 0:
+                    raise TimeoutError(f"recv: {batch.finished.load()} of {wanted} envs finished in {timeout} s")
+        # first all that may fail for want of memory, then all that changes the pool
+        following = self.blocks.take() if self.is_async else None
+        result = self._arrays(self.filling[slot], wanted)
+        self.blocks.lend(self.filling[slot])
+        self._hand_over(slot, wanted, following)
         self.idle_since = now_ns()
         if crew.errors:
             causes = {i: crew.errors.pop(i) for i in result[4]["env_id"].tolist() if i in crew.errors}
@@ -382,26 +407,30 @@ cdef class Pool:
                 raise error from causes[error.env_id]
         return result
 
-    cdef tuple _hand_out(self, int slot, uint32_t count):
-        """The arrays of a finished batch; an asynchronous pool opens a new one in its place."""
-        cdef Block block = self.filling[slot]
-        cdef list arrays = block.arrays
-        cdef int k, n = self.layout.num_columns
+    cdef int _hand_over(self, int slot, uint32_t count, Block following) except -1:
+        """Books a batch as received; an asynchronous pool fills another block in its place."""
         cdef const int32_t* ids
-        if count < <uint32_t>self.batch_size:
-            arrays = [array[:count] for array in arrays]
+        cdef uint32_t k
+        self.pending -= count
+        self.filling[slot] = following
         if self.is_async:
             ids = self.crew.open[slot].env_id
             self.last_ids.assign(ids, ids + count)
-            for k in range(<int>count):
+            for k in range(count):
                 self.in_flight[ids[k]] = False
             # a short batch was the last: nobody is at work, so the next row can begin a new batch
             self.taken += self.batch_size
             if count < <uint32_t>self.batch_size:
                 self.crew.rows.store(self.taken)
-            self._open(slot)
-        else:
-            self.filling[slot] = None
+            following.open_on(self.crew.open[slot])
+        return 0
+
+    cdef tuple _arrays(self, Block block, uint32_t count):
+        """What a user gets of a finished batch."""
+        cdef list arrays = block.arrays
+        cdef int k, n = self.layout.num_columns
+        if count < <uint32_t>self.batch_size:
+            arrays = [array[:count] for array in arrays]
         if self.obs_keys[0] is None:
             obs = arrays[0]
         else:
@@ -424,11 +453,3 @@ cdef class Pool:
         for k in range(self.layout.num_obs, n):
             info[self.info_keys[k - self.layout.num_obs]] = arrays[first + k]
         return obs, info
-
-    cdef int _open(self, int slot) except -1:
-        cdef Block block = self.filling[slot]
-        if block is None or self.is_async:
-            block = self.blocks.take()
-            self.filling[slot] = block
-        block.open_on(self.crew.open[slot])
-        return 0

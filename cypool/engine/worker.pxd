@@ -25,8 +25,13 @@ cdef struct Claim:               # what one thread holds at the moment
     int64_t row                  # of the one in work, else; -1: not claimed yet
     OpenBatch* batch             # holds the rows that are written and not yet counted
     uint32_t uncounted           # how many they are
-    bint alone                   # the whole list is for this thread, nobody else knows of it
-    uint32_t quota               # ids it may still take from the ring
+    uint32_t alone               # rows at the end of the list that are for this thread, nobody else knows of them
+    int64_t quota                # ids it may still take from the ring; below 0: no limit
+    # the caller comes back to look for signals
+    bint is_caller
+    uint32_t chunks              # taken since it came
+    int64_t until                # when to come back
+    bint cut                     # it came back before all was done
     uint64_t seen                # what Shares.published was when it last looked
     # every so often the cost of a step is measured
     uint32_t turn
@@ -50,6 +55,7 @@ cdef class Crew:
     cdef Autoreset autoreset
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
     cdef atomic[uint64_t] rows           # rows claimed so far, where not ordered
+    cdef list filling                    # the Block under each open batch: lives as long as a thread may write
     cdef dict errors                     # env id -> exception; with the GIL only
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef vector[thread*] threads         # owned until joined
@@ -71,6 +77,7 @@ cdef class Crew:
     cdef int serve(self, Claim* claim) except -1 nogil
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
+    cdef bint cut_short(self, Claim* claim) noexcept nogil
     cdef int advance(self, Claim* claim) except -1 nogil
     cdef int reset(self, PyObject* env) except -1 nogil
     cdef int observe(self, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil

@@ -117,18 +117,24 @@ cdef class Crew:
             Whether they are there; False after `timeout_ns`, or earlier on a signal.
         """
         cdef bint finished
+        claim.chunks, claim.until = 0, timeout_ns
         while True:
             try:
                 with nogil:
                     self.drain(claim)
-                    finished = self.await_rows(batch, wanted, timeout_ns)
+                    # what was cut short is waited for by nobody else
+                    finished = self.await_rows(batch, wanted, 0 if claim.cut else timeout_ns)
                 return finished
             except BaseException as error:
                 self.failed(claim, error)
 
     cdef int failed(self, Claim* claim, object error) except -1:
         # the news before the row counts, so that whoever receives the row finds it
-        self.errors[claim.ids[claim.at]] = error
+        try:
+            self.errors[claim.ids[claim.at]] = error
+        except MemoryError:
+            # the row tells that much: it is truncated
+            pass
         self.blank(claim)
         claim.at += 1
         claim.started = 0
@@ -151,30 +157,45 @@ cdef class Crew:
                 return 0
 
     cdef bint take(self, Claim* claim) noexcept nogil:
-        """Claims the next ids; False if there are none."""
-        cdef uint32_t cost
+        """Claims the next ids; False if there are none, or if the caller has to come back."""
+        cdef uint32_t cost = self.cost_ns.load(), most
         cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
         claim.at = claim.count = 0
-        if claim.alone:
-            claim.ids, claim.count, claim.first_row = self.list, self.list_size, 0
-            claim.alone = False
-        elif self.stopping.load() != 0:
+        claim.started = 0
+        if self.stopping.load() != 0:
             return False
+        # a step of unknown cost may take long: alone
+        most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
+        if claim.is_caller and self.cut_short(claim):
+            return False
+        if claim.alone > 0:
+            claim.first_row = self.list_size - claim.alone
+            claim.ids, claim.count = self.list + claim.first_row, min(claim.alone, most)
+            claim.alone -= claim.count
         elif self.ordered:
-            cost = max(self.cost_ns.load(), <uint32_t>1)
             claim.count = self.shares.get().claim(
-                claim.thread, max(LEAST_NS // cost, <uint32_t>1), max(MOST_NS // cost, <uint32_t>1), &first)
+                claim.thread, min(max(LEAST_NS // max(cost, <uint32_t>1), <uint32_t>1), most), most, &first)
             if claim.count > 0:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
-        elif claim.quota > 0 and self.ready.get().claim(&claim.single):
+        elif claim.quota != 0 and self.ready.get().claim(&claim.single):
             claim.ids, claim.count = &claim.single, 1
-            claim.quota -= 1
+            if claim.quota > 0:
+                claim.quota -= 1
         claim.turn += 1
-        claim.started = now_ns() if claim.count > 0 and claim.turn % 16 == 1 else 0
+        if claim.count > 0 and claim.turn % 16 == 1:
+            claim.started = now_ns()
         return claim.count > 0
+
+    cdef bint cut_short(self, Claim* claim) noexcept nogil:
+        """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""
+        claim.chunks += 1
+        if claim.chunks == 2:
+            claim.until += now_ns()
+        claim.cut = claim.chunks > 2 and now_ns() >= claim.until
+        return claim.cut
 
     cdef int advance(self, Claim* claim) except -1 nogil:
         """Steps one environment and writes its row."""
@@ -331,6 +352,8 @@ cdef class Crew:
         cdef uint32_t seen = batch.finished.load(), _k
         if seen >= wanted:
             return True
+        if timeout_ns <= 0:
+            return False
         left_ns = <int64_t>(wanted - seen) * self.cost_ns.load() // self.num_steppers
         if left_ns < SPIN_NS:
             start = now_ns()
@@ -354,7 +377,7 @@ cdef void work(void* arg) noexcept with gil:
     cdef Claim claim
     memset(&claim, 0, sizeof(claim))
     claim.thread = crew.num_begun.fetch_add(1) + 1
-    claim.quota = <uint32_t>-1
+    claim.quota = -1
     block_signals()
     while True:
         try:

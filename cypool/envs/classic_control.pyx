@@ -35,9 +35,9 @@ cdef class CartPole(Env):
         Args:
             sutton_barto_reward: Reward as in Sutton and Barto's book.
         """
-        check_bool("sutton_barto_reward", sutton_barto_reward)
+        options = {"sutton_barto_reward": check_bool("sutton_barto_reward", sutton_barto_reward)}
         high = np.array([2 * X_LIMIT, np.inf, 2 * THETA_LIMIT, np.inf], np.float32)
-        return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2))
+        return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2), options=options)
 
     def __init__(self, spec, env_id):
         self.sutton_barto_reward = spec.options["sutton_barto_reward"]

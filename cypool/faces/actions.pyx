@@ -1,5 +1,6 @@
 """Checks and converts what a user passes as actions, once per call, so that no environment has to."""
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 cimport numpy as cnp
 
@@ -15,6 +16,7 @@ cdef class ActionReader:
 
     Args:
         space: The `Discrete` or `Array` that describes one action.
+        num_envs: The most rows there can be.
     """
     cdef bint discrete
     cdef int64_t n
@@ -22,13 +24,16 @@ cdef class ActionReader:
     cdef tuple shape
     cdef object low
     cdef object high
+    # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked
+    cdef cnp.ndarray checked
 
-    def __init__(self, space):
+    def __init__(self, space, int num_envs):
         self.discrete = isinstance(space, Discrete)
         self.dtype = space.dtype
         self.shape = space.shape
         if self.discrete:
             self.n = space.n
+            self.checked = np.zeros(num_envs, np.int64)
         else:
             self.low, self.high = space.low, space.high
 
@@ -41,7 +46,7 @@ cdef class ActionReader:
                 axis counts as one row.
 
         Returns:
-            The same values, C-contiguous, in the dtype of the action space; `actions` itself if it is that.
+            A private copy, C-contiguous, in the dtype of the action space; valid until the next call.
 
         Raises:
             TypeError: The dtype is of the wrong kind.
@@ -49,7 +54,7 @@ cdef class ActionReader:
         """
         if self.discrete:
             return self._discrete(actions)
-        return self._box(np.asarray(actions))
+        return self._box(np.array(actions))
 
     cdef object _discrete(self, object actions):
         cdef cnp.ndarray array
@@ -65,16 +70,18 @@ cdef class ActionReader:
             if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
                 raise ValueError(f"actions: expected integers in [0, {self.n}), got {array.max()}")
             array = array.astype(np.int64, order="C")
-        if cnp.PyArray_NDIM(array) != 1:
-            if cnp.PyArray_NDIM(array) != 0:
-                raise ValueError(f"actions: expected shape (k,), got {(<object>array).shape}")
-            array = array.reshape(1)
+        if cnp.PyArray_NDIM(array) > 1:
+            raise ValueError(f"actions: expected shape (k,), got {(<object>array).shape}")
+        # from here to the end no Python code runs, so nobody can change the array in between
         data = <const int64_t*>cnp.PyArray_DATA(array)
         rows = cnp.PyArray_SIZE(array)
+        if rows > cnp.PyArray_SIZE(self.checked):
+            raise ValueError(f"actions: expected at most {cnp.PyArray_SIZE(self.checked)} rows, got {rows}")
         for k in range(rows):
             if not 0 <= data[k] < self.n:
                 raise ValueError(f"actions: expected integers in [0, {self.n}), got {data[k]} in row {k}")
-        return array
+        memcpy(cnp.PyArray_DATA(self.checked), data, rows * sizeof(int64_t))
+        return self.checked if rows == cnp.PyArray_SIZE(self.checked) else self.checked[:rows]
 
     cdef object _box(self, cnp.ndarray given):
         if given.dtype.kind not in "iuf":
@@ -83,10 +90,15 @@ cdef class ActionReader:
             given = given[None]
         if (<object>given).shape[1:] != self.shape or given.ndim == 0:
             raise ValueError(f"actions: expected shape {('k', *self.shape)}, got {(<object>given).shape}")
-        # compared before the cast, which wraps integers and rounds floats; NaN fails both comparisons
-        within = (given >= self.low) & (given <= self.high)
+        with np.errstate(invalid="ignore", over="ignore"):
+            taken = np.ascontiguousarray(given, self.dtype)
+        # as given, because the cast wraps integers; and as taken, because it rounds. NaN fails all comparisons
+        within = (given >= self.low) & (given <= self.high) & (taken >= self.low) & (taken <= self.high)
+        if self.dtype.kind != "f":
+            # not a fraction, nor a bound that is a whole number only as a float
+            within &= taken == given
         if not within.all():
             row = tuple(np.argwhere(~within)[0].tolist())
             raise ValueError(f"actions: expected values in [{self.low.min()}, {self.high.max()}], "
                              f"got {given[row]} in row {row[0]}")
-        return np.ascontiguousarray(given, self.dtype)
+        return taken

@@ -48,11 +48,13 @@ inline int64_t now_ns() noexcept {
 // Whether the calling thread is `other`.
 inline bool on_thread(const std::thread* other) noexcept { return other->get_id() == std::this_thread::get_id(); }
 
-// Leaves all signals to other threads, so that Ctrl-C interrupts the one that runs Python.
+// Leaves signals to other threads, so that Ctrl-C interrupts the one that runs Python; but not those that
+// tell of a crash in this one.
 inline void block_signals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    sigset_t others;
+    sigfillset(&others);
+    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&others, own);
+    pthread_sigmask(SIG_BLOCK, &others, nullptr);
 }
 
 }  // namespace cypool

@@ -114,29 +114,33 @@ cdef class Atari(Env):
         """
         if not isinstance(task, str):
             raise TypeError(f"task: expected a str, got {task!r}")
+        task = str(task)
         _, _, num_minimal, num_legal, height, width = game_facts(task)
-        # a small integer of NumPy's would overflow below
-        stack_num = check_int("stack_num", stack_num, 1, 256)
-        check_int("frame_skip", frame_skip, 1, 10_000)
-        check_int("noop_max", noop_max, 0, 100_000)
-        check_int("img_height", img_height, 1, height)
-        check_int("img_width", img_width, 1, width)
-        check_float("repeat_action_probability", repeat_action_probability, 0, 1)
-        check_bool("episodic_life", episodic_life)
-        check_bool("reward_clip", reward_clip)
-        check_bool("use_fire_reset", use_fire_reset)
-        check_bool("gray_scale", gray_scale)
-        check_bool("full_action_space", full_action_space)
-        planes = stack_num * (1 if gray_scale else 3)
+        options = {
+            "task": task,
+            "stack_num": check_int("stack_num", stack_num, 1, 256),
+            "frame_skip": check_int("frame_skip", frame_skip, 1, 10_000),
+            "noop_max": check_int("noop_max", noop_max, 0, 100_000),
+            "episodic_life": check_bool("episodic_life", episodic_life),
+            "reward_clip": check_bool("reward_clip", reward_clip),
+            "use_fire_reset": check_bool("use_fire_reset", use_fire_reset),
+            "img_height": check_int("img_height", img_height, 1, height),
+            "img_width": check_int("img_width", img_width, 1, width),
+            "gray_scale": check_bool("gray_scale", gray_scale),
+            "repeat_action_probability": check_float("repeat_action_probability", repeat_action_probability, 0, 1),
+            "full_action_space": check_bool("full_action_space", full_action_space),
+        }
+        planes = options["stack_num"] * (1 if options["gray_scale"] else 3)
         return EnvSpec(
-            observation=Array((planes, img_height, img_width), np.uint8),
-            action=Discrete(num_legal if full_action_space else num_minimal),
+            observation=Array((planes, options["img_height"], options["img_width"]), np.uint8),
+            action=Discrete(num_legal if options["full_action_space"] else num_minimal),
             info={
                 "lives": Array((), np.int32),
                 "reward": Array((), np.float32),
                 "terminated": Array((), np.int32),
             },
             max_seed=MAX_SEED,
+            options=options,
         )
 
     def __init__(self, spec, env_id):

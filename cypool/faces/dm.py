@@ -1,0 +1,94 @@
+"""The dm face: a pool as a `dm_env.Environment` whose time steps hold a batch."""
+from collections import namedtuple
+
+import numpy as np
+
+try:
+    import dm_env
+    from dm_env import StepType, specs
+except ImportError as error:
+    raise ImportError("env_type 'dm' needs dm_env: pip install dm-env") from error
+
+from cypool.faces.face import Face
+from cypool.spec import Array, Discrete
+
+INT32_MAX = np.iinfo(np.int32).max
+# by whether the env was over before, + 2 if it is now
+STEP_TYPES = np.array([StepType.MID, StepType.FIRST, StepType.LAST, StepType.LAST], np.int32)
+
+
+def spec_of(description, name):
+    """Returns the dm_env spec of an `Array`, a `Discrete`, or a dict of specs for a dict of them."""
+    if isinstance(description, Discrete):
+        return specs.DiscreteArray(description.n, description.dtype, name)
+    if isinstance(description, dict):
+        return {key: spec_of(part, key) for key, part in description.items()}
+    return specs.BoundedArray(description.shape, description.dtype, description.low, description.high, name)
+
+
+class DmPool(Face, dm_env.Environment):
+    """A batch of environments with dm_env's API, and `send` / `recv` besides.
+
+    A batch, as `reset`, `step` and `recv` return it, is a `dm_env.TimeStep` of arrays; its `first()`, `mid()` and
+    `last()` are bool arrays:
+
+    * step_type: int32, (batch_size,), values of `dm_env.StepType`. FIRST: the row is of a reset. LAST: the episode
+      has ended. A row whose environment raised is LAST too, even if it was its reset that failed.
+    * reward: float64, (batch_size,). 0 where `first()`: dm_env has None there, which an array cannot hold.
+    * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere: also where a time limit cut it,
+      and where `first()`.
+    * observation: A named tuple: `obs`, an array of shape (batch_size, ...) or a dict of them; `env_id` int32;
+      `elapsed_step` int32; and the environment's own info. Info names that cannot be fields are called by their
+      place, `_3` and so on.
+
+    Autoreset is NEXT_STEP and nothing else, as dm_env has it: the step after `last()` ignores the action and starts
+    an episode. But the first call has to be a reset.
+
+    Which rows a batch holds, and the attributes: see `Face`.
+
+    Args:
+        pool: The engine. The face owns it.
+        spec: What the environments are.
+        autoreset_mode: "NextStep".
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool, spec, autoreset_mode):
+        super().__init__(pool, spec)
+        self._observation = namedtuple("Observation", ["obs", "env_id", "elapsed_step", *spec.info], rename=True)
+        # envs whose next row is a reset's; elapsed_step does not tell, Atari's goes on after a lost life
+        self._over = np.zeros(self.num_envs, np.bool_)
+
+    def observation_spec(self):
+        """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+        steps = self.env_spec.max_episode_steps or INT32_MAX
+        return self._observation(
+            spec_of(self.env_spec.observation, "obs"),
+            spec_of(Array((), np.int32, 0, self.num_envs - 1), "env_id"),
+            spec_of(Array((), np.int32, 0, steps), "elapsed_step"),
+            *(spec_of(description, name) for name, description in self.env_spec.info.items()))
+
+    def action_spec(self):
+        """Returns the spec of a single environment's action."""
+        return spec_of(self.env_spec.action, "action")
+
+    def reward_spec(self):
+        """Returns the spec of a single reward."""
+        return specs.Array((), np.float64, "reward")
+
+    def discount_spec(self):
+        """Returns the spec of a single discount."""
+        return specs.BoundedArray((), np.float64, 0, 1, "discount")
+
+    def _start(self, ids, seed, mask=None):
+        super()._start(ids, seed, mask)
+        self._over[... if ids is None else ids] = True
+
+    def _laid_out(self, batch):
+        obs, reward, terminated, truncated, info = batch
+        ids, ended = info["env_id"], terminated | truncated
+        step_type = STEP_TYPES[self._over[ids] + 2 * ended]
+        self._over[ids] = ended
+        # info is in the order of the fields
+        return dm_env.TimeStep(step_type, reward, 1.0 - terminated, self._observation(obs, *info.values()))

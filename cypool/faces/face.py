@@ -1,0 +1,187 @@
+"""What all faces have in common: they check what comes in, and lay out what the engine hands out."""
+import numpy as np
+
+from cypool.arguments import check_float
+from cypool.errors import EnvError
+from cypool.faces.actions import ActionReader
+
+
+class Face:
+    """One API over the engine's pool. A subclass says in `_laid_out` what its batches look like.
+
+    Synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. Asynchronous if it is
+    less: `recv` and `step` return the `batch_size` environments that finish first, `env_id` says which they are.
+
+    Args:
+        pool: The engine. The face owns it.
+        spec: What the environments are.
+
+    Attributes:
+        env_spec: The `cypool.spec.EnvSpec`.
+        num_envs: How many environments there are.
+        batch_size: Rows of a batch.
+        is_async: Whether `batch_size` is less than `num_envs`.
+        num_threads: Threads that step environments; a synchronous caller is one of them.
+        all_env_ids: int32, (num_envs,): 0, 1, 2, ...
+        closed: Whether `close` was called.
+
+    Threads: one at a time.
+    """
+
+    # what `make` takes, and the engine's word for it
+    autoreset_modes = {"NextStep": "next_step"}
+    closed = False
+
+    def __init__(self, pool, spec):
+        self._pool = pool
+        self._read = ActionReader(spec.action, pool.num_envs)
+        self.env_spec = spec
+        # plain attributes: training scripts assign some of them
+        self.num_envs = pool.num_envs
+        self.batch_size = pool.batch_size
+        self.is_async = pool.is_async
+        self.num_threads = pool.num_threads
+        self.all_env_ids = np.arange(pool.num_envs, dtype=np.int32)
+
+    def _laid_out(self, batch):
+        """Returns the engine's batch (observation, reward, terminated, truncated, info) as the user gets it."""
+        raise NotImplementedError
+
+    def _received(self, call, *args):
+        """Returns the batch that `call(*args)` of the engine brings, laid out, also if it comes in an error."""
+        try:
+            batch = call(*args)
+        except EnvError as error:
+            error.batch = self._laid_out(error.batch)
+            raise
+        return self._laid_out(batch)
+
+    def _start(self, ids, seed, mask=None):
+        """Checks all, then seeds, then sends resets."""
+        masked = None if mask is None else np.flatnonzero(mask).astype(np.int32)
+        max_seed = self.env_spec.max_seed
+        if ids is None:
+            seeded, seeds = range(self.num_envs), seeds_of(seed, self.num_envs, max_seed)
+            if seeds is not None and mask is not None:
+                seeded, seeds = masked.tolist(), [seeds[i] for i in masked]
+            self._pool.drain()
+        else:
+            seeded = ids.tolist()
+            seeds = seeds_of(seed, len(seeded), max_seed)
+            if seeds is not None and not np.iterable(seed):
+                seeds = seeds_of([seed + i for i in seeded], len(seeded), max_seed)
+        pairs = [] if seeds is None else [(i, s) for i, s in zip(seeded, seeds, strict=True) if s is not None]
+        self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs)
+
+    def reset(self, env_id=None, *, seed=None):
+        """Starts new episodes and waits for a batch: `async_reset`, then `recv`."""
+        self._start(ids_of(env_id), seed)
+        return self._received(self._pool.recv)
+
+    def async_reset(self, env_id=None, *, seed=None):
+        """Starts new episodes without waiting; `recv` brings the observations.
+
+        Args:
+            env_id: Integers, shape (k,): the environments to reset; all by default, and then whatever is in flight
+                is thrown away.
+            seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
+                (of `env_id`, if given). None leaves the random streams where they are.
+        """
+        self._start(ids_of(env_id), seed)
+
+    def step(self, actions, env_id=None):
+        """Steps environments and waits for a batch: `send`, then `recv`."""
+        return self._received(self._pool.step, self._read(actions), ids_of(env_id))
+
+    def send(self, actions, env_id=None):
+        """Has environments stepped, without waiting.
+
+        Args:
+            actions: Shape (k, *action shape), one row for each id.
+            env_id: Integers, shape (k,). By default all environments, in an asynchronous pool those of the
+                batch received last.
+
+        Raises:
+            TypeError, ValueError: Wrong actions or ids; nothing was sent.
+            RuntimeError: An environment is in flight, or was never reset; nothing was sent.
+        """
+        self._pool.send(self._read(actions), ids_of(env_id))
+
+    def recv(self, timeout=None):
+        """Waits for a batch.
+
+        Args:
+            timeout: Seconds to wait at most; by default without limit. Ctrl-C interrupts.
+
+        Returns:
+            What `step` returns. There are fewer rows than `batch_size` if fewer environments are pending.
+
+        Raises:
+            RuntimeError: Nothing is pending.
+            TimeoutError: Not enough environments finished in time; call again.
+            EnvError: An environment raised.
+        """
+        return self._received(self._pool.recv, None if timeout is None else check_float("timeout", timeout, 0, 1e9))
+
+    def close(self):
+        """Ends the threads. A second call does nothing."""
+        self._pool.close()
+        self.closed = True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __len__(self):
+        return self.num_envs
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.env_spec.id}, num_envs={self.num_envs}, batch_size={self.batch_size})"
+
+
+def seeds_of(seed, num_envs, max_seed):
+    """Returns one seed per environment, or None for None.
+
+    Raises:
+        TypeError: A seed is no integer.
+        ValueError: A seed is negative or above `max_seed`, or there are not as many as environments.
+    """
+    if seed is None:
+        return None
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
+        seeds = [int(seed) + i for i in range(num_envs)]
+    elif isinstance(seed, (list, tuple, np.ndarray)):
+        seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in seed]
+        if len(seeds) != num_envs:
+            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seeds)}")
+    else:
+        raise TypeError(f"seed: expected an int or a sequence of ints, got {seed!r}")
+    for s in seeds:
+        if s is None:
+            continue
+        if not isinstance(s, int) or isinstance(s, bool):
+            raise TypeError(f"seed: expected ints, got {s!r}")
+        if s < 0 or (max_seed is not None and s > max_seed):
+            most = "" if max_seed is None else f", at most {max_seed}"
+            raise ValueError(f"seed: expected at least 0{most} for every env, got {s}")
+    return seeds
+
+
+def ids_of(env_id):
+    """Returns env ids as int32 of shape (k,), C-contiguous, or None for None.
+
+    Raises:
+        TypeError: They are no integers.
+        ValueError: They have another number of dimensions.
+    """
+    if env_id is None:
+        return None
+    ids = np.asarray(env_id)
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise TypeError(f"env_id: expected integers, got {ids.dtype}")
+    if ids.ndim != 1:
+        raise ValueError(f"env_id: expected shape (k,), got {ids.shape}")
+    # beyond int32 nothing is an id; clipping keeps it out of range
+    return np.clip(ids.astype(np.int64), -1, np.iinfo(np.int32).max).astype(np.int32)

@@ -1,0 +1,62 @@
+"""The classic Gym face: the API of Gym before 0.26, which scripts for EnvPool 0.4 to 0.6 expect."""
+import numpy as np
+
+from cypool.faces.face import Face
+from cypool.faces.gymnasium import space_of
+
+
+class GymPool(Face):
+    """A batch of environments with the classic API: `reset` returns observations only, `step` four things.
+
+    A batch, as `step` and `recv` return it, is a tuple (observation, reward, done, info):
+
+    * observation: (batch_size, ...) array, or a dict of them.
+    * reward: float32, (batch_size,).
+    * done: bool, (batch_size,): the episode has ended, in whichever way.
+    * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32, `TimeLimit.truncated` bool (the episode
+      was cut, it did not terminate) and the environment's own.
+
+    Autoreset is NEXT_STEP and nothing else: the step after `done` ignores the action and starts an episode, with
+    reward 0.
+
+    Which rows a batch holds, and the other attributes: see `Face`. All attributes may be assigned.
+
+    It is no subclass of `gym.Env`: Gym need not be installed, and the spaces are Gymnasium's.
+
+    Args:
+        pool: The engine. The face owns it.
+        spec: What the environments are.
+        autoreset_mode: "NextStep".
+
+    Attributes:
+        observation_space, action_space: The spaces of a single environment, as in EnvPool.
+        single_observation_space, single_action_space: The same.
+        is_vector_env: True.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool, spec, autoreset_mode):
+        super().__init__(pool, spec)
+        self.observation_space = self.single_observation_space = space_of(spec.observation)
+        self.action_space = self.single_action_space = space_of(spec.action)
+        self.is_vector_env = True
+        # these two are what Gym's wrappers read of any environment
+        self.metadata = {"render_modes": []}
+        self.reward_range = (-np.inf, np.inf)
+
+    def reset(self, env_id=None, *, seed=None):
+        """Starts new episodes.
+
+        Args:
+            env_id, seed: As in `async_reset`.
+
+        Returns:
+            Observations: of all environments; with `env_id` of those; in an asynchronous pool of the first batch.
+        """
+        return super().reset(env_id, seed=seed)[0]
+
+    def _laid_out(self, batch):
+        obs, reward, terminated, truncated, info = batch
+        info["TimeLimit.truncated"] = truncated & ~terminated
+        return obs, reward.astype(np.float32), terminated | truncated, info
