@@ -36,7 +36,7 @@ __all__ = [
 
 
 def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=None, seed=None,
-         max_episode_steps=None, autoreset_mode="NextStep", **options):
+         max_episode_steps=None, autoreset_mode="NextStep", env_options=None, **options):
     """Makes a batch of environments.
 
     Args:
@@ -53,6 +53,8 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
             environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.
+        env_options: A sequence of one dict per environment: options in which they differ, on top of `options`. What
+            they observe and take has to be the same.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults.
 
     Returns:
@@ -70,9 +72,14 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
     if not isinstance(mode, str) or mode not in face.autoreset_modes:
         known = ", ".join(map(repr, face.autoreset_modes))
         raise ValueError(f"autoreset_mode: expected one of {known} for env_type {env_type!r}, got {autoreset_mode!r}")
-    pool, spec = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps,
-                            face.autoreset_modes[mode], options)
-    return face(pool, spec, mode)
+    pool, spec, seeds = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps,
+                                   face.autoreset_modes[mode], env_options, options)
+    env = face(pool, spec, mode)
+    # what pickle takes along: the way to fresh environments, with the same seeds
+    env.recipe = dict(id=id, env_type=env_type, num_envs=env.num_envs, batch_size=env.batch_size,
+                      num_threads=env.num_threads, seed=seeds, max_episode_steps=spec.max_episode_steps,
+                      autoreset_mode=mode, env_options=env_options, **options)
+    return env
 
 
 def make_gymnasium(id, **kwargs):
@@ -114,8 +121,8 @@ def _face(env_type):
     raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {env_type!r}")
 
 
-def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, options):
-    """Checks what all faces have in common; returns the engine's pool and the spec."""
+def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, env_options, options):
+    """Checks what all faces have in common; returns the engine's pool, the spec of its envs, and the seeds."""
     import secrets
 
     from cypool.arguments import check_int
@@ -130,8 +137,23 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
         num_threads = min(cpus.available(), batch_size)
     # more threads than environments have nothing to do
     num_threads = min(check_int("num_threads", num_threads, 0, 4096), num_envs)
-    cls, spec = resolve(id, max_episode_steps, options)
+    if env_options is None:
+        cls, spec = resolve(id, max_episode_steps, options)
+        specs = [spec] * num_envs
+    else:
+        own = list(env_options)
+        if len(own) != num_envs or not all(isinstance(each, dict) for each in own):
+            raise ValueError(f"env_options: expected a dict for each of {num_envs} envs, got {env_options!r}")
+        found = [resolve(id, max_episode_steps, {**options, **each}) for each in own]
+        cls, spec = found[0]
+        specs = [each for _, each in found]
+        for i, each in enumerate(specs):
+            for part in ("observation", "action", "info"):
+                if getattr(each, part) != getattr(spec, part):
+                    raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
+                                     f"{getattr(spec, part)}, env {i} {getattr(each, part)}")
     # 30 bits: every family takes them
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
     seeds = [secrets.randbits(30) if s is None else s for s in seeds]
-    return Pool([cls(spec, i) for i in range(num_envs)], seeds, batch_size, num_threads, autoreset), spec
+    envs = [cls(each, i) for i, each in enumerate(specs)]
+    return Pool(envs, seeds, batch_size, num_threads, autoreset), spec, seeds

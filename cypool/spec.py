@@ -39,6 +39,12 @@ class Array:
         if not (self.low <= self.high).all():
             raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
 
+    def __eq__(self, other):
+        return (isinstance(other, Array) and self.shape == other.shape and self.dtype == other.dtype
+                and (self.low == other.low).all() and (self.high == other.high).all())
+
+    __hash__ = None  # two of the same values are equal, and that is all anybody asks
+
     def __repr__(self):
         return f"Array({self.shape}, {self.dtype}, {self.low.min()}, {self.high.max()})"
 
@@ -57,6 +63,11 @@ class Discrete:
         if n < 1:
             raise ValueError(f"n: expected at least 1, got {n}")
         self.n = int(n)
+
+    def __eq__(self, other):
+        return isinstance(other, Discrete) and self.n == other.n
+
+    __hash__ = None
 
     def __repr__(self):
         return f"Discrete({self.n})"

@@ -24,6 +24,7 @@ class Face:
         num_threads: Threads that step environments; a synchronous caller is one of them.
         all_env_ids: int32, (num_envs,): 0, 1, 2, ...
         closed: Whether `close` was called.
+        recipe: What to pass to `cypool.make` for the same again; what pickle and deepcopy do.
 
     Threads: one at a time.
     """
@@ -128,6 +129,10 @@ class Face:
         self._pool.close()
         self.closed = True
 
+    def __reduce__(self):
+        # threads and emulators do not travel; a copy is made anew and starts where this one started
+        return _make_again, (self.recipe,)
+
     def __enter__(self):
         return self
 
@@ -139,6 +144,12 @@ class Face:
 
     def __repr__(self):
         return f"{type(self).__name__}({self.env_spec.id}, num_envs={self.num_envs}, batch_size={self.batch_size})"
+
+
+def _make_again(recipe):
+    from cypool import make
+
+    return make(**recipe)
 
 
 def seeds_of(seed, num_envs, max_seed):

@@ -1,0 +1,56 @@
+"""Copies of an environment are made anew, environments of one pool may differ."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import cypool
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, copy.copy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
+def test_a_copy_starts_where_the_original_started(duplicate, env_type):
+    env = cypool.make("CartPole-v1", env_type, num_envs=5, num_threads=2, max_episode_steps=30)
+    first = env.reset()
+    for _ in range(3):
+        env.step([0] * 5)
+    twin = duplicate(env)
+    env.close()
+    assert type(twin) is type(env) and twin.env_spec.max_episode_steps == 30
+    assert str(twin.reset()) == str(first)
+
+
+def test_the_recipe_has_all_that_was_asked_for():
+    env = cypool.make("Breakout-v5", num_envs=4, batch_size=2, autoreset_mode="SameStep", seed=3, stack_num=2)
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.batch_size == 2 and twin.is_async and twin.env_spec.options["stack_num"] == 2
+    assert twin.metadata == env.metadata and twin.recipe["seed"] == [3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 7])
+def test_several_games_in_one_pool(num_threads):
+    games = ["pong", "breakout", "seaquest"]
+    env = cypool.make("Pong-v5", num_envs=3, num_threads=num_threads, seed=1, full_action_space=True,
+                      env_options=[{"task": game} for game in games])
+    alone = [cypool.make("Pong-v5", seed=1 + i, full_action_space=True, task=game) for i, game in enumerate(games)]
+    obs, _ = env.reset()
+    assert all((obs[i] == one.reset()[0][0]).all() for i, one in enumerate(alone))
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        actions = random.integers(0, 18, 3)
+        obs, reward, *_ = env.step(actions)
+        for i, one in enumerate(alone):
+            want = one.step(actions[i])
+            assert (obs[i] == want[0][0]).all() and reward[i] == want[1][0]
+
+
+def test_options_per_environment_are_checked():
+    with pytest.raises(ValueError, match="^env_options: expected the same action .* env 1 Discrete"):
+        cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"task": "seaquest"}])
+    with pytest.raises(ValueError, match="^env_options: expected the same observation"):
+        cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"img_width": 80}])
+    with pytest.raises(ValueError, match="^env_options: expected a dict for each of 2"):
+        cypool.make("Pong-v5", num_envs=2, env_options=[{}])
+    with pytest.raises(ValueError, match="^frame_skp: no option"):
+        cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"frame_skp": 3}])
