@@ -1,0 +1,393 @@
+"""EnvPool's interface, that of version 1.2.5, on cypool: `import cypool.compat.envpool as envpool`.
+
+Names, arguments, spaces and info are EnvPool's, its defects are not copied: see docs/envpool.md.
+"""
+import sys
+import warnings
+from collections import namedtuple
+from types import ModuleType
+
+import gymnasium
+import numpy as np
+
+import cypool
+from cypool import list_all_envs
+from cypool.arguments import check_int
+from cypool.faces.face import Face, ids_of
+from cypool.faces.gym import GymPool
+from cypool.faces.gymnasium import GymnasiumPool, space_of
+
+__version__ = "1.2.5"  # whose interface this is; some libraries ask
+__all__ = [
+    "EnvPool", "EnvSpec", "GymnasiumEnvPool", "LegacyEnvPool", "install_as_envpool", "list_all_envs", "make",
+    "make_dm", "make_gym", "make_gymnasium", "make_spec", "register",
+]
+
+INT32_MAX = np.iinfo(np.int32).max
+# what every environment of EnvPool takes besides max_episode_steps, in the order of its config
+COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1, "thread_affinity_offset": -1,
+          "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
+# arguments that may be given, but only as what EnvPool has by default
+FIXED = {"max_num_players": 1, "thread_affinity_offset": -1, "render_mode": None, "from_pixels": False,
+         "zero_discount_on_life_loss": False, "mode": -1, "difficulty": -1, "use_inter_area_resize": True}
+
+
+class EnvSpec:
+    """What EnvPool's `spec` is: the configuration and what environments observe and take.
+
+    Args:
+        env_spec: The `cypool.spec.EnvSpec`.
+        config: Names and values of the configuration.
+
+    Attributes:
+        id: The task; may be assigned, as all attributes.
+        config: A named tuple.
+        reward_threshold: The return at which Gymnasium counts the task as solved, or None.
+        observation_space, action_space: The spaces of a single environment.
+        gymnasium_observation_space, gymnasium_action_space: The same.
+    """
+
+    def __init__(self, env_spec, config):
+        self._env_spec = env_spec
+        self.id = env_spec.id
+        self.config = namedtuple("Config", config)(**config)
+        self.reward_threshold = config.get("reward_threshold")
+        self.observation_space = self.gymnasium_observation_space = space_of(env_spec.observation)
+        self.action_space = self.gymnasium_action_space = space_of(env_spec.action)
+
+    def observation_spec(self):
+        """Returns the dm_env specs of a single row: a named tuple of `env_id`, `players`, `obs` and the info."""
+        from cypool.compat.envpool_dm import state_spec
+        return state_spec(self._env_spec, self.config.num_envs)
+
+    def action_spec(self):
+        """Returns the dm_env spec of a single action."""
+        from cypool.faces.dm import spec_of
+        return spec_of(self._env_spec.action, "action")
+
+    def __repr__(self):
+        return f"EnvSpec{str(self.config).removeprefix('Config')}"
+
+
+class EnvPool:
+    """What EnvPool's classes have in common: mixed into a face, it takes and gives what EnvPool does.
+
+    Args:
+        pool: The engine. The face owns it.
+        env_spec: What the environments are.
+        config: Names and values of the configuration.
+
+    Attributes:
+        spec: The `EnvSpec`.
+        config: The configuration as a dict.
+        recipe: What to pass to `make` for the same again; what pickle and deepcopy do.
+        is_async, num_envs, all_env_ids: See `cypool.faces.face.Face`.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool, env_spec, config):
+        super().__init__(pool, env_spec, "NextStep")
+        self.spec = EnvSpec(env_spec, config)
+        self.config = config
+        self._never_reset = set(range(self.num_envs))
+
+    def _start(self, ids, seed, mask=None):
+        super()._start(ids, seed, mask)
+        self._never_reset.difference_update(range(self.num_envs) if ids is None else ids.tolist())
+
+    def _without_info(self, batch):
+        """Returns what `reset` does of what `step` would return."""
+        return batch
+
+    def _no_rows(self):
+        """Returns a batch of the engine without rows."""
+        def none(description):
+            return np.zeros((0, *description.shape), description.dtype)
+
+        spec, ids = self.env_spec, np.zeros(0, np.int32)
+        obs = {key: none(part) for key, part in spec.observations}
+        info = {"env_id": ids, "elapsed_step": ids.copy(), **{key: none(part) for key, part in spec.info.items()}}
+        flags = np.zeros(0, np.bool_)
+        return obs.get(None, obs), np.zeros(0), flags, flags.copy(), info
+
+    def reset(self, env_id=None, *, seed=None, options=None):
+        """Starts new episodes and waits for a batch.
+
+        Args:
+            env_id: Integers, shape (k,), which may be empty: the environments to reset; all by default.
+            seed: Unlike EnvPool, which ignores it: see `cypool.faces.face.Face.async_reset`.
+            options: `{"reset_mask": mask}`, bools of shape (num_envs,), names environments as `env_id` does.
+
+        Returns:
+            The rows of those environments; in an asynchronous pool the first batch. For Gymnasium observation and
+            info, with `legacy` the observation, for dm a time step.
+        """
+        if options:
+            if set(options) != {"reset_mask"}:
+                raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
+            mask = np.asarray(options["reset_mask"], np.bool_)
+            if mask.shape != (self.num_envs,) or not mask.any() or env_id is not None:
+                raise ValueError(f"reset_mask: expected shape ({self.num_envs},), at least one True, and no env_id "
+                                 f"beside it, got {mask}")
+            env_id = np.flatnonzero(mask)
+        ids = ids_of(env_id)
+        if ids is not None and not ids.size:
+            return self._without_info(self._laid_out(self._no_rows()))
+        self.async_reset(ids, seed=seed)
+        return self.recv(reset=True)
+
+    def send(self, action, env_id=None):
+        """Has environments stepped, without waiting.
+
+        Environments that were never reset are reset instead, and their actions are ignored.
+
+        Args:
+            action: Shape (k, *action shape), or a dict of `action` and `env_id`.
+            env_id: Integers, shape (k,). By default all environments, in an asynchronous pool those of the
+                batch received last.
+        """
+        action, env_id = _unpacked(action, env_id)
+        if self._never_reset:
+            ids = ids_of(env_id)
+            named = range(self.num_envs) if ids is None else ids.tolist()
+            if self._never_reset.issuperset(named):
+                if len(self._read(action)) != len(named):
+                    raise ValueError(f"action: expected {len(named)} rows, got shape {np.shape(action)}")
+                self._start(ids, None)
+                return
+        super().send(action, env_id)
+
+    def recv(self, reset=False, return_info=True, *, timeout=None):
+        """Waits for a batch.
+
+        Args:
+            reset: Whether to return what `reset` returns, not what `step` does.
+            return_info: Ignored, as by EnvPool.
+            timeout: Seconds to wait at most; by default without limit.
+        """
+        batch = super().recv(timeout)
+        return self._without_info(batch) if reset else batch
+
+    def step(self, action, env_id=None):
+        """Steps environments and waits for a batch: `send`, then `recv`."""
+        if self._never_reset:
+            self.send(action, env_id)
+            return self.recv()
+        # not the face's own step, which may leave out _laid_out
+        return Face.step(self, *_unpacked(action, env_id))
+
+    def seed(self, seed=None):
+        """Does nothing but warn, as EnvPool's."""
+        warnings.warn("seed() does nothing: pass seed to make() or to reset()", stacklevel=2)
+
+    def __reduce__(self):
+        return _make_again, (self.recipe,)
+
+
+class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
+    """A batch of environments as EnvPool gives it to Gymnasium's users.
+
+    A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info) as of
+    `cypool.faces.gymnasium.GymnasiumPool`, but `reward` is float32 and `info` has `players`, a dict of `env_id`.
+
+    It is a `gymnasium.vector.VectorEnv`, whose autoreset mode is NEXT_STEP, and a `gymnasium.Env`.
+
+    Args:
+        pool, env_spec, config: See `EnvPool`.
+
+    Attributes:
+        observation_space, action_space: The spaces of a single environment, unlike Gymnasium's.
+        single_observation_space, single_action_space: The same.
+        is_vector_env: True.
+        spec, config: See `EnvPool`.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool, env_spec, config):
+        super().__init__(pool, env_spec, config)
+        self.observation_space = self.single_observation_space
+        self.action_space = self.single_action_space
+        self.is_vector_env = True
+
+    def _laid_out(self, batch):
+        obs, reward, terminated, truncated, info = super()._laid_out(batch)
+        return obs, reward.astype(np.float32), terminated, truncated, _with_players(info)
+
+    def _without_info(self, batch):
+        return batch[0], batch[4]
+
+
+class LegacyEnvPool(EnvPool, GymPool):
+    """A batch of environments as EnvPool 0.4 to 0.6 gave it to Gym's users: see `cypool.faces.gym.GymPool`.
+
+    Args:
+        pool, env_spec, config: See `EnvPool`.
+
+    Threads: one at a time.
+    """
+
+    def _laid_out(self, batch):
+        obs, reward, done, info = super()._laid_out(batch)
+        return obs, reward, done, _with_players(info)
+
+    def _without_info(self, batch):
+        return batch[0]
+
+
+def __getattr__(name):
+    # needs dm_env, which is optional
+    if name == "DMEnvPool":
+        from cypool.compat.envpool_dm import DMEnvPool
+        return DMEnvPool
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def make(task_id, env_type, *, legacy=False, **kwargs):
+    """Makes a batch of environments with EnvPool's interface.
+
+    Args:
+        task_id: An id of `list_all_envs()`, such as "Pong-v5".
+        env_type: "gym" or "gymnasium", which are the same, or "dm".
+        legacy: Whether a batch is the tuple of four of EnvPool 0.4 to 0.6, and `reset` returns observations only.
+        **kwargs: EnvPool's, with its defaults. `num_envs`: 1. `batch_size`: 0, which means `num_envs`, as None does.
+            `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment
+            i gets `42 + i`; or a sequence of one int per environment, which may be called `env_seed` too.
+            `max_episode_steps`: that of the id. `reward_threshold`: what `spec` shall have. `base_path`: ignored.
+            `max_num_players`, `thread_affinity_offset`, `gym_reset_return_info` and some more: only as EnvPool
+            has them by default. And the options of the environment, and `cypool.make`'s `env_options`.
+
+    Returns:
+        A `GymnasiumEnvPool`, a `LegacyEnvPool` or a `DMEnvPool`.
+
+    Raises:
+        ValueError: An unknown id, argument or option, or a value out of range.
+        TypeError: A value of the wrong type.
+        ImportError: "dm" needs dm_env, which is not installed.
+    """
+    if env_type not in ("gym", "gymnasium", "dm") or (legacy and env_type == "dm"):
+        raise ValueError(f"env_type: expected 'gym', 'gymnasium' or, without legacy, 'dm', got {env_type!r}")
+    common, limits, options = _split(kwargs, legacy)
+    pool, env_spec, _ = cypool._make_pool(
+        task_id, common["num_envs"], common["batch_size"], common["num_threads"] or None,
+        common["env_seed"] or common["seed"], limits.get("max_episode_steps"), "next_step",
+        options.pop("env_options", None), options)
+    if env_type == "dm":
+        from cypool.compat.envpool_dm import DMEnvPool as face
+    else:
+        face = LegacyEnvPool if legacy else GymnasiumEnvPool
+    env = face(pool, env_spec, _config(env_spec, common, limits))
+    env.recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **kwargs)
+    return env
+
+
+def _make_again(recipe):
+    return make(**recipe)
+
+
+def make_gymnasium(task_id, **kwargs):
+    """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; arguments as in `make`."""
+    return make(task_id, "gymnasium", **kwargs)
+
+
+def make_gym(task_id, **kwargs):
+    """The same as `make_gymnasium`, as in EnvPool."""
+    return make(task_id, "gym", **kwargs)
+
+
+def make_dm(task_id, **kwargs):
+    """Makes a batch of environments as a `dm_env.Environment`; arguments as in `make`."""
+    return make(task_id, "dm", **kwargs)
+
+
+def make_spec(task_id, **kwargs):
+    """Returns the `EnvSpec` of what `make` would make; arguments as there."""
+    common, limits, options = _split(kwargs, False)
+    env_spec = cypool.make_spec(task_id, max_episode_steps=limits.get("max_episode_steps"), **options)
+    return EnvSpec(env_spec, _config(env_spec, common, limits))
+
+
+def register(task_id, entry_point=None, *class_names, **options):
+    """Makes an environment known: see `cypool.register`.
+
+    Raises:
+        TypeError: The arguments are those of EnvPool's own `register`, which names compiled classes of EnvPool.
+    """
+    if entry_point is None or class_names:
+        raise TypeError("register: expected register(task_id, 'module:Class', max_episode_steps=..., **options), where "
+                        "Class derives from cypool.env.Env; EnvPool's form with the names of its compiled classes "
+                        "cannot work")
+    cypool.register(task_id, entry_point, **options)
+
+
+def install_as_envpool():
+    """Makes `import envpool` give this module, for libraries that import it themselves.
+
+    There are also `envpool.python.envpool.EnvPoolMixin` and `envpool.python.protocol`, which some of them look at.
+
+    Raises:
+        RuntimeError: The real EnvPool is imported already.
+    """
+    here = sys.modules[__name__]
+    if sys.modules.get("envpool", here) is not here:
+        raise RuntimeError("install_as_envpool: the real envpool is imported already: call this before")
+    if "envpool" in sys.modules:
+        return
+    package = ModuleType("envpool.python")
+    package.__path__ = []
+    package.envpool = ModuleType("envpool.python.envpool")
+    package.envpool.EnvPoolMixin = EnvPool
+    package.protocol = ModuleType("envpool.python.protocol")
+    package.protocol.EnvPool, package.protocol.EnvSpec = EnvPool, EnvSpec
+    package.protocol.GymnasiumEnvPool = GymnasiumEnvPool
+    here.python = package
+    sys.modules["envpool"] = here
+    sys.modules.update({module.__name__: module for module in (package, package.envpool, package.protocol)})
+
+
+def _split(kwargs, legacy):
+    """Checks and returns the common configuration, what else is no option, and the options."""
+    for name, value in FIXED.items():
+        if kwargs.get(name, value) != value:
+            raise ValueError(f"{name}: {kwargs[name]!r} is not supported, only {value!r}")
+    limits = {name: kwargs[name] for name in ("max_episode_steps", "reward_threshold") if name in kwargs}
+    common = {**COMMON, "gym_reset_return_info": not legacy}
+    common.update((name, value) for name, value in kwargs.items() if name in common)
+    if common["gym_reset_return_info"] == legacy:
+        raise ValueError("gym_reset_return_info: expected True, or False with legacy=True, "
+                         f"got {common['gym_reset_return_info']!r}")
+    num_envs = common["num_envs"] = check_int("num_envs", common["num_envs"], 1, 2**20)
+    size = 0 if common["batch_size"] is None else check_int("batch_size", common["batch_size"], 0, num_envs)
+    common["batch_size"] = size or num_envs
+    common["env_seed"] = list(common["env_seed"])
+    if np.iterable(common["seed"]):
+        if common["env_seed"]:
+            raise ValueError("env_seed: expected none beside a sequence as seed")
+        common["env_seed"], common["seed"] = list(common["seed"]), 0
+    options = {name: value for name, value in kwargs.items()
+               if not (name in common or name in limits or name in FIXED)}
+    return common, limits, options
+
+
+def _config(env_spec, common, limits):
+    """Returns names and values of the configuration, in EnvPool's order."""
+    limits = {"reward_threshold": getattr(gymnasium.registry.get(env_spec.id), "reward_threshold", None), **limits,
+              "max_episode_steps": env_spec.max_episode_steps or INT32_MAX}
+    if limits["reward_threshold"] is None:
+        del limits["reward_threshold"]
+    return {**common, **dict(sorted(limits.items())), **env_spec.options}
+
+
+def _unpacked(action, env_id):
+    """Returns actions and ids where both may be in a dict; ids given beside it count."""
+    if not isinstance(action, dict):
+        return action, env_id
+    if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
+        raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")
+    return action["action"], action.get("env_id") if env_id is None else env_id
+
+
+def _with_players(info):
+    """Returns info with what EnvPool tells of players, who are the environments."""
+    return {**info, "players": {"env_id": info["env_id"]}}

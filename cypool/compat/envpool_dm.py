@@ -1,0 +1,58 @@
+"""The part of `cypool.compat.envpool` that needs dm_env."""
+from collections import namedtuple
+
+import numpy as np
+from dm_env import specs
+
+from cypool.compat.envpool import EnvPool
+from cypool.faces.dm import DmPool, spec_of
+from cypool.spec import Array
+
+Players = namedtuple("Players", ["env_id"])
+
+
+def state_type(env_spec):
+    """Returns the named tuple that EnvPool's dm observations are."""
+    return namedtuple("State", ["env_id", "players", "obs", *env_spec.info], rename=True)
+
+
+def state_spec(env_spec, num_envs):
+    """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+    ids = spec_of(Array((), np.int32, 0, num_envs - 1), "env_id")
+    return state_type(env_spec)(ids, Players(ids), spec_of(env_spec.observation, "obs"),
+                                *(spec_of(description, name) for name, description in env_spec.info.items()))
+
+
+class DMEnvPool(EnvPool, DmPool):
+    """A batch of environments as EnvPool gives it to dm_env's users.
+
+    A batch is a time step as of `cypool.faces.dm.DmPool`, but `reward` and `discount` are float32, and `observation`
+    is a named tuple of `env_id`, `players`, `obs` and the environment's own info.
+
+    Args:
+        pool, env_spec, config: See `EnvPool`.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool, env_spec, config):
+        super().__init__(pool, env_spec, config)
+        self._state = state_type(env_spec)
+
+    def observation_spec(self):
+        """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+        return self.spec.observation_spec()
+
+    def reward_spec(self):
+        """Returns the spec of a single reward."""
+        return specs.Array((), np.float32, "reward")
+
+    def discount_spec(self):
+        """Returns the spec of a single discount."""
+        return specs.BoundedArray((), np.float32, 0, 1, "discount")
+
+    def _laid_out(self, batch):
+        step = super()._laid_out(batch)
+        obs, ids, _, *own = step.observation
+        return step._replace(reward=step.reward.astype(np.float32), discount=step.discount.astype(np.float32),
+                             observation=self._state(ids, Players(ids), obs, *own))
