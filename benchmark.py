@@ -288,8 +288,9 @@ def show(report, args, console):
         console.print(f"\n{best['candidate']} is {ratio(*quarters)} times as fast as {name}", style="bold")
     console.print(f"""
 Medians of {args.rounds} rounds of {args.seconds:g} s, in brackets the quartiles. Ratios are taken round
-by round; where brackets overlap, the order is open. {args.batch_size}/{args.num_envs} is asynchronous: as
-they finish. A step is {args.options.get("frame_skip", 1)} frame(s). Few cores used: other programs were busy.
+by round; where brackets overlap, the order is open. {args.batch_size}/{args.num_envs} is asynchronous: the
+first {args.batch_size} of {args.num_envs} to finish. Frames in a step: {args.options.get("frame_skip", 1)}. Where few
+cores were used, other programs were busy.
 
 {args.env}, {args.threads} threads on {machine["cpu"]}, {machine["cpus_usable"]} of {machine["cpus"]} CPUs
 {", ".join(f"{name} {version}" for name, version in report["versions"].items())}""", highlight=False)

@@ -118,7 +118,8 @@ def _face(env_type):
     if env_type == "dm":
         from cypool.faces.dm import DmPool
         return DmPool
-    raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {env_type!r}")
+    hint = " (num_envs is passed by name)" if isinstance(env_type, int) else ""
+    raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {env_type!r}{hint}")
 
 
 def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, env_options, options):

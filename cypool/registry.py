@@ -9,6 +9,7 @@ from cypool.arguments import check_int
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
 _entries = {}
+_OF_MAKE = ("env_type", "num_envs", "batch_size", "num_threads", "seed", "autoreset_mode", "env_options")
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 
@@ -71,7 +72,8 @@ def resolve(id, max_episode_steps, options):
 
     entries = _load()
     if id not in entries:
-        raise ValueError(f"id: no environment {id!r}{_suggest(str(id), entries)}; list_all_envs() names all")
+        hint = "; import the package that registers it first" if "/" in str(id) else "; list_all_envs() names all"
+        raise ValueError(f"id: no environment {id!r}{_suggest_id(str(id), entries)}{hint}")
     entry = entries[id]
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
@@ -81,8 +83,8 @@ def resolve(id, max_episode_steps, options):
     for given in (entry.options, options):
         for option in given:
             if option not in defaults:
-                raise ValueError(
-                    f"{option}: no option of {id}{_suggest(option, defaults)}; it has {', '.join(defaults) or 'none'}")
+                hint = _suggest(option, [*defaults, *_OF_MAKE])
+                raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
     chosen = {**defaults, **entry.options, **options}
     spec = cls.describe(**chosen)
     if not isinstance(spec, EnvSpec):
@@ -115,6 +117,15 @@ def _is_env(cls):
 def _options_of(cls):
     parameters = inspect.signature(cls.describe).parameters
     return {name: parameter.default for name, parameter in parameters.items()}
+
+
+def _suggest_id(id, known):
+    # other packages' names for the same thing: ALE/Pong-v5, PongNoFrameskip-v4, pong
+    def name_of(id):
+        return re.sub(r"^.*/|NoFrameskip|Deterministic|-ram|-v\d+$", "", id).lower()
+
+    same = [other for other in known if name_of(other) == name_of(id)]
+    return f" (did you mean {' or '.join(same)}?)" if same else _suggest(id, known)
 
 
 def _suggest(word, known):

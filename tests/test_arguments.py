@@ -12,7 +12,10 @@ def rejected(kind, argument, call):
 
 
 @pytest.mark.parametrize(("id", "hint"), [
-    ("Pong-v4", "Pong-v5"), ("CartPol-v1", "CartPole-v1"), ("pong", None), ("", None), (None, None), (3, None)])
+    ("Pong-v4", "(did you mean Pong-v5?)"), ("ALE/Pong-v5", "(did you mean Pong-v5?)"),
+    ("PongNoFrameskip-v4", "(did you mean Pong-v5?)"), ("pong-v5", "(did you mean Pong-v5?)"),
+    ("mine/Walk-v0", "import the package that registers it first"), ("CartPol-v1", "CartPole-v1"),
+    ("pong", None), ("", None), (None, None), (3, None)])
 def test_unknown_id(id, hint):
     with pytest.raises(ValueError, match="^id: no environment") as caught:
         cypool.make(id)
@@ -22,6 +25,12 @@ def test_unknown_id(id, hint):
 def test_unknown_option():
     with pytest.raises(ValueError, match="^frame_skp: no option of Pong-v5 .did you mean frame_skip"):
         cypool.make("Pong-v5", frame_skp=2)
+    with pytest.raises(ValueError, match="^num_env: .*did you mean num_envs"):
+        cypool.make("Pong-v5", num_env=2)
+    with pytest.raises(ValueError, match="^env_type: .*num_envs is passed by name"):
+        cypool.make("Pong-v5", 2)
+    with pytest.raises(ValueError, match="^task: .*did you mean breakout"):
+        cypool.make("Pong-v5", task="brekout")
     rejected(ValueError, "gravity", lambda: cypool.make("CartPole-v1", gravity=3))
     rejected(ValueError, "env_type", lambda: cypool.make("CartPole-v1", "jax"))
 

@@ -25,6 +25,7 @@ cdef enum:
     WORTH_WAKING_NS = 100_000    # so much work is worth a futex call
     HOT_NS = 20_000              # workers still spin so long after the last call
     SLICE_NS = 100_000_000       # how long to wait or work at a time before looking for signals
+    ALONE_FOR = 1000             # steps without threads after they were found not to pay
     WATCHED = 8                  # batches in a user's hands that are looked at for reuse
 
 # closed at exit, while threads can still be joined
@@ -87,6 +88,11 @@ cdef class Pool:
     cdef uint64_t dealt              # rows of the last batch that was dealt out to threads
     cdef Claim claim                 # the caller's own
     cdef int64_t idle_since          # when the last recv ended
+    # of steps with so little work that threads may not pay
+    cdef int64_t dealt_at            # when the last one was dealt out to threads; 0: it was not
+    cdef int64_t dealt_ns            # what it should take one thread
+    cdef double mean_share           # running mean: time it took, in units of that
+    cdef int alone_for               # steps that the caller is to do without threads
     cdef object __weakref__
 
     def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset):
@@ -124,6 +130,7 @@ cdef class Pool:
         self.last_ids.reserve(self.num_envs)
         memset(&self.claim, 0, sizeof(Claim))
         self.claim.is_caller = True
+        self.mean_share = 0.5
         self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode)
         self.crew.filling = self.filling
         if self.is_async:
@@ -252,8 +259,12 @@ cdef class Pool:
         """`send`, then `recv`."""
         self._enter()
         try:
+            self.dealt_at = 0
             self._send(actions, env_ids)
-            return self._recv(None)
+            result = self._recv(None)
+            if self.dealt_at != 0:
+                self._judge()
+            return result
         finally:
             self.busy = False
 
@@ -269,6 +280,15 @@ cdef class Pool:
                     pass
         finally:
             self.busy = False
+
+    cdef void _judge(self) noexcept:
+        """Sees whether threads made a step with little work faster, and does without them for a while if not."""
+        cdef double share = <double>(self.idle_since - self.dealt_at) / self.dealt_ns
+        self.mean_share += (share - self.mean_share) / 16
+        if self.mean_share > 1:
+            # say, because other programs need the cores
+            self.alone_for = ALONE_FOR
+            self.mean_share = 0.5
 
     cdef int _enter(self) except -1:
         if self.closed:
@@ -338,7 +358,8 @@ cdef class Pool:
         """Gives checked ids to the threads, or keeps them for the caller."""
         cdef Crew crew = self.crew
         cdef int64_t work_ns
-        cdef uint32_t k, helpers = <uint32_t>crew.threads.size()
+        cdef bint little
+        cdef uint32_t k, awake, helpers = <uint32_t>crew.threads.size()
         cdef Block block
         if self.is_async:
             for k in range(count):
@@ -360,17 +381,27 @@ cdef class Pool:
         crew.list, crew.list_size = ids, count
         self.pending = count
         work_ns = <int64_t>crew.cost_ns.load() * count
+        little = 0 < work_ns < WORTH_WAKING_NS
+        if little and self.alone_for > 0:
+            self.alone_for -= 1
+            helpers = 0
         if helpers == 0 or 0 < work_ns < INLINE_NS:
             self.claim.alone = count
             return 0
         crew.base += self.dealt
         self.dealt = count
         crew.shares.get().publish(crew.base, count)
-        if work_ns == 0 or work_ns >= WORTH_WAKING_NS:
-            crew.rouse(min(helpers, count - 1))
-        elif now_ns() - self.idle_since < HOT_NS:
+        helpers = min(helpers, count - 1)
+        if little:
             # little work, but call after call: threads pay if they find a core to spin on
-            crew.rouse(min(helpers, <uint32_t>max(self.num_cpus - 1, 0)))
+            self.dealt_at, self.dealt_ns = now_ns(), work_ns
+            if self.dealt_at - self.idle_since >= HOT_NS:
+                return 0
+            helpers = min(helpers, <uint32_t>max(self.num_cpus - 1, 0))
+        # between batches a thread that does not sleep is at hand
+        awake = <uint32_t>crew.threads.size() - crew.sleeping.load()
+        if helpers > awake:
+            crew.rouse(helpers - awake)
         return 0
 
     cdef object _recv(self, timeout):

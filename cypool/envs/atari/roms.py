@@ -1,4 +1,5 @@
 """The games, and where their ROMs are: in the installed ale-py, which is found without importing it."""
+import difflib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,7 +31,9 @@ def rom_path(task):
         ValueError: `task` is no game, or its ROM is not where it should be.
     """
     if task not in TASKS:
-        raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}")
+        close = " or ".join(difflib.get_close_matches(task, TASKS))
+        hint = f" (did you mean {close}?)" if close else ""
+        raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}{hint}")
     package = find_spec("ale_py")
     if package is None:
         raise ValueError(f"task: the ROM of {task!r} comes with ale-py, which is not installed")
