@@ -26,17 +26,21 @@ if find_spec("cypool.env") is None:
                       'installed cypool, or compile in place with: pip install -e .')
 
 from cypool.errors import ClosedError, EnvError
+from cypool.gymnasium_ids import announce_all
 from cypool.registry import list_all_envs, make_spec, register
 
 __version__ = "0.1.0"
 __all__ = [
-    "ClosedError", "EnvError", "get_include", "list_all_envs", "make", "make_dm", "make_gym", "make_gymnasium",
-    "make_spec", "register",
+    "ClosedError", "EnvError", "ThreadPool", "get_include", "list_all_envs", "make", "make_dm", "make_gym",
+    "make_gymnasium", "make_spec", "register",
 ]
+
+announce_all()
 
 
 def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=None, seed=None,
-         max_episode_steps=None, autoreset_mode="NextStep", env_options=None, **options):
+         max_episode_steps=None, autoreset_mode="NextStep", episode_statistics=False, render_mode=None,
+         thread_pool=None, thread_affinity=None, env_options=None, **options):
     """Makes a batch of environments.
 
     Args:
@@ -53,6 +57,13 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
             environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.
+        episode_statistics: Whether infos tell return, length and time of episodes that end: `info["episode"]`, as
+            Gymnasium's RecordEpisodeStatistics has it. Not with env_type "dm".
+        render_mode: "rgb_array" or None, which are the same: `render()` always works where the environment has it.
+        thread_pool: A `cypool.ThreadPool`, whose threads the pool shares with others, instead of `num_threads`.
+        thread_affinity: Which CPUs the threads run on: a sequence of CPU numbers, dealt out in turn, one to a thread;
+            or "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads,
+            stays where it is. By default the operating system decides.
         env_options: A sequence of one dict per environment: options in which they differ, on top of `options`. What
             they observe and take has to be the same.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults.
@@ -66,19 +77,28 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
         TypeError: A value of the wrong type.
         ImportError: The API's library is not installed.
     """
+    from cypool.arguments import check_bool
+
     face = _face(env_type)
     # an AutoresetMode is known by its value
     mode = getattr(autoreset_mode, "value", autoreset_mode)
     if not isinstance(mode, str) or mode not in face.autoreset_modes:
         known = ", ".join(map(repr, face.autoreset_modes))
         raise ValueError(f"autoreset_mode: expected one of {known} for env_type {env_type!r}, got {autoreset_mode!r}")
+    statistics = check_bool("episode_statistics", episode_statistics)
+    if statistics and not face.has_statistics:
+        raise ValueError(f"episode_statistics: expected False for env_type {env_type!r}, which has no place for them")
+    if render_mode not in (None, "rgb_array"):
+        raise ValueError(f"render_mode: expected None or 'rgb_array', got {render_mode!r}")
     pool, spec, seeds = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps,
-                                   face.autoreset_modes[mode], env_options, options)
+                                   face.autoreset_modes[mode], env_options, options, statistics=statistics,
+                                   thread_pool=thread_pool, thread_affinity=thread_affinity)
     env = face(pool, spec, mode)
     # what pickle takes along: the way to fresh environments, with the same seeds
     env.recipe = dict(id=id, env_type=env_type, num_envs=env.num_envs, batch_size=env.batch_size,
                       num_threads=env.num_threads, seed=seeds, max_episode_steps=spec.max_episode_steps,
-                      autoreset_mode=mode, env_options=env_options, **options)
+                      autoreset_mode=mode, episode_statistics=statistics, thread_affinity=thread_affinity,
+                      env_options=env_options, **options)
     return env
 
 
@@ -107,6 +127,14 @@ def get_include():
     raise RuntimeError(f"cypool: the headers are neither in {here} nor beside it")
 
 
+def __getattr__(name):
+    # it comes with NumPy: only for those who want it
+    if name == "ThreadPool":
+        from cypool.engine.threads import ThreadPool
+        return ThreadPool
+    raise AttributeError(f"module 'cypool' has no attribute {name!r}")
+
+
 def _face(env_type):
     """Returns the class that has the API; imports only that."""
     if env_type == "gymnasium":
@@ -122,22 +150,31 @@ def _face(env_type):
     raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {env_type!r}{hint}")
 
 
-def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, env_options, options):
+def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, env_options, options, *,
+               statistics=False, thread_pool=None, thread_affinity=None):
     """Checks what all faces have in common; returns the engine's pool, the spec of its envs, and the seeds."""
     import secrets
 
     from cypool.arguments import check_int
     from cypool.engine import cpus
     from cypool.engine.pool import Pool
+    from cypool.engine.threads import ThreadPool
     from cypool.faces.face import seeds_of
     from cypool.registry import resolve
 
     num_envs = check_int("num_envs", num_envs, 1, 2**20)
     batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
-    if num_threads is None:
+    if thread_pool is not None:
+        if not isinstance(thread_pool, ThreadPool):
+            raise TypeError(f"thread_pool: expected a cypool.ThreadPool, got {thread_pool!r}")
+        if num_threads is not None or thread_affinity is not None:
+            raise ValueError("thread_pool: expected neither num_threads nor thread_affinity beside it")
+        num_threads = thread_pool.num_threads
+    elif num_threads is None:
         num_threads = min(cpus.available(), batch_size)
     # more threads than environments have nothing to do
     num_threads = min(check_int("num_threads", num_threads, 0, 4096), num_envs)
+    affinity = cpus.affinity(thread_affinity, num_threads)
     if env_options is None:
         cls, spec = resolve(id, max_episode_steps, options)
         specs = [spec] * num_envs
@@ -157,4 +194,5 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
     seeds = [secrets.randbits(30) if s is None else s for s in seeds]
     envs = [cls(each, i) for i, each in enumerate(specs)]
-    return Pool(envs, seeds, batch_size, num_threads, autoreset), spec, seeds
+    pool = Pool(envs, seeds, batch_size, num_threads, autoreset, statistics, thread_pool, affinity)
+    return pool, spec, seeds

@@ -1,4 +1,6 @@
 """THE contract: what every environment, ours or a stranger's, subclasses."""
+from libc.stdint cimport int64_t
+
 
 cdef extern from "cypool/slot.h" namespace "cypool" nogil:
     cdef struct Slot:           # one row of the batch; the pool owns the memory
@@ -23,12 +25,16 @@ cdef class Env:
     cdef double reward
     cdef bint terminated
     cdef bint truncated
+    cdef double raw_reward               # what counts for the episode's return, where it is not the reward; else NaN
     # kept by the engine: 0 before reset, one more before each step; reset may overwrite it
     cdef int elapsed_step
     cdef int max_episode_steps           # the engine truncates there
     cdef bint over                       # the next step starts a new episode
     cdef bint forced                     # the user asked for this reset; no episode ended
     cdef bint unmoved                    # the user asked for others only: observe again, do nothing
+    cdef double episode_return
+    cdef int episode_length
+    cdef int64_t episode_began           # ns
     # the random stream, the same as Gymnasium's np_random of that seed
     cdef const Rng* rng                  # borrowed from _bit_generator
     cdef object _bit_generator
@@ -37,8 +43,11 @@ cdef class Env:
     cdef int reset(self) except -1 nogil                      # starts an episode
     cdef int step(self, const void* action) except -1 nogil   # advances by one step
     cdef int observe(self, const Slot* out) except -1 nogil   # writes observation and info to a row
-    # can be implemented: runs on the caller's thread, with the GIL, before a reset
-    cdef int seed(self, object seed) except -1                # restarts the random stream
+    # can be implemented: run on the caller's thread, with the GIL
+    cdef int seed(self, object seed) except -1                # restarts the random stream; a reset follows
+    cdef object save(self)                                    # all that reset, step and observe go by; pickles
+    cdef int load(self, object state) except -1               # takes what save gave, of an env with the same options
+    cdef object render(self)                                  # a picture: uint8 (height, width, 3)
 
 
 cdef inline int import_cypool() except -1:

@@ -50,3 +50,12 @@ cdef class Env:
         self._bit_generator = PCG64(seed)
         self.rng = <const Rng*>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
         return 0
+
+    cdef object save(self):
+        raise NotImplementedError(f"save: {type(self).__name__} has none")
+
+    cdef int load(self, object state) except -1:
+        raise NotImplementedError(f"load: {type(self).__name__} has none")
+
+    cdef object render(self):
+        raise NotImplementedError(f"render: {type(self).__name__} has none")

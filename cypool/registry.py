@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass, field, replace
 
 from cypool.arguments import check_int
+from cypool.gymnasium_ids import announce
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
 _entries = {}
-_OF_MAKE = ("env_type", "num_envs", "batch_size", "num_threads", "seed", "autoreset_mode", "env_options")
+_OF_MAKE = ("env_type", "num_envs", "batch_size", "num_threads", "seed", "autoreset_mode", "episode_statistics",
+            "render_mode", "thread_pool", "thread_affinity", "env_options")
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 
@@ -41,6 +43,7 @@ def register(id, entry_point, *, max_episode_steps=None, **options):
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(id, entry) != entry:
         raise ValueError(f"id: {id!r} is registered already")
+    announce([id])
 
 
 def list_all_envs():

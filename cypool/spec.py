@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 
+# names of infos that the engine and the faces give themselves
+OWN_INFO = ("env_id", "elapsed_step", "final", "final_obs", "final_info", "episode")
+
 
 class Array:
     """An array of fixed shape whose elements lie in `[low, high]`.
@@ -82,6 +85,7 @@ class EnvSpec:
         action: What `step` takes: an `Array` or `Discrete`.
         info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
         max_seed: The greatest seed an environment takes; None: any.
+        render_fps: Steps per second of an episode that is watched; None: the environment cannot be drawn.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
         max_episode_steps: The engine truncates an episode after so many steps; None: never.
         options: Every option of the environment with the value it has here; `describe` returns those that it
@@ -92,6 +96,7 @@ class EnvSpec:
     action: Array | Discrete
     info: Mapping[str, Array] = field(default_factory=dict)
     max_seed: int | None = None
+    render_fps: int | None = None
     id: str = ""
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -100,7 +105,7 @@ class EnvSpec:
         if isinstance(self.observation, Mapping) and not self.observation:
             raise ValueError("observation: expected at least one array, got an empty dict")
         for name in self.info:
-            if name in ("env_id", "elapsed_step", "final", "final_obs", "final_info") or name.startswith("_"):
+            if name in OWN_INFO or name.startswith("_"):
                 raise ValueError(f"info: expected no name that the engine uses itself, got {name!r}")
 
     @property

@@ -238,14 +238,14 @@ def test_arguments():
 
 @pytest.mark.parametrize(["kwargs", "message"], [
     ({"max_num_players": 2}, "max_num_players"),
-    ({"thread_affinity_offset": 0}, "thread_affinity_offset"),
+    ({"thread_affinity_offset": -2}, "thread_affinity_offset"),
+    ({"render_mode": "human"}, "render_mode"),
     ({"gym_reset_return_info": False}, "gym_reset_return_info"),
     ({"gym_reset_return_info": True, "legacy": True}, "gym_reset_return_info"),
     ({"batch_size": 3}, "batch_size"),
     ({"num_envs": 0}, "num_envs"),
     ({"seed": [1]}, "seed"),
     ({"seed": [1, 2], "env_seed": [1, 2]}, "env_seed"),
-    ({"render_mode": "rgb_array"}, "render_mode"),
     ({"mode": 1}, "mode"),
     ({"sutton_barto": 1}, "sutton_barto_reward"),
     ({"env_type": "gim"}, "env_type"),

@@ -231,7 +231,7 @@ def test_a_script_of_cleanrl():
                 returns.append(info["r"][idx])
                 assert info["terminated"][idx]
     assert np.stack(kept).max() == 1 and returns
-    assert envs.metadata["render_modes"] == [] and len(envs.env) == 8
+    assert envs.metadata["render_modes"] == ["rgb_array"] and len(envs.env) == 8
     envs.close()
 
 

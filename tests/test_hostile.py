@@ -217,7 +217,7 @@ def test_half_made_and_closed_pools():
         Pool.__new__(Pool).recv()
     env = cypool.make("CartPole-v1", num_envs=2)
     with pytest.raises(RuntimeError, match="made already"):
-        env._pool.__init__([], [], 1, 1, "next_step")
+        env._pool.__init__([], [], 1, 1, "next_step", False, None, None)
     env.close()
     assert env._pool.num_threads >= 1 and env._pool.num_pending == 0
     gc.collect()

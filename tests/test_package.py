@@ -24,7 +24,7 @@ def test_headers_and_pxd_files_are_there():
     include = Path(cypool.get_include(), "cypool")
     assert (include / "slot.h").is_file() and (include / "rng.h").is_file()
     package = Path(cypool.__file__).parent
-    for name in ("__init__.pxd", "env.pxd", "engine/__init__.pxd", "engine/worker.pxd", "envs/__init__.pxd"):
+    for name in ("__init__.pxd", "env.pxd", "engine/__init__.pxd", "engine/crew.pxd", "envs/__init__.pxd"):
         assert (package / name).is_file()
 
 

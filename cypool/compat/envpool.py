@@ -2,6 +2,7 @@
 
 Names, arguments, spaces and info are EnvPool's, its defects are not copied: see docs/envpool.md.
 """
+import os
 import sys
 import warnings
 from collections import namedtuple
@@ -28,7 +29,7 @@ INT32_MAX = np.iinfo(np.int32).max
 COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1, "thread_affinity_offset": -1,
           "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
 # arguments that may be given, but only as what EnvPool has by default
-FIXED = {"max_num_players": 1, "thread_affinity_offset": -1, "render_mode": None, "from_pixels": False,
+FIXED = {"max_num_players": 1, "from_pixels": False,
          "zero_discount_on_life_loss": False, "mode": -1, "difficulty": -1, "use_inter_area_resize": True}
 
 
@@ -177,6 +178,17 @@ class EnvPool:
         # not the face's own step, which may leave out _laid_out
         return Face.step(self, *_unpacked(action, env_id))
 
+    def render(self, env_ids=None, camera_id=None):
+        """Draws environments: see `cypool.faces.face.Face.render`.
+
+        Args:
+            env_ids: Which ones, an integer or several; by default 0.
+            camera_id: None.
+        """
+        if camera_id is not None:
+            raise ValueError(f"camera_id: expected None, got {camera_id!r}")
+        return Face.render(self, np.atleast_1d(0 if env_ids is None else env_ids))
+
     def seed(self, seed=None):
         """Does nothing but warn, as EnvPool's."""
         warnings.warn("seed() does nothing: pass seed to make() or to reset()", stacklevel=2)
@@ -255,8 +267,9 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
             `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment
             i gets `42 + i`; or a sequence of one int per environment, which may be called `env_seed` too.
             `max_episode_steps`: that of the id. `reward_threshold`: what `spec` shall have. `base_path`: ignored.
-            `max_num_players`, `thread_affinity_offset`, `gym_reset_return_info` and some more: only as EnvPool
-            has them by default. And the options of the environment, and `cypool.make`'s `env_options`.
+            `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
+            are the same. `max_num_players`, `gym_reset_return_info` and some more: only as EnvPool has them by default.
+            And the options of the environment, and `cypool.make`'s `env_options`.
 
     Returns:
         A `GymnasiumEnvPool`, a `LegacyEnvPool` or a `DMEnvPool`.
@@ -272,12 +285,13 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
     pool, env_spec, _ = cypool._make_pool(
         task_id, common["num_envs"], common["batch_size"], common["num_threads"] or None,
         common["env_seed"] or common["seed"], limits.get("max_episode_steps"), "next_step",
-        options.pop("env_options", None), options)
+        options.pop("env_options", None), options, thread_affinity=_affinity(common["thread_affinity_offset"]))
     if env_type == "dm":
         from cypool.compat.envpool_dm import DMEnvPool as face
     else:
         face = LegacyEnvPool if legacy else GymnasiumEnvPool
     env = face(pool, env_spec, _config(env_spec, common, limits))
+    env.render_mode = kwargs.get("render_mode")
     env.recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **kwargs)
     return env
 
@@ -351,6 +365,8 @@ def _split(kwargs, legacy):
     for name, value in FIXED.items():
         if kwargs.get(name, value) != value:
             raise ValueError(f"{name}: {kwargs[name]!r} is not supported, only {value!r}")
+    if kwargs.get("render_mode") not in (None, "rgb_array"):
+        raise ValueError(f"render_mode: expected None or 'rgb_array', got {kwargs['render_mode']!r}")
     limits = {name: kwargs[name] for name in ("max_episode_steps", "reward_threshold") if name in kwargs}
     common = {**COMMON, "gym_reset_return_info": not legacy}
     common.update((name, value) for name, value in kwargs.items() if name in common)
@@ -366,8 +382,16 @@ def _split(kwargs, legacy):
             raise ValueError("env_seed: expected none beside a sequence as seed")
         common["env_seed"], common["seed"] = list(common["seed"]), 0
     options = {name: value for name, value in kwargs.items()
-               if not (name in common or name in limits or name in FIXED)}
+               if not (name in common or name in limits or name in FIXED or name == "render_mode")}
     return common, limits, options
+
+
+def _affinity(offset):
+    """Returns the CPUs of the threads in turn, for EnvPool's offset."""
+    if check_int("thread_affinity_offset", offset, -1, 2**16) < 0:
+        return None
+    cpus = sorted(os.sched_getaffinity(0))
+    return [cpus[(offset + k) % len(cpus)] for k in range(len(cpus))]
 
 
 def _config(env_spec, common, limits):

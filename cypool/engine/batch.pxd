@@ -1,5 +1,5 @@
 """Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libcpp.atomic cimport atomic
 from libcpp.vector cimport vector
 
@@ -25,6 +25,9 @@ cdef extern from "cypool/open_batch.h" namespace "cypool" nogil:
         int32_t* env_id
         int32_t* elapsed_step
         int32_t* final_step
+        double* episode_return
+        int64_t* episode_length
+        double* episode_time
         atomic[uint32_t] finished
         atomic[uint32_t] wanted
 
@@ -35,11 +38,16 @@ cdef class Layout:
     cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
     cdef readonly int num_columns        # observations and infos
     cdef readonly bint has_finals        # then the columns of final observations and infos, and their steps
+    cdef readonly bint has_statistics    # then return, length and time of episodes
+    cdef readonly int first_final, first_statistic
     cdef list dtypes
     cdef list shapes                     # of one row
     cdef vector[size_t] row_bytes
     cdef vector[size_t] offsets          # of each column from the start of the block
     cdef size_t nbytes
+    cdef tuple _arguments
+
+    cdef Layout of(self, int num_rows)
 
 
 cdef class Memory:

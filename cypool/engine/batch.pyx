@@ -1,6 +1,6 @@
 """Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
 from cpython.object cimport PyObject
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uintptr_t
 from libc.stdlib cimport calloc, free
 
 cimport numpy as cnp
@@ -28,7 +28,9 @@ cdef enum:
     TRUNCATED = 2
     ENV_ID = 3
     ELAPSED_STEP = 4
-    FIRST_FINAL = 5
+    NUM_OWN = 5
+# of episodes
+cdef list STATISTICS = [np.float64, np.int64, np.float64]
 
 
 cdef class Memory:
@@ -52,21 +54,29 @@ cdef class Layout:
         observations: Descriptions (with `shape` and `dtype`) of the observation arrays, in order.
         infos: The same for the info arrays.
         has_finals: Whether all of these exist twice, for the end of one episode and the start of the next.
+        has_statistics: Whether there are columns for return, length and time of episodes.
     """
 
-    def __init__(self, int num_rows, observations, infos, bint has_finals):
+    def __init__(self, int num_rows, observations, infos, bint has_finals, bint has_statistics):
+        self._arguments = (observations, infos, has_finals, has_statistics)
         self.num_rows = num_rows
         self.num_obs = len(observations)
         self.has_finals = has_finals
+        self.has_statistics = has_statistics
         described = [*observations, *infos]
         self.num_columns = len(described)
         if self.num_columns > MAX_COLUMNS:
             raise ValueError(f"spec: expected at most {MAX_COLUMNS} arrays, got {self.num_columns}")
         self.dtypes = [column.dtype for column in described] + [np.dtype(t) for t in ENGINE_COLUMNS]
         self.shapes = [tuple(column.shape) for column in described] + [()] * len(ENGINE_COLUMNS)
+        self.first_final = self.num_columns + NUM_OWN
         if has_finals:
             self.dtypes += self.dtypes[:self.num_columns] + [self.dtypes[self.num_columns + ELAPSED_STEP]]
             self.shapes += self.shapes[:self.num_columns] + [()]
+        self.first_statistic = len(self.dtypes)
+        if has_statistics:
+            self.dtypes += [np.dtype(t) for t in STATISTICS]
+            self.shapes += [()] * len(STATISTICS)
         self.nbytes = 0
         for dtype, shape in zip(self.dtypes, self.shapes):
             row_bytes = dtype.itemsize
@@ -76,6 +86,10 @@ cdef class Layout:
             self.offsets.push_back(self.nbytes)
             # every column starts on a cache line of its own
             self.nbytes += (<size_t>row_bytes * num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+    cdef Layout of(self, int num_rows):
+        """The same columns with another number of rows."""
+        return Layout(num_rows, *self._arguments)
 
 
 cdef object _view(Layout layout, Memory memory, int k):
@@ -129,7 +143,7 @@ cdef class Block:
             self.columns.push_back(Column(self.data + layout.offsets[k], layout.row_bytes[k]))
             if layout.has_finals:
                 self.finals.push_back(Column(
-                    self.data + layout.offsets[layout.num_columns + FIRST_FINAL + k], layout.row_bytes[k]))
+                    self.data + layout.offsets[layout.first_final + k], layout.row_bytes[k]))
 
     cdef bint idle(self) except -1:
         """Whether the arrays are held by nobody but this block; repairs what a user did to them."""
@@ -155,7 +169,11 @@ cdef class Block:
         batch.elapsed_step = <int32_t*>(self.data + self.layout.offsets[n + ELAPSED_STEP])
         if self.layout.has_finals:
             batch.finals = self.finals.data()
-            batch.final_step = <int32_t*>(self.data + self.layout.offsets[2 * n + FIRST_FINAL])
+            batch.final_step = <int32_t*>(self.data + self.layout.offsets[self.layout.first_final + n])
+        if self.layout.has_statistics:
+            batch.episode_return = <double*>(self.data + self.layout.offsets[self.layout.first_statistic])
+            batch.episode_length = <int64_t*>(self.data + self.layout.offsets[self.layout.first_statistic + 1])
+            batch.episode_time = <double*>(self.data + self.layout.offsets[self.layout.first_statistic + 2])
         batch.finished.store(0)
         batch.wanted.store(0)
 

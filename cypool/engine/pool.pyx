@@ -5,17 +5,21 @@ import weakref
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memchr, memcpy, memset
+from cpython.ref cimport PyObject
+from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.vector cimport vector
 
 cimport numpy as cnp
 
 from cypool.engine import cpus
+from cypool.engine.threads import thread_pools
 from cypool.errors import ClosedError, EnvError
 
-from cypool.engine.batch cimport Block, Blocks, Layout, OpenBatch
-from cypool.engine.threads cimport now_ns
-from cypool.engine.worker cimport DISABLED, NEXT_STEP, SAME_STEP, Claim, Crew
+from cypool.engine.batch cimport Block, Blocks, Column, Layout, OpenBatch
+from cypool.engine.crew cimport DISABLED, NEXT_STEP, SAME_STEP, Claim, Crew
+from cypool.engine.park cimport now_ns
+from cypool.engine.threads cimport Threads, ThreadPool
 from cypool.env cimport Env
 
 cnp.import_array()
@@ -28,6 +32,12 @@ cdef enum:
     ALONE_FOR = 1000             # steps without threads after they were found not to pay
     WATCHED = 8                  # batches in a user's hands that are looked at for reuse
 
+# what a call wants with the environments it names
+cdef enum Purpose:
+    STEP
+    RESET
+    LOOK                         # between steps: save, load, render
+
 # closed at exit, while threads can still be joined
 pools = weakref.WeakSet()
 
@@ -39,6 +49,9 @@ def _close_pools():
         # a daemon thread may still be in a call
         if not pool.busy:
             pool.close()
+    for threads in list(thread_pools):
+        if threads.num_pools == 0:
+            threads.close()
 
 
 @cython.no_gc_clear
@@ -57,11 +70,16 @@ cdef class Pool:
             start none; an asynchronous caller is not, and only with 0 everything happens in `recv`.
         autoreset: "next_step", "same_step" or "disabled": when an environment whose episode has ended
             starts the next one.
+        statistics: Whether infos hold "episode": return, length and time of episodes that ended.
+        thread_pool: Threads to use, instead of own ones.
+        affinity: For each thread that is started the set of its CPUs, or None.
 
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
     """
     cdef Crew crew
+    cdef Threads threads             # own, or shared with other pools
+    cdef ThreadPool shared           # whose they are; None: own
     cdef Layout layout
     cdef Blocks blocks
     cdef list filling                # Block under each of the crew's open batches
@@ -70,6 +88,8 @@ cdef class Pool:
     cdef readonly bint is_async
     cdef bint closed
     cdef bint busy                   # a call is under way
+    cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags
+    cdef vector[Column] out_columns
     cdef list obs_keys               # None for an observation that is no dict
     cdef list info_keys
     cdef size_t action_bytes
@@ -95,12 +115,15 @@ cdef class Pool:
     cdef int alone_for               # steps that the caller is to do without threads
     cdef object __weakref__
 
-    def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset):
+    def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
+                 ThreadPool thread_pool, list affinity):
         cdef int k, num_open, num_workers
         cdef Env env
         cdef Block block
         if self.crew is not None:
             raise RuntimeError("the pool is made already")
+        if thread_pool is not None and (thread_pool.threads.closed or thread_pool.threads.forked()):
+            raise RuntimeError("thread_pool: its threads have ended: make a new one")
         spec = (<Env>envs[0]).spec
         for env, seed in zip(envs, seeds, strict=True):
             env.seed(seed)
@@ -115,7 +138,7 @@ cdef class Pool:
         self.info_keys = list(spec.info)
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
         self.layout = Layout(batch_size, [part for _, part in spec.observations], list(spec.info.values()),
-                             mode == SAME_STEP)
+                             mode == SAME_STEP, statistics)
         # so many batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
         self.blocks = Blocks(self.layout, WATCHED)
@@ -131,16 +154,24 @@ cdef class Pool:
         memset(&self.claim, 0, sizeof(Claim))
         self.claim.is_caller = True
         self.mean_share = 0.5
-        self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode)
+        self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode,
+                         statistics)
         self.crew.filling = self.filling
         if self.is_async:
             for k in range(num_open):
                 block = Block(self.layout)
                 self.filling[k] = block
                 block.open_on(self.crew.open[k])
-        num_workers = num_threads if self.is_async else num_threads - 1
-        self.crew.num_steppers = self._num_threads = max(num_threads, 1)
-        self.crew.start(max(num_workers, 0))
+        self.shared = thread_pool
+        if self.shared is not None:
+            self.threads = thread_pool.threads
+            self._num_threads = self.threads.count
+        else:
+            num_workers = num_threads if self.is_async else num_threads - 1
+            self.threads = Threads(max(num_workers, 0), affinity)
+            self._num_threads = max(num_threads, 1)
+        self.crew.num_steppers = self._num_threads
+        self.threads.attach(self.crew)
         self.closed = False
         pools.add(self)
 
@@ -148,8 +179,13 @@ cdef class Pool:
         self.closed = True
 
     def __dealloc__(self):
-        if self.crew is not None:
-            self.crew.stop()
+        if self.threads is not None and self.crew is not None:
+            self._end()
+
+    cdef void _end(self):
+        self.threads.detach(self.crew)
+        if self.shared is None:
+            self.threads.stop()
 
     @property
     def num_threads(self):
@@ -168,9 +204,10 @@ cdef class Pool:
         if self.busy:
             raise RuntimeError("close: another thread is in a call of this pool")
         self.closed = True
-        self.crew.stop()
+        self._end()
         # a thread that found its own pool in the garbage still holds the crew, and with it the blocks
         self.crew = None
+        self.threads = self.shared = None
         self.blocks = None
         self.filling = None
 
@@ -189,7 +226,7 @@ cdef class Pool:
         """
         self._enter()
         try:
-            self._send(actions, env_ids)
+            self._send(actions, env_ids, None)
         finally:
             self.busy = False
 
@@ -210,7 +247,7 @@ cdef class Pool:
         cdef Env env
         self._enter()
         try:
-            ids = self._ids(env_ids, True, &count)
+            ids = self._ids(env_ids, RESET, &count)
             if others and self.num_unstarted > 0 and count < <uint32_t>self.num_envs:
                 raise RuntimeError("reset: the first reset has to be one of all envs")
             for env_id, seed in seeds or ():
@@ -228,6 +265,7 @@ cdef class Pool:
                     self.num_unstarted -= 1
             if others:
                 ids, count = self.all_ids.data(), <uint32_t>self.num_envs
+            self.out = None
             self._dispatch(ids, count)
         finally:
             self.busy = False
@@ -255,16 +293,141 @@ cdef class Pool:
         finally:
             self.busy = False
 
-    def step(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
-        """`send`, then `recv`."""
+    def step(self, cnp.ndarray actions, cnp.ndarray env_ids=None, tuple out=None):
+        """`send`, then `recv`.
+
+        Args:
+            actions, env_ids: As in `send`.
+            out: Arrays that take the place of the pool's own in this step: for each part of the observation,
+                reward, terminated, truncated. C-contiguous and writeable, of the spec's dtypes and shapes, a row for
+                each id. For synchronous pools only.
+        """
         self._enter()
         try:
             self.dealt_at = 0
-            self._send(actions, env_ids)
+            self._send(actions, env_ids, out)
             result = self._recv(None)
             if self.dealt_at != 0:
                 self._judge()
             return result
+        finally:
+            self.busy = False
+
+    def save(self, cnp.ndarray env_ids=None):
+        """Takes down all that the next steps of environments depend on.
+
+        Args:
+            env_ids: As in `send_reset`.
+
+        Returns:
+            (ids, states): a list of ints, and for each of them a dict that pickles.
+
+        Raises:
+            ValueError: An id is out of range or comes twice.
+            RuntimeError: An environment is in flight or was never reset.
+            NotImplementedError: The environment cannot.
+        """
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        cdef Env env
+        self._enter()
+        try:
+            ids = self._ids(env_ids, LOOK, &count)
+            states = []
+            for k in range(count):
+                env = self.crew.owner[ids[k]]
+                states.append(dict(
+                    id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, over=env.over,
+                    forced=env.forced, episode_return=env.episode_return, episode_length=env.episode_length,
+                    episode_ns=now_ns() - env.episode_began,
+                    rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save()))
+            return [ids[k] for k in range(count)], states
+        finally:
+            self.busy = False
+
+    def load(self, cnp.ndarray env_ids, list states):
+        """Puts environments back to where `save` found these, or others with the same options.
+
+        Args:
+            env_ids: As in `send_reset`.
+            states: One for each.
+
+        Returns:
+            Observation and info of these environments.
+
+        Raises:
+            ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before.
+        """
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        cdef Env env
+        self._enter()
+        try:
+            ids = self._ids(env_ids, RESET, &count)
+            if <Py_ssize_t>count != len(states):
+                raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
+            for k in range(count):
+                spec = (<Env>self.crew.envs[ids[k]]).spec
+                state = states[k]
+                if (spec.id, spec.options) != (state["id"], state["options"]):
+                    raise ValueError(f"state: expected one of {spec.id} with {spec.options} for env {ids[k]}, "
+                                     f"got {state['id']} with {state['options']}")
+            for k in range(count):
+                env = self.crew.owner[ids[k]]
+                state = states[k]
+                # should its own part fail, it is to be reset
+                env.over = True
+                if state["rng"] is not None:
+                    if env._bit_generator is None:
+                        Env.seed(env, 0)
+                    env._bit_generator.state = state["rng"]
+                env.load(state["own"])
+                env.elapsed_step, env.over, env.forced = state["elapsed_step"], state["over"], state["forced"]
+                env.episode_return, env.episode_length = state["episode_return"], state["episode_length"]
+                env.episode_began = now_ns() - <int64_t>state["episode_ns"]
+                if not self.started[ids[k]]:
+                    self.started[ids[k]] = True
+                    self.num_unstarted -= 1
+            return self._look(ids, count)
+        finally:
+            self.busy = False
+
+    cdef tuple _look(self, const int32_t* ids, uint32_t count):
+        """Observes environments on the caller's thread, into fresh memory."""
+        cdef Block block = Block(self.layout.of(count))
+        cdef unique_ptr[OpenBatch] batch = make_unique[OpenBatch]()
+        cdef PyObject* env
+        cdef uint32_t k
+        block.open_on(batch.get())
+        for k in range(count):
+            env = self.crew.envs[ids[k]]
+            self.crew.observe(env, batch.get(), batch.get().columns, k)
+            batch.get().env_id[k] = ids[k]
+            batch.get().elapsed_step[k] = (<Env>env).elapsed_step
+        obs, _, _, _, info = self._arrays(block, count)
+        info.pop("final", None)
+        return obs, info
+
+    def render(self, cnp.ndarray env_ids=None):
+        """Draws environments.
+
+        Args:
+            env_ids: As in `send_reset`.
+
+        Returns:
+            A list of pictures, uint8 (height, width, 3).
+
+        Raises:
+            ValueError: An id is out of range or comes twice.
+            RuntimeError: An environment is in flight or was never reset.
+            NotImplementedError: The environment cannot be drawn.
+        """
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        self._enter()
+        try:
+            ids = self._ids(env_ids, LOOK, &count)
+            return [(<Env>self.crew.envs[ids[k]]).render() for k in range(count)]
         finally:
             self.busy = False
 
@@ -293,20 +456,23 @@ cdef class Pool:
     cdef int _enter(self) except -1:
         if self.closed:
             raise ClosedError("the pool is closed")
-        if self.crew.forked():
+        if self.threads.forked():
             raise RuntimeError("the pool was made before fork(): its threads are in the parent, make a new one")
         if self.busy:
             raise RuntimeError("the pool is in a call of another thread: use it from one thread at a time")
         self.busy = True
         return 0
 
-    cdef int _send(self, cnp.ndarray actions, cnp.ndarray env_ids) except -1:
+    cdef int _send(self, cnp.ndarray actions, cnp.ndarray env_ids, tuple out) except -1:
         cdef uint32_t count, k
-        cdef const int32_t* ids = self._ids(env_ids, False, &count)
+        cdef const int32_t* ids = self._ids(env_ids, STEP, &count)
         cdef const char* source = cnp.PyArray_BYTES(actions)
         cdef char* target = self.crew.actions.data()
         if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes:
             raise ValueError(f"actions: expected {count} rows, got shape {(<object>actions).shape}")
+        if out is not None and len(out[len(out) - 1]) != <Py_ssize_t>count:
+            raise ValueError(f"out: expected arrays of {count} rows, got {len(out[len(out) - 1])}")
+        self.out = out
         if ids == self.all_ids.data():
             memcpy(target, source, count * self.action_bytes)
         else:
@@ -315,15 +481,15 @@ cdef class Pool:
         self._dispatch(ids, count)
         return 0
 
-    cdef const int32_t* _ids(self, cnp.ndarray env_ids, bint reset, uint32_t* count) except NULL:
+    cdef const int32_t* _ids(self, cnp.ndarray env_ids, Purpose purpose, uint32_t* count) except NULL:
         """Checks which environments a call names; changes nothing."""
         cdef const int32_t* ids
         cdef uint32_t k
         if env_ids is None:
-            if self.is_async and not reset:
+            if self.is_async and purpose == STEP:
                 ids, count[0] = self.last_ids.data(), <uint32_t>self.last_ids.size()
                 if count[0] == 0:
-                    raise RuntimeError("send: no batch was received since the last send: name the env_id")
+                    raise RuntimeError("no batch was received since the last send: name the env_id")
             else:
                 ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
         else:
@@ -340,18 +506,18 @@ cdef class Pool:
                 self.stamps[ids[k]] = self.stamp
         if self.pending > 0:
             if not self.is_async:
-                raise RuntimeError(f"send: {self.pending} envs are in flight: call recv() first")
+                raise RuntimeError(f"{self.pending} envs are in flight: call recv() first")
             for k in range(count[0]):
                 if self.in_flight[ids[k]]:
-                    raise RuntimeError(f"send: env {ids[k]} is in flight: call recv() until it comes back")
-        if self.crew.autoreset == DISABLED and not reset:
+                    raise RuntimeError(f"env {ids[k]} is in flight: call recv() until it comes back")
+        if self.crew.autoreset == DISABLED and purpose == STEP:
             for k in range(count[0]):
                 if (<Env>self.crew.envs[ids[k]]).over and self.started[ids[k]]:
-                    raise RuntimeError(f"send: the episode of env {ids[k]} is over: reset it first")
-        if self.num_unstarted > 0 and not reset:
+                    raise RuntimeError(f"the episode of env {ids[k]} is over: reset it first")
+        if self.num_unstarted > 0 and purpose != RESET:
             for k in range(count[0]):
                 if not self.started[ids[k]]:
-                    raise RuntimeError(f"send: env {ids[k]} was never reset: call reset() first")
+                    raise RuntimeError(f"env {ids[k]} was never reset: call reset() first")
         return ids
 
     cdef int _dispatch(self, const int32_t* ids, uint32_t count) except -1:
@@ -359,7 +525,7 @@ cdef class Pool:
         cdef Crew crew = self.crew
         cdef int64_t work_ns
         cdef bint little
-        cdef uint32_t k, awake, helpers = <uint32_t>crew.threads.size()
+        cdef uint32_t k, awake, helpers = <uint32_t>self.threads.count
         cdef Block block
         if self.is_async:
             for k in range(count):
@@ -368,12 +534,14 @@ cdef class Pool:
             self.last_ids.clear()
             self.pending += count
             crew.ready.get().publish()
-            crew.rouse(min(helpers, count))
+            self.threads.rouse(min(helpers, count))
             return 0
         block = self.filling[0]
         if block is None:
             block = self.filling[0] = self.blocks.take()
         block.open_on(crew.open[0])
+        if self.out is not None:
+            self._redirect(block, crew.open[0])
         if ids != self.all_ids.data():
             # the caller's array may change before the threads get to it
             self.sent_ids.assign(ids, ids + count)
@@ -391,17 +559,29 @@ cdef class Pool:
         crew.base += self.dealt
         self.dealt = count
         crew.shares.get().publish(crew.base, count)
-        helpers = min(helpers, count - 1)
+        helpers = min(min(helpers, count - 1), <uint32_t>max(self._num_threads - 1, 0))
         if little:
             # little work, but call after call: threads pay if they find a core to spin on
             self.dealt_at, self.dealt_ns = now_ns(), work_ns
             if self.dealt_at - self.idle_since >= HOT_NS:
                 return 0
             helpers = min(helpers, <uint32_t>max(self.num_cpus - 1, 0))
-        # between batches a thread that does not sleep is at hand
-        awake = <uint32_t>crew.threads.size() - crew.sleeping.load()
+        # between batches a thread that does not sleep is at hand, unless it is with another pool
+        awake = 0 if self.shared is not None else <uint32_t>self.threads.count - self.threads.sleeping.load()
         if helpers > awake:
-            crew.rouse(helpers - awake)
+            self.threads.rouse(helpers - awake)
+        return 0
+
+    cdef int _redirect(self, Block block, OpenBatch* batch) except -1:
+        """Has a batch filled into the user's arrays instead of the block's."""
+        cdef int k, n = self.layout.num_obs
+        self.out_columns = block.columns
+        for k in range(n):
+            self.out_columns[k].data = cnp.PyArray_BYTES(self.out[k])
+        batch.columns = self.out_columns.data()
+        batch.reward = <double*>cnp.PyArray_DATA(self.out[n])
+        batch.terminated = <uint8_t*>cnp.PyArray_DATA(self.out[n + 1])
+        batch.truncated = <uint8_t*>cnp.PyArray_DATA(self.out[n + 2])
         return 0
 
     cdef object _recv(self, timeout):
@@ -412,12 +592,12 @@ cdef class Pool:
         cdef int64_t slice_ns = SLICE_NS, deadline = 0
         cdef Block following
         if wanted == 0:
-            raise RuntimeError("recv: nothing is pending: call send() or reset() first")
+            raise RuntimeError("nothing is pending: call send() or reset() first")
         if timeout is not None:
             deadline = now_ns() + <int64_t>(timeout * 1e9)
             slice_ns = max(<int64_t>0, min(slice_ns, deadline - now_ns()))
         # an asynchronous caller steps environments only if there is nobody else
-        if self.is_async and crew.threads.size() == 0:
+        if self.is_async and self.threads.count == 0:
             self.claim.quota = wanted - batch.finished.load()
         while not crew.collect(&self.claim, batch, wanted, slice_ns):
             PyErr_CheckSignals()
@@ -428,6 +608,7 @@ cdef class Pool:
         # first all that may fail for want of memory, then all that changes the pool
         following = self.blocks.take() if self.is_async else None
         result = self._arrays(self.filling[slot], wanted)
+        self.out = None
         self.blocks.lend(self.filling[slot])
         self._hand_over(slot, wanted, following)
         self.idle_since = now_ns()
@@ -462,6 +643,10 @@ cdef class Pool:
         cdef int k, n = self.layout.num_columns
         if count < <uint32_t>self.batch_size:
             arrays = [array[:count] for array in arrays]
+        if self.out is not None:
+            # what the user gave is of the right length already
+            arrays = [*self.out[:self.layout.num_obs], *arrays[self.layout.num_obs:n],
+                      *self.out[self.layout.num_obs:], *arrays[n + 3:]]
         if self.obs_keys[0] is None:
             obs = arrays[0]
         else:
@@ -471,11 +656,20 @@ cdef class Pool:
             info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
         if self.layout.has_finals:
             info["final"] = self._finals(arrays)
+        if self.layout.has_statistics and count > 0 and self._any(arrays[n + 1], arrays[n + 2], count):
+            k = self.layout.first_statistic
+            info["episode"] = {"r": arrays[k], "l": arrays[k + 1], "t": arrays[k + 2]}
+            info["_episode"] = arrays[n + 1] | arrays[n + 2]
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+
+    cdef bint _any(self, cnp.ndarray terminated, cnp.ndarray truncated, uint32_t count):
+        """Whether an episode ended."""
+        return (memchr(cnp.PyArray_DATA(terminated), True, count) != NULL
+                or memchr(cnp.PyArray_DATA(truncated), True, count) != NULL)
 
     cdef tuple _finals(self, list arrays):
         """The same observation and info arrays of the episodes that ended, for the rows that are flagged."""
-        cdef int k, n = self.layout.num_columns, first = n + 5
+        cdef int k, n = self.layout.num_columns, first = self.layout.first_final
         if self.obs_keys[0] is None:
             obs = arrays[first]
         else:

@@ -1,8 +1,13 @@
-"""Threads as the engine needs them: start, join, sleep on a word, wake; Cython itself declares none of it."""
+"""Threads that look for crews with something to do; of one pool, or shared by several."""
 from libc.stdint cimport int64_t, uint32_t
 from libcpp cimport bool as cbool
 from libcpp.atomic cimport atomic
+from libcpp.vector cimport vector
 
+from cypool.engine.crew cimport Crew
+
+cdef enum:
+    MAX_CREWS = 64
 
 cdef extern from "<thread>" namespace "std" nogil:
     cdef cppclass thread:
@@ -11,10 +16,49 @@ cdef extern from "<thread>" namespace "std" nogil:
         void join() except +
         void detach() except +
 
-cdef extern from "cypool/park.h" namespace "cypool" nogil:
-    cbool park(atomic[uint32_t]& word, uint32_t expected, int64_t timeout_ns) noexcept
-    void wake(atomic[uint32_t]& word, int count) noexcept
-    void relax() noexcept
-    int64_t now_ns() noexcept
+cdef extern from "cypool/thread.h" namespace "cypool" nogil:
     cbool on_thread(thread* other) noexcept
     void block_signals() noexcept
+
+    cdef cppclass Visit:
+        atomic[uint32_t] place       # 1 + the place of the crew it is with; 0: with none
+        void* crew
+        uint32_t next
+
+
+cdef class Threads:
+    """Threads that serve the crews of one pool, or of several."""
+    cdef readonly int count
+    cdef bint closed
+    cdef object affinity                   # per thread a set of CPUs, or None
+    cdef vector[thread*] threads           # owned until joined
+    cdef vector[Visit*] visits             # owned; one per thread
+    # borrowed: a crew is taken off, and waited for, before it goes away
+    cdef atomic[void*] crews[MAX_CREWS]
+    cdef atomic[uint32_t] num_places       # so many of them have been in use
+    cdef atomic[uint32_t] num_crews
+    cdef atomic[uint32_t] leaving          # callers that wait for threads to leave a crew
+    cdef atomic[uint32_t] num_begun        # threads that have taken their number
+    cdef atomic[uint32_t] signal           # idle threads sleep on it
+    cdef atomic[uint32_t] sleeping         # how many do
+    cdef atomic[uint32_t] stopping
+    cdef int forks                         # of this process when the threads were started
+
+    # with the GIL
+    cdef int start(self) except -1
+    cdef void stop(self)
+    cdef bint forked(self) noexcept
+    cdef int attach(self, Crew crew) except -1
+    cdef void detach(self, Crew crew)
+    # without it
+    cdef void rouse(self, uint32_t wanted) noexcept nogil
+    cdef int serve(self, uint32_t index) except -1 nogil
+    cdef bint enter(self, uint32_t index) noexcept nogil
+    cdef void leave(self, uint32_t index) noexcept nogil
+    cdef bint await_work(self, uint32_t index) noexcept nogil
+
+
+cdef class ThreadPool:
+    """Threads for several pools."""
+    cdef Threads threads
+    cdef object __weakref__

@@ -68,6 +68,13 @@ cdef class CartPole(Env):
             self.reward = 1.0
         return 0
 
+    cdef object save(self):
+        return self.x, self.x_dot, self.theta, self.theta_dot
+
+    cdef int load(self, object state) except -1:
+        self.x, self.x_dot, self.theta, self.theta_dot = state
+        return 0
+
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef float* obs = <float*>out.obs[0]
         obs[0] = <float>self.x

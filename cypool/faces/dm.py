@@ -54,6 +54,9 @@ class DmPool(Face, dm_env.Environment):
     Threads: one at a time.
     """
 
+    # time steps have fixed fields
+    has_statistics = False
+
     def __init__(self, pool, spec, autoreset_mode):
         super().__init__(pool, spec)
         self._observation = namedtuple("Observation", ["obs", "env_id", "elapsed_step", *spec.info], rename=True)
@@ -84,6 +87,15 @@ class DmPool(Face, dm_env.Environment):
     def _start(self, ids, seed, mask=None):
         super()._start(ids, seed, mask)
         self._over[... if ids is None else ids] = True
+
+    def load(self, state, env_id=None):
+        """Puts environments where `save` found them; returns a time step that is `mid()`. See `Face.load`."""
+        batch = self._load(state, env_id)
+        ids = batch[-1]["env_id"]
+        self._over[ids] = False
+        step = self._laid_out(batch)
+        self._over[ids] = state.over
+        return step
 
     def _laid_out(self, batch):
         obs, reward, terminated, truncated, info = batch

@@ -4,6 +4,7 @@ import numpy as np
 from cypool.arguments import check_float
 from cypool.errors import EnvError
 from cypool.faces.actions import ActionReader
+from cypool.state import State
 
 
 class Face:
@@ -31,6 +32,7 @@ class Face:
 
     # what `make` takes, and the engine's word for it
     autoreset_modes = {"NextStep": "next_step"}
+    has_statistics = True
     closed = False
 
     def __init__(self, pool, spec):
@@ -123,6 +125,68 @@ class Face:
             EnvError: An environment raised.
         """
         return self._received(self._pool.recv, None if timeout is None else check_float("timeout", timeout, 0, 1e9))
+
+    def save(self, env_id=None):
+        """Takes down all that the coming steps of environments depend on, random streams included.
+
+        Args:
+            env_id: Integers, shape (k,): which environments; all by default.
+
+        Returns:
+            A `cypool.state.State`, which pickles.
+
+        Raises:
+            TypeError, ValueError: Wrong ids.
+            RuntimeError: An environment is in flight, or was never reset.
+            NotImplementedError: The environment has no `save`.
+        """
+        return State(*self._pool.save(ids_of(env_id)))
+
+    def load(self, state, env_id=None):
+        """Puts environments where `save` found them: the same actions then have the same results, bit for bit.
+
+        Args:
+            state: A `State`; of environments with the same id and options, in this pool or another one.
+            env_id: Integers, shape (k,): which environment each row goes to; by default the one it came from.
+
+        Returns:
+            What `reset(env_id)` returns: what these environments show.
+
+        Raises:
+            TypeError, ValueError: Wrong ids or state.
+            RuntimeError: An environment is in flight.
+            NotImplementedError: The environment has no `load`.
+        """
+        return self._laid_out(self._load(state, env_id))
+
+    def _load(self, state, env_id):
+        """Loads, and returns what is seen then as a batch of the engine's."""
+        if not isinstance(state, State):
+            raise TypeError(f"state: expected what save() returned, got {state!r}")
+        ids = ids_of(state.env_id if env_id is None else env_id)
+        obs, info = self._pool.load(ids, list(state.rows))
+        none = np.zeros(len(ids), np.bool_)
+        return obs, np.zeros(len(ids)), none, none, info
+
+    def render(self, env_id=None):
+        """Draws environments.
+
+        Args:
+            env_id: Integers, shape (k,): which environments; all by default.
+
+        Returns:
+            uint8, (k, height, width, 3).
+
+        Raises:
+            TypeError, ValueError: Wrong ids, or the pictures differ in size.
+            RuntimeError: An environment is in flight, or was never reset.
+            NotImplementedError: The environment cannot be drawn.
+        """
+        frames = self._pool.render(ids_of(env_id))
+        sizes = {frame.shape for frame in frames}
+        if len(sizes) > 1:
+            raise ValueError(f"env_id: expected environments with pictures of one size, got {sorted(sizes)}")
+        return np.stack(frames)
 
     def close(self):
         """Ends the threads. A second call does nothing."""

@@ -2,7 +2,7 @@
 import numpy as np
 
 from cypool.faces.face import Face
-from cypool.faces.gymnasium import space_of
+from cypool.faces.gymnasium import metadata_of, space_of
 
 
 class GymPool(Face):
@@ -42,7 +42,7 @@ class GymPool(Face):
         self.action_space = self.single_action_space = space_of(spec.action)
         self.is_vector_env = True
         # these two are what Gym's wrappers read of any environment
-        self.metadata = {"render_modes": []}
+        self.metadata = metadata_of(spec)
         self.reward_range = (-np.inf, np.inf)
 
     def reset(self, env_id=None, *, seed=None):
@@ -55,6 +55,10 @@ class GymPool(Face):
             Observations: of all environments; with `env_id` of those; in an asynchronous pool of the first batch.
         """
         return super().reset(env_id, seed=seed)[0]
+
+    def load(self, state, env_id=None):
+        """Puts environments where `save` found them; returns their observations. See `Face.load`."""
+        return super().load(state, env_id)[0]
 
     def _laid_out(self, batch):
         obs, reward, terminated, truncated, info = batch

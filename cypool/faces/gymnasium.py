@@ -1,20 +1,62 @@
 """The Gymnasium face: a pool as a `gymnasium.vector.VectorEnv`."""
+from collections.abc import Mapping
+
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from cypool.arguments import check_int
 from cypool.faces.face import Face, ids_of
 from cypool.spec import Discrete
+
+# what follows the observation in a batch
+FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
 
 
 def space_of(description):
     """Returns the Gymnasium space of an `Array`, a `Discrete`, or a dict of them."""
     if isinstance(description, Discrete):
         return spaces.Discrete(description.n)
-    if isinstance(description, dict):
+    if isinstance(description, Mapping):
         return spaces.Dict({key: space_of(part) for key, part in description.items()})
     return spaces.Box(description.low, description.high, dtype=description.dtype.type)
+
+
+def metadata_of(spec):
+    """Returns the `metadata` of an environment, but for its autoreset mode."""
+    if spec.render_fps is None:
+        return {"render_modes": []}
+    return {"render_modes": ["rgb_array"], "render_fps": spec.render_fps}
+
+
+class RolloutBuffers:
+    """Memory for T steps of a synchronous pool of N environments; row t is for step t.
+
+    `buffers[t]` is what `step(actions, out=...)` takes. `len(buffers)` is T.
+
+    Attributes:
+        obs: (T, N, ...) in the dtype of the observation; a dict of such arrays for a dict: what step t led to.
+        reward: float64, (T, N).
+        terminated, truncated: bool, (T, N).
+    """
+
+    def __init__(self, spec, num_steps, num_envs):
+        def zeros(part):
+            return np.zeros((num_steps, num_envs, *part.shape), part.dtype)
+
+        parts = {key: zeros(part) for key, part in spec.observations}
+        self.obs = parts if isinstance(spec.observation, Mapping) else parts[None]
+        self.reward = np.zeros((num_steps, num_envs))
+        self.terminated = np.zeros((num_steps, num_envs), np.bool_)
+        self.truncated = np.zeros((num_steps, num_envs), np.bool_)
+
+    def __len__(self):
+        return len(self.reward)
+
+    def __getitem__(self, t):
+        obs = {key: part[t] for key, part in self.obs.items()} if isinstance(self.obs, dict) else self.obs[t]
+        return obs, self.reward[t], self.terminated[t], self.truncated[t]
 
 
 class GymnasiumPool(Face, VectorEnv):
@@ -25,7 +67,10 @@ class GymnasiumPool(Face, VectorEnv):
     * observation: (batch_size, ...) array, or a dict of them.
     * reward: float64, (batch_size,).
     * terminated, truncated: bool, (batch_size,).
-    * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own.
+    * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own. With
+      `episode_statistics`, in batches where an episode ended, also `episode`, a dict of `r` (float64, its return, not
+      clipped), `l` (int64, its steps) and `t` (float64, seconds it took), 0 where none ended, and `_episode`, the rows
+      where one did.
 
     Which rows a batch holds, and the other attributes: see `Face`.
 
@@ -49,7 +94,8 @@ class GymnasiumPool(Face, VectorEnv):
         super().__init__(pool, spec)
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
-        self.metadata = {"autoreset_mode": mode, "render_modes": []}
+        self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
+        self.render_mode = None if spec.render_fps is None else "rgb_array"
         self.single_observation_space = space_of(spec.observation)
         self.single_action_space = space_of(spec.action)
         self.observation_space = batch_space(self.single_observation_space, self.batch_size)
@@ -90,12 +136,83 @@ class GymnasiumPool(Face, VectorEnv):
             raise ValueError("reset_mask: expected no env_id beside it, and a synchronous pool")
         return mask
 
-    def step(self, actions, env_id=None):
-        """Steps environments and waits for a batch: `send`, then `recv`."""
+    def step(self, actions, env_id=None, out=None):
+        """Steps environments and waits for a batch: `send`, then `recv`.
+
+        Args:
+            actions, env_id: As in `send`.
+            out: (observation, reward, terminated, truncated): arrays, or CPU tensors, that the batch is written to,
+                such as `rollout_buffers(T)[t]`. Each C-contiguous and writeable, of the dtype and shape that the
+                batch has. In synchronous pools only.
+
+        Returns:
+            A batch; the arrays of `out`, if given, and info.
+        """
+        if out is not None:
+            out = self._targets(out)
         if self._same_step:
-            return super().step(actions, env_id)
+            return self._received(self._pool.step, self._read(actions), ids_of(env_id), out)
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
-        return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id))
+        return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
+
+    def rollout_buffers(self, num_steps):
+        """Makes `RolloutBuffers` for so many steps of all environments; `step(actions, out=buffers[t])` fills a row.
+
+        Raises:
+            TypeError, ValueError: `num_steps` is no positive int, or the pool is asynchronous.
+        """
+        if self.is_async:
+            raise ValueError("rollout_buffers: expected a synchronous pool, as rows of others are in no fixed order")
+        return RolloutBuffers(self.env_spec, check_int("num_steps", num_steps, 1, 2**31 - 1), self.num_envs)
+
+    def render(self, env_id=None):
+        """Draws environments.
+
+        Args:
+            env_id: Integers, shape (k,): which environments.
+
+        Returns:
+            uint8, (k, height, width, 3); without `env_id` a tuple of the pictures of all, as Gymnasium has it.
+
+        Raises:
+            As `Face.render`.
+        """
+        if env_id is None:
+            return tuple(self._pool.render())
+        return super().render(env_id)
+
+    def load(self, state, env_id=None):
+        """Puts environments where `save` found them; returns their observation and info. See `Face.load`."""
+        obs, _, _, _, info = self._load(state, env_id)
+        return obs, info
+
+    def _targets(self, out):
+        """Returns the arrays of `out` one after the other, checked but for the number of rows."""
+        if self.is_async:
+            raise ValueError("out: expected none in an asynchronous pool, whose rows are in no fixed order")
+        if not isinstance(out, (tuple, list)) or len(out) != 4:
+            raise TypeError(f"out: expected (observation, reward, terminated, truncated), got {type(out).__name__}")
+        obs, *others = out
+        wanted = [(f"observation {key}" if key else "observation", part.shape, part.dtype)
+                  for key, part in self.env_spec.observations]
+        if isinstance(self.env_spec.observation, Mapping):
+            keys = list(self.env_spec.observation)
+            if not isinstance(obs, Mapping) or set(obs) != set(keys):
+                raise TypeError(f"out: expected a dict of {keys} as observation, got {obs!r}")
+            obs = [obs[key] for key in keys]
+        else:
+            obs = [obs]
+        wanted += FLAGS
+        arrays = tuple(np.asarray(array) for array in (*obs, *others))
+        for array, given, (name, shape, dtype) in zip(arrays, (*obs, *others), wanted, strict=True):
+            # asarray makes a copy of what is no array, and that would be filled in vain
+            shared = isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")
+            if not shared or not array.flags.carray or array.dtype != dtype or array.shape[1:] != shape:
+                raise ValueError(f"out: expected {name} as a writeable C-contiguous array of {dtype}, shape "
+                                 f"{('k', *shape)}, got {type(given).__name__} of {array.dtype}, {array.shape}")
+            if len(array) != len(arrays[0]):
+                raise ValueError(f"out: expected arrays of equal length, got {len(arrays[0])} and {len(array)} rows")
+        return arrays
 
     def _laid_out(self, batch):
         if not self._same_step:

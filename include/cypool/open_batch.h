@@ -27,6 +27,10 @@ struct OpenBatch {
     int32_t* env_id = nullptr;
     int32_t* elapsed_step = nullptr;
     int32_t* final_step = nullptr;  // elapsed_step of the episode that ends here
+    // of the episode that ends here, 0 if none does; where statistics are kept
+    double* episode_return = nullptr;
+    int64_t* episode_length = nullptr;
+    double* episode_time = nullptr;
     alignas(64) std::atomic<uint32_t> finished{0};  // rows written, counted by whoever wrote them
     std::atomic<uint32_t> wanted{0};                // the caller sleeps until so many are finished; 0: it does not
 };

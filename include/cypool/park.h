@@ -3,7 +3,6 @@
 #pragma once
 
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <thread>
 
 namespace cypool {
 
@@ -43,18 +41,6 @@ inline int64_t now_ns() noexcept {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-// Whether the calling thread is `other`.
-inline bool on_thread(const std::thread* other) noexcept { return other->get_id() == std::this_thread::get_id(); }
-
-// Leaves signals to other threads, so that Ctrl-C interrupts the one that runs Python; but not those that
-// tell of a crash in this one.
-inline void block_signals() noexcept {
-    sigset_t others;
-    sigfillset(&others);
-    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&others, own);
-    pthread_sigmask(SIG_BLOCK, &others, nullptr);
 }
 
 }  // namespace cypool

@@ -1,7 +1,7 @@
 // The plain struct and the ABI number that the engine, our environments and plug-ins share.
 #pragma once
 
-#define CYPOOL_ABI 1  // bump on any change of Env (methods, their order, fields) or of Slot
+#define CYPOOL_ABI 2  // bump on any change of Env (methods, their order, fields) or of Slot
 
 namespace cypool {
 

@@ -15,6 +15,10 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         size_t height() noexcept
         size_t width() noexcept
 
+    cdef cppclass ALEState:
+        ALEState(const string& serialized) except +
+        string serialize() except +
+
     cdef cppclass ALEInterface:
         ALEInterface() except +
         void setInt(const string& key, int value) except +
@@ -28,6 +32,8 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         vector[Action] getLegalActionSet() except +
         vector[Action] getMinimalActionSet() except +
         const ALEScreen& getScreen() noexcept
+        ALEState cloneState(cbool include_rng) except +
+        void restoreState(const ALEState& state) except +
 
 cdef extern from "ale/common/Log.hpp" namespace "ale" nogil:
     enum LogLevel "ale::Logger::mode":

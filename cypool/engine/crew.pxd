@@ -1,4 +1,4 @@
-"""The threads that step environments, and all they share."""
+"""Environments and the batches they fill: what the threads do."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.atomic cimport atomic
@@ -7,7 +7,9 @@ from libcpp.vector cimport vector
 
 from cypool.engine.batch cimport Column, OpenBatch
 from cypool.engine.ready cimport Ready, Shares
-from cypool.engine.threads cimport thread
+
+cdef enum:
+    SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
     NEXT_STEP                    # with its next step, which ignores the action
@@ -36,10 +38,11 @@ cdef struct Claim:               # what one thread holds at the moment
     # every so often the cost of a step is measured
     uint32_t turn
     int64_t started              # 0: this chunk is not measured
+    char[64] gap                 # claims lie side by side, but two threads never write to one cache line
 
 
 cdef class Crew:
-    """Threads, environments and the batches they fill."""
+    """Environments and the batches they fill."""
     cdef list owner                      # owns the references that envs borrows
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, copied at send
@@ -58,23 +61,17 @@ cdef class Crew:
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write
     cdef dict errors                     # env id -> exception; with the GIL only
     cdef int num_steppers                # threads that step envs, a caller that takes part included
-    cdef vector[thread*] threads         # owned until joined
-    cdef atomic[uint32_t] num_begun      # threads that have taken their number
-    cdef atomic[uint32_t] signal         # idle workers sleep on it
-    cdef atomic[uint32_t] sleeping       # how many do
+    cdef vector[Claim] claims            # one per thread that serves this crew
     cdef atomic[uint32_t] stopping
     cdef atomic[uint32_t] cost_ns        # of one step, running mean; 0: unknown
-    cdef int forks                       # of this process when the threads were started
+    cdef bint statistics                 # of episodes are kept
 
     # with the GIL, on the caller's thread
-    cdef int start(self, int num_workers) except -1
-    cdef void stop(self)
-    cdef bint forked(self) noexcept
+    cdef int expect(self, uint32_t num_threads) except -1
     cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1
     cdef int failed(self, Claim* claim, object error) except -1
     # without the GIL
-    cdef void rouse(self, uint32_t count) noexcept nogil
-    cdef int serve(self, Claim* claim) except -1 nogil
+    cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
     cdef bint cut_short(self, Claim* claim) noexcept nogil
@@ -82,9 +79,10 @@ cdef class Crew:
     cdef int reset(self, PyObject* env) except -1 nogil
     cdef int observe(self, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil
     cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil
+    cdef void tally(self, PyObject* env) noexcept nogil
+    cdef void report(self, PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil
     cdef void blank(self, Claim* claim) noexcept nogil
     cdef void count(self, Claim* claim) noexcept nogil
     cdef void measure(self, Claim* claim) noexcept nogil
-    cdef bint await_work(self, Claim* claim) noexcept nogil
     cdef bint has_work(self, Claim* claim) noexcept nogil
     cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil

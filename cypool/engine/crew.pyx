@@ -1,37 +1,24 @@
-"""The threads that step environments, and all they share.
+"""Environments and the batches they fill: what the threads do.
 
 The way of one environment: `take` claims its id, alone or with others; `advance` steps it, claims a
 row once the step is done and has it observed there; `count` adds the row to those finished and wakes
-the caller when the batch is full. An exception passes through the shell `run`, which completes the row.
+the caller when the batch is full. An exception passes through the thread's
+shell, which has `failed` complete the row.
 """
-import os
-
-from libc.limits cimport INT_MAX
+from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
 from cypool.engine.batch cimport MAX_COLUMNS, Column
-from cypool.engine.threads cimport block_signals, now_ns, on_thread, park, relax, wake
+from cypool.engine.park cimport now_ns, park, relax, wake
 from cypool.env cimport Env, Slot
 
 cdef enum:
-    SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
     LEAST_NS = 1_000             # a claim is worth at least so much work, as it costs some 0.1 us ...
     MOST_NS = 20_000             # ... and no more, so that threads finish together
 
-# forks this process has seen; threads do not survive one
-cdef int forks = 0
-
-
-def _count_fork():
-    global forks
-    forks += 1
-
-
-os.register_at_fork(after_in_child=_count_fork)
-
 
 cdef class Crew:
-    """Threads, environments and the batches they fill.
+    """Environments and the batches they fill.
 
     Args:
         envs: `Env` objects, in the order of their ids.
@@ -40,12 +27,13 @@ cdef class Crew:
         action_bytes: Size of one action.
         ordered: Whether row k of a batch belongs to the k-th id of its send.
         autoreset: When an environment whose episode has ended starts the next one.
+        statistics: Whether to keep returns and lengths of episodes.
 
     Threads: all methods but those marked in the `.pxd` belong to the pool's caller.
     """
 
     def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes, bint ordered,
-                  Autoreset autoreset):
+                  Autoreset autoreset, bint statistics):
         cdef Env env
         self.owner = envs
         for env in envs:
@@ -59,6 +47,7 @@ cdef class Crew:
         self.batch_rows = batch_rows
         self.ordered = ordered
         self.autoreset = autoreset
+        self.statistics = statistics
         self.errors = {}
         self.num_steppers = 1
 
@@ -67,48 +56,18 @@ cdef class Crew:
         for batch in self.open:
             del batch
 
-    cdef int start(self, int num_workers) except -1:
-        """Starts the threads; `stop` has to be called before the crew goes away."""
-        self.forks = forks
+    cdef int expect(self, uint32_t num_threads) except -1:
+        """Prepares for so many threads besides the caller."""
+        cdef Claim claim
+        cdef uint32_t k
+        memset(&claim, 0, sizeof(Claim))
+        claim.quota = -1
+        for k in range(num_threads):
+            claim.thread = k + 1
+            self.claims.push_back(claim)
         if self.ordered:
-            self.shares.reset(new Shares(num_workers + 1))
-        try:
-            for _ in range(num_workers):
-                self.threads.push_back(new thread(work, <void*>self))
-        except BaseException:
-            self.stop()
-            raise
+            self.shares.reset(new Shares(num_threads + 1))
         return 0
-
-    cdef void stop(self):
-        """Ends the threads as soon as each has finished the step it is at."""
-        cdef thread* worker
-        if self.forked():
-            # the threads are the parent's; there is nothing here to join
-            self.threads.clear()
-            return
-        self.stopping.store(1)
-        self.signal.fetch_add(1)
-        wake(self.signal, INT_MAX)
-        with nogil:
-            for worker in self.threads:
-                if on_thread(worker):
-                    # the garbage collector ran here, in an env's error path, and found the pool
-                    worker.detach()
-                else:
-                    worker.join()
-                del worker
-        self.threads.clear()
-
-    cdef bint forked(self) noexcept:
-        """Whether the threads stayed behind in the parent process."""
-        return self.threads.size() > 0 and self.forks != forks
-
-    cdef void rouse(self, uint32_t count) noexcept nogil:
-        """Wakes up to `count` workers, if any sleep, for what was published."""
-        if self.sleeping.load() > 0:
-            self.signal.fetch_add(1)
-            wake(self.signal, count)
 
     cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
         """Does what the claim allows, then waits for `wanted` finished rows.
@@ -140,11 +99,9 @@ cdef class Crew:
         claim.started = 0
         return 0
 
-    cdef int serve(self, Claim* claim) except -1 nogil:
-        while True:
-            self.drain(claim)
-            if not self.await_work(claim):
-                return 0
+    cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil:
+        """Has a thread come back after so much work, as others wait for it; 0: when all is done."""
+        claim.quota = max(ns // max(self.cost_ns.load(), <uint32_t>1), <int64_t>1) if ns > 0 else -1
 
     cdef int drain(self, Claim* claim) except -1 nogil:
         # the hot loop: no Python, no lock
@@ -208,6 +165,7 @@ cdef class Crew:
         claim.row = -1
         (<Env>env).reward = 0
         (<Env>env).terminated = (<Env>env).truncated = False
+        (<Env>env).raw_reward = NAN
         if (<Env>env).unmoved:
             (<Env>env).unmoved = False
         elif (<Env>env).over:
@@ -219,8 +177,12 @@ cdef class Crew:
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 truncated = True
             (<Env>env).over = terminated or truncated
+            if self.statistics:
+                self.tally(env)
         # only now is a row needed: a slow env has held none
         batch = self.claim_row(claim, &row)
+        if self.statistics:
+            self.report(env, batch, row, terminated or truncated)
         if self.autoreset == SAME_STEP and (terminated or truncated):
             self.observe(env, batch, batch.finals, row)
             batch.final_step[row] = (<Env>env).elapsed_step
@@ -238,6 +200,10 @@ cdef class Crew:
 
     cdef int reset(self, PyObject* env) except -1 nogil:
         (<Env>env).elapsed_step = 0
+        if self.statistics:
+            (<Env>env).episode_return = 0
+            (<Env>env).episode_length = 0
+            (<Env>env).episode_began = now_ns()
         (<Env>env).reset()
         (<Env>env).forced = (<Env>env).over = False
         return 0
@@ -270,6 +236,19 @@ cdef class Crew:
             claim.batch = batch
         return batch
 
+    cdef void tally(self, PyObject* env) noexcept nogil:
+        """Adds a step to the statistics of its episode."""
+        cdef double gain = (<Env>env).raw_reward
+        (<Env>env).episode_return = (<Env>env).episode_return + ((<Env>env).reward if isnan(gain) else gain)
+        (<Env>env).episode_length = (<Env>env).episode_length + 1
+
+    cdef void report(self, PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
+        """Writes the statistics of an episode that has ended; 0 else."""
+        batch.episode_return[row] = (<Env>env).episode_return if ended else 0
+        batch.episode_length[row] = (<Env>env).episode_length if ended else 0
+        # in seconds, with six digits, as Gymnasium has them
+        batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) * 1e-3) * 1e-6 if ended else 0
+
     cdef void blank(self, Claim* claim) noexcept nogil:
         """Completes the row of an environment that could not: zero, truncated."""
         cdef int32_t env_id = claim.ids[claim.at]
@@ -288,6 +267,8 @@ cdef class Crew:
             for k in range(batch.num_columns):
                 memset(batch.finals[k].data + row * batch.finals[k].row_bytes, 0, batch.finals[k].row_bytes)
             batch.final_step[row] = (<Env>env).elapsed_step
+        if self.statistics:
+            self.report(env, batch, row, True)
         (<Env>env).over = True
         claim.uncounted += 1
 
@@ -310,30 +291,6 @@ cdef class Crew:
             # a thread that lost its core in the middle says nothing about the environment
             cost = mean + (min(cost, 8 * mean) - mean) // 8
         self.cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
-
-    cdef bint await_work(self, Claim* claim) noexcept nogil:
-        """Spins, then sleeps, until there is something to claim; False when the pool closes."""
-        cdef int64_t start = now_ns()
-        cdef uint32_t seen, _k
-        while True:
-            for _k in range(16):
-                if self.stopping.load() != 0:
-                    return False
-                if self.has_work(claim):
-                    return True
-                relax()
-            if now_ns() - start < SPIN_NS:
-                continue
-            seen = self.signal.load()
-            # counted first, looked afterwards: whoever publishes in between sees a sleeper and signals
-            self.sleeping.fetch_add(1)
-            if self.stopping.load() == 0 and not self.has_work(claim):
-                park(self.signal, seen, -1)
-                self.sleeping.fetch_sub(1)
-                start = now_ns()
-            else:
-                self.sleeping.fetch_sub(1)
-                return self.stopping.load() == 0
 
     cdef bint has_work(self, Claim* claim) noexcept nogil:
         """Whether there may be something to claim; says so of a synchronous batch once only."""
@@ -369,20 +326,3 @@ cdef class Crew:
             seen = batch.finished.load()
         batch.wanted.store(0)
         return batch.finished.load() >= wanted
-
-
-cdef void work(void* arg) noexcept with gil:
-    """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
-    cdef Crew crew = <Crew>arg
-    cdef Claim claim
-    memset(&claim, 0, sizeof(claim))
-    claim.thread = crew.num_begun.fetch_add(1) + 1
-    claim.quota = -1
-    block_signals()
-    while True:
-        try:
-            with nogil:
-                crew.serve(&claim)
-            return
-        except BaseException as error:
-            crew.failed(&claim, error)

@@ -1,0 +1,11 @@
+"""Sleeping on a word and waking who sleeps there; the clock."""
+from libc.stdint cimport int64_t, uint32_t
+from libcpp cimport bool as cbool
+from libcpp.atomic cimport atomic
+
+
+cdef extern from "cypool/park.h" namespace "cypool" nogil:
+    cbool park(atomic[uint32_t]& word, uint32_t expected, int64_t timeout_ns) noexcept
+    void wake(atomic[uint32_t]& word, int count) noexcept
+    void relax() noexcept
+    int64_t now_ns() noexcept

@@ -1,0 +1,271 @@
+"""Threads that look for crews with something to do; of one pool, or shared by several.
+
+A thread is with one crew at a time, and says so: whoever closes a pool takes its crew off the list and waits until no
+thread is with it. A thread that finds nothing to do spins for a moment, then sleeps.
+"""
+import os
+import weakref
+
+from cypool.arguments import check_int
+from cypool.engine import cpus
+
+from libc.limits cimport INT_MAX
+
+from cypool.engine.crew cimport SPIN_NS
+from cypool.engine.park cimport now_ns, park, relax, wake
+
+cdef enum:
+    TURN_NS = 1_000_000          # how long a thread stays with one of several crews
+
+# forks this process has seen; threads do not survive one
+cdef int forks = 0
+
+# closed at exit, after the pools
+thread_pools = weakref.WeakSet()
+
+
+def _count_fork():
+    global forks
+    forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+cdef class Threads:
+    """Threads that serve the crews of one pool, or of several.
+
+    Args:
+        count: How many; 0 is allowed.
+        affinity: For each the set of CPUs it may run on, or None.
+
+    Threads: `attach` and `detach` for callers with the GIL, any of them.
+    """
+
+    def __cinit__(self, int count, affinity=None):
+        self.count = count
+        self.affinity = affinity
+        self.start()
+
+    def __dealloc__(self):
+        cdef Visit* visit
+        for visit in self.visits:
+            del visit
+
+    cdef int start(self) except -1:
+        self.forks = forks
+        for _ in range(self.count):
+            self.visits.push_back(new Visit())
+        try:
+            for _ in range(self.count):
+                self.threads.push_back(new thread(work, <void*>self))
+        except BaseException:
+            self.stop()
+            raise
+        return 0
+
+    cdef void stop(self):
+        """Ends the threads as soon as each has finished the step it is at."""
+        cdef thread* worker
+        self.closed = True
+        if self.forked():
+            # the threads are the parent's; there is nothing here to join
+            self.threads.clear()
+            return
+        self.stopping.store(1)
+        self.signal.fetch_add(1)
+        wake(self.signal, INT_MAX)
+        with nogil:
+            for worker in self.threads:
+                if on_thread(worker):
+                    # the garbage collector ran here, in an env's error path, and found the pool
+                    worker.detach()
+                else:
+                    worker.join()
+                del worker
+        self.threads.clear()
+
+    cdef bint forked(self) noexcept:
+        """Whether the threads stayed behind in the parent process."""
+        return self.threads.size() > 0 and self.forks != forks
+
+    cdef int attach(self, Crew crew) except -1:
+        """Has the threads serve a crew."""
+        cdef uint32_t place
+        for place in range(<uint32_t>MAX_CREWS):
+            if self.crews[place].load() == NULL:
+                crew.expect(self.count)
+                self.num_places.store(max(self.num_places.load(), place + 1))
+                self.num_crews.fetch_add(1)
+                self.crews[place].store(<void*>crew)
+                return 0
+        raise RuntimeError(f"threads: expected to serve at most {MAX_CREWS} pools")
+
+    cdef void detach(self, Crew crew):
+        """Ends a crew's work and waits until no thread is with it; does nothing if it was not attached."""
+        cdef uint32_t place
+        cdef size_t k
+        crew.stopping.store(1)
+        for place in range(self.num_places.load()):
+            if self.crews[place].load() == <void*>crew:
+                self.crews[place].store(NULL)
+                self.num_crews.fetch_sub(1)
+                break
+        else:
+            return
+        if self.forked():
+            return
+        with nogil:
+            self.leaving.fetch_add(1)
+            for k in range(self.threads.size()):
+                # the garbage collector may have found the pool in this very thread, in an env's error path
+                if not on_thread(self.threads[k]):
+                    while self.visits[k].place.load() == place + 1:
+                        park(self.visits[k].place, place + 1, -1)
+            self.leaving.fetch_sub(1)
+
+    cdef void rouse(self, uint32_t wanted) noexcept nogil:
+        """Wakes up to `wanted` threads, if any sleep, for what was published."""
+        if self.sleeping.load() > 0:
+            self.signal.fetch_add(1)
+            wake(self.signal, wanted)
+
+    cdef int serve(self, uint32_t index) except -1 nogil:
+        cdef Visit* visit = self.visits[index]
+        while True:
+            # still with a crew: an env of it has raised
+            if visit.place.load() == 0 and not self.enter(index) and not self.await_work(index):
+                return 0
+            (<Crew>visit.crew).drain(&(<Crew>visit.crew).claims[index])
+            self.leave(index)
+
+    cdef bint enter(self, uint32_t index) noexcept nogil:
+        """Goes to the next crew that has something to do; False if there is none."""
+        cdef Visit* visit = self.visits[index]
+        cdef uint32_t num_places = self.num_places.load(), place, _k
+        cdef void* crew
+        for _k in range(num_places):
+            place = visit.next if visit.next < num_places else 0
+            visit.next = place + 1
+            crew = self.crews[place].load()
+            if crew == NULL:
+                continue
+            # said first, looked again afterwards: whoever takes the crew off in between waits for this thread
+            visit.place.store(place + 1)
+            if self.crews[place].load() == crew and (<Crew>crew).has_work(&(<Crew>crew).claims[index]):
+                visit.crew = crew
+                (<Crew>crew).limit(&(<Crew>crew).claims[index], TURN_NS if self.num_crews.load() > 1 else 0)
+                return True
+            self.leave(index)
+        return False
+
+    cdef void leave(self, uint32_t index) noexcept nogil:
+        self.visits[index].place.store(0)
+        if self.leaving.load() > 0:
+            wake(self.visits[index].place, INT_MAX)
+
+    cdef bint await_work(self, uint32_t index) noexcept nogil:
+        """Spins, then sleeps, until it is with a crew; False when the threads are to end."""
+        cdef int64_t start = now_ns()
+        cdef uint32_t seen, _k
+        while True:
+            for _k in range(16):
+                if self.stopping.load() != 0:
+                    return False
+                if self.enter(index):
+                    return True
+                relax()
+            if now_ns() - start < SPIN_NS:
+                continue
+            seen = self.signal.load()
+            # counted first, looked afterwards: whoever publishes in between sees a sleeper and signals
+            self.sleeping.fetch_add(1)
+            if self.stopping.load() == 0:
+                if self.enter(index):
+                    self.sleeping.fetch_sub(1)
+                    return True
+                park(self.signal, seen, -1)
+            self.sleeping.fetch_sub(1)
+            start = now_ns()
+
+
+cdef void work(void* arg) noexcept with gil:
+    """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
+    cdef Threads threads = <Threads>arg
+    cdef uint32_t index = threads.num_begun.fetch_add(1)
+    cdef Crew crew
+    block_signals()
+    if threads.affinity is not None:
+        try:
+            os.sched_setaffinity(0, threads.affinity[index])
+        except OSError:
+            # a CPU was taken away since it was checked
+            pass
+    while True:
+        try:
+            with nogil:
+                threads.serve(index)
+            return
+        except BaseException as error:
+            crew = <Crew>threads.visits[index].crew
+            crew.failed(&crew.claims[index], error)
+            if crew.stopping.load() != 0:
+                # the pool may have gone in this very thread, and this may be the last to hold its crew
+                threads.leave(index)
+            crew = None
+
+
+cdef class ThreadPool:
+    """Threads for several pools: `cypool.make(..., thread_pool=...)`.
+
+    Pools that are used in turn, or at the same time from several Python threads, then share the threads instead of
+    having as many each. A synchronous caller steps environments as well, and at most `num_threads - 1` of the
+    threads help it. A thread stays with a pool for a millisecond at a time while another one has work.
+
+    Args:
+        num_threads: How many, 1 to 4096; by default as many as there are CPUs for this process.
+        thread_affinity: As in `cypool.make`.
+
+    Raises:
+        TypeError, ValueError: An argument of the wrong type or out of range.
+    """
+    def __init__(self, num_threads=None, thread_affinity=None):
+        if self.threads is not None:
+            raise RuntimeError("the thread pool is made already")
+        count = cpus.available() if num_threads is None else check_int("num_threads", num_threads, 1, 4096)
+        self.threads = Threads(count, cpus.affinity(thread_affinity, count))
+        thread_pools.add(self)
+
+    def __dealloc__(self):
+        # a pool keeps this object alive
+        if self.threads is not None:
+            self.threads.stop()
+
+    @property
+    def num_threads(self):
+        """How many threads there are."""
+        return self.threads.count
+
+    @property
+    def num_pools(self):
+        """How many pools they serve at the moment."""
+        return self.threads.num_crews.load()
+
+    def close(self):
+        """Ends the threads. A second call does nothing.
+
+        Raises:
+            RuntimeError: A pool still uses them.
+        """
+        if self.num_pools > 0:
+            raise RuntimeError(f"close: {self.num_pools} pools still use these threads: close them first")
+        self.threads.stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return f"ThreadPool(num_threads={self.num_threads}, num_pools={self.num_pools})"

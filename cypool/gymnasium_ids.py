@@ -1,0 +1,52 @@
+"""Lets `gymnasium.make_vec("cypool/Pong-v5")` find our environments, whichever of the two is imported first.
+
+Gymnasium has no entry points for plug-ins: somebody has to call its `register`. But importing cypool is not to import
+Gymnasium, so if it is not there yet, we wait for its import.
+"""
+import importlib.util
+import sys
+
+
+def announce(ids):
+    """Registers environments with Gymnasium, if that is loaded; else they are when it is.
+
+    Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays what it is.
+    """
+    # half imported it is in sys.modules already, without its functions
+    gymnasium = sys.modules.get("gymnasium")
+    if not hasattr(gymnasium, "register"):
+        return
+    for id in ids:
+        name = id if "/" in id else f"cypool/{id}"
+        if name not in gymnasium.registry:
+            gymnasium.register(name, vector_entry_point="cypool:make_gymnasium", kwargs={"id": id})
+
+
+def announce_all():
+    """Registers all environments with Gymnasium, now or when it is imported."""
+    if "gymnasium" not in sys.modules:
+        sys.meta_path.insert(0, _Wait())
+    else:
+        from cypool.registry import list_all_envs
+
+        announce(list_all_envs())
+
+
+class _Wait:
+    """A finder that finds nothing, but learns in this way that Gymnasium is being imported."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "gymnasium":
+            return None
+        # only once, and not in the search that follows
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_announce(module):
+                execute(module)
+                announce_all()
+
+            spec.loader.exec_module = execute_and_announce
+        return spec

@@ -1,0 +1,31 @@
+// What threads need besides std::thread. Linux only.
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace cypool {
+
+// Whether the calling thread is `other`.
+inline bool on_thread(const std::thread* other) noexcept { return other->get_id() == std::this_thread::get_id(); }
+
+// Leaves signals to other threads, so that Ctrl-C interrupts the one that runs Python; but not those that
+// tell of a crash in this one.
+inline void block_signals() noexcept {
+    sigset_t others;
+    sigfillset(&others);
+    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&others, own);
+    pthread_sigmask(SIG_BLOCK, &others, nullptr);
+}
+
+// Where a thread is at work; on a cache line of its own.
+struct alignas(64) Visit {
+    std::atomic<uint32_t> place{0};  // 1 + the place of the crew it is with; 0: with none. Others wait for it to change
+    void* crew = nullptr;            // borrowed while it is with it
+    uint32_t next = 0;               // the place to look at first next time
+};
+
+}  // namespace cypool
