@@ -26,6 +26,7 @@ FLAGS = (
     "-DNPY_TARGET_VERSION=NPY_2_0_API_VERSION",
     "-Wall",
     "-Wextra",
+    "-Wno-psabi",  # vectors wider than the CPU's go between functions that are all inlined
     # what Cython writes
     "-Wno-unused-parameter",
     "-Wno-unused-function",

@@ -177,15 +177,14 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
     affinity = cpus.affinity(thread_affinity, num_threads)
     if env_options is None:
         cls, spec = resolve(id, max_episode_steps, options)
-        specs = [spec] * num_envs
+        found = [(cls, spec)] * num_envs
     else:
         own = list(env_options)
         if len(own) != num_envs or not all(isinstance(each, dict) for each in own):
             raise ValueError(f"env_options: expected a dict for each of {num_envs} envs, got {env_options!r}")
         found = [resolve(id, max_episode_steps, {**options, **each}) for each in own]
-        cls, spec = found[0]
-        specs = [each for _, each in found]
-        for i, each in enumerate(specs):
+        _, spec = found[0]
+        for i, (_, each) in enumerate(found):
             for part in ("observation", "action", "info"):
                 if getattr(each, part) != getattr(spec, part):
                     raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
@@ -193,6 +192,6 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
     # 30 bits: every family takes them
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
     seeds = [secrets.randbits(30) if s is None else s for s in seeds]
-    envs = [cls(each, i) for i, each in enumerate(specs)]
+    envs = [cls(each, i) for i, (cls, each) in enumerate(found)]
     pool = Pool(envs, seeds, batch_size, num_threads, autoreset, statistics, thread_pool, affinity)
     return pool, spec, seeds

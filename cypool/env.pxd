@@ -1,11 +1,21 @@
 """THE contract: what every environment, ours or a stranger's, subclasses."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 
 cdef extern from "cypool/slot.h" namespace "cypool" nogil:
     cdef struct Slot:           # one row of the batch; the pool owns the memory
         void** obs              # obs[k]: this row of the k-th observation array of the spec
         void** info             # info[k]: this row of the k-th info array of the spec
+
+    cdef struct Rows:           # neighbouring rows of the batch, for step_many
+        uint32_t count
+        const int32_t* ids      # whose they are
+        const char* actions     # of environment 0; those of the others follow it
+        void** obs              # obs[k]: the first of the rows in the k-th observation array
+        void** info
+        double* reward
+        uint8_t* terminated
+        uint8_t* truncated
 
 cdef extern from "cypool/slot.h" nogil:
     enum:
@@ -48,6 +58,9 @@ cdef class Env:
     cdef object save(self)                                    # all that reset, step and observe go by; pickles
     cdef int load(self, object state) except -1               # takes what save gave, of an env with the same options
     cdef object render(self)                                  # a picture: uint8 (height, width, 3)
+    # can be implemented together, for environments so cheap that calling each costs more than its step
+    cdef bint gather(self, list envs) except -1               # all of a pool, before the first reset; True: step_many
+    cdef int step_many(self, const Rows* rows) except -1 nogil    # step and observe, for all whose rows these are
 
 
 cdef inline int import_cypool() except -1:

@@ -59,3 +59,9 @@ cdef class Env:
 
     cdef object render(self):
         raise NotImplementedError(f"render: {type(self).__name__} has none")
+
+    cdef bint gather(self, list envs) except -1:
+        return False
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        raise NotImplementedError("step_many")

@@ -92,6 +92,11 @@ def resolve(id, max_episode_steps, options):
     spec = cls.describe(**chosen)
     if not isinstance(spec, EnvSpec):
         raise TypeError(f"{entry.entry_point}.describe: expected an EnvSpec, got {type(spec).__name__}")
+    if spec.implementation is not None:
+        if not _is_env(spec.implementation):
+            raise TypeError(f"{entry.entry_point}.describe: expected a cdef class that derives from cypool.env.Env as "
+                            f"implementation, got {spec.implementation!r}")
+        cls = spec.implementation
     limit = entry.max_episode_steps if max_episode_steps is None else _limit(max_episode_steps)
     # what describe returns is checked, what it was given is not
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)

@@ -86,6 +86,7 @@ class EnvSpec:
         info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
         max_seed: The greatest seed an environment takes; None: any.
         render_fps: Steps per second of an episode that is watched; None: the environment cannot be drawn.
+        implementation: The subclass of `Env` to make; None: the one that describes.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
         max_episode_steps: The engine truncates an episode after so many steps; None: never.
         options: Every option of the environment with the value it has here; `describe` returns those that it
@@ -97,6 +98,7 @@ class EnvSpec:
     info: Mapping[str, Array] = field(default_factory=dict)
     max_seed: int | None = None
     render_fps: int | None = None
+    implementation: type | None = None
     id: str = ""
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

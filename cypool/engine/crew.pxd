@@ -27,6 +27,7 @@ cdef struct Claim:               # what one thread holds at the moment
     int64_t row                  # of the one in work, else; -1: not claimed yet
     OpenBatch* batch             # holds the rows that are written and not yet counted
     uint32_t uncounted           # how many they are
+    bint stepped                 # the rest of the chunk was stepped together, and has to be booked
     uint32_t alone               # rows at the end of the list that are for this thread, nobody else knows of them
     int64_t quota                # ids it may still take from the ring; below 0: no limit
     # the caller comes back to look for signals
@@ -65,6 +66,8 @@ cdef class Crew:
     cdef atomic[uint32_t] stopping
     cdef atomic[uint32_t] cost_ns        # of one step, running mean; 0: unknown
     cdef bint statistics                 # of episodes are kept
+    cdef bint gathered                   # environments can step many at once
+    cdef bint together                   # and shall, in this batch
 
     # with the GIL, on the caller's thread
     cdef int expect(self, uint32_t num_threads) except -1
@@ -76,6 +79,8 @@ cdef class Crew:
     cdef bint take(self, Claim* claim) noexcept nogil
     cdef bint cut_short(self, Claim* claim) noexcept nogil
     cdef int advance(self, Claim* claim) except -1 nogil
+    cdef int advance_many(self, Claim* claim) except -1 nogil
+    cdef void aim(self, void** row_data, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil
     cdef int reset(self, PyObject* env) except -1 nogil
     cdef int observe(self, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil
     cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil

@@ -10,7 +10,7 @@ from libc.string cimport memset
 
 from cypool.engine.batch cimport MAX_COLUMNS, Column
 from cypool.engine.park cimport now_ns, park, relax, wake
-from cypool.env cimport Env, Slot
+from cypool.env cimport Env, Rows, Slot
 
 cdef enum:
     LEAST_NS = 1_000             # a claim is worth at least so much work, as it costs some 0.1 us ...
@@ -106,6 +106,8 @@ cdef class Crew:
     cdef int drain(self, Claim* claim) except -1 nogil:
         # the hot loop: no Python, no lock
         while True:
+            if self.together and claim.count > 0:
+                self.advance_many(claim)
             while claim.at < claim.count:
                 self.advance(claim)
                 claim.at += 1
@@ -120,6 +122,7 @@ cdef class Crew:
         if claim.started != 0:
             self.measure(claim)
         claim.at = claim.count = 0
+        claim.stepped = False
         claim.started = 0
         if self.stopping.load() != 0:
             return False
@@ -198,6 +201,53 @@ cdef class Crew:
         claim.uncounted += 1
         return 0
 
+    cdef int advance_many(self, Claim* claim) except -1 nogil:
+        """Has a chunk stepped by one call, then does for each environment what `advance` does besides."""
+        cdef OpenBatch* batch
+        cdef void* row_data[MAX_COLUMNS]
+        cdef Rows rows
+        cdef PyObject* env
+        cdef uint32_t row
+        batch = self.claim_row(claim, &row)
+        if not claim.stepped:
+            self.aim(row_data, batch, batch.columns, row)
+            rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, self.actions.data()
+            rows.obs, rows.info = row_data, row_data + batch.num_obs
+            rows.reward = batch.reward + row
+            rows.terminated, rows.truncated = batch.terminated + row, batch.truncated + row
+            memset(rows.truncated, 0, rows.count)
+            (<Env>self.envs[rows.ids[0]]).step_many(&rows)
+            claim.stepped = True
+        while claim.at < claim.count:
+            self.claim_row(claim, &row)
+            env = self.envs[claim.ids[claim.at]]
+            (<Env>env).raw_reward = NAN
+            if (<Env>env).over:
+                self.reset(env)
+                batch.reward[row] = 0
+                batch.terminated[row] = batch.truncated[row] = False
+                self.observe(env, batch, batch.columns, row)
+            else:
+                (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+                if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
+                    batch.truncated[row] = True
+                (<Env>env).over = batch.terminated[row] or batch.truncated[row]
+                if self.statistics:
+                    (<Env>env).reward = batch.reward[row]
+                    self.tally(env)
+            if self.statistics:
+                self.report(env, batch, row, batch.terminated[row] or batch.truncated[row])
+            if self.autoreset == SAME_STEP and (<Env>env).over:
+                self.observe(env, batch, batch.finals, row)
+                batch.final_step[row] = (<Env>env).elapsed_step
+                self.reset(env)
+                self.observe(env, batch, batch.columns, row)
+            batch.env_id[row] = claim.ids[claim.at]
+            batch.elapsed_step[row] = (<Env>env).elapsed_step
+            claim.uncounted += 1
+            claim.at += 1
+        return 0
+
     cdef int reset(self, PyObject* env) except -1 nogil:
         (<Env>env).elapsed_step = 0
         if self.statistics:
@@ -212,13 +262,17 @@ cdef class Crew:
         """Has the environment write to a row of some columns."""
         cdef void* row_data[MAX_COLUMNS]
         cdef Slot out
-        cdef int k
-        for k in range(batch.num_columns):
-            row_data[k] = columns[k].data + row * columns[k].row_bytes
+        self.aim(row_data, batch, columns, row)
         out.obs = row_data
         out.info = row_data + batch.num_obs
         (<Env>env).observe(&out)
         return 0
+
+    cdef void aim(self, void** row_data, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
+        """Finds where a row lies in each of some columns."""
+        cdef int k
+        for k in range(batch.num_columns):
+            row_data[k] = columns[k].data + row * columns[k].row_bytes
 
     cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil:
         """The batch and row for the environment in work; the same ones if asked again."""

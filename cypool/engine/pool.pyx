@@ -157,6 +157,8 @@ cdef class Pool:
         self.crew = Crew(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode,
                          statistics)
         self.crew.filling = self.filling
+        # only neighbouring rows can be stepped together
+        self.crew.gathered = (<Env>envs[0]).gather(envs) and not self.is_async
         if self.is_async:
             for k in range(num_open):
                 block = Block(self.layout)
@@ -266,6 +268,7 @@ cdef class Pool:
             if others:
                 ids, count = self.all_ids.data(), <uint32_t>self.num_envs
             self.out = None
+            self.crew.together = False
             self._dispatch(ids, count)
         finally:
             self.busy = False
@@ -473,6 +476,7 @@ cdef class Pool:
         if out is not None and len(out[len(out) - 1]) != <Py_ssize_t>count:
             raise ValueError(f"out: expected arrays of {count} rows, got {len(out[len(out) - 1])}")
         self.out = out
+        self.crew.together = self.crew.gathered
         if ids == self.all_ids.data():
             memcpy(target, source, count * self.action_bytes)
         else:

@@ -4,6 +4,7 @@ import math
 import numpy as np
 
 from cypool.arguments import check_bool
+from cypool.envs.fast_control import FastCartPole
 from cypool.spec import Array, Discrete, EnvSpec
 
 from libc.math cimport cos, sin
@@ -29,15 +30,17 @@ cdef class CartPole(Env):
     cdef bint sutton_barto_reward
 
     @staticmethod
-    def describe(sutton_barto_reward=False):
+    def describe(sutton_barto_reward=False, precision="exact"):
         """Returns the spec.
 
         Args:
             sutton_barto_reward: Reward as in Sutton and Barto's book.
+            precision: "exact": the reference's bits; "fast": single precision, see `FastCartPole`.
         """
         options = {"sutton_barto_reward": check_bool("sutton_barto_reward", sutton_barto_reward)}
         high = np.array([2 * X_LIMIT, np.inf, 2 * THETA_LIMIT, np.inf], np.float32)
-        return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2), options=options)
+        return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2), options=options,
+                       implementation=FastCartPole if precision == "fast" else None)
 
     def __init__(self, spec, env_id):
         self.sutton_barto_reward = spec.options["sutton_barto_reward"]

@@ -3,12 +3,27 @@
 
 #define CYPOOL_ABI 2  // bump on any change of Env (methods, their order, fields) or of Slot
 
+#include <cstdint>
+
 namespace cypool {
 
 // One row of a batch: where an environment writes what it observes. The pool owns the memory.
 struct Slot {
     void* const* obs;   // obs[k]: this row of the k-th observation array, in the order of the spec
     void* const* info;  // info[k]: this row of the k-th info array, in the order of the spec
+};
+
+// Neighbouring rows of a batch, for environments that step many at once. Also of environments whose episode is over:
+// the engine resets these afterwards, whatever became of them.
+struct Rows {
+    uint32_t count;
+    const int32_t* ids;   // whose they are
+    const char* actions;  // of environment 0; those of the others follow it
+    void* const* obs;     // obs[k]: the first of the rows in the k-th observation array
+    void* const* info;
+    double* reward;
+    uint8_t* terminated;
+    uint8_t* truncated;   // 0 so far
 };
 
 }  // namespace cypool

@@ -1,0 +1,92 @@
+"""Classic control in single precision, many environments at a time: the option `precision="fast"`."""
+from libc.stdint cimport uint8_t, uint32_t
+from libcpp cimport bool as cbool
+from libcpp.memory cimport shared_ptr
+
+from cypool.env cimport Env, Rng, Rows, Slot
+
+cdef extern from "cypool/classic_control.h" namespace "cypool" nogil:
+    cdef cppclass Herd:              # the states of many environments of one game, side by side
+        void reset(uint32_t place, const Rng* rng) noexcept
+        void step(uint32_t place, const void* action, double* reward, uint8_t* terminated) noexcept
+        void observe(uint32_t place, void* obs) noexcept
+        void step_rows(const Rows& rows) noexcept
+        void get(uint32_t place, float* state) noexcept
+        void set(uint32_t place, const float* state) noexcept
+
+    shared_ptr[Herd] herd_of[Game](const Game& game, uint32_t size) except +
+
+    cdef cppclass CartPoleGame "cypool::FastCartPole":
+        cbool sutton_barto
+    cdef cppclass MountainCarGame "cypool::FastMountainCar":
+        float goal_velocity
+    cdef cppclass MountainCarContinuousGame "cypool::FastMountainCarContinuous":
+        float goal_velocity
+    cdef cppclass PendulumGame "cypool::FastPendulum":
+        float g
+    cdef cppclass AcrobotGame "cypool::FastAcrobot":
+        pass
+
+
+cdef class Fast(Env):
+    """A game whose state lies beside those of the other environments of its pool.
+
+    The rules are the game's, but in single precision and with a sine and a cosine of our own: an episode differs from
+    the reference's after some steps, the statistics of many do not. A subclass says which game it is.
+    """
+    cdef shared_ptr[Herd] herd
+    cdef uint32_t place              # in the herd
+
+    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+        raise NotImplementedError("herd_for")
+
+    def __init__(self, spec, env_id):
+        # of its own, unless all turn out to be alike
+        self.herd = self.herd_for(1)
+
+    cdef bint gather(self, list envs) except -1:
+        cdef Fast env
+        cdef uint32_t k
+        if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
+            return False
+        cdef shared_ptr[Herd] herd = self.herd_for(len(envs))
+        for k in range(<uint32_t>len(envs)):
+            env = envs[k]
+            env.herd, env.place = herd, k
+        return True
+
+    cdef int reset(self) except -1 nogil:
+        self.herd.get().reset(self.place, self.rng)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef uint8_t terminated
+        self.herd.get().step(self.place, action, &self.reward, &terminated)
+        self.terminated = terminated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        self.herd.get().observe(self.place, out.obs[0])
+        return 0
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        self.herd.get().step_rows(rows[0])
+        return 0
+
+    cdef object save(self):
+        cdef float[4] state = [0, 0, 0, 0]
+        self.herd.get().get(self.place, state)
+        return tuple(state)
+
+    cdef int load(self, object state) except -1:
+        cdef float[4] taken = state
+        self.herd.get().set(self.place, taken)
+        return 0
+
+
+cdef class FastCartPole(Fast):
+    """CartPole; see `CartPole`."""
+    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+        cdef CartPoleGame game
+        game.sutton_barto = self.spec.options["sutton_barto_reward"]
+        return herd_of[CartPoleGame](game, size)
