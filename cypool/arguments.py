@@ -41,3 +41,14 @@ def check_bool(name, value):
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected True or False, got {value!r}")
     return bool(value)
+
+
+def check_choice(name, value, choices):
+    """Returns `value` if it is one of the strings `choices`.
+
+    Raises:
+        ValueError: It is none of them.
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_bool
+from cypool.arguments import check_bool, check_choice
 from cypool.envs.fast_control import FastCartPole
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -37,7 +37,8 @@ cdef class CartPole(Env):
             sutton_barto_reward: Reward as in Sutton and Barto's book.
             precision: "exact": the reference's bits; "fast": single precision, see `FastCartPole`.
         """
-        options = {"sutton_barto_reward": check_bool("sutton_barto_reward", sutton_barto_reward)}
+        options = {"sutton_barto_reward": check_bool("sutton_barto_reward", sutton_barto_reward),
+                   "precision": check_choice("precision", precision, ("exact", "fast"))}
         high = np.array([2 * X_LIMIT, np.inf, 2 * THETA_LIMIT, np.inf], np.float32)
         return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2), options=options,
                        implementation=FastCartPole if precision == "fast" else None)

@@ -85,8 +85,39 @@ cdef class Fast(Env):
 
 
 cdef class FastCartPole(Fast):
-    """CartPole; see `CartPole`."""
+    """`CartPole` in single precision."""
     cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
         cdef CartPoleGame game
         game.sutton_barto = self.spec.options["sutton_barto_reward"]
         return herd_of[CartPoleGame](game, size)
+
+
+cdef class FastMountainCar(Fast):
+    """`MountainCar` in single precision."""
+    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+        cdef MountainCarGame game
+        game.goal_velocity = self.spec.options["goal_velocity"]
+        return herd_of[MountainCarGame](game, size)
+
+
+cdef class FastMountainCarContinuous(Fast):
+    """`MountainCarContinuous` in single precision."""
+    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+        cdef MountainCarContinuousGame game
+        game.goal_velocity = self.spec.options["goal_velocity"]
+        return herd_of[MountainCarContinuousGame](game, size)
+
+
+cdef class FastPendulum(Fast):
+    """`Pendulum` in single precision."""
+    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+        cdef PendulumGame game
+        game.g = self.spec.options["g"]
+        return herd_of[PendulumGame](game, size)
+
+
+cdef class FastAcrobot(Fast):
+    """`Acrobot` in single precision."""
+    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+        cdef AcrobotGame game
+        return herd_of[AcrobotGame](game, size)
