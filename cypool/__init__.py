@@ -18,6 +18,7 @@ The way of the data, and where to read about each station:
 
 `make` joins them: registry.py finds the environment, spec.py describes it.
 """
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -128,10 +129,12 @@ def get_include():
 
 
 def __getattr__(name):
-    # it comes with NumPy: only for those who want it
+    # they come with NumPy: only for those who want them
     if name == "ThreadPool":
         from cypool.engine.threads import ThreadPool
         return ThreadPool
+    if name == "testing":
+        return import_module("cypool.testing")
     raise AttributeError(f"module 'cypool' has no attribute {name!r}")
 
 

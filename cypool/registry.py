@@ -20,26 +20,30 @@ class _Entry:
     id: str
     entry_point: str
     max_episode_steps: int | None
+    reference: str | None = None
     options: dict = field(default_factory=dict)
 
 
-def register(id, entry_point, *, max_episode_steps=None, **options):
+def register(id, entry_point, *, max_episode_steps=None, reference=None, **options):
     """Makes an environment known to `make`.
 
     Args:
         id: A name and a version, with a namespace if you like: "Walk-v0", "mine/Walk-v0".
         entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported at the first use.
         max_episode_steps: Truncates episodes after so many steps; None: never.
+        reference: "gymnasium:<id>" of an environment that this one equals, for `cypool.testing.check_parity`.
         **options: Values for options of the environment, instead of its own defaults.
 
     Raises:
-        ValueError: The id is malformed or taken, or the entry point or the limit is malformed.
+        ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
     """
     if not isinstance(id, str) or not _ID.fullmatch(id):
         raise ValueError(f"id: expected '<name>-v<number>', got {id!r}")
     if not isinstance(entry_point, str) or not re.fullmatch(r"[\w.]+:\w+", entry_point):
         raise ValueError(f"entry_point: expected 'module:Class', got {entry_point!r}")
-    entry = _Entry(id, entry_point, _limit(max_episode_steps), options)
+    if reference is not None and not (isinstance(reference, str) and re.fullmatch(r"gymnasium:\S+", reference)):
+        raise ValueError(f"reference: expected 'gymnasium:<id>' or None, got {reference!r}")
+    entry = _Entry(id, entry_point, _limit(max_episode_steps), reference, options)
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(id, entry) != entry:
         raise ValueError(f"id: {id!r} is registered already")
@@ -73,11 +77,7 @@ def resolve(id, max_episode_steps, options):
     """Returns the `Env` subclass and the spec of an id with options; raises as `make_spec` does."""
     from cypool.spec import EnvSpec
 
-    entries = _load()
-    if id not in entries:
-        hint = "; import the package that registers it first" if "/" in str(id) else "; list_all_envs() names all"
-        raise ValueError(f"id: no environment {id!r}{_suggest_id(str(id), entries)}{hint}")
-    entry = entries[id]
+    entry = _entry(id)
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
     if not _is_env(cls):
@@ -100,6 +100,19 @@ def resolve(id, max_episode_steps, options):
     limit = entry.max_episode_steps if max_episode_steps is None else _limit(max_episode_steps)
     # what describe returns is checked, what it was given is not
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
+
+
+def reference_of(id):
+    """Returns the `reference` that an id is registered with, or None; raises ValueError if the id is unknown."""
+    return _entry(id).reference
+
+
+def _entry(id):
+    entries = _load()
+    if id not in entries:
+        hint = "; import the package that registers it first" if "/" in str(id) else "; list_all_envs() names all"
+        raise ValueError(f"id: no environment {id!r}{_suggest_id(str(id), entries)}{hint}")
+    return entries[id]
 
 
 def _limit(max_episode_steps):

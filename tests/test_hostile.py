@@ -96,7 +96,7 @@ class NotAnEnv:
 
 
 def test_entry_points_that_are_no_environments(monkeypatch):
-    from cypool.envs.classic_control import CartPole
+    from cypool.envs.classic_control.cartpole import CartPole
 
     module = types.ModuleType("hostile_envs")
     module.NotAnEnv = NotAnEnv

@@ -1,16 +1,17 @@
-"""Classic control. CartPole is the environment to read first: it is a whole one, in one screen."""
+"""CartPole: the environment to read first, a whole one in one screen."""
 import math
 
 import numpy as np
 
 from cypool.arguments import check_bool, check_choice
 from cypool.envs.fast_control import FastCartPole
+from cypool.envs.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
 
-from libc.math cimport cos, sin
 from libc.stdint cimport int64_t
 
 from cypool.env cimport Env, Slot, uniform
+from cypool.envs.numpy_math cimport sincos
 
 cdef double X_LIMIT = 2.4
 cdef double THETA_LIMIT = 12 * 2 * math.pi / 360
@@ -41,7 +42,7 @@ cdef class CartPole(Env):
                    "precision": check_choice("precision", precision, ("exact", "fast"))}
         high = np.array([2 * X_LIMIT, np.inf, 2 * THETA_LIMIT, np.inf], np.float32)
         return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2), options=options,
-                       implementation=FastCartPole if precision == "fast" else None)
+                       render_fps=50, implementation=FastCartPole if precision == "fast" else None)
 
     def __init__(self, spec, env_id):
         self.sutton_barto_reward = spec.options["sutton_barto_reward"]
@@ -55,7 +56,8 @@ cdef class CartPole(Env):
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef double force = 10.0 if (<const int64_t*>action)[0] == 1 else -10.0
-        cdef double c = cos(self.theta), s = sin(self.theta)
+        cdef double s, c
+        sincos(self.theta, &s, &c)
         # 1.1 is the mass of cart and pole, 0.05 the pole's mass times half its length
         cdef double push = (force + 0.05 * (self.theta_dot * self.theta_dot) * s) / 1.1
         cdef double theta_acc = (9.8 * s - c * push) / (0.5 * (4.0 / 3.0 - 0.1 * (c * c) / 1.1))
@@ -86,3 +88,6 @@ cdef class CartPole(Env):
         obs[2] = <float>self.theta
         obs[3] = <float>self.theta_dot
         return 0
+
+    cdef object render(self):
+        return draw("gymnasium.envs.classic_control.cartpole:CartPoleEnv", {}, {"state": self.save()})

@@ -1,0 +1,1 @@
+"""Classic control: small systems of mechanics, as Gymnasium has them."""

@@ -1,0 +1,93 @@
+"""Pendulum: to be swung up and kept upright."""
+import math
+
+import numpy as np
+
+from cypool.arguments import check_float, check_int
+from cypool.envs.pictures import draw
+from cypool.spec import Array, EnvSpec
+
+from cypool.env cimport Env, Slot, uniform
+from cypool.envs.numpy_math cimport remainder, sincos, square, squaref
+
+cdef double PI = math.pi
+cdef double MAX_SPEED = 8
+cdef double DT = 0.05
+
+
+cdef class Pendulum(Env):
+    """A pendulum with a motor too weak to lift it at once.
+
+    Follows `gymnasium.envs.classic_control.PendulumEnv` of Gymnasium 1.4, addition by addition, so that
+    the same seed and float32 actions give the same bits.
+
+    Observation: float32 (3,): cosine and sine of the angle, which is 0 upright; angular velocity.
+    Action: float32 (1,) in [-2, 2]: the torque.
+    Reward: Minus the sum of angle squared, a tenth of velocity squared, a thousandth of torque squared.
+    Terminated: Never.
+    """
+    cdef double theta, theta_dot
+    cdef double s, c                # sine and cosine of theta
+    cdef float torque
+    cdef bint moved
+    cdef double lift                # 3 g / 2
+    cdef bint limit_first
+
+    @staticmethod
+    def describe(g=10.0, version=1):
+        """Returns the spec.
+
+        Args:
+            g: Gravity, in m/s^2.
+            version: With 0 the angle goes on by the velocity as it is before it is limited to 8, with 1 by the limited one.
+        """
+        options = {"g": check_float("g", g, -1e6, 1e6), "version": check_int("version", version, 0, 1)}
+        high = np.array([1, 1, MAX_SPEED], np.float32)
+        return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Array((1,), np.float32, -2, 2),
+                       options=options, render_fps=30)
+
+    def __init__(self, spec, env_id):
+        self.lift = 3 * spec.options["g"] / 2.0
+        self.limit_first = spec.options["version"] == 1
+
+    cdef int reset(self) except -1 nogil:
+        self.theta = uniform(self.rng, -PI, PI)
+        self.theta_dot = uniform(self.rng, -1, 1)
+        self.moved = False
+        sincos(self.theta, &self.s, &self.c)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef float u = (<const float*>action)[0]
+        cdef double angle = remainder(self.theta + PI, 2 * PI) - PI
+        # the square of the torque is of single precision, as is three times the torque
+        cdef double effort = <float>0.001 * squaref(u)
+        cdef double faster = self.theta_dot + (self.lift * self.s + <double>(<float>3 * u)) * DT
+        cdef double limited = min(max(faster, -MAX_SPEED), MAX_SPEED)
+        self.reward = -(square(angle) + 0.1 * square(self.theta_dot) + effort)
+        self.theta += (limited if self.limit_first else faster) * DT
+        self.theta_dot = limited
+        self.torque = u
+        self.moved = True
+        sincos(self.theta, &self.s, &self.c)
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef float* obs = <float*>out.obs[0]
+        obs[0] = <float>self.c
+        obs[1] = <float>self.s
+        obs[2] = <float>self.theta_dot
+        return 0
+
+    cdef object save(self):
+        return self.theta, self.theta_dot, self.torque, self.moved
+
+    cdef int load(self, object state) except -1:
+        self.theta, self.theta_dot, self.torque, self.moved = state
+        sincos(self.theta, &self.s, &self.c)
+        return 0
+
+    cdef object render(self):
+        # the arrow shows the torque of the last step
+        state = {"state": (self.theta, self.theta_dot), "last_u": np.float32(self.torque) if self.moved else None}
+        return draw("gymnasium.envs.classic_control.pendulum:PendulumEnv", {}, state)

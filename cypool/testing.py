@@ -1,0 +1,207 @@
+"""Checks of environments that anybody can run: is an environment, here and now, what it claims to be?
+
+    >>> print(cypool.testing.check_parity("Acrobot-v1"))
+"""
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+import cypool
+from cypool.arguments import check_int
+from cypool.registry import reference_of
+
+
+class ParityError(AssertionError):
+    """An environment does not do what its reference does.
+
+    Attributes:
+        id: The environment.
+        seed: The seed of the run.
+        step: The step of the run, 1 for the first; 0 for the reset before it.
+        env_id: The environment in the batch; None if what differs has no rows.
+        key: What differs: "observation", "reward", "terminated", "truncated", "info ...", "random stream", or a space.
+        ours, reference: The values.
+    """
+
+    def __init__(self, id, seed, step, env_id, key, ours, reference):
+        self.id, self.seed, self.step, self.env_id, self.key = id, seed, step, env_id, key
+        self.ours, self.reference = ours, reference
+        env = "" if env_id is None else f", env {env_id}"
+        super().__init__(f"{id}, seed {seed}, step {step}{env}: {key} is {ours!r}, the reference has {reference!r}")
+
+
+@dataclass(frozen=True)
+class Parity:
+    """What `check_parity` compared, and found to be equal.
+
+    Attributes:
+        id: The environment.
+        reference: What it was compared with, and the version of that.
+        options: Its options.
+        autoreset_mode: The mode.
+        num_envs, num_steps, seeds: How much of it.
+        num_episodes: Episodes that ended, in all runs.
+        num_terminated: How many of them were terminated, not only truncated.
+    """
+
+    id: str
+    reference: str
+    options: dict
+    autoreset_mode: str
+    num_envs: int
+    num_steps: int
+    seeds: tuple
+    num_episodes: int
+    num_terminated: int
+
+    def __str__(self):
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return (f"{self.id}{options} ({self.autoreset_mode}) equals {self.reference}: {len(self.seeds)} seeds x "
+                f"{self.num_envs} envs x {self.num_steps} steps, {self.num_episodes} episodes ended "
+                f"({self.num_terminated} terminated); observations, rewards, ends, infos and random streams byte for byte")
+
+
+def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_mode="NextStep", num_threads=None,
+                 **options):
+    """Steps an environment beside its reference, with the same seeds and random actions, and compares all, exactly.
+
+    Args:
+        id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`.
+        num_envs: Environments in the batch.
+        num_steps: Steps of the batch, for each seed.
+        seeds: Seeds, one run each.
+        autoreset_mode: As in `cypool.make`.
+        num_threads: As in `cypool.make`.
+        **options: Options of both environments, and `max_episode_steps`.
+
+    Returns:
+        A `Parity`, to be printed.
+
+    Raises:
+        ParityError: They differ; says where first.
+        NotImplementedError: The environment has no `save`, which tells where its random stream is.
+        ValueError: The environment has no reference; or an argument is wrong, as in `cypool.make`.
+        ImportError: The reference is not installed.
+    """
+    reference = reference_of(id)
+    if reference is None:
+        known = ", ".join(each for each in cypool.list_all_envs() if reference_of(each) is not None)
+        raise ValueError(f"id: {id!r} is registered without a reference to compare it with; expected one of {known}")
+    num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
+    seeds = tuple(check_int("seeds", seed, 0, 2**62) for seed in seeds)
+    if not seeds:
+        raise ValueError("seeds: expected at least one, got none")
+    ended = []
+    for seed in seeds:
+        with cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=seed, autoreset_mode=autoreset_mode,
+                         **options) as ours:
+            theirs, version = _make_reference(reference, ours, options)
+            try:
+                ended += _Run(id, seed, ours, theirs).go(num_steps)
+            finally:
+                theirs.close()
+    return Parity(id, version, options, ours.metadata["autoreset_mode"].value, ours.num_envs, num_steps, seeds,
+                  len(ended), sum(ended))
+
+
+def _make_reference(reference, ours, options):
+    """Returns the reference as a vector environment like `ours`, and its name and version."""
+    import gymnasium
+
+    _, id = reference.split(":", 1)
+    with warnings.catch_warnings():
+        # that there is a newer version of the environment, or that its spaces are unusual
+        warnings.simplefilter("ignore")
+        theirs = gymnasium.make_vec(id, num_envs=ours.num_envs, vectorization_mode="sync",
+                                    vector_kwargs={"autoreset_mode": ours.metadata["autoreset_mode"]},
+                                    disable_env_checker=True, **options)
+    return theirs, f"{id} of Gymnasium {gymnasium.__version__}"
+
+
+class _Run:
+    """One seed."""
+
+    def __init__(self, id, seed, ours, theirs):
+        self.id, self.seed, self.step = id, seed, 0
+        self.ours, self.theirs = ours, theirs
+
+    def go(self, num_steps):
+        """Returns for each episode that ended whether it was terminated."""
+        from gymnasium.vector import AutoresetMode
+
+        ours, theirs = self.ours, self.theirs
+        for key in ("single_observation_space", "single_action_space"):
+            if getattr(ours, key) != getattr(theirs, key):
+                self._differ(key, getattr(ours, key), getattr(theirs, key))
+        obs, info = ours.reset()
+        their_obs, their_info = theirs.reset(seed=self.seed)
+        self._compare("observation", obs, their_obs)
+        self._compare_info(info, their_info)
+        ours.action_space.seed(self.seed)
+        ended = []
+        for self.step in range(1, num_steps + 1):
+            actions = ours.action_space.sample()
+            *batch, info = ours.step(actions)
+            *their_batch, their_info = theirs.step(actions)
+            for key, a, b in zip(("observation", "reward", "terminated", "truncated"), batch, their_batch, strict=True):
+                self._compare(key, a, b)
+            self._compare_info(info, their_info)
+            _, _, terminated, truncated = batch
+            over = terminated | truncated
+            ended += terminated[over].tolist()
+            if over.any() and ours.metadata["autoreset_mode"] == AutoresetMode.DISABLED:
+                obs, info = ours.reset(options={"reset_mask": over})
+                their_obs, their_info = theirs.reset(options={"reset_mask": over})
+                self._compare("observation", obs, their_obs)
+                self._compare_info(info, their_info)
+        self._compare_streams()
+        return ended
+
+    def _compare(self, key, ours, theirs, rows=None, env_id=None):
+        """Compares arrays, or dicts or tuples of them: all rows, or those that count; or what one environment has."""
+        if isinstance(theirs, dict):
+            for name, part in theirs.items():
+                if not isinstance(ours, dict) or name not in ours:
+                    self._differ(f"{key} {name}", None, part, env_id)
+                self._compare(f"{key} {name}", ours[name], part, rows, env_id)
+            return
+        if isinstance(theirs, tuple):
+            if not isinstance(ours, tuple) or len(ours) != len(theirs):
+                self._differ(key, ours, theirs, env_id)
+            for k, part in enumerate(theirs):
+                self._compare(f"{key} {k}", ours[k], part, rows, env_id)
+            return
+        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
+            self._differ(f"{key}: dtype and shape", (ours.dtype, ours.shape), (theirs.dtype, theirs.shape), env_id)
+        if env_id is not None:
+            if ours.tobytes() != theirs.tobytes():
+                self._differ(key, ours, theirs, env_id)
+            return
+        for i in range(len(theirs)) if rows is None else np.flatnonzero(rows):
+            # an array of objects has one for each environment: final_obs
+            if theirs.dtype == object or ours[i].tobytes() != theirs[i].tobytes():
+                self._compare(key, ours[i], theirs[i], env_id=int(i))
+
+    def _compare_info(self, ours, theirs):
+        """Compares what the reference's info has; ours may tell more."""
+        for key, value in theirs.items():
+            if key.startswith("_") or not np.any(theirs[f"_{key}"]):
+                continue
+            if key == "final_info":
+                self._compare_info(ours[key], value)
+            elif key not in ours:
+                self._differ(f"info {key}", None, value)
+            else:
+                self._compare(f"info {key}", ours[key], value, theirs[f"_{key}"])
+
+    def _compare_streams(self):
+        """Compares where the random streams are: what has been drawn shows in the end, even if nothing came of it."""
+        for i, (row, generator) in enumerate(zip(self.ours.save().rows, self.theirs.np_random, strict=True)):
+            theirs = generator.bit_generator.state
+            if row["rng"] != theirs:
+                self._differ("random stream", row["rng"], theirs, i)
+
+    def _differ(self, key, ours, theirs, env_id=None):
+        raise ParityError(self.id, self.seed, self.step, env_id, key, ours, theirs)
