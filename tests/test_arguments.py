@@ -196,7 +196,14 @@ def test_box_actions():
     rejected(ValueError, "actions", lambda: whole([[0.5]]))
     assert whole([[3.0]]).tolist() == [[3]]
     for bad in (np.nan, np.inf, 1.01, -2):
-        rejected(ValueError, r"actions: expected values .* in row 1", lambda bad=bad: read([[0, 1], [bad, 1]]))
+        for dtype in (np.float64, np.float32):
+            actions = np.array([[0, 1], [bad, 1]], dtype)
+            rejected(ValueError, r"actions: expected values .* in row 1", lambda actions=actions: read(actions))
+            rejected(ValueError, r"actions: expected values .* in row 0", lambda actions=actions: read(actions[1:]))
+    # bounds differ from element to element; other layouts are read the same
+    rejected(ValueError, r"actions: expected values .* in row 0", lambda: read(np.array([[0, -0.5]], np.float32)))
+    for same in (np.asfortranarray(good), good.astype(">f4"), np.repeat(good, 2, 0)[::2]):
+        assert read(same).tobytes() == good.tobytes() and read(same).dtype == np.float32
 
 
 def test_the_observation_is_always_in_its_space():
