@@ -1,8 +1,8 @@
 """Functions of single numbers that give NumPy's bits, without the GIL.
 
-An environment that follows one written in Python needs the sine its source calls. `math.sin` is the C library's.
-`numpy.sin` is NumPy's own loop, for float32 always, for float64 as NumPy was built and the CPU is; where that gives what
-the C library gives, it is left out, as it costs more than the sine.
+An environment that follows one written in Python needs the sine that its source calls. `math.sin` is the C library's.
+`numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. Where that gives
+what the C library gives, the way through it is left out.
 """
 from libc.math cimport copysign, fabs, fmod
 from libc.math cimport cos as c_cos

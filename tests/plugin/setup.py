@@ -10,4 +10,5 @@ def extension(name):
 
 
 setup(packages=["walker"],
-      ext_modules=cythonize([extension("walker.walk"), extension("walker.trouble")], language_level=3))
+      ext_modules=cythonize([extension("walker.walk"), extension("walker.trouble"), extension("walker.pretender")],
+                            language_level=3))

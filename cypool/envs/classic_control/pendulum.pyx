@@ -39,7 +39,7 @@ cdef class Pendulum(Env):
 
         Args:
             g: Gravity, in m/s^2.
-            version: With 0 the angle goes on by the velocity as it is before it is limited to 8, with 1 by the limited one.
+            version: With 1 the angle goes on by the velocity once that is limited to 8, with 0 as it is before.
         """
         options = {"g": check_float("g", g, -1e6, 1e6), "version": check_int("version", version, 0, 1)}
         high = np.array([1, 1, MAX_SPEED], np.float32)

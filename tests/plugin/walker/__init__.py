@@ -2,3 +2,6 @@ import cypool
 
 cypool.register("walker/Walk-v0", "walker.walk:Walk", max_episode_steps=20)
 cypool.register("walker/Trouble-v0", "walker.trouble:Trouble")
+for fault in ("nothing", "space", "start", "gravity", "reward", "end", "stream"):
+    cypool.register(f"walker/Pretender-{fault}-v0", "walker.pretender:Pretender", max_episode_steps=200,
+                    reference="gymnasium:MountainCar-v0", fault=fault)

@@ -1,0 +1,92 @@
+"""`cypool.testing.check_parity` passes what is equal, and finds what is not."""
+import numpy as np
+import pytest
+
+import cypool
+from cypool.testing import ParityError, check_parity
+
+MODES = ["NextStep", "SameStep", "Disabled"]
+
+
+def test_a_report_says_what_was_compared():
+    report = check_parity("CartPole-v1", num_envs=3, num_steps=200, seeds=[4, 5], sutton_barto_reward=True)
+    assert (report.id, report.num_envs, report.num_steps, report.seeds) == ("CartPole-v1", 3, 200, (4, 5))
+    assert report.num_episodes == report.num_terminated > 10
+    text = str(report)
+    for part in ("CartPole-v1", "Gymnasium 1.", "2 seeds x 3 envs x 200 steps", "sutton_barto_reward=True", "NextStep"):
+        assert part in text
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_environment_outside_the_tree(walker, mode):
+    report = check_parity("walker/Pretender-nothing-v0", num_steps=450, seeds=(3,), autoreset_mode=mode)
+    assert report.num_episodes == 8 and report.num_terminated == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("fault", "step", "env_id", "key"), [
+    ("space", 0, None, "single_observation_space"),
+    ("start", 0, 1, "observation"),
+    ("reward", 50, 2, "reward"),
+    ("end", 30, 1, "terminated"),
+    # nothing else shows it
+    ("stream", 150, 3, "random stream"),
+])
+def test_the_first_difference_is_named(walker, fault, step, env_id, key, mode):
+    with pytest.raises(ParityError) as caught:
+        check_parity(f"walker/Pretender-{fault}-v0", num_steps=150, seeds=(8, 9), autoreset_mode=mode)
+    error = caught.value
+    # in SameStep an episode that ends shows the next one
+    expected = "observation" if (fault, mode) == ("end", "SameStep") else key
+    assert (error.id, error.seed, error.step, error.env_id) == (f"walker/Pretender-{fault}-v0", 8, step, env_id)
+    assert error.key == expected
+    for part in (f"step {step}", f"{expected} is {error.ours!r}", f"{error.reference!r}"):
+        assert part in str(error)
+
+
+def test_wrong_physics_are_found(walker):
+    with pytest.raises(ParityError, match="Pretender-gravity-v0, seed 0, step .*, env .: observation is") as caught:
+        check_parity("walker/Pretender-gravity-v0")
+    ours, theirs = caught.value.ours, caught.value.reference
+    assert ours.shape == theirs.shape == (2,) and 0 < np.abs(ours - theirs).max() < 1e-6
+
+
+def test_final_observations_and_infos_are_compared(walker):
+    # the first step of an episode that ends with it: only final_obs shows what it led to
+    with pytest.raises(ParityError) as caught:
+        check_parity("walker/Pretender-gravity-v0", autoreset_mode="SameStep", num_steps=3000, max_episode_steps=1)
+    assert caught.value.key == "info final_obs" and caught.value.ours.shape == (2,) and caught.value.env_id in range(4)
+
+
+def test_what_has_no_reference_says_so():
+    with pytest.raises(ValueError, match="'Pong-v5' is registered without a reference.*Acrobot-v1"):
+        check_parity("Pong-v5")
+    with pytest.raises(ValueError, match="no environment 'Pongo-v5'"):
+        check_parity("Pongo-v5")
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), [
+    ({"num_steps": 0}, ValueError, "num_steps"),
+    ({"num_steps": 1.5}, TypeError, "num_steps"),
+    ({"seeds": ()}, ValueError, "seeds"),
+    ({"seeds": (-1,)}, ValueError, "seeds"),
+    ({"num_envs": 0}, ValueError, "num_envs"),
+    ({"autoreset_mode": "Never"}, ValueError, "autoreset_mode"),
+    ({"gravity": 3}, ValueError, "gravity: no option of CartPole-v1"),
+])
+def test_wrong_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        check_parity("CartPole-v1", **arguments)
+
+
+@pytest.mark.parametrize("reference", ["CartPole-v1", "gymnasium:", "dm_control:cartpole", 3])
+def test_wrong_references(reference):
+    with pytest.raises(ValueError, match="reference: expected 'gymnasium:<id>'"):
+        cypool.register("x/Y-v0", "a.b:C", reference=reference)
+
+
+def test_it_is_there_for_the_asking(run_python):
+    done = run_python("import cypool, sys; print('cypool.testing' in sys.modules);"
+                      "print(cypool.testing.check_parity('MountainCar-v0', num_steps=10))")
+    assert done.stdout.startswith("False\nMountainCar-v0, NextStep, equals MountainCar-v0 of Gymnasium")
+    assert done.stderr == ""
