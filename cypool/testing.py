@@ -58,8 +58,8 @@ class Parity:
     def __str__(self):
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return (f"{self.id}{options}, {self.autoreset_mode}, equals {self.reference} byte for byte in observations, "
-                f"rewards, ends, infos and random streams:\n{len(self.seeds)} seeds x {self.num_envs} envs x {self.num_steps} "
-                f"steps, {self.num_episodes} episodes, of which {self.num_terminated} terminated")
+                f"rewards, ends, infos and random streams:\n{len(self.seeds)} seeds x {self.num_envs} envs x "
+                f"{self.num_steps} steps, {self.num_episodes} episodes, of which {self.num_terminated} terminated")
 
 
 def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_mode="NextStep", num_threads=None,
