@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from cypool.arguments import check_bool, check_choice
-from cypool.envs.fast_control import FastCartPole
+from cypool.envs.classic_control.fast import FastCartPole
 from cypool.envs.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
 
