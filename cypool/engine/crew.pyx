@@ -100,8 +100,10 @@ cdef class Crew:
         return 0
 
     cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil:
-        """Has a thread come back after so much work, as others wait for it; 0: when all is done."""
-        claim.quota = max(ns // max(self.cost_ns.load(), <uint32_t>1), <int64_t>1) if ns > 0 else -1
+        """Has a thread come back after so much work, as others may wait for it."""
+        cdef int64_t cost = self.cost_ns.load()
+        # a step of unknown cost may take long
+        claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
     cdef int drain(self, Claim* claim) except -1 nogil:
         # the hot loop: no Python, no lock
@@ -301,7 +303,7 @@ cdef class Crew:
         batch.episode_return[row] = (<Env>env).episode_return if ended else 0
         batch.episode_length[row] = (<Env>env).episode_length if ended else 0
         # in seconds, with six digits, as Gymnasium has them
-        batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) * 1e-3) * 1e-6 if ended else 0
+        batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
 
     cdef void blank(self, Claim* claim) noexcept nogil:
         """Completes the row of an environment that could not: zero, truncated."""

@@ -2,7 +2,6 @@
 import atexit
 import weakref
 
-cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
@@ -54,7 +53,6 @@ def _close_pools():
             threads.close()
 
 
-@cython.no_gc_clear
 cdef class Pool:
     """Steps environments on threads.
 
@@ -122,8 +120,6 @@ cdef class Pool:
         cdef Block block
         if self.crew is not None:
             raise RuntimeError("the pool is made already")
-        if thread_pool is not None and (thread_pool.threads.closed or thread_pool.threads.forked()):
-            raise RuntimeError("thread_pool: its threads have ended: make a new one")
         spec = (<Env>envs[0]).spec
         for env, seed in zip(envs, seeds, strict=True):
             env.seed(seed)
@@ -180,7 +176,9 @@ cdef class Pool:
     def __cinit__(self):
         self.closed = True
 
-    def __dealloc__(self):
+    def __del__(self):
+        # before the garbage collector takes apart what the threads work with
+        self.closed = True
         if self.threads is not None and self.crew is not None:
             self._end()
 

@@ -17,13 +17,16 @@ cdef extern from "<thread>" namespace "std" nogil:
         void detach() except +
 
 cdef extern from "cypool/thread.h" namespace "cypool" nogil:
-    cbool on_thread(thread* other) noexcept
-    void block_signals() noexcept
-
     cdef cppclass Visit:
         atomic[uint32_t] place       # 1 + the place of the crew it is with; 0: with none
         void* crew
+        cbool owns
         uint32_t next
+
+    cbool on_thread(thread* other) noexcept
+    cbool on_thread(Visit* visit) noexcept
+    void settle(Visit* visit) noexcept
+    void block_signals() noexcept
 
 
 cdef class Threads:
@@ -35,6 +38,7 @@ cdef class Threads:
     cdef vector[Visit*] visits             # owned; one per thread
     # borrowed: a crew is taken off, and waited for, before it goes away
     cdef atomic[void*] crews[MAX_CREWS]
+    cdef bint taken[MAX_CREWS]             # until no thread is with the crew any more; with the GIL only
     cdef atomic[uint32_t] num_places       # so many of them have been in use
     cdef atomic[uint32_t] num_crews
     cdef atomic[uint32_t] leaving          # callers that wait for threads to leave a crew

@@ -9,13 +9,15 @@ import weakref
 from cypool.arguments import check_int
 from cypool.engine import cpus
 
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.limits cimport INT_MAX
+from libcpp.vector cimport vector
 
 from cypool.engine.crew cimport SPIN_NS
 from cypool.engine.park cimport now_ns, park, relax, wake
 
 cdef enum:
-    TURN_NS = 1_000_000          # how long a thread stays with one of several crews
+    TURN_NS = 1_000_000          # how long a thread stays with a crew before it looks at the others
 
 # forks this process has seen; threads do not survive one
 cdef int forks = 0
@@ -56,6 +58,8 @@ cdef class Threads:
         self.forks = forks
         for _ in range(self.count):
             self.visits.push_back(new Visit())
+        # a thread that has begun is never lost for want of memory
+        self.threads.reserve(self.count)
         try:
             for _ in range(self.count):
                 self.threads.push_back(new thread(work, <void*>self))
@@ -67,23 +71,25 @@ cdef class Threads:
     cdef void stop(self):
         """Ends the threads as soon as each has finished the step it is at."""
         cdef thread* worker
+        cdef vector[thread*] ending
         self.closed = True
         if self.forked():
             # the threads are the parent's; there is nothing here to join
             self.threads.clear()
             return
+        # another caller may come while this one waits: it finds nothing to join
+        ending.swap(self.threads)
         self.stopping.store(1)
         self.signal.fetch_add(1)
         wake(self.signal, INT_MAX)
         with nogil:
-            for worker in self.threads:
+            for worker in ending:
                 if on_thread(worker):
                     # the garbage collector ran here, in an env's error path, and found the pool
                     worker.detach()
                 else:
                     worker.join()
                 del worker
-        self.threads.clear()
 
     cdef bint forked(self) noexcept:
         """Whether the threads stayed behind in the parent process."""
@@ -92,37 +98,48 @@ cdef class Threads:
     cdef int attach(self, Crew crew) except -1:
         """Has the threads serve a crew."""
         cdef uint32_t place
+        if self.closed or self.forked():
+            raise RuntimeError("thread_pool: its threads have ended: make a new one")
         for place in range(<uint32_t>MAX_CREWS):
-            if self.crews[place].load() == NULL:
+            if not self.taken[place]:
                 crew.expect(self.count)
+                self.taken[place] = True
                 self.num_places.store(max(self.num_places.load(), place + 1))
                 self.num_crews.fetch_add(1)
                 self.crews[place].store(<void*>crew)
                 return 0
-        raise RuntimeError(f"threads: expected to serve at most {MAX_CREWS} pools")
+        raise RuntimeError(f"thread_pool: expected at most {MAX_CREWS} pools at a time")
 
     cdef void detach(self, Crew crew):
         """Ends a crew's work and waits until no thread is with it; does nothing if it was not attached."""
         cdef uint32_t place
-        cdef size_t k
+        cdef Visit* visit
+        cdef Visit* own = NULL
         crew.stopping.store(1)
         for place in range(self.num_places.load()):
             if self.crews[place].load() == <void*>crew:
                 self.crews[place].store(NULL)
-                self.num_crews.fetch_sub(1)
                 break
         else:
             return
-        if self.forked():
-            return
-        with nogil:
-            self.leaving.fetch_add(1)
-            for k in range(self.threads.size()):
-                # the garbage collector may have found the pool in this very thread, in an env's error path
-                if not on_thread(self.threads[k]):
-                    while self.visits[k].place.load() == place + 1:
-                        park(self.visits[k].place, place + 1, -1)
-            self.leaving.fetch_sub(1)
+        if not self.forked():
+            for visit in self.visits:
+                if on_thread(visit):
+                    own = visit
+            if own != NULL and own.place.load() == place + 1:
+                # the garbage collector has found the pool in this very thread, in an env's error path
+                Py_INCREF(crew)
+                own.owns = True
+            with nogil:
+                self.leaving.fetch_add(1)
+                for visit in self.visits:
+                    if visit != own:
+                        while visit.place.load() == place + 1:
+                            park(visit.place, place + 1, -1)
+                self.leaving.fetch_sub(1)
+        # only now: the next crew at this place would be waited for as well
+        self.taken[place] = False
+        self.num_crews.fetch_sub(1)
 
     cdef void rouse(self, uint32_t wanted) noexcept nogil:
         """Wakes up to `wanted` threads, if any sleep, for what was published."""
@@ -137,6 +154,8 @@ cdef class Threads:
             if visit.place.load() == 0 and not self.enter(index) and not self.await_work(index):
                 return 0
             (<Crew>visit.crew).drain(&(<Crew>visit.crew).claims[index])
+            if visit.owns:
+                return 0
             self.leave(index)
 
     cdef bint enter(self, uint32_t index) noexcept nogil:
@@ -154,7 +173,8 @@ cdef class Threads:
             visit.place.store(place + 1)
             if self.crews[place].load() == crew and (<Crew>crew).has_work(&(<Crew>crew).claims[index]):
                 visit.crew = crew
-                (<Crew>crew).limit(&(<Crew>crew).claims[index], TURN_NS if self.num_crews.load() > 1 else 0)
+                # also if it is the only one now: another may come before this one is out of work
+                (<Crew>crew).limit(&(<Crew>crew).claims[index], TURN_NS)
                 return True
             self.leave(index)
         return False
@@ -193,7 +213,9 @@ cdef void work(void* arg) noexcept with gil:
     """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
     cdef Threads threads = <Threads>arg
     cdef uint32_t index = threads.num_begun.fetch_add(1)
+    cdef Visit* visit = threads.visits[index]
     cdef Crew crew
+    settle(visit)
     block_signals()
     if threads.affinity is not None:
         try:
@@ -205,14 +227,18 @@ cdef void work(void* arg) noexcept with gil:
         try:
             with nogil:
                 threads.serve(index)
-            return
+            if not visit.owns:
+                return
         except BaseException as error:
-            crew = <Crew>threads.visits[index].crew
-            crew.failed(&crew.claims[index], error)
-            if crew.stopping.load() != 0:
-                # the pool may have gone in this very thread, and this may be the last to hold its crew
-                threads.leave(index)
-            crew = None
+            # without a pool nobody receives the row
+            if not visit.owns:
+                crew = <Crew>visit.crew
+                crew.failed(&crew.claims[index], error)
+                crew = None
+        if visit.owns:
+            visit.owns = False
+            threads.leave(index)
+            Py_DECREF(<Crew>visit.crew)
 
 
 cdef class ThreadPool:
@@ -236,8 +262,8 @@ cdef class ThreadPool:
         self.threads = Threads(count, cpus.affinity(thread_affinity, count))
         thread_pools.add(self)
 
-    def __dealloc__(self):
-        # a pool keeps this object alive
+    def __del__(self):
+        # a pool keeps this object alive. Before the garbage collector takes garbage apart
         if self.threads is not None:
             self.threads.stop()
 

@@ -23,9 +23,17 @@ inline void block_signals() noexcept {
 
 // Where a thread is at work; on a cache line of its own.
 struct alignas(64) Visit {
+    std::thread::id thread;          // whose this is; set by it, with the GIL
     std::atomic<uint32_t> place{0};  // 1 + the place of the crew it is with; 0: with none. Others wait for it to change
-    void* crew = nullptr;            // borrowed while it is with it
+    void* crew = nullptr;            // borrowed while it is with it; unless
+    bool owns = false;               // its pool has gone in this very thread
     uint32_t next = 0;               // the place to look at first next time
 };
+
+// Makes the calling thread the one whose visits these are.
+inline void settle(Visit* visit) noexcept { visit->thread = std::this_thread::get_id(); }
+
+// Whether they are the calling thread's.
+inline bool on_thread(const Visit* visit) noexcept { return visit->thread == std::this_thread::get_id(); }
 
 }  // namespace cypool
