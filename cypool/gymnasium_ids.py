@@ -19,7 +19,11 @@ def announce(ids):
     for id in ids:
         name = id if "/" in id else f"cypool/{id}"
         if name not in gymnasium.registry:
-            gymnasium.register(name, vector_entry_point="cypool:make_gymnasium", kwargs={"id": id})
+            try:
+                gymnasium.register(name, vector_entry_point="cypool:make_gymnasium", kwargs={"id": id})
+            except gymnasium.error.Error:
+                # it is stricter about names; ours are for cypool.make in the first place
+                pass
 
 
 def announce_all():
@@ -35,13 +39,20 @@ def announce_all():
 class _Wait:
     """A finder that finds nothing, but learns in this way that Gymnasium is being imported."""
 
+    def __init__(self):
+        self.searching = False
+
     def find_spec(self, name, path=None, target=None):
-        if name != "gymnasium":
+        # not in the search that follows
+        if name != "gymnasium" or self.searching:
             return None
-        # only once, and not in the search that follows
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None:
+        self.searching = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.searching = False
+        # a mere folder of that name has no loader
+        if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def execute_and_announce(module):
