@@ -203,16 +203,25 @@ class GymnasiumPool(Face, VectorEnv):
         else:
             obs = [obs]
         wanted += FLAGS
-        arrays = tuple(np.asarray(array) for array in (*obs, *others))
-        for array, given, (name, shape, dtype) in zip(arrays, (*obs, *others), wanted, strict=True):
-            # asarray makes a copy of what is no array, and that would be filled in vain
-            shared = isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")
-            if not shared or not array.flags.carray or array.dtype != dtype or array.shape[1:] != shape:
+        arrays = []
+        for given, (name, shape, dtype) in zip((*obs, *others), wanted, strict=True):
+            array = given
+            # not of a list: asarray makes a copy of it, and that would be filled in vain
+            if hasattr(given, "__dlpack__"):
+                try:
+                    array = np.asarray(given)
+                except Exception as error:
+                    raise TypeError(f"out: expected {name} as memory that NumPy can share, got "
+                                    f"{type(given).__name__}: {error}") from error
+            if (not isinstance(array, np.ndarray) or array.ndim == 0 or not array.flags.carray or array.dtype != dtype
+                    or array.shape[1:] != shape):
+                got = f" of {array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else ""
                 raise ValueError(f"out: expected {name} as a writeable C-contiguous array of {dtype}, shape "
-                                 f"{('k', *shape)}, got {type(given).__name__} of {array.dtype}, {array.shape}")
-            if len(array) != len(arrays[0]):
+                                 f"{('k', *shape)}, got {type(given).__name__}{got}")
+            if arrays and len(array) != len(arrays[0]):
                 raise ValueError(f"out: expected arrays of equal length, got {len(arrays[0])} and {len(array)} rows")
-        return arrays
+            arrays.append(array)
+        return tuple(arrays)
 
     def _laid_out(self, batch):
         if not self._same_step:
