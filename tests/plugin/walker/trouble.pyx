@@ -12,23 +12,32 @@ import_cypool()
 cdef extern from *:
     """
     #include <stdexcept>
+    #include <sys/syscall.h>
     #include <thread>
+    #include <unistd.h>
     static void cpp_throw() { throw std::runtime_error("thrown in C++"); }
     static void give_way() { std::this_thread::yield(); }
+    static bool on_main_thread() { return syscall(SYS_gettid) == getpid(); }
     """
     void cpp_throw() except + nogil
     void give_way() noexcept nogil
+    bint on_main_thread() noexcept nogil
 
 # actions
 GO, RAISE_STEP, CPP_THROW, RAISE_OBSERVE, WAIT, FAIL_NEXT_RESET, TERMINATE, TRUNCATE = range(8)
 
 cdef atomic[int] gate_open
+cdef atomic[int] main_passes
 cdef atomic[int] running
 cdef atomic[int] overlaps
 
 
-def set_gate(bint is_open):
-    """Lets environments that wait go on, or makes the next ones wait."""
+def set_gate(bint is_open, bint passes=False):
+    """Lets environments that wait go on, or makes the next ones wait.
+
+    With `passes` those on the main thread wait only until there is one that waits on another thread.
+    """
+    main_passes.store(passes)
     gate_open.store(is_open)
 
 
@@ -71,7 +80,10 @@ cdef class Trouble(Env):
         self.count += 1
         self.reward = self.count
         self.action = (<const int64_t*>action)[0]
-        if self.action == 4:
+        if self.action == 4 and main_passes.load() and on_main_thread():
+            while gate_open.load() == 0 and running.load() == 0:
+                give_way()
+        elif self.action == 4:
             running.fetch_add(1)
             while gate_open.load() == 0:
                 give_way()
