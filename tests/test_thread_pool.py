@@ -41,7 +41,8 @@ def history(env, num_steps=150):
     for _ in range(num_steps):
         obs, reward, terminated, truncated, info = env.recv()
         for row, i in enumerate(info["env_id"].tolist()):
-            shown[i].append((obs[row].tobytes(), reward[row], terminated[row], truncated[row], info["elapsed_step"][row]))
+            shown[i].append((obs[row].tobytes(), reward[row], terminated[row], truncated[row],
+                             info["elapsed_step"][row]))
         ids = info["env_id"]
         env.send([(len(shown[i]) * 7 + i) // 3 % 2 for i in ids.tolist()], ids)
     while env._pool.num_pending:
@@ -57,7 +58,7 @@ def check_histories(got, want):
     assert sum(map(len, got.values())) == sum(map(len, want.values()))
 
 
-POOLS = [dict(num_envs=6), dict(num_envs=300), dict(num_envs=9, batch_size=4), dict(num_envs=300, batch_size=100)]
+POOLS = [{"num_envs": 6}, {"num_envs": 300}, {"num_envs": 9, "batch_size": 4}, {"num_envs": 300, "batch_size": 100}]
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -447,7 +448,7 @@ def test_arguments():
         cypool.make("CartPole-v1", thread_pool=3)
     with cypool.ThreadPool() as threads:
         assert threads.num_threads == cpus.available()
-        for other in (dict(num_threads=2), dict(thread_affinity=[0])):
+        for other in ({"num_threads": 2}, {"thread_affinity": [0]}):
             with pytest.raises(ValueError, match="^thread_pool: expected neither num_threads nor thread_affinity"):
                 cypool.make("CartPole-v1", thread_pool=threads, **other)
         with pytest.raises(RuntimeError, match="made already"):

@@ -1,0 +1,132 @@
+"""Tensors in and out, without a copy in between. Not among the tests that `pytest` runs by itself: torch is large.
+
+    pip install torch==2.13.0 && pytest tests/heavy
+"""
+import gc
+
+import numpy as np
+import pytest
+import torch
+
+import cypool
+
+THREADS = [0, 1, 2, 5]
+NUM = 6
+
+
+def tensors(env, *lead):
+    shape = env.single_observation_space.shape
+    dtype = torch.from_numpy(np.zeros(0, env.single_observation_space.dtype)).dtype
+    return (torch.ones(*lead, *shape, dtype=dtype), torch.ones(*lead, dtype=torch.float64),
+            torch.ones(*lead, dtype=torch.bool), torch.ones(*lead, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
+def test_tensors_as_out(id, mode, num_threads):
+    env, twin = (cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=0, autoreset_mode=mode,
+                             max_episode_steps=20) for _ in "12")
+    env.reset()
+    twin.reset()
+    buffers = tensors(env, 60, NUM)
+    places = [buffer.data_ptr() for buffer in buffers]
+    for t in range(60):
+        actions = torch.arange(NUM) % 2
+        obs, reward, terminated, truncated, _ = env.step(actions, out=tuple(buffer[t] for buffer in buffers))
+        want = twin.step(actions.numpy())[:4]
+        for got, buffer, expected in zip((obs, reward, terminated, truncated), buffers, want, strict=True):
+            assert got.ctypes.data == buffer[t].data_ptr()
+            assert buffer[t].numpy().tobytes() == got.tobytes() == expected.tobytes()
+    assert [buffer.data_ptr() for buffer in buffers] == places and (buffers[2] | buffers[3]).any()
+
+
+def test_rollout_buffers_as_tensors():
+    env, twin = (cypool.make("CartPole-v1", num_envs=NUM, seed=0) for _ in "12")
+    buffers = env.rollout_buffers(30)
+    obs, reward = torch.from_numpy(buffers.obs), torch.from_numpy(buffers.reward)
+    env.reset()
+    twin.reset()
+    for t in range(30):
+        env.step([t % 2] * NUM, out=buffers[t])
+        want = twin.step([t % 2] * NUM)
+        assert obs[t].numpy().tobytes() == want[0].tobytes() and reward[t].tolist() == want[1].tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
+def test_tensors_as_actions(dtype):
+    env, twin = (cypool.make("CartPole-v1", num_envs=NUM, seed=0) for _ in "12")
+    env.reset()
+    twin.reset()
+    random = torch.Generator().manual_seed(0)
+    for _ in range(100):
+        actions = torch.randint(0, 2, (NUM,), generator=random).to(dtype)
+        for got, want in zip(env.step(actions)[:4], twin.step(actions.tolist())[:4], strict=True):
+            assert got.tobytes() == want.tobytes()
+    ids = torch.tensor([4, 1])
+    assert env.step(torch.tensor([0, 1]), ids)[4]["env_id"].tolist() == [4, 1]
+    with pytest.raises(TypeError, match="^actions: expected integers"):
+        env.step(torch.zeros(NUM))
+    with pytest.raises(ValueError, match="^actions"):
+        env.step(torch.full((NUM,), 2))
+
+
+@pytest.mark.parametrize("take", [torch.from_numpy, torch.from_dlpack, torch.as_tensor], ids=lambda take: take.__name__)
+@pytest.mark.parametrize("batch_size", [NUM, 4])
+def test_outputs_become_tensors_without_a_copy(take, batch_size):
+    env = cypool.make("CartPole-v1", num_envs=NUM, batch_size=batch_size, num_threads=2)
+    env.reset()
+    kept = []
+    for t in range(50):
+        batch = env.step([t % 2] * batch_size)
+        arrays = [*batch[:4], batch[4]["env_id"], batch[4]["elapsed_step"]]
+        full = len(batch[0]) == batch_size
+        for array in arrays:
+            tensor = take(array)
+            assert tensor.data_ptr() == array.ctypes.data and (tensor.data_ptr() % 64 == 0 or not full)
+            # writeable, and the memory is the user's as long as there is a tensor
+            tensor.copy_(tensor.logical_not())
+            kept.append((tensor, tensor.clone()))
+    del batch, arrays, array, tensor
+    gc.collect()
+    for _ in range(50):
+        env.step([0] * batch_size)
+    assert all(torch.equal(tensor, then) for tensor, then in kept)
+
+
+def test_a_tensor_outlives_the_pool():
+    env = cypool.make("Pong-v5", num_envs=2, seed=0)
+    obs = torch.from_numpy(env.reset()[0])
+    then = obs.clone()
+    env.close()
+    del env
+    gc.collect()
+    assert torch.equal(obs, then) and obs.shape == (2, 4, 84, 84)
+
+
+BAD = {
+    "gradient": lambda obs: obs.requires_grad_(),
+    "bfloat16": lambda obs: obs.to(torch.bfloat16),
+    "float64": lambda obs: obs.double(),
+    "meta": lambda obs: obs.to("meta"),
+    "strides": lambda obs: torch.ones(NUM, 8)[:, ::2],
+    "transposed": lambda obs: torch.ones(4, NUM).T,
+    "expanded": lambda obs: torch.ones(1, 4).expand(NUM, 4),
+    "sparse": lambda obs: obs.to_sparse(),
+    "conjugate": lambda obs: torch.ones(NUM, 4, dtype=torch.complex64).conj(),
+    "negative": lambda obs: torch.ones(NUM, 4, dtype=torch.complex64).conj().imag,
+    "a row less": lambda obs: obs[1:],
+    "no axis": lambda obs: torch.tensor(1.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("what", BAD)
+def test_bad_tensors(what):
+    env = cypool.make("CartPole-v1", num_envs=NUM)
+    env.reset()
+    obs, *flags = tensors(env, NUM)
+    with pytest.raises((TypeError, ValueError), match="^out: expected"):
+        env.step([0] * NUM, out=(BAD[what](obs), *flags))
+    obs, *flags = tensors(env, NUM)
+    assert env.step([0] * NUM, out=(obs, *flags))[4]["elapsed_step"].tolist() == [1] * NUM

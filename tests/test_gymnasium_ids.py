@@ -1,0 +1,186 @@
+"""`gymnasium.make_vec("cypool/...")`: whichever of the two packages is imported first."""
+import copy
+
+import gymnasium
+import gymnasium.wrappers.vector as wrappers
+import numpy as np
+import pytest
+
+import cypool
+
+
+def test_all_environments_have_an_id(walker):
+    expected = {id if "/" in id else f"cypool/{id}" for id in cypool.list_all_envs()}
+    assert expected <= set(gymnasium.registry) and "cypool/Pong-v5" in expected and "walker/Walk-v0" in expected
+    assert gymnasium.spec("cypool/Pong-v5").vector_entry_point == "cypool:make_gymnasium"
+
+
+@pytest.mark.parametrize("id", ["Pong-v5", "CartPole-v1", "walker/Walk-v0"])
+@pytest.mark.parametrize("mode", [None, "vector_entry_point"])
+def test_make_vec_equals_make(walker, id, mode):
+    name = id if "/" in id else f"cypool/{id}"
+    env = gymnasium.make_vec(name, num_envs=3, vectorization_mode=mode, seed=5, num_threads=2)
+    own = cypool.make(id, num_envs=3, seed=5)
+    assert type(env) is type(own) and env.spec.id == name and env.env_spec == own.env_spec
+    assert env.reset()[0].tobytes() == own.reset()[0].tobytes()
+    for t in range(50):
+        for got, want in zip(env.step([t % 2] * 3)[:4], own.step([t % 2] * 3)[:4], strict=True):
+            assert got.tobytes() == want.tobytes()
+    env.close()
+
+
+def test_options_are_passed():
+    env = gymnasium.make_vec("cypool/Pong-v5", num_envs=4, batch_size=2, num_threads=2, frame_skip=2, stack_num=1,
+                             img_height=40, img_width=40, max_episode_steps=9, autoreset_mode="SameStep")
+    assert env.single_observation_space.shape == (1, 40, 40) and env.is_async and env.num_threads == 2
+    assert env.env_spec.max_episode_steps == 9 and env.env_spec.options["frame_skip"] == 2
+    assert env.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.SAME_STEP
+    assert gymnasium.make_vec("cypool/CartPole-v1").num_envs == 1
+    with pytest.raises(ValueError, match="^frame_skp: no option of Pong-v5"):
+        gymnasium.make_vec("cypool/Pong-v5", frame_skp=2)
+
+
+def test_from_its_spec():
+    spec = gymnasium.spec("cypool/CartPole-v1")
+    env = gymnasium.make_vec(spec, num_envs=2, seed=1)
+    again = gymnasium.make_vec(env.spec)
+    assert again.num_envs == 2 and again.reset()[0].tobytes() == env.reset()[0].tobytes()
+    assert spec == gymnasium.spec("cypool/CartPole-v1")
+
+
+@pytest.mark.parametrize("wrap", [wrappers.RecordEpisodeStatistics, wrappers.NormalizeObservation])
+def test_wrappers(wrap):
+    env = wrap(gymnasium.make_vec("cypool/CartPole-v1", num_envs=4))
+    env.reset()
+    for _ in range(30):
+        obs, *_ = env.step(env.action_space.sample())
+    assert len(obs) == 4 and env.unwrapped.spec.id == "cypool/CartPole-v1"
+    assert copy.deepcopy(env.unwrapped).num_envs == 4
+    env.close()
+
+
+@pytest.mark.parametrize("call", [
+    lambda: gymnasium.make("cypool/CartPole-v1"),
+    lambda: gymnasium.make_vec("cypool/CartPole-v1", vectorization_mode="sync"),
+    lambda: gymnasium.make_vec("cypool/CartPole-v1", wrappers=[gymnasium.wrappers.TimeAwareObservation]),
+    lambda: gymnasium.make_vec("cypool/CartPole-v1", vector_kwargs={"copy": False}),
+], ids=["make", "sync", "wrappers", "vector_kwargs"])
+def test_what_gymnasium_refuses_it_says_itself(call):
+    with pytest.raises(gymnasium.error.Error, match="entry.point|kwargs"):
+        call()
+
+
+def test_unknown_ids():
+    with pytest.raises(gymnasium.error.Error, match="Pung.*in namespace cypool"):
+        gymnasium.make_vec("cypool/Pung-v5")
+    with pytest.raises(gymnasium.error.Error):
+        gymnasium.make_vec("cypool/Pong-v99")
+
+
+MAKE = """
+env = gymnasium.make_vec("cypool/Pong-v5", num_envs=2)
+assert type(env).__name__ == "GymnasiumPool" and env.reset()[0].shape == (2, 4, 84, 84)
+print("ok")
+"""
+
+
+@pytest.mark.parametrize("imports", [
+    "import cypool, gymnasium",
+    "import gymnasium, cypool",
+    "import cypool, gymnasium.vector",
+    "import cypool; from gymnasium import spaces; import gymnasium",
+    "import cypool; cypool.make('CartPole-v1'); import gymnasium",
+    "import gymnasium; import cypool.compat.envpool",
+    "import importlib, cypool; gymnasium = importlib.import_module('gymnasium')",
+    # only looked for
+    "import importlib.util, cypool; assert importlib.util.find_spec('gymnasium'); import gymnasium",
+    "import pkgutil, cypool; pkgutil.find_loader('gymnasium'); import gymnasium",
+    "import importlib, cypool, gymnasium; importlib.reload(gymnasium)",
+    # found at the second attempt
+    "import sys, cypool; path = list(sys.path); sys.path[:] = []; sys.path_importer_cache.clear()\n"
+    "try: import gymnasium\nexcept ModuleNotFoundError: sys.path[:] = path\nimport gymnasium",
+    # first from another thread
+    "import threading, cypool\ndef load(): import gymnasium\nt = threading.Thread(target=load); t.start(); t.join()\n"
+    "import gymnasium",
+])
+def test_in_either_order(run_python, imports):
+    done = run_python(f"{imports}\n{MAKE}")
+    assert (done.stdout, done.stderr) == ("ok\n", "")
+
+
+def test_cypool_alone_does_not_import_gymnasium(run_python):
+    done = run_python("""
+import sys, cypool
+cypool.list_all_envs()
+cypool.register("mine/Walk-v0", "walker.walk:Walk")
+import json, email
+print("gymnasium" in sys.modules, "numpy" in sys.modules)
+""")
+    assert (done.stdout, done.stderr) == ("False False\n", "")
+
+
+@pytest.mark.parametrize("imports", [
+    "import walker, gymnasium", "import gymnasium, walker", "import cypool, gymnasium, walker",
+    "import gymnasium, cypool, walker",
+])
+def test_plugins(run_python, imports):
+    done = run_python(f"""
+{imports}
+import cypool
+cypool.register("Own-v3", "walker.walk:Walk", limit=2)
+env = gymnasium.make_vec("walker/Walk-v0", num_envs=2, limit=5)
+assert env.env_spec.options["limit"] == 5
+assert gymnasium.make_vec("cypool/Own-v3", num_envs=2).env_spec.options["limit"] == 2
+print("ok")
+""")
+    assert (done.stdout, done.stderr) == ("ok\n", "")
+
+
+@pytest.mark.parametrize("imports", ["import gymnasium, cypool", "import cypool"])
+def test_names_that_gymnasium_has_or_does_not_take(run_python, imports):
+    done = run_python(f"""
+{imports}
+import sys
+if "gymnasium" in sys.modules:
+    gymnasium.register("taken/Walk-v0", "somewhere:else")
+    gymnasium.register("unversioned/Walk", "somewhere:else")
+for id in ("taken/Walk-v0", "unversioned/Walk-v0", "dotted.name/Walk-v0"):
+    cypool.register(id, "walker.walk:Walk")
+    cypool.make(id).reset()
+import gymnasium
+if "gymnasium, cypool" in {imports!r}:
+    assert gymnasium.spec("taken/Walk-v0").entry_point == "somewhere:else"
+assert "cypool/CartPole-v1" in gymnasium.registry
+print("ok")
+""")
+    assert (done.stdout, done.stderr) == ("ok\n", "")
+
+
+def test_without_gymnasium(run_python, tmp_path):
+    for block in ("import sys; sys.modules['gymnasium'] = None; import cypool",
+                  "import sys, cypool; sys.modules['gymnasium'] = None",
+                  "import sys, cypool; sys.path[:] = []; sys.path_importer_cache.clear()"):
+        done = run_python(f"""
+{block}
+cypool.register("mine/Walk-v0", "walker.walk:Walk")
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    print(error.name)
+""")
+        assert (done.stdout, done.stderr) == ("gymnasium\n", "")
+    # a folder of that name, no package
+    (tmp_path / "gymnasium").mkdir()
+    done = run_python(f"""
+import sys, cypool
+sys.path[:] = [{str(tmp_path)!r}]
+sys.path_importer_cache.clear()
+import gymnasium
+print(gymnasium.__file__)
+""")
+    assert (done.stdout, done.stderr) == ("None\n", "")
+
+
+def test_seeds_of_numpy():
+    env = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2)
+    assert env.reset(seed=np.int64(3))[0].tobytes() == cypool.make("CartPole-v1", num_envs=2).reset(seed=3)[0].tobytes()
