@@ -376,6 +376,8 @@ def _split(kwargs, legacy):
     num_envs = common["num_envs"] = check_int("num_envs", common["num_envs"], 1, 2**20)
     size = 0 if common["batch_size"] is None else check_int("batch_size", common["batch_size"], 0, num_envs)
     common["batch_size"] = size or num_envs
+    if not np.iterable(common["env_seed"]):
+        raise TypeError(f"env_seed: expected a sequence of ints, got {common['env_seed']!r}")
     common["env_seed"] = list(common["env_seed"])
     if np.iterable(common["seed"]):
         if common["env_seed"]:
