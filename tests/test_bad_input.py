@@ -150,7 +150,8 @@ def test_a_single_environment_takes_a_scalar(face):
 @envpools_faces
 @pytest.mark.parametrize(("actions", "kind"), [
     (np.full(4, 0.9), TypeError), (np.ones(4), TypeError), (np.full(4, np.nan), TypeError),
-    ([0, 1, 2**40, 0], ValueError), ([0, 7, 0, 0], ValueError), ([0, 0, 0, -1], ValueError), ([True] * 4, TypeError), (None, TypeError)], ids=str)
+    ([0, 1, 2**40, 0], ValueError), ([0, 7, 0, 0], ValueError), ([0, 0, 0, -1], ValueError), ([True] * 4, TypeError),
+    (None, TypeError)], ids=str)
 def test_actions_in_a_dict(face, batch_size, actions, kind):
     env = started(face, batch_size)
     env.send({"action": np.ones(4, int), "env_id": np.arange(4)})

@@ -96,6 +96,7 @@ cdef class Pool:
     cdef uint32_t pending            # rows sent for and not handed out
     cdef uint64_t taken              # rows handed out or skipped, where not ordered
     cdef vector[int32_t] all_ids     # 0, 1, 2, ...
+    cdef vector[int32_t] named_ids   # of the call under way
     cdef vector[int32_t] sent_ids    # of the send that is not received yet, where ordered
     cdef vector[int32_t] last_ids    # of the last batch handed out, where not ordered
     cdef vector[uint8_t] in_flight   # where not ordered
@@ -145,6 +146,7 @@ cdef class Pool:
         self.num_unstarted = self.num_envs
         for k in range(self.num_envs):
             self.all_ids.push_back(k)
+        self.named_ids.reserve(self.num_envs)
         self.sent_ids.reserve(self.num_envs)
         self.last_ids.reserve(self.num_envs)
         memset(&self.claim, 0, sizeof(Claim))
@@ -484,8 +486,9 @@ cdef class Pool:
         return 0
 
     cdef const int32_t* _ids(self, cnp.ndarray env_ids, Purpose purpose, uint32_t* count) except NULL:
-        """Checks which environments a call names; changes nothing."""
+        """Checks which environments a call names; changes nothing. Valid until the next call."""
         cdef const int32_t* ids
+        cdef int32_t env_id
         cdef uint32_t k
         if env_ids is None:
             if self.is_async and purpose == STEP:
@@ -496,16 +499,20 @@ cdef class Pool:
                 ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
         else:
             ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
-            count[0] = <uint32_t>cnp.PyArray_SIZE(env_ids)
-            if count[0] == 0:
+            if cnp.PyArray_SIZE(env_ids) == 0:
                 raise ValueError("env_id: expected at least one id, got none")
             self.stamp += 1
-            for k in range(count[0]):
-                if not 0 <= ids[k] < self.num_envs:
-                    raise ValueError(f"env_id: expected ids in [0, {self.num_envs}), got {ids[k]}")
-                if self.stamps[ids[k]] == self.stamp:
-                    raise ValueError(f"env_id: expected each id once, got {ids[k]} twice")
-                self.stamps[ids[k]] = self.stamp
+            self.named_ids.clear()
+            for k in range(<uint32_t>cnp.PyArray_SIZE(env_ids)):
+                env_id = ids[k]
+                if not 0 <= env_id < self.num_envs:
+                    raise ValueError(f"env_id: expected ids in [0, {self.num_envs}), got {env_id}")
+                if self.stamps[env_id] == self.stamp:
+                    raise ValueError(f"env_id: expected each id once, got {env_id} twice")
+                self.stamps[env_id] = self.stamp
+                self.named_ids.push_back(env_id)
+            # the caller's array may change at any time, this is what was checked
+            ids, count[0] = self.named_ids.data(), <uint32_t>self.named_ids.size()
         if self.pending > 0:
             if not self.is_async:
                 raise RuntimeError(f"{self.pending} envs are in flight: call recv() first")
@@ -545,7 +552,7 @@ cdef class Pool:
         if self.out is not None:
             self._redirect(block, crew.open[0])
         if ids != self.all_ids.data():
-            # the caller's array may change before the threads get to it
+            # the next call names others before the threads are done
             self.sent_ids.assign(ids, ids + count)
             ids = self.sent_ids.data()
         crew.list, crew.list_size = ids, count
@@ -577,7 +584,8 @@ cdef class Pool:
     cdef int _redirect(self, Block block, OpenBatch* batch) except -1:
         """Has a batch filled into the user's arrays instead of the block's."""
         cdef int k, n = self.layout.num_obs
-        self.out_columns = block.columns
+        # plain assignment makes a copy first
+        self.out_columns.assign(block.columns.begin(), block.columns.end())
         for k in range(n):
             self.out_columns[k].data = cnp.PyArray_BYTES(self.out[k])
         batch.columns = self.out_columns.data()

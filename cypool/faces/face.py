@@ -69,6 +69,8 @@ class Face:
                 seeded, seeds = masked.tolist(), [seeds[i] for i in masked]
             self._pool.drain()
         else:
+            # read twice, here and by the engine
+            ids = ids.copy()
             seeded = ids.tolist()
             seeds = seeds_of(seed, len(seeded), max_seed)
             if seeds is not None and not np.iterable(seed):
@@ -245,7 +247,7 @@ def seeds_of(seed, num_envs, max_seed):
 
 
 def ids_of(env_id):
-    """Returns env ids as int32 of shape (k,), C-contiguous, or None for None.
+    """Returns env ids as int32 of shape (k,), C-contiguous, or None for None; a copy only where that takes one.
 
     Raises:
         TypeError: They are no integers.
@@ -254,6 +256,8 @@ def ids_of(env_id):
     if env_id is None:
         return None
     ids = np.asarray(env_id)
+    if ids.ndim == 1 and ids.dtype == np.int32 and ids.flags.c_contiguous and ids.flags.aligned:
+        return ids
     if ids.dtype.kind not in "iu" and ids.size:
         raise TypeError(f"env_id: expected integers, got {ids.dtype}")
     if ids.ndim != 1:

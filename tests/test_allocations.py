@@ -1,0 +1,125 @@
+"""In steady state a step allocates nothing on the heap but the Python objects that it returns.
+
+Small Python objects come from Python's own pools, which take memory from the system by the megabyte and past malloc;
+all else is counted: what the engine, the environments and their threads do in C++, and NumPy's data of a kilobyte or
+more.
+"""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STEPS = """
+import ctypes, os, sys
+from pathlib import Path
+
+import numpy as np
+
+import cypool
+
+counter = ctypes.CDLL(None)
+counter.count_allocations.restype = counter.count_frees.restype = ctypes.c_long
+
+
+others = set(Path("/proc/self/task").iterdir())
+
+
+def started():
+    # a thread that has not yet run has still to allocate its state; the first thing it does is to block signals
+    own = set(Path("/proc/self/task").iterdir()) - others
+    return not any("SigBlk:\\t0000000000000000" in (task / "status").read_text() for task in own)
+
+
+def measure(id, num_envs, batch_size, num_threads, use_out, options, num_steps):
+    env = cypool.make(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=0, **options)
+    actions = np.arange(batch_size) % env.env_spec.action.n
+    buffers = env.rollout_buffers(4) if use_out else None
+    env.async_reset()
+    ids = env.recv()[-1]["env_id"]
+    while not started():
+        os.sched_yield()
+
+    def run(ids):
+        for t in range(num_steps):
+            if env.is_async:
+                env.send(actions, ids)
+                ids = env.recv()[-1]["env_id"]
+            elif use_out:
+                env.step(actions, out=buffers[t % 4])
+            else:
+                env.step(actions)
+        return ids
+
+    ids = run(ids)
+    before = counter.count_allocations(), counter.count_frees()
+    run(ids)
+    return counter.count_allocations() - before[0], counter.count_frees() - before[1]
+
+
+print(measure(*eval(sys.argv[1])))
+"""
+
+
+@pytest.fixture(scope="session")
+def counter(tmp_path_factory):
+    """A shared library that counts."""
+    library = tmp_path_factory.mktemp("counter") / "count_allocations.so"
+    source = Path(__file__).with_name("count_allocations.c")
+    # without the flag gcc makes malloc and memset of calloc one call of calloc
+    done = subprocess.run([os.environ.get("CC", shutil.which("gcc") or "cc"), "-O1", "-fno-builtin", "-shared", "-fPIC",
+                           source, "-o", library], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return library
+
+
+def allocations(counter, *arguments):
+    """How often a process allocates and frees in so many steps, after as many to warm up."""
+    environ = dict(os.environ, LD_PRELOAD=str(counter), PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+    environ.pop("PYTHONMALLOC", None)
+    done = subprocess.run([sys.executable, "-c", STEPS, repr(arguments)], env=environ, capture_output=True, text=True,
+                          timeout=120, cwd=Path(__file__).parent)
+    assert done.returncode == 0, done.stderr
+    return eval(done.stdout)
+
+
+@pytest.mark.parametrize("use_out", [False, True])
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("num_envs", [64, 1024])
+def test_synchronous_cartpole(counter, num_envs, num_threads, use_out):
+    assert allocations(counter, "CartPole-v1", num_envs, num_envs, num_threads, use_out, {}, 500) == (0, 0)
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2])
+@pytest.mark.parametrize("num_envs", [64, 1024])
+def test_asynchronous_cartpole(counter, num_envs, num_threads):
+    assert allocations(counter, "CartPole-v1", num_envs, num_envs // 2, num_threads, False, {}, 500) == (0, 0)
+
+
+@pytest.mark.parametrize("use_out", [False, True])
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("num_envs", [64, 1024])
+def test_episode_statistics(counter, num_envs, num_threads, use_out):
+    made, freed = allocations(counter, "CartPole-v1", num_envs, num_envs, num_threads, use_out,
+                              {"episode_statistics": True}, 500)
+    # the only array that is new, info["_episode"], in a step in which an episode ended; NumPy keeps memory of less
+    # than a kilobyte itself
+    most = 500 if num_envs >= 1024 else 0
+    assert made == freed <= most
+
+
+@pytest.mark.parametrize("options", [{}, {"max_episode_steps": 50}, {"episode_statistics": True, "gray_scale": False}], ids=str)
+@pytest.mark.parametrize("batch_size", [8, 4])
+def test_pong(counter, batch_size, options):
+    # ALE allocates nothing either, while it emulates or resets
+    assert allocations(counter, "Pong-v5", 8, batch_size, 2, False, options, 300) == (0, 0)
+
+
+def test_the_counter_counts(counter):
+    done = subprocess.run(
+        [sys.executable, "-c", "import ctypes; c = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; "
+         "a = c.count_allocations(); c.malloc(10); c.calloc(1, 1); print(c.count_allocations() - a >= 2)"],
+        env=dict(os.environ, LD_PRELOAD=str(counter)), capture_output=True, text=True, timeout=60)
+    assert done.stdout == "True\n", done.stderr
