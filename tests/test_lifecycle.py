@@ -261,3 +261,28 @@ subprocess.run([sys.executable, "-c", "import time; time.sleep(1)"])
 print(time.process_time() - start < 0.3)
 """)
     assert done.stdout == "True\n", done.stderr
+
+
+def test_threads_leave_all_signals_but_those_of_a_crash_to_python(trouble):
+    others = set(os.listdir("/proc/self/task"))
+    trouble.set_gate(False)
+    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=3)
+    env.async_reset()
+    env.recv()
+    env.recv()
+    env.send([trouble.WAIT] * 3, [0, 1, 2])
+    # one that has only just begun has all signals blocked by the C library
+    while trouble.num_waiting() < 3:
+        pass
+    threads = set(os.listdir("/proc/self/task")) - others
+    masks = []
+    for thread in threads:
+        with open(f"/proc/self/task/{thread}/status") as file:
+            masks += [int(line.split()[1], 16) for line in file if line.startswith("SigBlk")]
+    trouble.set_gate(True)
+    crashes = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP}
+    # the last two nobody can block
+    expected = signal.valid_signals() - crashes - {signal.SIGKILL, signal.SIGSTOP}
+    assert len(masks) == 3
+    for mask in masks:
+        assert {number for number in signal.valid_signals() if mask >> (number - 1) & 1} == expected

@@ -112,3 +112,48 @@ def test_pools_made_and_closed_leave_nothing_behind():
     churn(500)
     # a leak of one batch block or one environment's state each time would be several MB
     assert resident() - before < 2_000_000
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_recv_without_memory_can_be_called_again(run_python, num_threads):
+    done = run_python(f"""
+import resource
+import numpy as np
+import cypool
+
+
+def short_of_memory(call):
+    with open("/proc/self/statm") as file:
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    # enough for small things, not for a batch
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + 100_000, most))
+    try:
+        return call()
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+most = resource.getrlimit(resource.RLIMIT_AS)[1]
+# rows are large enough for their memory to be mapped
+env = cypool.make("Pong-v5", num_envs=6, batch_size=3, num_threads={num_threads}, seed=0, stack_num=64, noop_max=1)
+env.async_reset()
+# resets load emulators, steps allocate nothing
+kept = [env.recv(), env.recv()]
+env.send([0] * 6, range(6))
+steps, failures = np.ones(6, int), 0
+while failures < 3:
+    try:
+        batch = short_of_memory(env.recv)
+    except MemoryError:
+        failures += 1
+        assert env._pool.num_pending == 6
+        # nothing is lost, and nothing comes twice
+        batch = env.recv()
+    ids = batch[4]["env_id"]
+    assert (batch[4]["elapsed_step"] == steps[ids]).all() and len(set(ids)) == 3
+    steps[ids] += 1
+    kept.append(batch)
+    env.send([0] * 3, ids)
+print("ok")
+""")
+    assert done.stdout == "ok\n", done.stderr
