@@ -25,6 +25,8 @@ cdef extern from "cypool/rng.h" namespace "cypool" nogil:
     cdef struct Rng:
         pass
     double uniform(const Rng* rng, double low, double high) noexcept
+    int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept
+    int categorical(const Rng* rng, const double* sums, int n) noexcept
 
 
 cdef class Env:

@@ -1,6 +1,7 @@
 // A stream of random numbers: NumPy's bit generator, drawn from without the GIL and without NumPy's headers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace cypool {
@@ -17,6 +18,47 @@ struct Rng {
 // One double in [low, high), as Generator.uniform(low, high) draws it.
 inline double uniform(const Rng* rng, double low, double high) noexcept {
     return low + (high - low) * rng->next_double(rng->state);
+}
+
+// One integer in [low, high), as Generator.integers(low, high) draws it, and Generator.choice the index of an item
+// (0 to their number): by Lemire's method, with 32 random bits for a range of up to 2**32 values and none for one.
+inline int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept {
+    const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+    uint64_t drawn = 0;
+    if (count == uint64_t{1} << 32) {
+        drawn = rng->next_uint32(rng->state);
+    } else if (count < uint64_t{1} << 32) {
+        if (count > 1) {
+            const uint32_t n = static_cast<uint32_t>(count);
+            uint64_t product = uint64_t{rng->next_uint32(rng->state)} * n;
+            if (static_cast<uint32_t>(product) < n) {
+                // so many of the low parts would favour some values
+                const uint32_t excess = -n % n;
+                while (static_cast<uint32_t>(product) < excess) {
+                    product = uint64_t{rng->next_uint32(rng->state)} * n;
+                }
+            }
+            drawn = product >> 32;
+        }
+    } else {
+        __extension__ using Wide = unsigned __int128;
+        Wide product = static_cast<Wide>(rng->next_uint64(rng->state)) * count;
+        if (static_cast<uint64_t>(product) < count) {
+            const uint64_t excess = -count % count;
+            while (static_cast<uint64_t>(product) < excess) {
+                product = static_cast<Wide>(rng->next_uint64(rng->state)) * count;
+            }
+        }
+        drawn = static_cast<uint64_t>(product >> 64);
+    }
+    return static_cast<int64_t>(static_cast<uint64_t>(low) + drawn);
+}
+
+// The index that Gymnasium's categorical_sample draws: the first of n whose probability, added to those before it,
+// exceeds a double in [0, 1); 0 if none does, for they may add up to less than 1. The sums never fall.
+inline int categorical(const Rng* rng, const double* sums, int n) noexcept {
+    const double* found = std::upper_bound(sums, sums + n, rng->next_double(rng->state));
+    return found == sums + n ? 0 : static_cast<int>(found - sums);
 }
 
 }  // namespace cypool

@@ -10,5 +10,5 @@ def extension(name):
 
 
 setup(packages=["walker"],
-      ext_modules=cythonize([extension("walker.walk"), extension("walker.trouble"), extension("walker.pretender")],
+      ext_modules=cythonize([extension(f"walker.{name}") for name in ("walk", "trouble", "pretender", "draws")],
                             language_level=3))
