@@ -81,7 +81,7 @@ class EnvSpec:
     """All that is known of an environment before it is made.
 
     Attributes:
-        observation: What `observe` writes: an `Array` or `Discrete`, or a dict of them.
+        observation: What `observe` writes: an `Array` or `Discrete`, or a dict or tuple of them.
         action: What `step` takes: an `Array` or `Discrete`.
         info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
         max_seed: The greatest seed an environment takes; None: any.
@@ -93,7 +93,7 @@ class EnvSpec:
             has converted.
     """
 
-    observation: Array | Discrete | Mapping[str, Array | Discrete]
+    observation: Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | Discrete, ...]
     action: Array | Discrete
     info: Mapping[str, Array] = field(default_factory=dict)
     max_seed: int | None = None
@@ -104,15 +104,32 @@ class EnvSpec:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
-        if isinstance(self.observation, Mapping) and not self.observation:
-            raise ValueError("observation: expected at least one array, got an empty dict")
+        if isinstance(self.observation, Mapping | tuple) and not self.observation:
+            raise ValueError(f"observation: expected at least one array, got {self.observation!r}")
         for name in self.info:
             if name in OWN_INFO or name.startswith("_"):
                 raise ValueError(f"info: expected no name that the engine uses itself, got {name!r}")
 
     @property
     def observations(self):
-        """The observation's parts as a list of (name or None, description), in the order of `Slot.obs`."""
+        """The observation's parts as a list of (name, description), in the order of `Slot.obs`.
+
+        Parts of a tuple are called 0, 1, 2, ...; an observation that has no parts is one, called None.
+        """
         if isinstance(self.observation, Mapping):
             return list(self.observation.items())
+        if isinstance(self.observation, tuple):
+            return list(enumerate(self.observation))
         return [(None, self.observation)]
+
+    def joined(self, parts):
+        """Returns a list, with an item for each part of the observation, as a dict or tuple where that is one."""
+        if isinstance(self.observation, Mapping):
+            return dict(zip(self.observation, parts, strict=True))
+        return tuple(parts) if isinstance(self.observation, tuple) else parts[0]
+
+    def parted(self, observation):
+        """Returns what `joined` was given."""
+        if isinstance(self.observation, Mapping):
+            return [observation[name] for name in self.observation]
+        return list(observation) if isinstance(self.observation, tuple) else [observation]

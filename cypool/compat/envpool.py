@@ -17,6 +17,7 @@ from cypool.arguments import check_int
 from cypool.faces.face import Face, ids_of
 from cypool.faces.gym import GymPool
 from cypool.faces.gymnasium import GymnasiumPool, space_of
+from cypool.spec import Array
 
 __version__ = "1.2.5"  # whose interface this is; some libraries ask
 __all__ = [
@@ -53,7 +54,7 @@ class EnvSpec:
         self.id = env_spec.id
         self.config = namedtuple("Config", config)(**config)
         self.reward_threshold = config.get("reward_threshold")
-        self.observation_space = self.gymnasium_observation_space = space_of(env_spec.observation)
+        self.observation_space = self.gymnasium_observation_space = space_of(beside(env_spec.observation))
         self.action_space = self.gymnasium_action_space = space_of(env_spec.action)
 
     def observation_spec(self):
@@ -107,10 +108,10 @@ class EnvPool:
             return np.zeros((0, *description.shape), description.dtype)
 
         spec, ids = self.env_spec, np.zeros(0, np.int32)
-        obs = {key: none(part) for key, part in spec.observations}
+        obs = [none(part) for _, part in spec.observations]
         info = {"env_id": ids, "elapsed_step": ids.copy(), **{key: none(part) for key, part in spec.info.items()}}
         flags = np.zeros(0, np.bool_)
-        return obs.get(None, obs), np.zeros(0), flags, flags.copy(), info
+        return spec.joined(obs), np.zeros(0), flags, flags.copy(), info
 
     def reset(self, env_id=None, *, seed=None, options=None):
         """Starts new episodes and waits for a batch.
@@ -219,13 +220,13 @@ class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
 
     def __init__(self, pool, env_spec, config):
         super().__init__(pool, env_spec, config)
-        self.observation_space = self.single_observation_space
+        self.observation_space = self.single_observation_space = self.spec.observation_space
         self.action_space = self.single_action_space
         self.is_vector_env = True
 
     def _laid_out(self, batch):
         obs, reward, terminated, truncated, info = super()._laid_out(batch)
-        return obs, reward.astype(np.float32), terminated, truncated, _with_players(info)
+        return int32(obs), reward.astype(np.float32), terminated, truncated, _with_players(info)
 
     def _without_info(self, batch):
         return batch[0], batch[4]
@@ -240,9 +241,13 @@ class LegacyEnvPool(EnvPool, GymPool):
     Threads: one at a time.
     """
 
+    def __init__(self, pool, env_spec, config):
+        super().__init__(pool, env_spec, config)
+        self.observation_space = self.single_observation_space = self.spec.observation_space
+
     def _laid_out(self, batch):
         obs, reward, done, info = super()._laid_out(batch)
-        return obs, reward, done, _with_players(info)
+        return int32(obs), reward, done, _with_players(info)
 
     def _without_info(self, batch):
         return batch[0]
@@ -294,6 +299,20 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
     env.render_mode = kwargs.get("render_mode")
     env.recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **kwargs)
     return env
+
+
+def beside(observation):
+    """Returns the description of an observation, with `Discrete`s of a tuple side by side in one `Array`."""
+    if isinstance(observation, tuple):
+        return Array((len(observation),), np.int32, 0, max(part.n for part in observation) - 1)
+    return observation
+
+
+def int32(obs):
+    """Returns an observation as EnvPool has it: int64 is int32 there, and a tuple is one array."""
+    if isinstance(obs, tuple):
+        return np.stack(obs, axis=1, dtype=np.int32)
+    return obs.astype(np.int32) if isinstance(obs, np.ndarray) and obs.dtype == np.int64 else obs
 
 
 def _make_again(recipe):

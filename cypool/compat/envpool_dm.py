@@ -4,9 +4,9 @@ from collections import namedtuple
 import numpy as np
 from dm_env import specs
 
-from cypool.compat.envpool import EnvPool
+from cypool.compat.envpool import EnvPool, beside, int32
 from cypool.faces.dm import DmPool, spec_of
-from cypool.spec import Array
+from cypool.spec import Array, Discrete
 
 Players = namedtuple("Players", ["env_id"])
 
@@ -18,8 +18,13 @@ def state_type(env_spec):
 
 def state_spec(env_spec, num_envs):
     """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+    observed = env_spec.observation
+    if isinstance(observed, Discrete):
+        observed = specs.DiscreteArray(observed.n, np.int32, "obs")
+    else:
+        observed = spec_of(beside(observed), "obs")
     ids = spec_of(Array((), np.int32, 0, num_envs - 1), "env_id")
-    return state_type(env_spec)(ids, Players(ids), spec_of(env_spec.observation, "obs"),
+    return state_type(env_spec)(ids, Players(ids), observed,
                                 *(spec_of(description, name) for name, description in env_spec.info.items()))
 
 
@@ -55,4 +60,4 @@ class DMEnvPool(EnvPool, DmPool):
         step = super()._laid_out(batch)
         obs, ids, _, *own = step.observation
         return step._replace(reward=step.reward.astype(np.float32), discount=step.discount.astype(np.float32),
-                             observation=self._state(ids, Players(ids), obs, *own))
+                             observation=self._state(ids, Players(ids), int32(obs), *own))

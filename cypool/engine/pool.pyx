@@ -88,7 +88,8 @@ cdef class Pool:
     cdef bint busy                   # a call is under way
     cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags
     cdef vector[Column] out_columns
-    cdef list obs_keys               # None for an observation that is no dict
+    cdef list obs_keys               # None for an observation that has no parts
+    cdef bint obs_is_tuple
     cdef list info_keys
     cdef size_t action_bytes
     cdef int num_cpus
@@ -132,6 +133,7 @@ cdef class Pool:
         for n in spec.action.shape:
             self.action_bytes *= n
         self.obs_keys = [key for key, _ in spec.observations]
+        self.obs_is_tuple = isinstance(spec.observation, tuple)
         self.info_keys = list(spec.info)
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
         self.layout = Layout(batch_size, [part for _, part in spec.observations], list(spec.info.values()),
@@ -280,7 +282,7 @@ cdef class Pool:
             timeout: Seconds to wait at most.
 
         Returns:
-            Observation (an array or a dict of arrays), reward, terminated, truncated, info: `batch_size`
+            Observation (an array, or a dict or tuple of arrays), reward, terminated, truncated, info: `batch_size`
             rows, or as many as are pending if those are fewer. In the order of `send` if synchronous.
             With autoreset "same_step" `info["final"]` is (observation, info) of the episodes that ended,
             valid in the rows that are terminated or truncated.
@@ -657,10 +659,7 @@ cdef class Pool:
             # what the user gave is of the right length already
             arrays = [*self.out[:self.layout.num_obs], *arrays[self.layout.num_obs:n],
                       *self.out[self.layout.num_obs:], *arrays[n + 3:]]
-        if self.obs_keys[0] is None:
-            obs = arrays[0]
-        else:
-            obs = {key: arrays[k] for k, key in enumerate(self.obs_keys)}
+        obs = self._observation(arrays, 0)
         info = {"env_id": arrays[n + 3], "elapsed_step": arrays[n + 4]}
         for k in range(self.layout.num_obs, n):
             info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
@@ -672,6 +671,15 @@ cdef class Pool:
             info["_episode"] = arrays[n + 1] | arrays[n + 2]
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
 
+    cdef object _observation(self, list arrays, int first):
+        """The observation whose parts begin at `arrays[first]`."""
+        cdef int k
+        if self.obs_keys[0] is None:
+            return arrays[first]
+        if self.obs_is_tuple:
+            return tuple(arrays[first:first + self.layout.num_obs])
+        return {key: arrays[first + k] for k, key in enumerate(self.obs_keys)}
+
     cdef bint _any(self, cnp.ndarray terminated, cnp.ndarray truncated, uint32_t count):
         """Whether an episode ended."""
         return (memchr(cnp.PyArray_DATA(terminated), True, count) != NULL
@@ -680,10 +688,7 @@ cdef class Pool:
     cdef tuple _finals(self, list arrays):
         """The same observation and info arrays of the episodes that ended, for the rows that are flagged."""
         cdef int k, n = self.layout.num_columns, first = self.layout.first_final
-        if self.obs_keys[0] is None:
-            obs = arrays[first]
-        else:
-            obs = {key: arrays[first + k] for k, key in enumerate(self.obs_keys)}
+        obs = self._observation(arrays, first)
         info = {"elapsed_step": arrays[first + n]}
         for k in range(self.layout.num_obs, n):
             info[self.info_keys[k - self.layout.num_obs]] = arrays[first + k]

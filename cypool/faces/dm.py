@@ -18,11 +18,13 @@ STEP_TYPES = np.array([StepType.MID, StepType.FIRST, StepType.LAST, StepType.LAS
 
 
 def spec_of(description, name):
-    """Returns the dm_env spec of an `Array`, a `Discrete`, or a dict of specs for a dict of them."""
+    """Returns the dm_env spec of an `Array`, a `Discrete`, or a dict or tuple of specs for one of them."""
     if isinstance(description, Discrete):
         return specs.DiscreteArray(description.n, description.dtype, name)
     if isinstance(description, dict):
         return {key: spec_of(part, key) for key, part in description.items()}
+    if isinstance(description, tuple):
+        return tuple(spec_of(part, f"{name}_{k}") for k, part in enumerate(description))
     return specs.BoundedArray(description.shape, description.dtype, description.low, description.high, name)
 
 
@@ -37,8 +39,8 @@ class DmPool(Face, dm_env.Environment):
     * reward: float64, (batch_size,). 0 where `first()`: dm_env has None there, which an array cannot hold.
     * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere: also where a time limit cut it,
       and where `first()`.
-    * observation: A named tuple: `obs`, an array of shape (batch_size, ...) or a dict of them; `env_id` int32;
-      `elapsed_step` int32; and the environment's own info. Info names that cannot be fields are called by their
+    * observation: A named tuple: `obs`, an array of shape (batch_size, ...), or a dict or tuple of them; `env_id`
+      int32; `elapsed_step` int32; and the environment's own info. Info names that cannot be fields are called by their
       place, `_3` and so on.
 
     Autoreset is NEXT_STEP and nothing else, as dm_env has it: the step after `last()` ignores the action and starts

@@ -10,7 +10,7 @@ class GymPool(Face):
 
     A batch, as `step` and `recv` return it, is a tuple (observation, reward, done, info):
 
-    * observation: (batch_size, ...) array, or a dict of them.
+    * observation: (batch_size, ...) array, or a dict or tuple of them.
     * reward: float32, (batch_size,).
     * done: bool, (batch_size,): the episode has ended, in whichever way.
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32, `TimeLimit.truncated` bool (the episode

@@ -15,11 +15,13 @@ FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated",
 
 
 def space_of(description):
-    """Returns the Gymnasium space of an `Array`, a `Discrete`, or a dict of them."""
+    """Returns the Gymnasium space of an `Array`, a `Discrete`, or a dict or tuple of them."""
     if isinstance(description, Discrete):
         return spaces.Discrete(description.n)
     if isinstance(description, Mapping):
         return spaces.Dict({key: space_of(part) for key, part in description.items()})
+    if isinstance(description, tuple):
+        return spaces.Tuple([space_of(part) for part in description])
     return spaces.Box(description.low, description.high, dtype=description.dtype.type)
 
 
@@ -36,7 +38,8 @@ class RolloutBuffers:
     `buffers[t]` is what `step(actions, out=...)` takes. `len(buffers)` is T.
 
     Attributes:
-        obs: (T, N, ...) in the dtype of the observation; a dict of such arrays for a dict: what step t led to.
+        obs: (T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: what step t
+            led to.
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N).
     """
@@ -45,8 +48,8 @@ class RolloutBuffers:
         def zeros(part):
             return np.zeros((num_steps, num_envs, *part.shape), part.dtype)
 
-        parts = {key: zeros(part) for key, part in spec.observations}
-        self.obs = parts if isinstance(spec.observation, Mapping) else parts[None]
+        self._spec = spec
+        self.obs = spec.joined([zeros(part) for _, part in spec.observations])
         self.reward = np.zeros((num_steps, num_envs))
         self.terminated = np.zeros((num_steps, num_envs), np.bool_)
         self.truncated = np.zeros((num_steps, num_envs), np.bool_)
@@ -55,7 +58,7 @@ class RolloutBuffers:
         return len(self.reward)
 
     def __getitem__(self, t):
-        obs = {key: part[t] for key, part in self.obs.items()} if isinstance(self.obs, dict) else self.obs[t]
+        obs = self._spec.joined([part[t] for part in self._spec.parted(self.obs)])
         return obs, self.reward[t], self.terminated[t], self.truncated[t]
 
 
@@ -64,7 +67,7 @@ class GymnasiumPool(Face, VectorEnv):
 
     A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info):
 
-    * observation: (batch_size, ...) array, or a dict of them.
+    * observation: (batch_size, ...) array, or a dict or tuple of them.
     * reward: float64, (batch_size,).
     * terminated, truncated: bool, (batch_size,).
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own. With
@@ -193,15 +196,16 @@ class GymnasiumPool(Face, VectorEnv):
         if not isinstance(out, (tuple, list)) or len(out) != 4:
             raise TypeError(f"out: expected (observation, reward, terminated, truncated), got {type(out).__name__}")
         obs, *others = out
-        wanted = [(f"observation {key}" if key else "observation", part.shape, part.dtype)
+        described = self.env_spec.observation
+        wanted = [("observation" if key is None else f"observation {key}", part.shape, part.dtype)
                   for key, part in self.env_spec.observations]
-        if isinstance(self.env_spec.observation, Mapping):
-            keys = list(self.env_spec.observation)
-            if not isinstance(obs, Mapping) or set(obs) != set(keys):
-                raise TypeError(f"out: expected a dict of {keys} as observation, got {obs!r}")
-            obs = [obs[key] for key in keys]
-        else:
-            obs = [obs]
+        if isinstance(described, Mapping):
+            if not isinstance(obs, Mapping) or set(obs) != set(described):
+                raise TypeError(f"out: expected a dict of {list(described)} as observation, got {obs!r}")
+        elif isinstance(described, tuple):
+            if not isinstance(obs, tuple | list) or len(obs) != len(described):
+                raise TypeError(f"out: expected a tuple of {len(described)} arrays as observation, got {obs!r}")
+        obs = self.env_spec.parted(obs)
         wanted += FLAGS
         arrays = []
         for given, (name, shape, dtype) in zip((*obs, *others), wanted, strict=True):
@@ -232,11 +236,9 @@ class GymnasiumPool(Face, VectorEnv):
         if ended.any():
             rows = np.flatnonzero(ended)
             info["final_obs"] = np.full(len(ended), None, object)
+            parts = self.env_spec.parted(final_obs)
             for row in rows:
-                if isinstance(final_obs, dict):
-                    info["final_obs"][row] = {key: part[row] for key, part in final_obs.items()}
-                else:
-                    info["final_obs"][row] = final_obs[row]
+                info["final_obs"][row] = self.env_spec.joined([part[row] for part in parts])
             info["final_info"] = {}
             for key, values in final_info.items():
                 info["final_info"][key] = np.zeros_like(values)
