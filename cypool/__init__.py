@@ -95,11 +95,12 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
                                    face.autoreset_modes[mode], env_options, options, statistics=statistics,
                                    thread_pool=thread_pool, thread_affinity=thread_affinity)
     env = face(pool, spec, mode)
-    # what pickle takes along: the way to fresh environments, with the same seeds
+    # what pickle takes along: the way to fresh environments, with the same seeds and what chance chose of options
+    chosen = dict(spec.options) if env_options is None else options
     env.recipe = dict(id=id, env_type=env_type, num_envs=env.num_envs, batch_size=env.batch_size,
                       num_threads=env.num_threads, seed=seeds, max_episode_steps=spec.max_episode_steps,
                       autoreset_mode=mode, episode_statistics=statistics, thread_affinity=thread_affinity,
-                      env_options=env_options, **options)
+                      env_options=env_options, **chosen)
     return env
 
 
