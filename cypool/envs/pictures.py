@@ -1,21 +1,21 @@
-"""Pictures of environments, drawn by the Gymnasium environments that they follow."""
+"""Pictures of environments that follow Gymnasium's: drawn by Gymnasium itself, which needs pygame for it."""
+import functools
 import importlib
 import threading
 
 import numpy as np
 
-_painters = {}
-# one painter, one canvas: two threads would draw over each other
+# two pools may draw at once, and both with the same environment
 _lock = threading.Lock()
 
 
 def draw(entry_point, options, state):
-    """Has a Gymnasium environment draw a state.
+    """Draws a state of a Gymnasium environment.
 
     Args:
-        entry_point: "module:Class" of the Gymnasium environment; made at the first use and kept.
-        options: What to make it with, as far as the picture depends on it; hashable values.
-        state: Attributes to set before it draws.
+        entry_point: "module:Class" of the environment.
+        options: Its arguments, all hashable.
+        state: Names and values of the attributes that `render()` looks at.
 
     Returns:
         uint8, (height, width, 3).
@@ -23,16 +23,19 @@ def draw(entry_point, options, state):
     Raises:
         ImportError: pygame is not installed.
     """
+    with _lock:
+        env = _env(entry_point, tuple(sorted(options.items())))
+        for name, value in state.items():
+            setattr(env, name, value)
+        return np.ascontiguousarray(env.render())
+
+
+@functools.lru_cache(maxsize=32)
+def _env(entry_point, options):
+    # never closed: that would end all of pygame
     try:
         import pygame  # noqa: F401
-    except ImportError:
-        raise ImportError("render: expected pygame, which draws this environment: pip install pygame") from None
-    key = entry_point, tuple(sorted(options.items()))
-    with _lock:
-        if key not in _painters:
-            module, name = entry_point.split(":")
-            _painters[key] = getattr(importlib.import_module(module), name)(render_mode="rgb_array", **options)
-        painter = _painters[key]
-        for name, value in state.items():
-            setattr(painter, name, value)
-        return np.ascontiguousarray(painter.render())
+    except ImportError as error:
+        raise ImportError("render: this environment is drawn with pygame: pip install pygame") from error
+    module, name = entry_point.split(":")
+    return getattr(importlib.import_module(module), name)(render_mode="rgb_array", **dict(options))
