@@ -57,8 +57,17 @@ inline int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept {
 // The index that Gymnasium's categorical_sample draws: the first of n whose probability, added to those before it,
 // exceeds a double in [0, 1); 0 if none does, for they may add up to less than 1. The sums never fall.
 inline int categorical(const Rng* rng, const double* sums, int n) noexcept {
-    const double* found = std::upper_bound(sums, sums + n, rng->next_double(rng->state));
-    return found == sums + n ? 0 : static_cast<int>(found - sums);
+    const double drawn = rng->next_double(rng->state);
+    int found = 0;
+    if (n <= 8) {
+        // no branch that depends on chance
+        for (int k = 0; k < n; ++k) {
+            found += sums[k] <= drawn;
+        }
+    } else {
+        found = static_cast<int>(std::upper_bound(sums, sums + n, drawn) - sums);
+    }
+    return found == n ? 0 : found;
 }
 
 }  // namespace cypool
