@@ -88,6 +88,9 @@ def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_m
     if reference is None:
         known = ", ".join(each for each in cypool.list_all_envs() if reference_of(each) is not None)
         raise ValueError(f"id: {id!r} is registered without a reference to compare it with; expected one of {known}")
+    if options.get("precision", "exact") != "exact":
+        raise ValueError(f"precision: expected 'exact', as nothing else equals the reference, got "
+                         f"{options['precision']!r}")
     num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
     seeds = tuple(check_int("seeds", seed, 0, 2**62) for seed in seeds)
     if not seeds:
@@ -113,6 +116,8 @@ def _make_reference(reference, ours, options):
     with warnings.catch_warnings():
         # that there is a newer version of the environment, or that its spaces are unusual
         warnings.simplefilter("ignore")
+        # exact is what the reference is anyway
+        options = {name: value for name, value in options.items() if (name, value) != ("precision", "exact")}
         theirs = gymnasium.make_vec(id, num_envs=ours.num_envs, vectorization_mode="sync",
                                     vector_kwargs={"autoreset_mode": ours.metadata["autoreset_mode"]},
                                     disable_env_checker=True, **options)

@@ -5,7 +5,7 @@ import cypool
 import numpy as np
 import pytest
 
-IDS = ["CartPole-v1"]
+IDS = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v0", "Pendulum-v1", "Acrobot-v1"]
 
 
 def actions_of(env, rng, num_envs):

@@ -36,6 +36,6 @@ def _env(entry_point, options):
     try:
         import pygame  # noqa: F401
     except ImportError as error:
-        raise ImportError("render: this environment is drawn with pygame: pip install pygame") from error
+        raise ImportError("render: this environment is drawn with pygame: pip install pygame-ce") from error
     module, name = entry_point.split(":")
     return getattr(importlib.import_module(module), name)(render_mode="rgb_array", **dict(options))

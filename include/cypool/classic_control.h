@@ -146,15 +146,17 @@ struct FastPendulum {
     static constexpr int STATE = 2, OBS = 3;
     using Action = float;
     float g;
+    bool limit_first;  // the angle goes on by the velocity once that is limited
 
     CYPOOL_INLINE void step(F* s, const F& action, F& reward, I& terminated) const {
         F sine, cosine;
         lanes::sincos(s[0], sine, cosine);
         const F angle = lanes::wrap(s[0]);
         reward = -(angle * angle + 0.1f * s[1] * s[1] + 0.001f * action * action);
-        s[1] = lanes::clip(s[1] + (1.5f * g * sine + 3.0f * action) * 0.05f, -8, 8);
+        const F faster = s[1] + (1.5f * g * sine + 3.0f * action) * 0.05f;
+        s[1] = lanes::clip(faster, -8, 8);
         // kept small, as single precision has no digits to waste on whole turns
-        s[0] = lanes::wrap(s[0] + s[1] * 0.05f);
+        s[0] = lanes::wrap(s[0] + (limit_first ? s[1] : faster) * 0.05f);
         terminated = I{};
     }
     CYPOOL_INLINE void observe(const F* s, F* obs) const {

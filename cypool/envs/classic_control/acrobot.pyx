@@ -3,6 +3,8 @@ import math
 
 import numpy as np
 
+from cypool.arguments import check_choice
+from cypool.envs.classic_control.fast import FastAcrobot
 from cypool.envs.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -74,10 +76,16 @@ cdef class Acrobot(Env):
     cdef bint moved
 
     @staticmethod
-    def describe():
-        """Returns the spec; there are no options."""
+    def describe(precision="exact"):
+        """Returns the spec.
+
+        Args:
+            precision: "exact": the reference's bits; "fast": single precision.
+        """
+        options = {"precision": check_choice("precision", precision, ("exact", "fast"))}
         high = np.array([1, 1, 1, 1, MAX_VELOCITY_1, MAX_VELOCITY_2], np.float32)
-        return EnvSpec(observation=Array((6,), np.float32, -high, high), action=Discrete(3), render_fps=15)
+        return EnvSpec(observation=Array((6,), np.float32, -high, high), action=Discrete(3), options=options,
+                       render_fps=15, implementation=FastAcrobot if precision == "fast" else None)
 
     cdef int reset(self) except -1 nogil:
         # a start is of single precision, and so are its sines

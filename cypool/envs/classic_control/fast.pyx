@@ -1,4 +1,8 @@
 """Classic control in single precision, many environments at a time: the option `precision="fast"`."""
+import numpy as np
+
+from cypool.envs.pictures import draw
+
 from libc.stdint cimport uint8_t, uint32_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr
@@ -24,6 +28,7 @@ cdef extern from "cypool/classic_control.h" namespace "cypool" nogil:
         float goal_velocity
     cdef cppclass PendulumGame "cypool::FastPendulum":
         float g
+        cbool limit_first
     cdef cppclass AcrobotGame "cypool::FastAcrobot":
         pass
 
@@ -86,6 +91,9 @@ cdef class Fast(Env):
 
 cdef class FastCartPole(Fast):
     """`CartPole` in single precision."""
+    cdef object render(self):
+        return draw("gymnasium.envs.classic_control.cartpole:CartPoleEnv", {}, {"state": self.save()})
+
     cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
         cdef CartPoleGame game
         game.sutton_barto = self.spec.options["sutton_barto_reward"]
@@ -94,6 +102,9 @@ cdef class FastCartPole(Fast):
 
 cdef class FastMountainCar(Fast):
     """`MountainCar` in single precision."""
+    cdef object render(self):
+        return draw("gymnasium.envs.classic_control.mountain_car:MountainCarEnv", {}, {"state": self.save()[:2]})
+
     cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
         cdef MountainCarGame game
         game.goal_velocity = self.spec.options["goal_velocity"]
@@ -102,6 +113,10 @@ cdef class FastMountainCar(Fast):
 
 cdef class FastMountainCarContinuous(Fast):
     """`MountainCarContinuous` in single precision."""
+    cdef object render(self):
+        return draw("gymnasium.envs.classic_control.continuous_mountain_car:Continuous_MountainCarEnv", {},
+                    {"state": np.array(self.save()[:2], np.float32)})
+
     cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
         cdef MountainCarContinuousGame game
         game.goal_velocity = self.spec.options["goal_velocity"]
@@ -109,15 +124,23 @@ cdef class FastMountainCarContinuous(Fast):
 
 
 cdef class FastPendulum(Fast):
-    """`Pendulum` in single precision."""
+    """`Pendulum` in single precision; pictures do not show the torque."""
+    cdef object render(self):
+        return draw("gymnasium.envs.classic_control.pendulum:PendulumEnv", {},
+                    {"state": self.save()[:2], "last_u": None})
+
     cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
         cdef PendulumGame game
         game.g = self.spec.options["g"]
+        game.limit_first = self.spec.options["version"] == 1
         return herd_of[PendulumGame](game, size)
 
 
 cdef class FastAcrobot(Fast):
     """`Acrobot` in single precision."""
+    cdef object render(self):
+        return draw("gymnasium.envs.classic_control.acrobot:AcrobotEnv", {}, {"state": np.array(self.save())})
+
     cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
         cdef AcrobotGame game
         return herd_of[AcrobotGame](game, size)

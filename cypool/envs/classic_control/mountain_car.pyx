@@ -1,7 +1,8 @@
 """A car in a valley, too weak to drive straight up the hill."""
 import numpy as np
 
-from cypool.arguments import check_float
+from cypool.arguments import check_choice, check_float
+from cypool.envs.classic_control.fast import FastMountainCar, FastMountainCarContinuous
 from cypool.envs.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -15,10 +16,12 @@ cdef double RIGHT = 0.6
 cdef double MAX_SPEED = 0.07
 
 
-def _spec(action, goal_velocity):
-    options = {"goal_velocity": check_float("goal_velocity", goal_velocity, -1e6, 1e6)}
+def _spec(action, goal_velocity, precision, fast):
+    options = {"goal_velocity": check_float("goal_velocity", goal_velocity, -1e6, 1e6),
+               "precision": check_choice("precision", precision, ("exact", "fast"))}
     observation = Array((2,), np.float32, [LEFT, -MAX_SPEED], [RIGHT, MAX_SPEED])
-    return EnvSpec(observation=observation, action=action, options=options, render_fps=30)
+    return EnvSpec(observation=observation, action=action, options=options, render_fps=30,
+                   implementation=fast if precision == "fast" else None)
 
 
 cdef class MountainCar(Env):
@@ -34,13 +37,14 @@ cdef class MountainCar(Env):
     cdef double position, velocity, goal_velocity
 
     @staticmethod
-    def describe(goal_velocity=0.0):
+    def describe(goal_velocity=0.0, precision="exact"):
         """Returns the spec.
 
         Args:
             goal_velocity: How fast the car has to be at the goal.
+            precision: "exact": the reference's bits; "fast": single precision.
         """
-        return _spec(Discrete(3), goal_velocity)
+        return _spec(Discrete(3), goal_velocity, precision, FastMountainCar)
 
     def __init__(self, spec, env_id):
         self.goal_velocity = spec.options["goal_velocity"]
@@ -95,13 +99,14 @@ cdef class MountainCarContinuous(Env):
     cdef double goal_velocity
 
     @staticmethod
-    def describe(goal_velocity=0.0):
+    def describe(goal_velocity=0.0, precision="exact"):
         """Returns the spec.
 
         Args:
             goal_velocity: How fast the car has to be at the goal.
+            precision: "exact": the reference's bits; "fast": single precision.
         """
-        return _spec(Array((1,), np.float32, -1, 1), goal_velocity)
+        return _spec(Array((1,), np.float32, -1, 1), goal_velocity, precision, FastMountainCarContinuous)
 
     def __init__(self, spec, env_id):
         self.goal_velocity = spec.options["goal_velocity"]

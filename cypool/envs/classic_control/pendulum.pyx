@@ -3,7 +3,8 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_float, check_int
+from cypool.arguments import check_choice, check_float, check_int
+from cypool.envs.classic_control.fast import FastPendulum
 from cypool.envs.pictures import draw
 from cypool.spec import Array, EnvSpec
 
@@ -34,17 +35,20 @@ cdef class Pendulum(Env):
     cdef bint limit_first
 
     @staticmethod
-    def describe(g=10.0, version=1):
+    def describe(g=10.0, version=1, precision="exact"):
         """Returns the spec.
 
         Args:
             g: Gravity, in m/s^2.
             version: With 1 the angle goes on by the velocity once that is limited to 8, with 0 as it is before.
+            precision: "exact": the reference's bits; "fast": single precision.
         """
-        options = {"g": check_float("g", g, -1e6, 1e6), "version": check_int("version", version, 0, 1)}
+        options = {"g": check_float("g", g, -1e6, 1e6), "version": check_int("version", version, 0, 1),
+                   "precision": check_choice("precision", precision, ("exact", "fast"))}
         high = np.array([1, 1, MAX_SPEED], np.float32)
         return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Array((1,), np.float32, -2, 2),
-                       options=options, render_fps=30)
+                       options=options, render_fps=30,
+                       implementation=FastPendulum if precision == "fast" else None)
 
     def __init__(self, spec, env_id):
         self.lift = 3 * spec.options["g"] / 2.0
