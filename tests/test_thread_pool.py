@@ -277,7 +277,7 @@ while set(os.listdir("/proc/self/task")) - before:
     pass
 print("ok")
 """)
-    assert done.stdout == "ok\n", done.stderr
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
 @pytest.mark.parametrize("num_threads", [1, 2, 5])
@@ -339,7 +339,7 @@ for turn in range(10):
         pass
 print("ok")
 """)
-    assert done.stdout == "ok\n", done.stderr
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
 @pytest.mark.parametrize("ending", ["", "del threads", "env.recv()", "raise SystemExit(0)", "pong.close()"])
@@ -497,7 +497,7 @@ assert os.sched_getaffinity(0) == own
 threads.close()
 print("ok")
 """)
-    assert done.stdout == "ok\n", done.stderr
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
 @pytest.mark.parametrize("offset", [0, 1, 100])
@@ -515,7 +515,7 @@ env.reset()
 env.close()
 print("ok")
 """)
-    assert done.stdout == "ok\n", done.stderr
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
 def test_memory_nodes(tmp_path, monkeypatch):
