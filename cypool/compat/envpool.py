@@ -98,6 +98,11 @@ class EnvPool:
         super()._start(ids, seed, mask)
         self._never_reset.difference_update(range(self.num_envs) if ids is None else ids.tolist())
 
+    def _load(self, state, env_id):
+        batch = super()._load(state, env_id)
+        self._never_reset.difference_update(batch[-1]["env_id"].tolist())
+        return batch
+
     def _without_info(self, batch):
         """Returns what `reset` does of what `step` would return."""
         return batch

@@ -410,7 +410,6 @@ cdef class Pool:
             batch.get().env_id[k] = ids[k]
             batch.get().elapsed_step[k] = (<Env>env).elapsed_step
         obs, _, _, _, info = self._arrays(block, count)
-        info.pop("final", None)
         return obs, info
 
     def render(self, cnp.ndarray env_ids=None):

@@ -186,7 +186,7 @@ class GymnasiumPool(Face, VectorEnv):
 
     def load(self, state, env_id=None):
         """Puts environments where `save` found them; returns their observation and info. See `Face.load`."""
-        obs, _, _, _, info = self._load(state, env_id)
+        obs, _, _, _, info = super().load(state, env_id)
         return obs, info
 
     def _targets(self, out):
