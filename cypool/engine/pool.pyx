@@ -397,6 +397,23 @@ cdef class Pool:
         finally:
             self.busy = False
 
+    def tell_over(self, cnp.ndarray over):
+        """Tells of all environments that are not in flight whether their next step starts an episode.
+
+        Args:
+            over: bool, (num_envs,), C-contiguous: is written to.
+        """
+        cdef uint8_t* flags = <uint8_t*>cnp.PyArray_DATA(over)
+        cdef uint32_t k
+        self._enter()
+        try:
+            if self.pending == 0 or self.is_async:
+                for k in range(<uint32_t>self.num_envs):
+                    if not self.in_flight[k]:
+                        flags[k] = (<Env>self.crew.envs[k]).over
+        finally:
+            self.busy = False
+
     cdef tuple _look(self, const int32_t* ids, uint32_t count):
         """Observes environments on the caller's thread, into fresh memory."""
         cdef Block block = Block(self.layout.of(count))

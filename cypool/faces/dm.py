@@ -92,12 +92,13 @@ class DmPool(Face, dm_env.Environment):
 
     def load(self, state, env_id=None):
         """Puts environments where `save` found them; returns a time step that is `mid()`. See `Face.load`."""
-        batch = self._load(state, env_id)
-        ids = batch[-1]["env_id"]
-        self._over[ids] = False
-        step = self._laid_out(batch)
-        self._over[ids] = state.over
-        return step
+        try:
+            batch = self._load(state, env_id)
+            self._over[batch[-1]["env_id"]] = False
+            return self._laid_out(batch)
+        finally:
+            # if one failed, only the engine knows which were loaded
+            self._pool.tell_over(self._over)
 
     def _laid_out(self, batch):
         obs, reward, terminated, truncated, info = batch
