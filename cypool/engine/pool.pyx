@@ -37,6 +37,10 @@ cdef enum Purpose:
     RESET
     LOOK                         # between steps: save, load, render
 
+# what `save` tells of each environment
+SAVED = frozenset(["id", "options", "elapsed_step", "over", "forced", "episode_return", "episode_length", "episode_ns",
+                   "rng", "own"])
+
 # closed at exit, while threads can still be joined
 pools = weakref.WeakSet()
 
@@ -361,7 +365,8 @@ cdef class Pool:
             Observation and info of these environments.
 
         Raises:
-            ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before.
+            ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before; or
+                a row is none of `save`'s. An environment that fails to load starts an episode with its next step.
         """
         cdef uint32_t count, k
         cdef const int32_t* ids
@@ -374,22 +379,29 @@ cdef class Pool:
             for k in range(count):
                 spec = (<Env>self.crew.envs[ids[k]]).spec
                 state = states[k]
+                if not isinstance(state, dict) or state.keys() != SAVED:
+                    raise ValueError(f"state: expected rows as save() returned them, got {state!r:.200}")
                 if (spec.id, spec.options) != (state["id"], state["options"]):
                     raise ValueError(f"state: expected one of {spec.id} with {spec.options} for env {ids[k]}, "
                                      f"got {state['id']} with {state['options']}")
             for k in range(count):
                 env = self.crew.owner[ids[k]]
                 state = states[k]
-                # should its own part fail, it is to be reset
-                env.over = True
-                if state["rng"] is not None:
-                    if env._bit_generator is None:
-                        Env.seed(env, 0)
-                    env._bit_generator.state = state["rng"]
-                env.load(state["own"])
-                env.elapsed_step, env.over, env.forced = state["elapsed_step"], state["over"], state["forced"]
-                env.episode_return, env.episode_length = state["episode_return"], state["episode_length"]
-                env.episode_began = now_ns() - <int64_t>state["episode_ns"]
+                # should a part fail, it is to be reset
+                env.over = env.forced = True
+                try:
+                    if state["rng"] is not None:
+                        if env._bit_generator is None:
+                            Env.seed(env, 0)
+                        env._bit_generator.state = state["rng"]
+                    env.load(state["own"])
+                    env.elapsed_step = state["elapsed_step"]
+                    env.episode_return, env.episode_length = state["episode_return"], state["episode_length"]
+                    env.episode_began = now_ns() - <int64_t>state["episode_ns"]
+                    env.over, env.forced = state["over"], state["forced"]
+                except (TypeError, ValueError, LookupError, OverflowError) as error:
+                    raise ValueError(f"state: expected rows as save() returned them, got one that env {ids[k]} cannot "
+                                     f"load: {type(error).__name__}: {error}") from error
                 if not self.started[ids[k]]:
                     self.started[ids[k]] = True
                     self.num_unstarted -= 1

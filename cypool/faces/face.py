@@ -155,7 +155,8 @@ class Face:
             What `reset(env_id)` returns: what these environments show.
 
         Raises:
-            TypeError, ValueError: Wrong ids or state.
+            TypeError, ValueError: Wrong ids or state. An environment that has taken a part of it starts an episode
+                with its next step.
             RuntimeError: An environment is in flight.
             NotImplementedError: The environment has no `load`.
         """
