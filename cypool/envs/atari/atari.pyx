@@ -266,13 +266,17 @@ cdef class Atari(Env):
         # of the emulator 70 kB, the screens; of the frames 28: together they shrink to some 3
         game = <bytes>take_snapshot(self.game.get()[0])
         frames = self.frames.data()[:self.frames.size()]
-        return (zlib.compress(game + frames, 1), len(game), <bytes>text_of(self.noops), self.ale_seed, self.newest,
-                self.lives, self.game_over, self.life_lost, self.game_step, self.score)
+        return (zlib.compress(game + frames, 1), len(game), <bytes>text_of(self.noops), self.ale_seed,
+                self.reseed, self.newest, self.lives, self.game_over, self.life_lost, self.game_step, self.score)
 
     cdef int load(self, object state) except -1:
-        (packed, size, noops, self.ale_seed, newest, self.lives, self.game_over, self.life_lost, self.game_step,
-         self.score) = state
-        cdef bytes unpacked = zlib.decompress(packed)
+        (packed, size, noops, self.ale_seed, reseed, newest, self.lives, self.game_over, self.life_lost,
+         self.game_step, self.score) = state
+        cdef bytes unpacked
+        try:
+            unpacked = zlib.decompress(packed)
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
         if len(unpacked) - size != self.frames.size() or not 0 <= newest < self.stack_num:
             raise ValueError("state: expected one of an environment with the same options")
         if self.game.get() == NULL:
@@ -281,7 +285,8 @@ cdef class Atari(Env):
         memcpy(self.frames.data(), <const char*>unpacked + <size_t>size, self.frames.size())
         from_text(self.noops, noops)
         self.newest = newest
-        self.reseed = False
+        # a seed that waits for a reset still does
+        self.reseed = reseed
         return 0
 
     cdef object render(self):
