@@ -1,4 +1,7 @@
 """Random calls in any order, against a plain Python model of what a pool has to do."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -60,6 +63,7 @@ class Pools(RuleBasedStateMachine):
                                num_threads=num_threads, autoreset_mode=mode)
         self.is_async = self.batch_size < num_envs
         self.models = [Model() for _ in range(num_envs)]
+        self.saved = []         # states, and copies of the models of each row
         self.expected = {}      # env id -> the row to come, in the order of send
         self.last = []
 
@@ -72,16 +76,16 @@ class Pools(RuleBasedStateMachine):
         if self.env is not None:
             assert self.env._pool.num_pending == len(self.expected)
 
-    def why_not(self, ids, reset=False):
-        """What the pool should say to a send of these ids: the beginning of a message, or None."""
+    def why_not(self, ids, purpose="step"):
+        """What the pool should say to a send of these ids, or to a "reset", "load" or "save" of them; or None."""
         n = len(self.models)
         if len(ids) == 0 or any(not 0 <= i < n for i in ids) or len(set(ids)) < len(ids):
             return ValueError
         if self.expected and (not self.is_async or any(i in self.expected for i in ids)):
             return RuntimeError
-        if not reset and any(self.models[i].count is None for i in ids):
+        if purpose in ("step", "save") and any(self.models[i].count is None for i in ids):
             return RuntimeError
-        if not reset and self.mode == "Disabled" and any(self.models[i].over for i in ids):
+        if purpose == "step" and self.mode == "Disabled" and any(self.models[i].over for i in ids):
             return RuntimeError
         return None
 
@@ -116,7 +120,7 @@ class Pools(RuleBasedStateMachine):
     @rule(data=st.data())
     def send_resets(self, data):
         ids = data.draw(st.lists(st.integers(0, len(self.models)), max_size=5))
-        error = self.why_not(ids, reset=True)
+        error = self.why_not(ids, "reset")
         if error:
             with pytest.raises(error):
                 self.env.async_reset(ids)
@@ -154,6 +158,46 @@ class Pools(RuleBasedStateMachine):
             if self.mode == "SameStep" and (ends or cut):
                 assert info["final_obs"][row]["count"][0] == (0 if fails else want_reward)
         self.last = ids
+
+    @rule(data=st.data())
+    def save(self, data):
+        n = len(self.models)
+        ids = data.draw(st.none() | st.lists(st.integers(0, n - 1), max_size=5, unique=True)
+                        | st.lists(st.integers(-1, n), max_size=5))
+        named = range(n) if ids is None else ids
+        error = self.why_not(named, "save")
+        if error:
+            with pytest.raises(error):
+                self.env.save(ids)
+            return
+        state = self.env.save(ids)
+        models = [copy.copy(self.models[i]) for i in named]
+        assert state.env_id.tolist() == list(named) and state.over.tolist() == [model.over for model in models]
+        if data.draw(st.booleans()):
+            state = pickle.loads(pickle.dumps(state))
+        self.saved.append((state, models))
+
+    @precondition(lambda self: self.env is not None and self.saved)
+    @rule(data=st.data())
+    def load(self, data):
+        n = len(self.models)
+        state, models = data.draw(st.sampled_from(self.saved))
+        rows = data.draw(st.lists(st.integers(0, len(state) - 1), max_size=6))
+        # to where they were, to as many others, or to nonsense
+        ids = data.draw(st.none() | st.permutations(range(n)).map(lambda ids: ids[: len(rows)])
+                        | st.lists(st.integers(-1, n), max_size=6))
+        named = state.env_id[rows].tolist() if ids is None else ids
+        error = self.why_not(named, "load") or (ValueError if len(named) != len(rows) else None)
+        if error:
+            with pytest.raises(error):
+                self.env.load(state[rows], ids)
+            return
+        obs, info = self.env.load(state[rows], ids)
+        for i, row in zip(named, rows, strict=True):
+            self.models[i] = copy.copy(models[row])
+        counts = [self.models[i].count for i in named]
+        assert info["env_id"].tolist() == named and info["elapsed_step"].tolist() == counts
+        assert obs["count"].tolist() == [[count, -count] for count in counts]
 
     @rule()
     def reset_all(self):

@@ -2,6 +2,7 @@ import cypool
 
 cypool.register("walker/Walk-v0", "walker.walk:Walk", max_episode_steps=20)
 cypool.register("walker/Trouble-v0", "walker.trouble:Trouble")
+cypool.register("walker/Bare-v0", "walker.trouble:Bare")
 for fault in ("nothing", "space", "start", "gravity", "reward", "end", "stream"):
     cypool.register(f"walker/Pretender-{fault}-v0", "walker.pretender:Pretender", max_episode_steps=200,
                     reference="gymnasium:MountainCar-v0", fault=fault)

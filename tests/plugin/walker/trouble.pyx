@@ -1,4 +1,4 @@
-"""An environment that does on command all that an engine has to survive."""
+"""An environment that does on command all that an engine has to survive, and one that does only what it must."""
 import numpy as np
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -25,6 +25,9 @@ cdef extern from *:
 
 # actions
 GO, RAISE_STEP, CPP_THROW, RAISE_OBSERVE, WAIT, FAIL_NEXT_RESET, TERMINATE, TRUNCATE = range(8)
+
+# which of save, load and render raise
+broken = set()
 
 cdef atomic[int] gate_open
 cdef atomic[int] main_passes
@@ -98,6 +101,24 @@ cdef class Trouble(Env):
             cpp_throw()
         return 0
 
+    cdef object save(self):
+        if "save" in broken:
+            raise LookupError("raised in save")
+        return self.count, self.action, self.fail_reset
+
+    cdef int load(self, object state) except -1:
+        # half of it, then the trouble
+        self.count = state[0]
+        if "load" in broken:
+            raise OSError("raised in load")
+        _, self.action, self.fail_reset = state
+        return 0
+
+    cdef object render(self):
+        if "render" in broken:
+            raise ArithmeticError("raised in render")
+        return np.full((2, 3, 3), (self.env_id, self.count, self.action), np.uint8)
+
     cdef int observe(self, const Slot* out) except -1 nogil:
         if self.action == 3:
             raise KeyError("raised in observe")
@@ -107,4 +128,21 @@ cdef class Trouble(Env):
         (<unsigned char*>out.info[0])[0] = 1
         (<unsigned char*>out.info[0])[1] = 2
         (<unsigned char*>out.info[0])[2] = self.env_id
+        return 0
+
+
+cdef class Bare(Env):
+    """Nothing to see, and nothing that can be left out: it has no save, load or render."""
+
+    @staticmethod
+    def describe():
+        return EnvSpec(observation=Array((1,), np.float64), action=Discrete(2))
+
+    cdef int reset(self) except -1 nogil:
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
         return 0

@@ -38,6 +38,13 @@ cdef class Walk(Env):
         self.terminated = abs(self.position) >= self.limit
         return 0
 
+    cdef object save(self):
+        return self.position, self.visits
+
+    cdef int load(self, object state) except -1:
+        self.position, self.visits = state
+        return 0
+
     cdef int observe(self, const Slot* out) except -1 nogil:
         (<float*>out.obs[0])[0] = <float>self.position
         (<int32_t*>out.info[0])[0] = self.visits

@@ -1,0 +1,216 @@
+"""Pictures of environments: those that ale_py shows in the same state."""
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import ale_py
+import gymnasium.wrappers.vector as wrappers
+import numpy as np
+import pytest
+
+import cypool
+import cypool.compat.envpool as envpool
+
+ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+
+ROMS = Path(ale_py.__file__).parent / "roms"
+THREADS = [0, 1, 2, 5]
+
+
+class Screen:
+    """The same game on plain ale_py: without no-ops and fire a reset is the emulator's."""
+
+    def __init__(self, task, seed):
+        self.ale = ale_py.ALEInterface()
+        self.ale.setFloat("repeat_action_probability", 0.25)
+        self.ale.setInt("random_seed", seed)
+        self.ale.loadROM(ROMS / f"{task}.bin")
+        self.ale.reset_game()
+        self.actions = self.ale.getMinimalActionSet()
+
+    def step(self, action, frame_skip):
+        for _ in range(frame_skip):
+            self.ale.act(self.actions[action])
+            if self.ale.game_over():
+                self.ale.reset_game()
+                break
+
+    def picture(self):
+        return self.ale.getScreenRGB()
+
+
+@pytest.mark.parametrize("frame_skip", [1, 4])
+@pytest.mark.parametrize(("task", "id", "rows"), [
+    ("pong", "Pong-v5", 210), ("breakout", "Breakout-v5", 210), ("ms_pacman", "MsPacman-v5", 210),
+    ("air_raid", "AirRaid-v5", 250), ("tic_tac_toe_3d", "TicTacToe3d-v5", 210),
+])
+def test_the_picture_is_that_of_ale_py(task, id, rows, frame_skip):
+    # what is observed, gray or small, has no part in it
+    env = cypool.make(id, num_envs=3, num_threads=2, seed=4, frame_skip=frame_skip, noop_max=0, use_fire_reset=False,
+                      repeat_action_probability=0.25, autoreset_mode="SameStep")
+    screens = [Screen(task, 4 + i) for i in range(3)]
+    assert env.metadata["render_modes"] == ["rgb_array"] and env.render_mode == "rgb_array"
+    assert env.metadata["render_fps"] == 60 // frame_skip
+    env.reset()
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        pictures = env.render()
+        assert isinstance(pictures, tuple) and len(pictures) == 3
+        for picture, screen in zip(pictures, screens, strict=True):
+            assert picture.dtype == np.uint8 and picture.shape == (rows, 160, 3)
+            assert picture.tobytes() == screen.picture().tobytes()
+        actions = random.integers(0, env.single_action_space.n, 3)
+        env.step(actions)
+        for action, screen in zip(actions, screens, strict=True):
+            screen.step(action, frame_skip)
+    for ids in ([1], [2, 0], np.array([1, 0, 2], np.uint8), (0,)):
+        pictures = env.render(ids)
+        assert isinstance(pictures, np.ndarray) and pictures.dtype == np.uint8
+        assert pictures.shape == (len(ids), rows, 160, 3)
+        for i, picture in zip(ids, pictures, strict=True):
+            assert picture.tobytes() == screens[i].picture().tobytes()
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_looking_changes_nothing(num_threads):
+    env, twin = (cypool.make("Breakout-v5", num_envs=3, num_threads=num_threads, seed=1, max_episode_steps=20)
+                 for _ in range(2))
+    env.reset()
+    twin.reset()
+    kept = env.render()
+    before = [picture.copy() for picture in kept]
+    for t in range(50):
+        env.render([t % 3])
+        assert env.step([t % 4, 2, 3])[0].tobytes() == twin.step([t % 4, 2, 3])[0].tobytes()
+        env.render()
+    # and a picture stays as it was
+    assert all((a == b).all() for a, b in zip(kept, before, strict=True))
+    assert any((a != b).any() for a, b in zip(kept, env.render(), strict=True))
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("batch_size", [4, 3])
+def test_environments_of_a_plug_in(walker, num_threads, batch_size):
+    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=batch_size, num_threads=num_threads)
+    with pytest.raises(RuntimeError, match="env 0 was never reset: call reset"):
+        env.render()
+    env.async_reset()
+    with pytest.raises(RuntimeError, match="in flight"):
+        env.render()
+    while env._pool.num_pending:
+        env.recv()
+    env.step([0] * batch_size, range(batch_size))
+    steps = [1] * batch_size + [0] * (4 - batch_size)
+    assert [picture[0, 0].tolist() for picture in env.render()] == [[i, steps[i], 0] for i in range(4)]
+    assert env.render([3, 1])[:, 1, 2].tolist() == [[3, steps[3], 0], [1, 1, 0]]
+
+
+def test_in_flight(walker):
+    from walker import trouble
+
+    trouble.set_gate(True)
+    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
+    env.async_reset()
+    while env._pool.num_pending:
+        env.recv()
+    env.send([0, 0], [1, 2])
+    for ids in (None, [1], [0, 2]):
+        with pytest.raises(RuntimeError, match="env [12] is in flight: call recv"):
+            env.render(ids)
+    assert env.render([0, 3]).shape == (2, 2, 3, 3)
+    env.recv()
+    assert len(env.render()) == 4
+    env.close()
+    with pytest.raises(cypool.ClosedError):
+        env.render()
+
+
+@pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
+def test_each_face(env_type):
+    env = cypool.make("Pong-v5", env_type, num_envs=2, seed=0)
+    env.reset()
+    assert env.render([1]).shape == (1, 210, 160, 3)
+    everything = env.render()
+    assert isinstance(everything, tuple) == (env_type == "gymnasium")
+    assert np.stack(everything).tobytes() == env.render([0, 1]).tobytes()
+    if env_type == "gym":
+        assert env.metadata["render_modes"] == ["rgb_array"]
+
+
+@pytest.mark.parametrize(("env_type", "legacy"), [("gym", False), ("gym", True), ("dm", False)])
+def test_the_faces_of_envpool(env_type, legacy):
+    env = envpool.make("Pong-v5", env_type, legacy=legacy, num_envs=3, render_mode="rgb_array")
+    with pytest.raises(RuntimeError, match="never reset"):
+        env.render()
+    env.reset()
+    env.step(np.array([2, 3, 2]))
+    assert env.render_mode == "rgb_array"
+    first = env.render()
+    assert first.shape == (1, 210, 160, 3) and first.dtype == np.uint8
+    assert env.render(0).tobytes() == env.render(env_ids=[0]).tobytes() == first.tobytes()
+    assert env.render(np.array([2, 1])).shape == (2, 210, 160, 3)
+    with pytest.raises(ValueError, match="^camera_id: expected None, got 1"):
+        env.render(camera_id=1)
+    with pytest.raises(ValueError, match=r"^env_id: expected ids in \[0, 3\), got 3"):
+        env.render(3)
+
+
+def test_pictures_of_different_size():
+    games = [{"task": "pong"}, {"task": "air_raid"}, {"task": "pong"}]
+    env = cypool.make("Pong-v5", num_envs=3, full_action_space=True, env_options=games)
+    env.reset()
+    with pytest.raises(ValueError, match=r"^env_id: expected environments with pictures of one size, got "
+                                         r"\[\(210, 160, 3\), \(250, 160, 3\)\]"):
+        env.render([0, 1])
+    assert env.render([1]).shape == (1, 250, 160, 3) and env.render([2, 0]).shape == (2, 210, 160, 3)
+    # one by one they are what they are
+    assert [len(picture) for picture in env.render()] == [210, 250, 210]
+    gym = cypool.make("Pong-v5", "gym", num_envs=3, full_action_space=True, env_options=games)
+    gym.reset()
+    with pytest.raises(ValueError, match="^env_id: expected environments with pictures of one size"):
+        gym.render()
+
+
+def test_environments_that_cannot_be_drawn(walker):
+    for id in ("walker/Bare-v0", "walker/Walk-v0"):
+        env = cypool.make(id, num_envs=2)
+        assert env.metadata["render_modes"] == [] and env.render_mode is None
+        env.reset()
+        for ids in (None, [1]):
+            with pytest.raises(NotImplementedError, match="^render: (Bare|Walk) has none"):
+                env.render(ids)
+        env.step([0, 0])
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.filterwarnings("ignore:.*autoreset mode is same-step")
+def test_gymnasiums_video_recorder(monkeypatch, tmp_path, mode):
+    # the encoder takes tens of megabytes: what it is given has to be right
+    class ImageSequenceClip:
+        def __init__(self, frames, fps):
+            clips.append((frames, fps))
+
+        def write_videofile(self, path, logger):
+            assert Path(path).parent == tmp_path / "videos"
+
+    clips = []
+    for name in ("moviepy", "moviepy.video", "moviepy.video.io", "moviepy.video.io.ImageSequenceClip"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["moviepy.video.io.ImageSequenceClip"].ImageSequenceClip = ImageSequenceClip
+    made = cypool.make("Breakout-v5", num_envs=4, seed=0, max_episode_steps=10, autoreset_mode=mode,
+                       render_mode="rgb_array")
+    env = wrappers.RecordVideo(made, str(tmp_path / "videos"), episode_trigger=lambda episode: episode < 3)
+    pictures = []
+    env.reset()
+    pictures.append(np.stack(made.render()))
+    for t in range(40):
+        env.step([t % 4, 1, 2, 3])
+        pictures.append(np.stack(made.render()))
+    env.close()
+    # side by side or one on the other: 4 pictures in 2 rows
+    grids = [np.concatenate([np.concatenate(picture[:2], 1), np.concatenate(picture[2:], 1)]) for picture in pictures]
+    length = 11 if mode == "NextStep" else 10
+    assert len(clips) == 3
+    for k, (frames, fps) in enumerate(clips):
+        assert fps == 15 and len(frames) == length
+        assert np.array_equal(frames, grids[k * length:(k + 1) * length])
