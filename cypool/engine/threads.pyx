@@ -245,8 +245,8 @@ cdef class ThreadPool:
     """Threads for several pools: `cypool.make(..., thread_pool=...)`.
 
     Pools that are used in turn, or at the same time from several Python threads, then share the threads instead of
-    having as many each. A synchronous caller steps environments as well, and at most `num_threads - 1` of the
-    threads help it. A thread stays with a pool for a millisecond at a time while another one has work.
+    having as many each. A synchronous caller steps environments as well, and wakes at most `num_threads - 1` of
+    the threads to help it. A thread stays with a pool for a millisecond at a time while another one has work.
 
     Args:
         num_threads: How many, 1 to 4096; by default as many as there are CPUs for this process.
