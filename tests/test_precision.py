@@ -1,9 +1,10 @@
 """Single precision: the same game, whoever steps it and however many at once."""
 import pickle
 
-import cypool
 import numpy as np
 import pytest
+
+import cypool
 
 IDS = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v0", "Pendulum-v1", "Acrobot-v1"]
 
@@ -44,7 +45,7 @@ def test_steps_are_close_to_the_exact_ones(id):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 @pytest.mark.parametrize("id", IDS)
 def test_results_do_not_depend_on_threads(id, mode):
-    kwargs = dict(precision="fast", autoreset_mode=mode, max_episode_steps=23, reset_ended=mode == "Disabled")
+    kwargs = {"precision": "fast", "autoreset_mode": mode, "max_episode_steps": 23, "reset_ended": mode == "Disabled"}
     one = play(id, 120, num_threads=0, **kwargs)
     for num_threads in (1, 2, 5):
         assert equal(one, play(id, 120, num_threads=num_threads, **kwargs))

@@ -2,10 +2,11 @@
 
     pip install jax && pytest tests/heavy
 """
-import cypool
 import jax
 import numpy as np
 import pytest
+
+import cypool
 
 
 def is_shared(array):
