@@ -159,27 +159,47 @@ class Pools(RuleBasedStateMachine):
                 assert info["final_obs"][row]["count"][0] == (0 if fails else want_reward)
         self.last = ids
 
+    def free(self, started):
+        """The environments that are not in flight, all or those that were reset."""
+        if self.expected and not self.is_async:
+            return []
+        return [i for i, model in enumerate(self.models)
+                if i not in self.expected and not (started and model.count is None)]
+
+    @precondition(lambda self: self.env is not None and self.free(started=True))
     @rule(data=st.data())
     def save(self, data):
+        ids = data.draw(st.lists(st.sampled_from(self.free(started=True)), min_size=1, unique=True))
+        self.keep(ids, self.env.save(ids))
+
+    @rule(data=st.data())
+    def save_anything(self, data):
         n = len(self.models)
-        ids = data.draw(st.none() | st.lists(st.integers(0, n - 1), max_size=5, unique=True)
-                        | st.lists(st.integers(-1, n), max_size=5))
+        ids = data.draw(st.none() | st.lists(st.integers(-1, n), max_size=5))
         named = range(n) if ids is None else ids
         error = self.why_not(named, "save")
         if error:
             with pytest.raises(error):
                 self.env.save(ids)
             return
-        state = self.env.save(ids)
-        models = [copy.copy(self.models[i]) for i in named]
-        assert state.env_id.tolist() == list(named) and state.over.tolist() == [model.over for model in models]
-        if data.draw(st.booleans()):
-            state = pickle.loads(pickle.dumps(state))
-        self.saved.append((state, models))
+        self.keep(named, self.env.save(ids))
+
+    def keep(self, ids, state):
+        models = [copy.copy(self.models[i]) for i in ids]
+        assert state.env_id.tolist() == list(ids) and state.over.tolist() == [model.over for model in models]
+        self.saved.append((pickle.loads(pickle.dumps(state)), models))
+
+    @precondition(lambda self: self.env is not None and self.saved and self.free(started=False))
+    @rule(data=st.data())
+    def load(self, data):
+        state, models = data.draw(st.sampled_from(self.saved))
+        ids = data.draw(st.lists(st.sampled_from(self.free(started=False)), min_size=1, unique=True))
+        rows = data.draw(st.lists(st.integers(0, len(state) - 1), min_size=len(ids), max_size=len(ids)))
+        self.loaded(ids, [models[row] for row in rows], self.env.load(state[rows], ids))
 
     @precondition(lambda self: self.env is not None and self.saved)
     @rule(data=st.data())
-    def load(self, data):
+    def load_anything(self, data):
         n = len(self.models)
         state, models = data.draw(st.sampled_from(self.saved))
         rows = data.draw(st.lists(st.integers(0, len(state) - 1), max_size=6))
@@ -192,11 +212,14 @@ class Pools(RuleBasedStateMachine):
             with pytest.raises(error):
                 self.env.load(state[rows], ids)
             return
-        obs, info = self.env.load(state[rows], ids)
-        for i, row in zip(named, rows, strict=True):
-            self.models[i] = copy.copy(models[row])
-        counts = [self.models[i].count for i in named]
-        assert info["env_id"].tolist() == named and info["elapsed_step"].tolist() == counts
+        self.loaded(named, [models[row] for row in rows], self.env.load(state[rows], ids))
+
+    def loaded(self, ids, models, result):
+        obs, info = result
+        for i, model in zip(ids, models, strict=True):
+            self.models[i] = copy.copy(model)
+        counts = [model.count for model in models]
+        assert info["env_id"].tolist() == ids and info["elapsed_step"].tolist() == counts
         assert obs["count"].tolist() == [[count, -count] for count in counts]
 
     @rule()
