@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import dm_env
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -59,6 +60,8 @@ def bits(part):
     """The bytes of a row; of all parts of it."""
     if isinstance(part, dict):
         return {key: bits(value) for key, value in part.items()}
+    if isinstance(part, tuple):
+        return tuple(bits(value) for value in part)
     return np.asarray(part).tobytes()
 
 
@@ -80,6 +83,9 @@ def rows_of(batch):
 
 
 def parts(obs, k):
+    """Row k of an observation."""
+    if isinstance(obs, tuple):
+        return tuple(part[k] for part in obs)
     return {key: part[k] for key, part in obs.items()} if isinstance(obs, dict) else obs[k]
 
 
@@ -102,7 +108,10 @@ def started(env):
 
 
 def actions_for(env, num_steps, seed=0):
-    return np.random.default_rng(seed).integers(0, env.single_action_space.n, (env.num_envs, num_steps))
+    space, random, shape = env.single_action_space, np.random.default_rng(seed), (env.num_envs, num_steps)
+    if isinstance(space, Discrete):
+        return random.integers(0, space.n, shape)
+    return random.uniform(space.low, space.high, (*shape, *space.shape)).astype(space.dtype)
 
 
 def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
@@ -159,6 +168,22 @@ def test_it_goes_on_exactly(walker, id, options, num_threads, batch_size, mode):
         return
     ends = [assert_goes_on(id, mode, num_threads, batch_size, before, 80, **options) for before in (1, 18)]
     assert min(ends) >= 5
+
+
+@pytest.mark.parametrize("id", [id for id in cypool.list_all_envs() if not id.endswith("-v5")])
+def test_every_small_environment_goes_on_exactly(id):
+    for mode in MODES:
+        assert_goes_on(id, mode, 2, 5, 23, 60, max_episode_steps=30)
+
+
+def test_options_that_are_arrays():
+    env = cypool.make("FrozenLake-v1", num_envs=2, seed=0, desc=np.array(["SFF", "FHF", "FFG"]))
+    env.reset()
+    state = pickle.loads(pickle.dumps(env.save()))
+    want = [env.step([1, 2])[0].tolist() for _ in range(20)]
+    other = cypool.make("FrozenLake-v1", num_envs=2, desc=["SFF", "FHF", "FFG"])
+    other.load(state)
+    assert [other.step([1, 2])[0].tolist() for _ in range(20)] == want
 
 
 WHOLE = {"stack_num": 1, "img_height": 210, "img_width": 160}
