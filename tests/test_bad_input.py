@@ -367,9 +367,9 @@ def test_render_before_reset(face):
 
 
 @every_face
-def test_render_what_cannot_be_drawn(face):
-    env = started(face, 4)
-    refused(NotImplementedError, "render: CartPole has none", env.render, env)
+def test_render_what_cannot_be_drawn(walker, face):
+    env = started(face, 4, "walker/Bare-v0")
+    refused(NotImplementedError, "render: Bare has none", env.render, env)
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
