@@ -1,4 +1,5 @@
 """Environments and the batches they fill: what the threads do."""
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.atomic cimport atomic
@@ -42,6 +43,7 @@ cdef struct Claim:               # what one thread holds at the moment
     char[64] gap                 # claims lie side by side, but two threads never write to one cache line
 
 
+@cython.final
 cdef class Crew:
     """Environments and the batches they fill."""
     cdef list owner                      # owns the references that envs borrows

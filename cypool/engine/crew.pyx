@@ -5,6 +5,7 @@ row once the step is done and has it observed there; `count` adds the row to tho
 the caller when the batch is full. An exception passes through the thread's
 shell, which has `failed` complete the row.
 """
+cimport cython
 from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
@@ -17,6 +18,7 @@ cdef enum:
     MOST_NS = 20_000             # ... and no more, so that threads finish together
 
 
+@cython.final
 cdef class Crew:
     """Environments and the batches they fill.
 

@@ -5,8 +5,6 @@ An environment that follows one written in Python needs the sine that its source
 what the C library gives, the way through it is left out.
 """
 from libc.math cimport copysign, fabs, fmod
-from libc.math cimport cos as c_cos
-from libc.math cimport sin as c_sin
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
@@ -67,28 +65,18 @@ cdef Function np_cos = find(np.cos, cnp.NPY_DOUBLE)
 cdef Function np_sinf = find(np.sin, cnp.NPY_FLOAT)
 cdef Function np_cosf = find(np.cos, cnp.NPY_FLOAT)
 # another sine differs in the last bit at hundreds of these
-cdef bint is_c = True
+is_c = True
 cdef int _k
 for _k in range(10_000):
     is_c &= call(&np_sin, 0.003 * _k) == c_sin(0.003 * _k) and call(&np_cos, 0.003 * _k) == c_cos(0.003 * _k)
 
 
-cdef double sin(double x) noexcept nogil:
-    return c_sin(x) if is_c else call(&np_sin, x)
+cdef double numpy_sin(double x) noexcept nogil:
+    return call(&np_sin, x)
 
 
-cdef double cos(double x) noexcept nogil:
-    return c_cos(x) if is_c else call(&np_cos, x)
-
-
-cdef void sincos(double x, double* s, double* c) noexcept nogil:
-    if is_c:
-        # one call, to sincos, which the compiler makes of the two
-        s[0] = c_sin(x)
-        c[0] = c_cos(x)
-    else:
-        s[0] = call(&np_sin, x)
-        c[0] = call(&np_cos, x)
+cdef double numpy_cos(double x) noexcept nogil:
+    return call(&np_cos, x)
 
 
 cdef float sinf(float x) noexcept nogil:
