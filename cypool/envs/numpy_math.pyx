@@ -5,7 +5,7 @@ An environment that follows one written in Python needs the sine that its source
 what the C library gives, the way through it is left out.
 """
 from libc.math cimport copysign, fabs, fmod
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
 cimport numpy as cnp
@@ -60,6 +60,7 @@ cdef float callf(const Function* function, float x) noexcept nogil:
 
 
 cdef double EPSILON = np.finfo(np.float64).eps
+cdef double EPSILON_F = np.finfo(np.float32).eps
 cdef Function np_sin = find(np.sin, cnp.NPY_DOUBLE)
 cdef Function np_cos = find(np.cos, cnp.NPY_DOUBLE)
 cdef Function np_sinf = find(np.sin, cnp.NPY_FLOAT)
@@ -107,6 +108,16 @@ cdef double square(double x) noexcept nogil:
 
 
 cdef float squaref(float x) noexcept nogil:
+    cdef double exact = <double>x * x
+    cdef float rounded = <float>exact
+    cdef uint32_t bits
+    cdef float binade
+    memcpy(&bits, &rounded, sizeof(float))
+    bits &= <uint32_t>0xFF << 23
+    memcpy(&binade, &bits, sizeof(float))
+    # as above; of all floats, powf rounds none otherwise that is farther than 0.002 from the middle
+    if fabs(exact - rounded) < 0.49 * EPSILON_F * binade:
+        return rounded
     return c_powf(x, 2.0)
 
 
