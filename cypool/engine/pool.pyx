@@ -12,7 +12,6 @@ from libcpp.vector cimport vector
 cimport numpy as cnp
 
 from cypool.engine import cpus
-from cypool.engine.threads import thread_pools
 from cypool.errors import ClosedError, EnvError
 
 from cypool.engine.batch cimport Block, Blocks, Column, Layout, OpenBatch
@@ -52,9 +51,6 @@ def _close_pools():
         # a daemon thread may still be in a call
         if not pool.busy:
             pool.close()
-    for threads in list(thread_pools):
-        if threads.num_pools == 0:
-            threads.close()
 
 
 cdef class Pool:

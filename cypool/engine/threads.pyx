@@ -3,6 +3,7 @@
 A thread is with one crew at a time, and says so: whoever closes a pool takes its crew off the list and waits until no
 thread is with it. A thread that finds nothing to do spins for a moment, then sleeps.
 """
+import atexit
 import os
 import weakref
 
@@ -22,8 +23,17 @@ cdef enum:
 # forks this process has seen; threads do not survive one
 cdef int forks = 0
 
-# closed at exit, after the pools
+# closed at exit, while they can still be joined
 thread_pools = weakref.WeakSet()
+
+
+@atexit.register
+def _close_thread_pools():
+    # after the pools: these import this module, and what was registered first comes last
+    for threads in list(thread_pools):
+        # a daemon thread may still be in a call of a pool
+        if threads.num_pools == 0:
+            threads.close()
 
 
 def _count_fork():
