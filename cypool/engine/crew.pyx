@@ -110,7 +110,8 @@ cdef class Crew:
     cdef int drain(self, Claim* claim) except -1 nogil:
         # the hot loop: no Python, no lock
         while True:
-            if self.together and claim.count > 0:
+            # only with a claim in hand: the caller changes it between batches
+            if claim.count > 0 and self.together:
                 self.advance_many(claim)
             while claim.at < claim.count:
                 self.advance(claim)

@@ -270,7 +270,8 @@ cdef class Pool:
             if others:
                 ids, count = self.all_ids.data(), <uint32_t>self.num_envs
             self.out = None
-            self.crew.together = False
+            if self.crew.gathered:
+                self.crew.together = False
             self._dispatch(ids, count)
         finally:
             self.busy = False
@@ -502,7 +503,8 @@ cdef class Pool:
         if out is not None and len(out[len(out) - 1]) != <Py_ssize_t>count:
             raise ValueError(f"out: expected arrays of {count} rows, got {len(out[len(out) - 1])}")
         self.out = out
-        self.crew.together = self.crew.gathered
+        if self.crew.gathered:
+            self.crew.together = True
         if ids == self.all_ids.data():
             memcpy(target, source, count * self.action_bytes)
         else:
