@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import cypool
+from cypool.registry import reference_of
 from cypool.testing import ParityError, check_parity
 
 MODES = ["NextStep", "SameStep", "Disabled"]
@@ -58,6 +59,22 @@ def test_final_observations_and_infos_are_compared(walker):
     assert caught.value.key == "info final_obs" and caught.value.ours.shape == (2,) and caught.value.env_id in range(4)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("id", [id for id in cypool.list_all_envs() if reference_of(id) and "/" not in id])
+def test_everything_that_has_a_reference_equals_it(id, mode):
+    report = check_parity(id, num_envs=3, num_steps=60, seeds=(5,), autoreset_mode=mode, max_episode_steps=9)
+    assert report.num_episodes >= 18
+
+
+@pytest.mark.parametrize("options", [
+    {"map_name": None}, {"map_name": "8x8"}, {"desc": ["SFF", "HFG"], "success_rate": 0.6},
+    {"map_name": None, "is_slippery": False, "reward_schedule": (2, -1, -0.5)},
+])
+def test_maps_of_lakes_also_those_of_chance(options):
+    report = check_parity("FrozenLake-v1", num_steps=150, seeds=(1, 2), **options)
+    assert report.options == options and report.num_episodes > 0
+
+
 def test_what_has_no_reference_says_so():
     with pytest.raises(ValueError, match="'Pong-v5' is registered without a reference.*Acrobot-v1"):
         check_parity("Pong-v5")
@@ -73,6 +90,9 @@ def test_what_has_no_reference_says_so():
     ({"num_envs": 0}, ValueError, "num_envs"),
     ({"autoreset_mode": "Never"}, ValueError, "autoreset_mode"),
     ({"gravity": 3}, ValueError, "gravity: no option of CartPole-v1"),
+    ({"seeds": 5}, TypeError, "seeds: expected a sequence of ints, got 5"),
+    ({"batch_size": 2}, ValueError, "batch_size: no option of CartPole-v1, but an argument of make"),
+    ({"env_type": "gym"}, ValueError, "env_type: no option of CartPole-v1, but an argument of make"),
 ])
 def test_wrong_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
