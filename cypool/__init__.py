@@ -18,6 +18,7 @@ The way of the data, and where to read about each station:
 
 `make` joins them: registry.py finds the environment, spec.py describes it.
 """
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,16 +92,17 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
         raise ValueError(f"episode_statistics: expected False for env_type {env_type!r}, which has no place for them")
     if render_mode not in (None, "rgb_array"):
         raise ValueError(f"render_mode: expected None or 'rgb_array', got {render_mode!r}")
-    pool, spec, seeds = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps,
+    if thread_affinity is not None and not isinstance(thread_affinity, str) and isinstance(thread_affinity, Iterable):
+        # the recipe reads it again
+        thread_affinity = list(thread_affinity)
+    pool, spec, chosen = _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps,
                                    face.autoreset_modes[mode], env_options, options, statistics=statistics,
                                    thread_pool=thread_pool, thread_affinity=thread_affinity)
     env = face(pool, spec, mode)
     # what pickle takes along: the way to fresh environments, with the same seeds and what chance chose of options
-    chosen = dict(spec.options) if env_options is None else options
     env.recipe = dict(id=id, env_type=env_type, num_envs=env.num_envs, batch_size=env.batch_size,
-                      num_threads=env.num_threads, seed=seeds, max_episode_steps=spec.max_episode_steps,
-                      autoreset_mode=mode, episode_statistics=statistics, thread_affinity=thread_affinity,
-                      env_options=env_options, **chosen)
+                      num_threads=env.num_threads, max_episode_steps=spec.max_episode_steps,
+                      autoreset_mode=mode, episode_statistics=statistics, thread_affinity=thread_affinity, **chosen)
     return env
 
 
@@ -156,7 +158,11 @@ def _face(env_type):
 
 def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, autoreset, env_options, options, *,
                statistics=False, thread_pool=None, thread_affinity=None):
-    """Checks what all faces have in common; returns the engine's pool, the spec of its envs, and the seeds."""
+    """Checks what all faces have in common.
+
+    Returns the engine's pool, the spec of its envs, and what was chosen: the arguments `seed` and `env_options`, or the
+    options if all have the same.
+    """
     import secrets
 
     from cypool.arguments import check_int
@@ -182,7 +188,10 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
     if env_options is None:
         cls, spec = resolve(id, max_episode_steps, options)
         found = [(cls, spec)] * num_envs
+        chosen = dict(spec.options)
     else:
+        if not isinstance(env_options, Iterable):
+            raise TypeError(f"env_options: expected a dict for each of {num_envs} envs, got {env_options!r}")
         own = list(env_options)
         if len(own) != num_envs or not all(isinstance(each, dict) for each in own):
             raise ValueError(f"env_options: expected a dict for each of {num_envs} envs, got {env_options!r}")
@@ -193,9 +202,10 @@ def _make_pool(id, num_envs, batch_size, num_threads, seed, max_episode_steps, a
                 if getattr(each, part) != getattr(spec, part):
                     raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
                                      f"{getattr(spec, part)}, env {i} {getattr(each, part)}")
+        chosen = {"env_options": [dict(each.options) for _, each in found]}
     # 30 bits: every family takes them
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
     seeds = [secrets.randbits(30) if s is None else s for s in seeds]
     envs = [cls(each, i) for i, (cls, each) in enumerate(found)]
     pool = Pool(envs, seeds, batch_size, num_threads, autoreset, statistics, thread_pool, affinity)
-    return pool, spec, seeds
+    return pool, spec, {**chosen, "seed": seeds}

@@ -1,11 +1,13 @@
 """Copies of an environment are made anew, environments of one pool may differ."""
 import copy
+import os
 import pickle
 
 import numpy as np
 import pytest
 
 import cypool
+import cypool.compat.envpool as envpool
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, copy.copy, lambda env: pickle.loads(pickle.dumps(env))])
@@ -52,5 +54,40 @@ def test_options_per_environment_are_checked():
         cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"img_width": 80}])
     with pytest.raises(ValueError, match="^env_options: expected a dict for each of 2"):
         cypool.make("Pong-v5", num_envs=2, env_options=[{}])
+    with pytest.raises(TypeError, match="^env_options: expected a dict for each of 2 envs, got 5"):
+        cypool.make("Pong-v5", num_envs=2, env_options=5)
     with pytest.raises(ValueError, match="^frame_skp: no option"):
         cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"frame_skp": 3}])
+
+
+@pytest.mark.parametrize("make", [cypool.make_gymnasium, envpool.make_gymnasium])
+@pytest.mark.parametrize("own", [{}, {"env_options": [{}, {}, {}]}])
+def test_a_copy_has_what_chance_chose(make, own):
+    # a map, which load asks for
+    env = make("FrozenLake-v1", num_envs=3, map_name=None, seed=[7, 5, 6], **own)
+    first, _ = env.reset()
+    state = env.save()
+    twin = pickle.loads(pickle.dumps(env))
+    assert (twin.reset()[0] == first).all()
+    for a, b in zip(twin.save().rows, state.rows, strict=True):
+        assert a["rng"] == b["rng"] and a["options"] == b["options"]
+    twin.load(state)
+    assert len({row["options"]["desc"] for row in state.rows}) == (3 if own else 1)
+
+
+@pytest.mark.parametrize("make", [cypool.make_gymnasium, envpool.make_gymnasium])
+def test_what_was_passed_may_change_afterwards(make):
+    options = [{"g": 1.0}, {"g": 2.0}]
+    env = make("Pendulum-v1", num_envs=2, env_options=options)
+    options[0]["g"] = 5.0
+    env.reset()
+    copy.deepcopy(env).load(env.save())
+    for given in (iter([{"g": 3.0}, {}]), ({"g": g} for g in (3.0, 10.0))):
+        twin = pickle.loads(pickle.dumps(make("Pendulum-v1", num_envs=2, env_options=given)))
+        assert [each["g"] for each in twin.recipe["env_options"]] == [3.0, 10.0]
+
+
+def test_affinity_may_be_given_once():
+    cpu = min(os.sched_getaffinity(0))
+    env = cypool.make("CartPole-v1", num_envs=2, num_threads=2, thread_affinity=iter([cpu]))
+    assert copy.deepcopy(env).recipe["thread_affinity"] == [cpu]

@@ -292,7 +292,7 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
     if env_type not in ("gym", "gymnasium", "dm") or (legacy and env_type == "dm"):
         raise ValueError(f"env_type: expected 'gym', 'gymnasium' or, without legacy, 'dm', got {env_type!r}")
     common, limits, options = _split(kwargs, legacy)
-    pool, env_spec, _ = cypool._make_pool(
+    pool, env_spec, chosen = cypool._make_pool(
         task_id, common["num_envs"], common["batch_size"], common["num_threads"] or None,
         common["env_seed"] or common["seed"], limits.get("max_episode_steps"), "next_step",
         options.pop("env_options", None), options, thread_affinity=_affinity(common["thread_affinity_offset"]))
@@ -302,7 +302,10 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
         face = LegacyEnvPool if legacy else GymnasiumEnvPool
     env = face(pool, env_spec, _config(env_spec, common, limits))
     env.render_mode = kwargs.get("render_mode")
-    env.recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **kwargs)
+    # what pickle takes along, with what chance chose of options; the seeds as they were given, config tells them
+    del chosen["seed"]
+    asked = {name: value for name, value in kwargs.items() if name not in options}
+    env.recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **{**asked, **chosen})
     return env
 
 
