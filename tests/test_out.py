@@ -379,6 +379,24 @@ def test_the_number_of_rows(rows):
     assert env.step([0] * NUM)[4]["elapsed_step"].tolist() == [1] * NUM
 
 
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_arrays_share_no_memory(num_threads):
+    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads)
+    env.reset()
+    obs, reward, terminated, truncated = new_out(env, NUM)
+    # one after the other is no overlap
+    joint = np.zeros(NUM * 24 + 2 * NUM, np.uint8)
+    side = (joint[:NUM * 16].view(np.float32).reshape(NUM, 4), joint[NUM * 16:NUM * 24].view(np.float64),
+            joint[NUM * 24:NUM * 25].view(np.bool_), joint[NUM * 25:].view(np.bool_))
+    for bad in ((obs, reward, terminated, terminated), (side[0], joint[8:8 + NUM * 8].view(np.float64), *side[2:]),
+                (*side[:3], joint[NUM * 25 - 1:-1].view(np.bool_)), (obs, joint[:NUM * 8].view(np.float64), *side[2:3],
+                                                                   joint[NUM * 7:NUM * 8].view(np.bool_))):
+        with pytest.raises(ValueError, match="^out: expected arrays that share no memory"):
+            env.step([0] * NUM, out=bad)
+    assert env.step([0] * NUM, out=side)[4]["elapsed_step"].tolist() == [1] * NUM
+    assert side[1].tolist() == [1.0] * NUM
+
+
 def test_where_there_is_none():
     env = cypool.make("CartPole-v1", num_envs=NUM, batch_size=3)
     env.reset()

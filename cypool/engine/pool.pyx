@@ -500,8 +500,10 @@ cdef class Pool:
         cdef char* target = self.crew.actions.data()
         if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes:
             raise ValueError(f"actions: expected {count} rows, got shape {(<object>actions).shape}")
-        if out is not None and len(out[len(out) - 1]) != <Py_ssize_t>count:
-            raise ValueError(f"out: expected arrays of {count} rows, got {len(out[len(out) - 1])}")
+        if out is not None:
+            if len(out[len(out) - 1]) != <Py_ssize_t>count:
+                raise ValueError(f"out: expected arrays of {count} rows, got {len(out[len(out) - 1])}")
+            self._check_apart(out)
         self.out = out
         if self.crew.gathered:
             self.crew.together = True
@@ -607,6 +609,19 @@ cdef class Pool:
         awake = 0 if self.shared is not None else <uint32_t>self.threads.count - self.threads.sleeping.load()
         if helpers > awake:
             self.threads.rouse(helpers - awake)
+        return 0
+
+    cdef int _check_apart(self, tuple out) except -1:
+        """Raises a ValueError if two arrays share memory: one would overwrite the other."""
+        cdef int j, k
+        cdef const char* first
+        cdef const char* second
+        for k in range(len(out)):
+            first = cnp.PyArray_BYTES(out[k])
+            for j in range(k):
+                second = cnp.PyArray_BYTES(out[j])
+                if first < second + cnp.PyArray_NBYTES(out[j]) and second < first + cnp.PyArray_NBYTES(out[k]):
+                    raise ValueError(f"out: expected arrays that share no memory, got number {j} and {k} that do")
         return 0
 
     cdef int _redirect(self, Block block, OpenBatch* batch) except -1:
