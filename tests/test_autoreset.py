@@ -5,6 +5,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import cypool
+import cypool.compat.envpool as envpool
 
 THREADS = [0, 1, 2, 7]
 NUM = 5
@@ -158,11 +159,18 @@ def test_arguments():
             env.reset(options={"reset_mask": bad})
     with pytest.raises(ValueError, match="^reset_mask"):
         env.reset([0], options={"reset_mask": mask})
+    for bad in (5, "reset_mask", [("reset_mask", mask)]):
+        with pytest.raises(TypeError, match="^options: expected a dict or None"):
+            env.reset(options=bad)
+        with pytest.raises(TypeError, match="^options: expected a dict or None"):
+            envpool.make_gymnasium("CartPole-v1").reset(options=bad)
     for bad in ([3], [-1], [1, 1], []):
         with pytest.raises(ValueError, match="^env_id"):
             env.reset(bad)
     with pytest.raises(ValueError, match="^seed"):
         env.reset([0, 1], seed=[1, 2, 3])
+    with pytest.raises(TypeError, match="^seed: expected an int or a sequence of ints"):
+        env.reset(seed=np.array(3))
     env = cypool.make("CartPole-v1", num_envs=3, batch_size=2)
     env.reset()
     with pytest.raises(ValueError, match="^reset_mask"):

@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections import namedtuple
+from collections.abc import Mapping
 from types import ModuleType
 
 import gymnasium
@@ -131,6 +132,8 @@ class EnvPool:
             info, with `legacy` the observation, for dm a time step.
         """
         if options:
+            if not isinstance(options, Mapping):
+                raise TypeError(f"options: expected a dict or None, got {options!r}")
             if set(options) != {"reset_mask"}:
                 raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
             mask = np.asarray(options["reset_mask"], np.bool_)

@@ -230,7 +230,7 @@ def seeds_of(seed, num_envs, max_seed):
         return None
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
         seeds = [int(seed) + i for i in range(num_envs)]
-    elif isinstance(seed, (list, tuple, np.ndarray)):
+    elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
         seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in seed]
         if len(seeds) != num_envs:
             raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seeds)}")

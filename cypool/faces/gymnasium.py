@@ -121,6 +121,8 @@ class GymnasiumPool(Face, VectorEnv):
         """
         ids, mask = ids_of(env_id), None
         if options:
+            if not isinstance(options, Mapping):
+                raise TypeError(f"options: expected a dict or None, got {options!r}")
             if set(options) != {"reset_mask"}:
                 raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
             mask = self._mask(options["reset_mask"], env_id)
@@ -146,7 +148,7 @@ class GymnasiumPool(Face, VectorEnv):
             actions, env_id: As in `send`.
             out: (observation, reward, terminated, truncated): arrays, or CPU tensors, that the batch is written to,
                 such as `rollout_buffers(T)[t]`. Each C-contiguous and writeable, of the dtype and shape that the
-                batch has. In synchronous pools only.
+                batch has; no two share memory. In synchronous pools only.
 
         Returns:
             A batch; the arrays of `out`, if given, and info.
