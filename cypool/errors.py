@@ -21,6 +21,10 @@ class EnvError(RuntimeError):
         others = f" (and {len(causes) - 1} more)" if len(causes) > 1 else ""
         super().__init__(f"env {self.env_id}: {type(cause).__name__}: {cause}{others}")
 
+    def __reduce__(self):
+        # exceptions pickle by their message alone, and one that does not come back hangs multiprocessing's pools
+        return EnvError, (self.causes, self.batch), {"__cause__": self.__cause__}
+
 
 class ClosedError(RuntimeError):
     """The pool is closed."""

@@ -30,6 +30,9 @@ class ParityError(AssertionError):
         env = "" if env_id is None else f", env {env_id}"
         super().__init__(f"{id}, seed {seed}, step {step}{env}: {key} is {ours!r}, the reference has {reference!r}")
 
+    def __reduce__(self):
+        return ParityError, (self.id, self.seed, self.step, self.env_id, self.key, self.ours, self.reference)
+
 
 @dataclass(frozen=True)
 class Parity:

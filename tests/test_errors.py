@@ -1,4 +1,5 @@
 """An environment that raises: its row completes, the others go on, the next step or a reset revives it."""
+import pickle
 import traceback
 
 import pytest
@@ -93,3 +94,14 @@ def test_reset_forgets_errors_in_flight(trouble):
     env.send([trouble.GO] * 4, range(4))
     env.recv()
     env.recv()
+
+
+def test_an_error_pickles(trouble):
+    env = cypool.make("walker/Trouble-v0", num_envs=3)
+    env.reset()
+    with pytest.raises(cypool.EnvError) as caught:
+        env.step([0, trouble.RAISE_STEP, trouble.CPP_THROW])
+    error, copy = caught.value, pickle.loads(pickle.dumps(caught.value))
+    assert type(copy) is cypool.EnvError and str(copy) == str(error) and copy.env_id == 1
+    assert set(copy.causes) == {1, 2} and type(copy.__cause__) is ValueError
+    assert copy.__cause__ is copy.causes[1] and (copy.batch[1] == error.batch[1]).all()

@@ -1,4 +1,6 @@
 """`cypool.testing.check_parity` passes what is equal, and finds what is not."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,8 @@ def test_the_first_difference_is_named(walker, fault, step, env_id, key, mode):
     expected = "observation" if (fault, mode) == ("end", "SameStep") else key
     assert (error.id, error.seed, error.step, error.env_id) == (f"walker/Pretender-{fault}-v0", 8, step, env_id)
     assert error.key == expected
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is ParityError and str(copy) == str(error) and copy.key == expected
     for part in (f"step {step}", f"{expected} is {error.ours!r}", f"{error.reference!r}"):
         assert part in str(error)
 
