@@ -146,6 +146,31 @@ def test_ctrl_c_in_a_synchronous_pool(trouble, num_threads):
     assert env.step([0, 0])[4]["elapsed_step"].tolist() == [1, 1]
 
 
+@pytest.mark.parametrize(("num_threads", "batch_size"), [(0, 4), (1, 4), (2, 4), (5, 4), (0, 2), (1, 2), (5, 2)])
+def test_ctrl_c_in_a_step_that_ends_does_not_lose_the_batch(trouble, num_threads, batch_size):
+    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size)
+    env.async_reset()
+    while env._pool.num_pending:
+        env.recv()
+    trouble.set_gate(False)
+
+    def interrupt():
+        while trouble.num_waiting() == 0:
+            pass
+        # Python knows when this returns, whichever thread runs the handler
+        signal.raise_signal(signal.SIGINT)
+        trouble.set_gate(True)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    ids = list(range(batch_size))
+    with pytest.raises(KeyboardInterrupt):
+        env.step([trouble.WAIT] * batch_size, ids)
+    thread.join()
+    obs, *_, info = env.recv()
+    assert sorted(info["env_id"].tolist()) == ids and obs["count"][:, 0].tolist() == [1] * batch_size
+
+
 def test_recv_timeout(trouble):
     trouble.set_gate(False)
     env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1)

@@ -3,6 +3,7 @@ import copy
 import hashlib
 import pickle
 import shutil
+import time
 from types import SimpleNamespace
 
 import dm_env
@@ -808,3 +809,22 @@ def test_the_faces_of_envpool(id, kind):
         else:
             assert flat(got.observation) == flat(batch.observation) and got.reward.dtype == np.float32
         assert [flat(pool.step(np.array([0, 1, 1]))) for _ in range(20)] == want
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_a_state_without_statistics_where_there_are_some(num_threads):
+    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, max_episode_steps=8, seed=0)
+    env.reset()
+    for _ in range(5):
+        env.step([0, 1] * 2 + [0])
+    state = env.save()
+    assert all(row["episode_ns"] == 0 for row in state.rows)
+    began = time.perf_counter()
+    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, max_episode_steps=8,
+                      episode_statistics=True)
+    env.load(state)
+    for _ in range(3):
+        *_, info = env.step([0, 1] * 2 + [0])
+    # they begin where it was loaded
+    assert info["elapsed_step"].tolist() == [8] * NUM and info["episode"]["l"].tolist() == [3] * NUM
+    assert info["episode"]["t"].max() <= time.perf_counter() - began

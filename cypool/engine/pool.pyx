@@ -345,7 +345,8 @@ cdef class Pool:
                 states.append(dict(
                     id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, over=env.over,
                     forced=env.forced, episode_return=env.episode_return, episode_length=env.episode_length,
-                    episode_ns=now_ns() - env.episode_began,
+                    # 0 where nobody looks at the clock
+                    episode_ns=now_ns() - env.episode_began if env.episode_began != 0 else 0,
                     rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save()))
             return [ids[k] for k in range(count)], states
         finally:
@@ -644,6 +645,7 @@ cdef class Pool:
         cdef uint32_t wanted = min(self.pending, <uint32_t>self.batch_size)
         cdef int64_t slice_ns = SLICE_NS, deadline = 0
         cdef Block following
+        cdef bint finished = False
         if wanted == 0:
             raise RuntimeError("nothing is pending: call send() or reset() first")
         if timeout is not None:
@@ -652,9 +654,11 @@ cdef class Pool:
         # an asynchronous caller steps environments only if there is nobody else
         if self.is_async and self.threads.count == 0:
             self.claim.quota = wanted - batch.finished.load()
-        while not crew.collect(&self.claim, batch, wanted, slice_ns):
+        while not finished:
+            finished = crew.collect(&self.claim, batch, wanted, slice_ns)
+            # also at the end: a batch that was handed out would be lost with the interpreter's own look
             PyErr_CheckSignals()
-            if timeout is not None:
+            if not finished and timeout is not None:
                 slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
                 if slice_ns <= 0:
                     raise TimeoutError(f"recv: {batch.finished.load()} of {wanted} envs finished in {timeout} s")
