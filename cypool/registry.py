@@ -86,7 +86,8 @@ def resolve(id, max_episode_steps, options):
     for given in (entry.options, options):
         for option in given:
             if option not in defaults:
-                hint = ", but an argument of make" if option in _OF_MAKE else _suggest(option, [*defaults, *_OF_MAKE])
+                known = [*defaults, *_OF_MAKE]
+                hint = ", but an argument of cypool.make" if option in _OF_MAKE else _suggest(option, known)
                 raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
     chosen = {**defaults, **entry.options, **options}
     spec = cls.describe(**chosen)

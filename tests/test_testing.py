@@ -95,8 +95,8 @@ def test_what_has_no_reference_says_so():
     ({"autoreset_mode": "Never"}, ValueError, "autoreset_mode"),
     ({"gravity": 3}, ValueError, "gravity: no option of CartPole-v1"),
     ({"seeds": 5}, TypeError, "seeds: expected a sequence of ints, got 5"),
-    ({"batch_size": 2}, ValueError, "batch_size: no option of CartPole-v1, but an argument of make"),
-    ({"env_type": "gym"}, ValueError, "env_type: no option of CartPole-v1, but an argument of make"),
+    ({"batch_size": 2}, ValueError, "batch_size: no option of CartPole-v1, but an argument of cypool.make"),
+    ({"env_type": "gym"}, ValueError, "env_type: no option of CartPole-v1, but an argument of cypool.make"),
 ])
 def test_wrong_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
