@@ -78,6 +78,8 @@ class Reference:
     gray_scale: bool = True
     repeat_action_probability: float = 0.0
     full_action_space: bool = False
+    mode: int = -1
+    difficulty: int = -1
     max_episode_steps: int = 27_000
 
     def __post_init__(self):
@@ -85,6 +87,10 @@ class Reference:
         self.ale.setFloat("repeat_action_probability", self.repeat_action_probability)
         self.ale.setInt("random_seed", self.seed)
         self.ale.loadROM(ROMS / f"{self.task}.bin")
+        if self.mode >= 0:
+            self.ale.setMode(self.mode)
+        if self.difficulty >= 0:
+            self.ale.setDifficulty(self.difficulty)
         self.actions = self.ale.getMinimalActionSet()
         if self.full_action_space:
             self.actions = self.ale.getLegalActionSet()
@@ -255,6 +261,9 @@ OPTION_SETS = {
     "pal in colour": ("air_raid", {"gray_scale": False, "episodic_life": True}),
     "pal, full size": ("pacman", {"img_height": 250, "img_width": 160}),
     "time limit": ("pong", {"max_episode_steps": 40}),
+    "mode": ("space_invaders", {"mode": 9}),
+    "difficulty": ("breakout", {"difficulty": 1}),
+    "mode and difficulty": ("freeway", {"mode": 3, "difficulty": 1, "repeat_action_probability": 0.25}),
 }
 
 
@@ -283,6 +292,40 @@ def test_time_limit_counts_all_lives_of_a_game(max_episode_steps):
     counts = assert_follows_reference("breakout", options, steps, reset_at=(30,))
     assert counts["new game"] > 5
     assert (counts["new life"] > 5) == (max_episode_steps == 70)
+
+
+@pytest.mark.parametrize("task", ["pong", "breakout", "freeway", "tennis", "space_invaders"])
+def test_modes_and_difficulties_are_those_of_ale(task):
+    ale = ale_py.ALEInterface()
+    ale.loadROM(ROMS / f"{task}.bin")
+    own = {"mode": ale.getAvailableModes(), "difficulty": ale.getAvailableDifficulties()}
+    facts = atari.game_facts(task)
+    assert {"mode": facts.modes, "difficulty": facts.difficulties} == own
+    seen = set()
+    for name, values in own.items():
+        for value in values[:12]:
+            assert_follows_reference(task, {name: value, "noop_max": 1}, 12, num_envs=1, reset_at=(6,))
+            pool = cypool.make(id_of(task), seed=0, noop_max=1, **{name: value})
+            # the game itself tells, in its memory or on its screen
+            seen.add(history(pool, np.full((30, 1), 1))["obs"].tobytes())
+            pool.close()
+        for value in (-2, max(values) + 1, 2**31 - 1):
+            with pytest.raises(ValueError, match=f"^{name}: expected one of {values[0]}.*, got {value}$"):
+                cypool.make(id_of(task), **{name: value})
+    assert len(seen) > 1
+
+
+def test_a_saved_state_keeps_mode_and_difficulty():
+    options = {"mode": 3, "difficulty": 1, "seed": 5, "noop_max": 10, "max_episode_steps": 30}
+    pool = cypool.make("Freeway-v5", **options)
+    other = cypool.make("Freeway-v5", **options | {"seed": 6})
+    actions = episode_actions(pool.single_action_space.n, (70, 1))
+    history(pool, actions[:20])
+    other.load(pool.save())
+    for action in actions:
+        assert_equal(columns(other.step(action)), columns(pool.step(action)))
+    pool.close()
+    other.close()
 
 
 def test_reset_after_a_lost_life_starts_a_new_game():
@@ -473,6 +516,12 @@ def test_batches_stay_as_they_were():
     ({"reward_clip": "no"}, TypeError, "reward_clip: "),
     ({"use_fire_reset": 0}, TypeError, "use_fire_reset: "),
     ({"full_action_space": np.ones(2, bool)}, TypeError, "full_action_space: "),
+    ({"mode": 2}, ValueError, "mode: expected one of 0, 1, or -1, the default of 'pong', got 2"),
+    ({"mode": None}, TypeError, "mode: "),
+    ({"mode": 1.0}, TypeError, "mode: "),
+    ({"mode": 2**40}, ValueError, "mode: "),
+    ({"difficulty": 4}, ValueError, "difficulty: expected one of 0, 1, 2, 3, or -1, .* got 4"),
+    ({"difficulty": True}, TypeError, "difficulty: "),
     ({"grey_scale": True}, ValueError, "grey_scale: .*gray_scale"),
     ({"max_episode_steps": 0}, ValueError, "max_episode_steps: "),
     ({"seed": 2**31}, ValueError, "seed: .*2147483648"),

@@ -26,7 +26,7 @@ CONFIG = {"num_envs": 3, "batch_size": 3, "num_threads": 0, "max_num_players": 1
           "seed": 42, "env_seed": [], "gym_reset_return_info": True}
 ATARI = {"max_episode_steps": 27000, "stack_num": 4, "frame_skip": 4, "noop_max": 30, "episodic_life": False,
          "reward_clip": False, "use_fire_reset": True, "img_height": 84, "img_width": 84, "task": "pong",
-         "full_action_space": False, "repeat_action_probability": 0.0, "gray_scale": True}
+         "full_action_space": False, "repeat_action_probability": 0.0, "gray_scale": True, "mode": -1, "difficulty": -1}
 OWN = {
     "CartPole-v1": {"max_episode_steps": 500, "reward_threshold": 475.0},
     "Pong-v5": ATARI,

@@ -32,7 +32,7 @@ COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1
           "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
 # arguments that may be given, but only as what EnvPool has by default
 FIXED = {"max_num_players": 1, "from_pixels": False,
-         "zero_discount_on_life_loss": False, "mode": -1, "difficulty": -1, "use_inter_area_resize": True}
+         "zero_discount_on_life_loss": False, "use_inter_area_resize": True}
 
 
 class EnvSpec:

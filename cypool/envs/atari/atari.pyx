@@ -1,6 +1,7 @@
 """Atari 2600: ALE's emulator, with EnvPool's preprocessing, options and defaults."""
 import functools
 import zlib
+from collections import namedtuple
 
 import numpy as np
 
@@ -47,9 +48,13 @@ cdef enum:
 ale.set_log_level(ale.LogError)
 
 
+# what is known of a game before it is played; rom and md5 are bytes
+Facts = namedtuple("Facts", "rom, md5, num_minimal, num_legal, height, width, modes, difficulties")
+
+
 @functools.lru_cache(maxsize=None)
 def game_facts(task):
-    """Returns the ROM's path and MD5, the minimal and legal numbers of actions, screen height and width.
+    """Returns the `Facts` of a game.
 
     Raises:
         ValueError: `task` is no game, or its ROM is missing or not the one ALE knows.
@@ -62,8 +67,18 @@ def game_facts(task):
     cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
     ale.load_rom(game.get()[0], rom, md5)
     screen = &game.get().getScreen()
-    return (rom, md5, game.get().getMinimalActionSet().size(), game.get().getLegalActionSet().size(),
-            screen.height(), screen.width())
+    return Facts(rom, md5, game.get().getMinimalActionSet().size(), game.get().getLegalActionSet().size(),
+                 screen.height(), screen.width(), sorted(game.get().getAvailableModes()),
+                 sorted(game.get().getAvailableDifficulties()))
+
+
+def check_switch(name, value, task, available):
+    """Returns `value` as an int if it is -1 or one of `available`; raises as `check_int` does."""
+    value = check_int(name, value, -2**31, 2**31 - 1)
+    if value != -1 and value not in available:
+        raise ValueError(f"{name}: expected one of {', '.join(map(str, available))}, or -1, the default of {task!r}, "
+                         f"got {value}")
+    return value
 
 
 cdef class Atari(Env):
@@ -90,6 +105,7 @@ cdef class Atari(Env):
     cdef uint32_t noop_max
     cdef bint episodic_life, reward_clip, use_fire_reset, full_action_space, gray_scale
     cdef float repeat_action_probability
+    cdef int mode, difficulty            # -1: left as ALE has them
     cdef string rom, rom_md5
     cdef unique_ptr[ale.ALEInterface] game
     cdef vector[ale.Action] actions
@@ -112,7 +128,7 @@ cdef class Atari(Env):
     @staticmethod
     def describe(task="pong", stack_num=4, frame_skip=4, noop_max=30, episodic_life=False, reward_clip=False,
                  use_fire_reset=True, img_height=84, img_width=84, gray_scale=True,
-                 repeat_action_probability=0.0, full_action_space=False):
+                 repeat_action_probability=0.0, full_action_space=False, mode=-1, difficulty=-1):
         """Returns the spec.
 
         Args:
@@ -128,11 +144,13 @@ cdef class Atari(Env):
             gray_scale: Gray, else colour.
             repeat_action_probability: Chance at each frame that the console sees the last action again.
             full_action_space: All actions that are legal, 18 in most games, else those the game uses.
+            mode, difficulty: Which of the game's modes, and how its difficulty switches are set, as ALE numbers
+                them; -1: the default.
         """
         if not isinstance(task, str):
             raise TypeError(f"task: expected a str, got {task!r}")
         task = str(task)
-        _, _, num_minimal, num_legal, height, width = game_facts(task)
+        facts = game_facts(task)
         options = {
             "task": task,
             "stack_num": check_int("stack_num", stack_num, 1, 256),
@@ -141,16 +159,18 @@ cdef class Atari(Env):
             "episodic_life": check_bool("episodic_life", episodic_life),
             "reward_clip": check_bool("reward_clip", reward_clip),
             "use_fire_reset": check_bool("use_fire_reset", use_fire_reset),
-            "img_height": check_int("img_height", img_height, 1, height),
-            "img_width": check_int("img_width", img_width, 1, width),
+            "img_height": check_int("img_height", img_height, 1, facts.height),
+            "img_width": check_int("img_width", img_width, 1, facts.width),
             "gray_scale": check_bool("gray_scale", gray_scale),
             "repeat_action_probability": check_float("repeat_action_probability", repeat_action_probability, 0, 1),
             "full_action_space": check_bool("full_action_space", full_action_space),
+            "mode": check_switch("mode", mode, task, facts.modes),
+            "difficulty": check_switch("difficulty", difficulty, task, facts.difficulties),
         }
         planes = options["stack_num"] * (1 if options["gray_scale"] else 3)
         return EnvSpec(
             observation=Array((planes, options["img_height"], options["img_width"]), np.uint8),
-            action=Discrete(num_legal if options["full_action_space"] else num_minimal),
+            action=Discrete(facts.num_legal if options["full_action_space"] else facts.num_minimal),
             info={
                 "lives": Array((), np.int32),
                 "reward": Array((), np.float32),
@@ -163,10 +183,10 @@ cdef class Atari(Env):
 
     def __init__(self, spec, env_id):
         options = spec.options
-        rom, md5, _, _, height, width = game_facts(options["task"])
+        facts = game_facts(options["task"])
         cdef int out_height = options["img_height"], out_width = options["img_width"]
-        self.rom = rom
-        self.rom_md5 = md5
+        self.rom = facts.rom
+        self.rom_md5 = facts.md5
         self.stack_num = options["stack_num"]
         self.frame_skip = options["frame_skip"]
         self.noop_max = options["noop_max"]
@@ -176,13 +196,15 @@ cdef class Atari(Env):
         self.full_action_space = options["full_action_space"]
         self.gray_scale = options["gray_scale"]
         self.repeat_action_probability = options["repeat_action_probability"]
+        self.mode = options["mode"]
+        self.difficulty = options["difficulty"]
         self.num_planes = 1 if self.gray_scale else 3
-        self.screen_bytes = height * width
+        self.screen_bytes = facts.height * facts.width
         self.plane_bytes = <size_t>out_height * out_width
         self.previous.resize(self.screen_bytes)
         self.pooled.resize(self.screen_bytes)
         self.frames.resize(self.stack_num * self.num_planes * self.plane_bytes)
-        self.area = make_unique[AreaShrink](<int>height, <int>width, out_height, out_width)
+        self.area = make_unique[AreaShrink](<int>facts.height, <int>facts.width, out_height, out_width)
 
     cdef int seed(self, object seed) except -1:
         self.ale_seed = seed
@@ -307,6 +329,10 @@ cdef class Atari(Env):
         game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
         game.get().setInt(b"random_seed", self.ale_seed)
         ale.load_rom(game.get()[0], self.rom, self.rom_md5)
+        if self.mode >= 0:
+            game.get().setMode(self.mode)
+        if self.difficulty >= 0:
+            game.get().setDifficulty(self.difficulty)
         self.game.swap(game)
         self.noops.seed(self.ale_seed)
         if self.full_action_space:

@@ -28,6 +28,11 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         int act(Action action) except +
         cbool game_over() except +
         void reset_game() except +
+        vector[unsigned int] getAvailableModes() except +
+        vector[unsigned int] getAvailableDifficulties() except +
+        # from the next reset on
+        void setMode(unsigned int mode) except +
+        void setDifficulty(unsigned int difficulty) except +
         int lives() except +
         vector[Action] getLegalActionSet() except +
         vector[Action] getMinimalActionSet() except +
