@@ -80,6 +80,10 @@ class Reference:
     full_action_space: bool = False
     mode: int = -1
     difficulty: int = -1
+    ram: bool = False
+    frame_numbers: bool = False
+    obs_type: str = "image"
+    use_inter_area_resize: bool = True
     max_episode_steps: int = 27_000
 
     def __post_init__(self):
@@ -117,7 +121,10 @@ class Reference:
         return self.ale.getScreenGrayscale() if self.gray_scale else self.ale.getScreenRGB()
 
     def planes(self, screen):
-        small = cv2.resize(screen, (self.img_width, self.img_height), interpolation=cv2.INTER_AREA)
+        if self.obs_type != "image":
+            return [self.ale.getRAM() if self.obs_type == "ram" else self.screen()]
+        how = cv2.INTER_AREA if self.use_inter_area_resize else cv2.INTER_LINEAR
+        small = cv2.resize(screen, (self.img_width, self.img_height), interpolation=how)
         return [small] if self.gray_scale else list(np.moveaxis(small, 2, 0))
 
     def reset(self, forced=True):
@@ -154,7 +161,7 @@ class Reference:
             if k > 0 and k == self.frame_skip - 1:
                 before = self.screen()
             score += self.ale.act(self.actions[action])
-            if self.ale.game_over():
+            if self.ale.game_over() and self.obs_type == "image":
                 break
         # the last two frames, but the last alone if the game ended before
         planes = self.planes(self.screen() if before is None else np.maximum(before, self.screen()))
@@ -168,8 +175,14 @@ class Reference:
         return self.row(np.sign(score) if self.reward_clip else score, score, terminated, truncated)
 
     def row(self, reward, score, terminated, truncated):
-        return {
-            "obs": np.stack(self.stack), "reward": reward, "terminated": terminated, "truncated": truncated,
+        more = {"info ram": self.ale.getRAM()} if self.ram else {}
+        if self.frame_numbers:
+            more["info frame_number"] = self.ale.getFrameNumber()
+            more["info episode_frame_number"] = self.ale.getEpisodeFrameNumber()
+        single = self.obs_type != "image" and self.stack_num == 1
+        return more | {
+            "obs": self.stack[0] if single else np.stack(self.stack), "reward": reward,
+            "terminated": terminated, "truncated": truncated,
             "info elapsed_step": self.game_step, "info lives": self.lives, "info reward": np.float32(score),
             "info terminated": self.ale.game_over(),
         }
@@ -261,6 +274,20 @@ OPTION_SETS = {
     "pal in colour": ("air_raid", {"gray_scale": False, "episodic_life": True}),
     "pal, full size": ("pacman", {"img_height": 250, "img_width": 160}),
     "time limit": ("pong", {"max_episode_steps": 40}),
+    "linear": ("breakout", {"use_inter_area_resize": False}),
+    "linear, in colour": ("seaquest", {"use_inter_area_resize": False, "gray_scale": False, "img_height": 61}),
+    "linear, pal": ("air_raid", {"use_inter_area_resize": False, "img_width": 100}),
+    "linear, halved": ("enduro", {"use_inter_area_resize": False, "img_height": 105, "img_width": 80}),
+    "memory in info": ("seaquest", {"ram": True, "repeat_action_probability": 0.25}),
+    "frame numbers in info": ("ms_pacman", {"frame_numbers": True, "frame_skip": 3}),
+    "both in info": ("pong", {"ram": True, "frame_numbers": True, "max_episode_steps": 33}),
+    "memory": ("pong", {"obs_type": "ram"}),
+    "memory alone": ("seaquest", {"obs_type": "ram", "stack_num": 1, "repeat_action_probability": 0.25}),
+    "screen": ("qbert", {"obs_type": "screen", "gray_scale": False, "stack_num": 1}),
+    "screens": ("breakout", {"obs_type": "screen", "gray_scale": False, "stack_num": 3, "frame_skip": 1}),
+    "gray screen": ("pong", {"obs_type": "screen", "stack_num": 1}),
+    "gray screens, pal": ("air_raid", {"obs_type": "screen", "stack_num": 2}),
+    "screen, pal": ("pacman", {"obs_type": "screen", "stack_num": 1, "gray_scale": False}),
     "mode": ("space_invaders", {"mode": 9}),
     "difficulty": ("breakout", {"difficulty": 1}),
     "mode and difficulty": ("freeway", {"mode": 3, "difficulty": 1, "repeat_action_probability": 0.25}),
@@ -277,10 +304,13 @@ def test_options_are_those_of_the_reference(task, options):
     {"stack_num": 3, "repeat_action_probability": 0.25, "use_fire_reset": False},
     # lives and games end in the middle of a step
     {"frame_skip": 12, "gray_scale": False, "stack_num": 2, "noop_max": 0},
+    {"frame_skip": 12, "obs_type": "ram", "ram": True, "frame_numbers": True, "repeat_action_probability": 0.25},
+    {"frame_skip": 12, "obs_type": "screen", "gray_scale": False, "stack_num": 1, "repeat_action_probability": 0.25},
+    {"frame_skip": 12, "use_inter_area_resize": False},
 ], ids=str)
 @pytest.mark.parametrize("task", ["breakout", "ms_pacman"])
 def test_episodes_that_end_with_a_life_continue_the_game(task, options):
-    steps = 200 if "frame_skip" in options else 500
+    steps = 280 if "frame_skip" in options else 500
     counts = assert_follows_reference(task, {"episodic_life": True} | options, steps)
     assert counts["new life"] > 3 and counts["new game"] > 0
 
@@ -313,6 +343,71 @@ def test_modes_and_difficulties_are_those_of_ale(task):
             with pytest.raises(ValueError, match=f"^{name}: expected one of {values[0]}.*, got {value}$"):
                 cypool.make(id_of(task), **{name: value})
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize(("task", "obs_type", "gray_scale", "skip", "sticky"), [
+    ("pong", "rgb", False, 4, 0.25), ("breakout", "rgb", False, 4, 0.25), ("breakout", "grayscale", True, 4, 0.25),
+    ("breakout", "ram", True, 4, 0.25), ("air_raid", "rgb", False, 4, 0.25), ("space_invaders", "rgb", False, 1, 0.0),
+    ("freeway", "ram", True, 1, 0.0),
+])
+def test_screens_and_memory_are_those_of_gymnasiums_atari(task, obs_type, gray_scale, skip, sticky):
+    seed = 1  # one whose ALE seed is not negative
+    ale_seed = int(np.random.SeedSequence(seed).generate_state(2)[1].astype(np.int32))
+    env = gymnasium.make(f"ALE/{id_of(task)}", frameskip=skip, obs_type=obs_type, repeat_action_probability=sticky,
+                         disable_env_checker=True)
+    pool = cypool.make(
+        id_of(task), seed=[ale_seed], obs_type="ram" if obs_type == "ram" else "screen", gray_scale=gray_scale,
+        frame_skip=skip, repeat_action_probability=sticky, stack_num=1, noop_max=0, use_fire_reset=False, ram=True,
+        frame_numbers=True)
+    assert pool.single_observation_space == env.observation_space and pool.single_action_space == env.action_space
+    rng = np.random.default_rng(0)
+    want = env.reset(seed=seed)
+    got = pool.reset()
+    want, got = (want[0], 0.0, False, False, want[1]), (got[0], [0.0], [False], [False], got[1])
+    num_ended = 0
+    for _ in range(900):
+        assert np.array_equal(got[0][0], want[0])
+        assert (got[1][0], got[2][0], got[3][0]) == want[1:4]
+        assert {key: got[4][key][0] for key in ("lives", "frame_number", "episode_frame_number")} == {
+            key: want[4][key] for key in ("lives", "frame_number", "episode_frame_number")}
+        assert np.array_equal(got[4]["ram"][0], env.unwrapped.ale.getRAM())
+        action = rng.integers(env.action_space.n)
+        over = want[2] or want[3]
+        num_ended += over
+        if over:
+            obs, info = env.reset()
+            want = obs, 0.0, False, False, info
+        else:
+            want = env.step(action)
+        got = pool.step([action])
+    assert num_ended > (2 if task == "breakout" else -1)
+    env.close()
+    pool.close()
+
+
+@pytest.mark.parametrize("options", [
+    {"obs_type": "ram"}, {"obs_type": "screen", "gray_scale": False, "stack_num": 1}, {"ram": True},
+    {"use_inter_area_resize": False, "frame_numbers": True},
+], ids=str)
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_states_and_threads_of_the_other_observations(options, num_threads):
+    options = options | {"num_envs": 5, "episodic_life": True, "repeat_action_probability": 0.25, "frame_skip": 8}
+    actions = episode_actions(4, (80, 5))
+    alone = cypool.make("Breakout-v5", num_threads=0, seed=3, **options)
+    want = history(alone, actions)
+    alone.close()
+    pool = cypool.make("Breakout-v5", num_threads=num_threads, seed=3, **options)
+    assert_equal(history(pool, actions[:40]), {key: rows[:41] for key, rows in want.items()})
+    other = cypool.make("Breakout-v5", num_threads=num_threads, seed=4, **options)
+    other.reset()
+    got = columns(after_reset(other.load(pool.save())))
+    for key in got:
+        if key.startswith("info") or key == "obs":
+            assert np.array_equal(got[key], want[key][40]), key
+    for k in range(40, 80):
+        assert_equal(columns(other.step(actions[k])), {key: rows[k + 1] for key, rows in want.items()}, f"at {k}")
+    pool.close()
+    other.close()
 
 
 def test_a_saved_state_keeps_mode_and_difficulty():
@@ -522,6 +617,11 @@ def test_batches_stay_as_they_were():
     ({"mode": 2**40}, ValueError, "mode: "),
     ({"difficulty": 4}, ValueError, "difficulty: expected one of 0, 1, 2, 3, or -1, .* got 4"),
     ({"difficulty": True}, TypeError, "difficulty: "),
+    ({"ram": 1}, TypeError, "ram: "),
+    ({"frame_numbers": None}, TypeError, "frame_numbers: "),
+    ({"obs_type": "rgb"}, ValueError, "obs_type: expected one of 'image', 'screen', 'ram', got 'rgb'"),
+    ({"obs_type": 1}, ValueError, "obs_type: "),
+    ({"use_inter_area_resize": "no"}, TypeError, "use_inter_area_resize: "),
     ({"grey_scale": True}, ValueError, "grey_scale: .*gray_scale"),
     ({"max_episode_steps": 0}, ValueError, "max_episode_steps: "),
     ({"seed": 2**31}, ValueError, "seed: .*2147483648"),

@@ -20,13 +20,14 @@ SPACES = {
 }
 OBS = {"CartPole-v1": ("float32", (4,)), "Pong-v5": ("uint8", (4, 84, 84)), "Blackjack-v1": ("int32", (3,)),
        "NChain-v0": ("int32", ()), "Catch-v0": ("float32", (10, 5))}
-# without ram, which cypool does not tell
-INFO = {id: {} for id in SPACES} | {"Pong-v5": {"lives": "int32", "reward": "float32", "terminated": "int32"}}
+INFO = {id: {} for id in SPACES} | {
+    "Pong-v5": {"lives": "int32", "reward": "float32", "terminated": "int32", "ram": "uint8"}}
 CONFIG = {"num_envs": 3, "batch_size": 3, "num_threads": 0, "max_num_players": 1, "thread_affinity_offset": -1,
           "seed": 42, "env_seed": [], "gym_reset_return_info": True}
 ATARI = {"max_episode_steps": 27000, "stack_num": 4, "frame_skip": 4, "noop_max": 30, "episodic_life": False,
          "reward_clip": False, "use_fire_reset": True, "img_height": 84, "img_width": 84, "task": "pong",
-         "full_action_space": False, "repeat_action_probability": 0.0, "gray_scale": True, "mode": -1, "difficulty": -1}
+         "full_action_space": False, "repeat_action_probability": 0.0, "gray_scale": True, "mode": -1, "difficulty": -1,
+         "use_inter_area_resize": True}
 OWN = {
     "CartPole-v1": {"max_episode_steps": 500, "reward_threshold": 475.0},
     "Pong-v5": ATARI,
@@ -107,6 +108,15 @@ def test_config_and_spec(id):
     assert spec.observation_spec()._fields == ("env_id", "players", "obs", *INFO[id])
     assert spec.observation_spec().obs.shape == OBS[id][1]
     assert spec.action_spec().num_values == env.action_space.n
+
+
+def test_ram_is_told_unless_one_says_otherwise():
+    env = envpool.make_gymnasium("Pong-v5", num_envs=2, use_inter_area_resize=False)
+    plain = cypool.make("Pong-v5", num_envs=2, seed=42, ram=True, use_inter_area_resize=False)
+    (obs, info), (want, told) = env.reset(), plain.reset()
+    assert np.array_equal(obs, want)
+    assert info["ram"].shape == (2, 128) and np.array_equal(info["ram"], told["ram"])
+    assert "ram" not in envpool.make_gymnasium("Pong-v5", ram=False).reset()[1]
 
 
 def test_attributes_may_be_assigned():

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from cypool.envs.atari.image import pool_frames, shrink
+from cypool.envs.atari.image import pool_frames, shrink, shrink_linear
 
 cv2 = pytest.importorskip("cv2")
 
@@ -86,6 +86,39 @@ def test_shrink_read_only(simd):
     assert_as_opencv(plane, 84, 84, simd)
 
 
+def assert_linear(plane, height, width):
+    got = shrink_linear(plane, height, width)
+    want = cv2.resize(plane, (width, height), interpolation=cv2.INTER_LINEAR).reshape(height, width)
+    assert got.dtype == np.uint8
+    np.testing.assert_array_equal(got, want, err_msg=f"{plane.shape} to {height} x {width}")
+
+
+@pytest.mark.parametrize("rows", [210, 250], ids=["ntsc", "pal"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_shrink_linear_is_inter_linear(rows, size):
+    rng = np.random.default_rng(rows)
+    for kind in KINDS:
+        for _ in range(10):
+            assert_linear(image(rng, kind, rows, 160), *size)
+
+
+@pytest.mark.parametrize("rows", [210, 250, None], ids=["ntsc", "pal", "any"])
+def test_shrink_linear_random_sizes(rows):
+    rng = np.random.default_rng(1)
+    for i in range(600):
+        height, width = (rows, 160) if rows else rng.integers(1, 150, 2).tolist()
+        size = rng.integers(1, height + 1), rng.integers(1, width + 1)
+        assert_linear(image(rng, KINDS[i % 4], height, width), *map(int, size))
+
+
+def test_shrink_linear_whole_factors():
+    rng = np.random.default_rng(2)
+    for factor in range(1, 60):
+        for other in (1, 2, factor):
+            assert_linear(image(rng, "noise", 2 * factor, 17 * other), 2, 17)
+            assert_linear(image(rng, "ties", 3 * other, 3 * factor), 3, 3)
+
+
 def at_page_edges(values):
     # copies of the values that begin or end right at pages nobody may touch
     page = mmap.PAGESIZE
@@ -110,6 +143,7 @@ def test_reads_nothing_outside(simd):
             for height, width in ((84, 84), (96, 96), (64, 64), (13, 9), (8, 1), (1, 1), shape):
                 if height <= shape[0] and width <= shape[1]:
                     assert_as_opencv(plane, height, width, simd)
+                    assert_linear(plane, height, width)
             np.testing.assert_array_equal(pool_frames(plane, plane, table, simd=simd), table[plane])
 
 
@@ -176,6 +210,7 @@ def test_real_frames(game, frames, gray_table, simd):
         np.testing.assert_array_equal(pooled, np.maximum(gray_a, gray_b))
         for size in ((84, 84), (96, 96), (105, 80), (42, 40)):
             assert_as_opencv(pooled, *size, simd)
+            assert_linear(pooled, *size)
 
 
 PLANE = np.zeros((210, 160), np.uint8)
@@ -199,8 +234,9 @@ PLANE = np.zeros((210, 160), np.uint8)
     ],
 )
 def test_shrink_refuses(arguments, error, message):
-    with pytest.raises(error, match=message):
-        shrink(*arguments)
+    for kernel in shrink, shrink_linear:
+        with pytest.raises(error, match=message):
+            kernel(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1
           "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
 # arguments that may be given, but only as what EnvPool has by default
 FIXED = {"max_num_players": 1, "from_pixels": False,
-         "zero_discount_on_life_loss": False, "use_inter_area_resize": True}
+         "zero_discount_on_life_loss": False}
 
 
 class EnvSpec:
@@ -294,7 +294,7 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
     """
     if env_type not in ("gym", "gymnasium", "dm") or (legacy and env_type == "dm"):
         raise ValueError(f"env_type: expected 'gym', 'gymnasium' or, without legacy, 'dm', got {env_type!r}")
-    common, limits, options = _split(kwargs, legacy)
+    common, limits, options = _split(task_id, kwargs, legacy)
     pool, env_spec, chosen = cypool._make_pool(
         task_id, common["num_envs"], common["batch_size"], common["num_threads"] or None,
         common["env_seed"] or common["seed"], limits.get("max_episode_steps"), "next_step",
@@ -347,7 +347,7 @@ def make_dm(task_id, **kwargs):
 
 def make_spec(task_id, **kwargs):
     """Returns the `EnvSpec` of what `make` would make; arguments as there."""
-    common, limits, options = _split(kwargs, False)
+    common, limits, options = _split(task_id, kwargs, False)
     env_spec = cypool.make_spec(task_id, max_episode_steps=limits.get("max_episode_steps"), **options)
     return EnvSpec(env_spec, _config(env_spec, common, limits))
 
@@ -390,7 +390,7 @@ def install_as_envpool():
     sys.modules.update({module.__name__: module for module in (package, package.envpool, package.protocol)})
 
 
-def _split(kwargs, legacy):
+def _split(task_id, kwargs, legacy):
     """Checks and returns the common configuration, what else is no option, and the options."""
     for name, value in FIXED.items():
         if kwargs.get(name, value) != value:
@@ -415,6 +415,9 @@ def _split(kwargs, legacy):
         common["env_seed"], common["seed"] = list(common["seed"]), 0
     options = {name: value for name, value in kwargs.items()
                if not (name in common or name in limits or name in FIXED or name == "render_mode")}
+    # EnvPool's Atari always tells it
+    if "ram" in cypool.make_spec(task_id).options:
+        options.setdefault("ram", True)
     return common, limits, options
 
 

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int
+from cypool.arguments import check_bool, check_choice, check_float, check_int
 from cypool.envs.atari import roms
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -17,7 +17,7 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
 from cypool.envs.atari cimport libale as ale
-from cypool.envs.atari.image cimport AreaShrink, PaletteMax
+from cypool.envs.atari.image cimport AreaShrink, LinearShrink, PaletteMax
 from cypool.envs.atari.snapshot cimport restore_snapshot, take_snapshot
 
 cdef extern from "cypool/draw.h" namespace "cypool" nogil:
@@ -43,6 +43,13 @@ cdef extern from *:
 
 cdef enum:
     MAX_SEED = 0x7FFFFFFF        # ALE takes a non-negative int
+    RAM_BYTES = 128
+
+# what an observation shows
+cdef enum ObsType:
+    IMAGE
+    SCREEN
+    RAM
 
 # a global of ALE's: set once, before there are threads
 ale.set_log_level(ale.LogError)
@@ -81,6 +88,17 @@ def check_switch(name, value, task, available):
     return value
 
 
+def observation_shape(options, facts):
+    """Returns the shape of an observation of a game with these `Facts`."""
+    stack, gray = options["stack_num"], options["gray_scale"]
+    if options["obs_type"] == "image":
+        return (stack if gray else 3 * stack, options["img_height"], options["img_width"])
+    frame = (RAM_BYTES,)
+    if options["obs_type"] == "screen":
+        frame = (facts.height, facts.width) if gray else (facts.height, facts.width, 3)
+    return frame if stack == 1 else (stack, *frame)
+
+
 cdef class Atari(Env):
     """An Atari game; each step repeats the action for `frame_skip` frames.
 
@@ -90,18 +108,27 @@ cdef class Atari(Env):
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three
         planes (red, green, blue) for each frame if not `gray_scale`. Each is the maximum of the last two
-        frames of a step, then reduced by area. After a reset all frames of the stack are the first one.
+        frames of a step, then reduced. After a reset all frames of the stack are the first one.
+        With `obs_type` "screen" uint8 (height, width), or (height, width, 3) if not `gray_scale`: the whole
+        screen at the end of a step. With "ram" uint8 (128,), the console's memory. With stack_num > 1
+        these too are stacked, in a first dimension of that size.
     Reward: The game's score gained, summed over the step; its sign if `reward_clip`.
     Terminated: The game is over; with `episodic_life` also when a life is lost.
-    Info: `lives` int32; `reward` float32, never clipped; `terminated` int32, 1 if the game is over.
+    Info: `lives` int32; `reward` float32, never clipped; `terminated` int32, 1 if the game is over. With `ram`
+        also `ram` uint8 (128,); with `frame_numbers` also `frame_number`, since the emulator was seeded,
+        and `episode_frame_number`, since the game began: int32.
 
     When a game ends before the last frame of a step, the observation shows the frame it ended with.
     """
     # of one frame
     cdef size_t screen_bytes             # palette indices as ALE draws them
     cdef size_t plane_bytes              # one reduced plane
+    cdef size_t frame_bytes              # what the stack holds of it
     cdef int num_planes                  # 1, or 3 in colour
+    cdef ObsType obs_type
+    cdef bint ram, frame_numbers
     cdef int stack_num, frame_skip
+    cdef int kept                        # of a step, the frame whose screen is kept for the maximum; -1: none
     cdef uint32_t noop_max
     cdef bint episodic_life, reward_clip, use_fire_reset, full_action_space, gray_scale
     cdef float repeat_action_probability
@@ -112,6 +139,8 @@ cdef class Atari(Env):
     cdef bint has_fire
     cdef vector[PaletteMax] palettes     # one per plane
     cdef unique_ptr[AreaShrink] area
+    cdef unique_ptr[LinearShrink] linear  # instead of it
+    cdef uint8_t[3 * 256] colours        # of each palette index its gray, or its red, green and blue
     cdef vector[uint8_t] previous        # the screen before the last one
     cdef vector[uint8_t] pooled          # the maximum of both, one plane
     cdef vector[uint8_t] frames          # stack_num reduced frames, a ring
@@ -128,7 +157,8 @@ cdef class Atari(Env):
     @staticmethod
     def describe(task="pong", stack_num=4, frame_skip=4, noop_max=30, episodic_life=False, reward_clip=False,
                  use_fire_reset=True, img_height=84, img_width=84, gray_scale=True,
-                 repeat_action_probability=0.0, full_action_space=False, mode=-1, difficulty=-1):
+                 repeat_action_probability=0.0, full_action_space=False, mode=-1, difficulty=-1, ram=False,
+                 frame_numbers=False, obs_type="image", use_inter_area_resize=True):
         """Returns the spec.
 
         Args:
@@ -146,6 +176,11 @@ cdef class Atari(Env):
             full_action_space: All actions that are legal, 18 in most games, else those the game uses.
             mode, difficulty: Which of the game's modes, and how its difficulty switches are set, as ALE numbers
                 them; -1: the default.
+            ram: Whether info has the console's memory.
+            frame_numbers: Whether info has the numbers of frames.
+            obs_type: What is observed: "image", the reduced screen; "screen", all of it; or "ram", the memory. The
+                options of the picture are without effect where it is not shown.
+            use_inter_area_resize: Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR.
         """
         if not isinstance(task, str):
             raise TypeError(f"task: expected a str, got {task!r}")
@@ -166,16 +201,20 @@ cdef class Atari(Env):
             "full_action_space": check_bool("full_action_space", full_action_space),
             "mode": check_switch("mode", mode, task, facts.modes),
             "difficulty": check_switch("difficulty", difficulty, task, facts.difficulties),
+            "ram": check_bool("ram", ram),
+            "frame_numbers": check_bool("frame_numbers", frame_numbers),
+            "obs_type": check_choice("obs_type", obs_type, ("image", "screen", "ram")),
+            "use_inter_area_resize": check_bool("use_inter_area_resize", use_inter_area_resize),
         }
-        planes = options["stack_num"] * (1 if options["gray_scale"] else 3)
+        info = {"lives": Array((), np.int32), "reward": Array((), np.float32), "terminated": Array((), np.int32)}
+        if options["ram"]:
+            info["ram"] = Array((RAM_BYTES,), np.uint8)
+        if options["frame_numbers"]:
+            info |= {name: Array((), np.int32, 0) for name in ("frame_number", "episode_frame_number")}
         return EnvSpec(
-            observation=Array((planes, options["img_height"], options["img_width"]), np.uint8),
+            observation=Array(observation_shape(options, facts), np.uint8),
             action=Discrete(facts.num_legal if options["full_action_space"] else facts.num_minimal),
-            info={
-                "lives": Array((), np.int32),
-                "reward": Array((), np.float32),
-                "terminated": Array((), np.int32),
-            },
+            info=info,
             max_seed=MAX_SEED,
             render_fps=max(60 // options["frame_skip"], 1),
             options=options,
@@ -198,13 +237,26 @@ cdef class Atari(Env):
         self.repeat_action_probability = options["repeat_action_probability"]
         self.mode = options["mode"]
         self.difficulty = options["difficulty"]
+        self.obs_type = {"image": IMAGE, "screen": SCREEN, "ram": RAM}[options["obs_type"]]
+        self.ram = options["ram"]
+        self.frame_numbers = options["frame_numbers"]
         self.num_planes = 1 if self.gray_scale else 3
         self.screen_bytes = facts.height * facts.width
         self.plane_bytes = <size_t>out_height * out_width
-        self.previous.resize(self.screen_bytes)
-        self.pooled.resize(self.screen_bytes)
-        self.frames.resize(self.stack_num * self.num_planes * self.plane_bytes)
-        self.area = make_unique[AreaShrink](<int>facts.height, <int>facts.width, out_height, out_width)
+        self.kept = -1
+        if self.obs_type == IMAGE:
+            # of a skip of one there is only one frame to see
+            self.kept = max(self.frame_skip - 2, -1)
+            self.frame_bytes = self.num_planes * self.plane_bytes
+            self.previous.resize(self.screen_bytes)
+            self.pooled.resize(self.screen_bytes)
+            if options["use_inter_area_resize"]:
+                self.area = make_unique[AreaShrink](<int>facts.height, <int>facts.width, out_height, out_width)
+            else:
+                self.linear = make_unique[LinearShrink](<int>facts.height, <int>facts.width, out_height, out_width)
+        else:
+            self.frame_bytes = self.num_planes * self.screen_bytes if self.obs_type == SCREEN else RAM_BYTES
+        self.frames.resize(self.stack_num * self.frame_bytes)
 
     cdef int seed(self, object seed) except -1:
         self.ale_seed = seed
@@ -254,11 +306,14 @@ cdef class Atari(Env):
             score += game.act(act)
             if game.game_over():
                 self.terminated = self.game_over = True
-                break
-            if k == self.frame_skip - 2:
+                # ALE stands still from now on, but goes on drawing numbers for sticky actions; EnvPool stops
+                # here, Gymnasium's AtariEnv, whose observations the other types are, does not
+                if self.obs_type == IMAGE:
+                    break
+            if k == self.kept:
                 memcpy(self.previous.data(), screen, self.screen_bytes)
-        # of an early end, or a skip of one, there is only one frame to see
-        if 1 < self.frame_skip == k + 1:
+        # after an early end there is only one frame to see
+        if self.kept >= 0 and k + 1 == self.frame_skip:
             previous = self.previous.data()
         self._push(previous)
         lives = game.lives()
@@ -273,13 +328,18 @@ cdef class Atari(Env):
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef size_t oldest = <size_t>((self.newest + 1) % self.stack_num) * self.num_planes * self.plane_bytes
+        cdef size_t oldest = <size_t>((self.newest + 1) % self.stack_num) * self.frame_bytes
         cdef size_t tail = self.frames.size() - oldest
         memcpy(out.obs[0], self.frames.data() + oldest, tail)
         memcpy(<uint8_t*>out.obs[0] + tail, self.frames.data(), oldest)
         (<int32_t*>out.info[0])[0] = self.lives
         (<float*>out.info[1])[0] = self.score
         (<int32_t*>out.info[2])[0] = self.game_over
+        if self.ram:
+            memcpy(out.info[3], self.game.get().getRAM().array(), RAM_BYTES)
+        if self.frame_numbers:
+            (<int32_t*>out.info[3 + self.ram])[0] = self.game.get().getFrameNumber()
+            (<int32_t*>out.info[4 + self.ram])[0] = self.game.get().getEpisodeFrameNumber()
         return 0
 
     cdef object save(self):
@@ -323,7 +383,6 @@ cdef class Atari(Env):
 
     cdef int _load(self) except -1 nogil:
         """Makes the emulator anew with its seed."""
-        cdef uint8_t[3 * 256] table
         cdef int k
         cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
         game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
@@ -344,32 +403,50 @@ cdef class Atari(Env):
             if self.actions[k] == ale.PLAYER_A_FIRE:
                 self.has_fire = self.use_fire_reset
         if self.gray_scale:
-            ale.gray_table(self.game.get()[0], table)
+            ale.gray_table(self.game.get()[0], self.colours)
         else:
-            ale.rgb_tables(self.game.get()[0], table)
+            ale.rgb_tables(self.game.get()[0], self.colours)
         self.palettes.clear()
         for k in range(self.num_planes):
-            self.palettes.push_back(PaletteMax(table + 256 * k))
+            self.palettes.push_back(PaletteMax(self.colours + 256 * k))
         self.life_lost = False
         self.reseed = False
         return 0
 
     cdef void _push(self, const uint8_t* previous) noexcept nogil:
-        """Puts the maximum of this screen and the previous one, reduced, behind the other frames."""
+        """Puts what is to be seen behind the other frames; of an image the maximum of this and the previous screen."""
         cdef const uint8_t* screen = self.game.get().getScreen().getArray()
         cdef uint8_t* target
         cdef int k
         self.newest = (self.newest + 1) % self.stack_num
-        target = self.frames.data() + self.newest * self.num_planes * self.plane_bytes
+        target = self.frames.data() + self.newest * self.frame_bytes
+        if self.obs_type != IMAGE:
+            self._copy(screen, target)
+            return
         for k in range(self.num_planes):
             self.palettes[k].pool(previous, screen, self.screen_bytes, self.pooled.data())
-            self.area.get().shrink(self.pooled.data(), target + k * self.plane_bytes)
+            if self.area.get() != NULL:
+                self.area.get().shrink(self.pooled.data(), target + k * self.plane_bytes)
+            else:
+                self.linear.get().shrink(self.pooled.data(), target + k * self.plane_bytes)
+
+    cdef void _copy(self, const uint8_t* screen, uint8_t* target) noexcept nogil:
+        """Writes the memory, or the screen in its colours."""
+        cdef size_t i
+        cdef int k
+        if self.obs_type == RAM:
+            memcpy(target, self.game.get().getRAM().array(), RAM_BYTES)
+        elif self.gray_scale:
+            self.palettes[0].pool(screen, screen, self.screen_bytes, target)
+        else:
+            for i in range(self.screen_bytes):
+                for k in range(3):
+                    target[3 * i + k] = self.colours[256 * k + screen[i]]
 
     cdef void _fill_stack(self) noexcept nogil:
         """Makes all frames the newest one."""
-        cdef size_t frame_bytes = self.num_planes * self.plane_bytes
+        cdef const uint8_t* newest = self.frames.data() + self.newest * self.frame_bytes
         cdef int k
         for k in range(self.stack_num):
             if k != self.newest:
-                memcpy(self.frames.data() + k * frame_bytes, self.frames.data() + self.newest * frame_bytes,
-                       frame_bytes)
+                memcpy(self.frames.data() + k * self.frame_bytes, newest, self.frame_bytes)

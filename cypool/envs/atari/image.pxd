@@ -1,6 +1,6 @@
-"""Image kernels for Atari frames: palette lookup and maximum, then OpenCV's INTER_AREA.
+"""Image kernels for Atari frames: palette lookup and maximum, then OpenCV's INTER_AREA or INTER_LINEAR.
 
-Objects of both classes are const once built: threads may share one. The calls allocate nothing.
+Objects of all classes are const once built: threads may share one. The calls allocate nothing.
 """
 
 from libc.stdint cimport uint8_t
@@ -12,6 +12,13 @@ cdef extern from "cypool/area.h" namespace "cypool" nogil:
         AreaShrink(int, int, int, int) except +
         AreaShrink(int, int, int, int, bint simd) except +
         # plane: height * width bytes, out: out_height * out_width bytes; they must not overlap
+        void shrink "operator()"(const uint8_t* plane, uint8_t* out) noexcept
+
+
+cdef extern from "cypool/linear.h" namespace "cypool" nogil:
+    cdef cppclass LinearShrink:
+        # as AreaShrink
+        LinearShrink(int, int, int, int) except +
         void shrink "operator()"(const uint8_t* plane, uint8_t* out) noexcept
 
 

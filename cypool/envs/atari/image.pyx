@@ -27,20 +27,25 @@ def shrink(plane, height, width, *, simd=True):
         TypeError: An argument is of the wrong type.
         ValueError: `plane` has the wrong shape or layout, or a size would enlarge it.
     """
-    _check_bytes("plane", plane)
-    if plane.ndim != 2 or plane.size == 0:
-        raise ValueError(f"plane: expected shape (rows, columns), none of them 0, got {plane.shape}")
-    if plane.size > 1 << 23:
-        raise ValueError(f"plane: expected at most {1 << 23} pixels, got {plane.size}")
-    cdef int out_height = _size("height", height, plane.shape[0])
-    cdef int out_width = _size("width", width, plane.shape[1])
-    cdef const uint8_t[:, ::1] source = plane
-    out = np.empty((out_height, out_width), np.uint8)
+    out = _result(plane, height, width)
+    cdef const uint8_t[:, ::1] pixels = plane
     cdef uint8_t[:, ::1] target = out
     cdef unique_ptr[AreaShrink] kernel = make_unique[AreaShrink](
-        <int>source.shape[0], <int>source.shape[1], out_height, out_width, <bint>bool(simd))
+        <int>pixels.shape[0], <int>pixels.shape[1], <int>target.shape[0], <int>target.shape[1], <bint>bool(simd))
     with nogil:
-        kernel.get().shrink(&source[0, 0], &target[0, 0])
+        kernel.get().shrink(&pixels[0, 0], &target[0, 0])
+    return out
+
+
+def shrink_linear(plane, height, width):
+    """Shrinks a gray image, pixel for pixel as OpenCV's `resize` with `INTER_LINEAR`; otherwise as `shrink`."""
+    out = _result(plane, height, width)
+    cdef const uint8_t[:, ::1] pixels = plane
+    cdef uint8_t[:, ::1] target = out
+    cdef unique_ptr[LinearShrink] kernel = make_unique[LinearShrink](
+        <int>pixels.shape[0], <int>pixels.shape[1], <int>target.shape[0], <int>target.shape[1])
+    with nogil:
+        kernel.get().shrink(&pixels[0, 0], &target[0, 0])
     return out
 
 
@@ -78,6 +83,16 @@ def pool_frames(a, b, table, *, simd=True):
     with nogil:
         kernel.get().pool(&first[0], &second[0], <size_t>first.shape[0], &target[0])
     return out
+
+
+cdef object _result(plane, height, width):
+    """Checks the arguments; returns the array for the result."""
+    _check_bytes("plane", plane)
+    if plane.ndim != 2 or plane.size == 0:
+        raise ValueError(f"plane: expected shape (rows, columns), none of them 0, got {plane.shape}")
+    if plane.size > 1 << 23:
+        raise ValueError(f"plane: expected at most {1 << 23} pixels, got {plane.size}")
+    return np.empty((_size("height", height, plane.shape[0]), _size("width", width, plane.shape[1])), np.uint8)
 
 
 cdef int _check_bytes(str name, value) except -1:

@@ -15,6 +15,9 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         size_t height() noexcept
         size_t width() noexcept
 
+    cdef cppclass ALERAM:
+        const uint8_t* array() noexcept    # 128 bytes
+
     cdef cppclass ALEState:
         ALEState(const string& serialized) except +
         string serialize() except +
@@ -37,6 +40,9 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         vector[Action] getLegalActionSet() except +
         vector[Action] getMinimalActionSet() except +
         const ALEScreen& getScreen() noexcept
+        const ALERAM& getRAM() noexcept
+        int getFrameNumber() noexcept
+        int getEpisodeFrameNumber() noexcept
         ALEState cloneState(cbool include_rng) except +
         void restoreState(const ALEState& state) except +
 
