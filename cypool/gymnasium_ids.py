@@ -10,7 +10,8 @@ import sys
 def announce(ids):
     """Registers environments with Gymnasium, if that is loaded; else they are when it is.
 
-    Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays what it is.
+    Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays what it is, and
+    those in the namespace "ALE" are left to ale_py, which may come later.
     """
     # half imported it is in sys.modules already, without its functions
     gymnasium = sys.modules.get("gymnasium")
@@ -18,7 +19,7 @@ def announce(ids):
         return
     for id in ids:
         name = id if "/" in id else f"cypool/{id}"
-        if name not in gymnasium.registry:
+        if name not in gymnasium.registry and not name.startswith("ALE/"):
             try:
                 gymnasium.register(name, vector_entry_point="cypool:make_gymnasium", kwargs={"id": id})
             except gymnasium.error.Error:

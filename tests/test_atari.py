@@ -345,31 +345,47 @@ def test_modes_and_difficulties_are_those_of_ale(task):
     assert len(seen) > 1
 
 
-@pytest.mark.parametrize(("task", "obs_type", "gray_scale", "skip", "sticky"), [
-    ("pong", "rgb", False, 4, 0.25), ("breakout", "rgb", False, 4, 0.25), ("breakout", "grayscale", True, 4, 0.25),
-    ("breakout", "ram", True, 4, 0.25), ("air_raid", "rgb", False, 4, 0.25), ("space_invaders", "rgb", False, 1, 0.0),
-    ("freeway", "ram", True, 1, 0.0),
+@pytest.mark.parametrize(("id", "steps"), [
+    ("ALE/Pong-v5", 900), ("ALE/Breakout-v5", 700), ("ALE/AirRaid-v5", 300), ("ALE/TicTacToe3D-v5", 100),
+    ("PongNoFrameskip-v4", 300), ("BreakoutNoFrameskip-v4", 1500), ("FreewayNoFrameskip-v4", 300),
 ])
-def test_screens_and_memory_are_those_of_gymnasiums_atari(task, obs_type, gray_scale, skip, sticky):
+def test_ids_are_what_they_are_in_gymnasium(id, steps):
+    assert_follows_gymnasium(gymnasium.make(id, disable_env_checker=True), id, steps)
+
+
+@pytest.mark.parametrize(("obs_type", "options"), [
+    ("grayscale", {"gray_scale": True}), ("ram", {"obs_type": "ram"}), ("rgb", {"mode": 4, "difficulty": 1})])
+def test_options_are_those_of_gymnasiums_atari(obs_type, options):
+    of_gymnasium = {name: options[name] for name in options.keys() & {"mode", "difficulty"}}
+    env = gymnasium.make("ALE/Breakout-v5", obs_type=obs_type, disable_env_checker=True, **of_gymnasium)
+    assert_follows_gymnasium(env, "ALE/Breakout-v5", 700, **options)
+
+
+def test_time_limit_of_ids_is_that_of_gymnasium():
+    env = gymnasium.make("ALE/Breakout-v5", max_num_frames_per_episode=400, disable_env_checker=True)
+    assert_follows_gymnasium(env, "ALE/Breakout-v5", 450, max_episode_steps=100)
+    for id in "ALE/Pong-v5", "PongNoFrameskip-v4":
+        spec = cypool.make_spec(id)
+        frames = gymnasium.spec(id).kwargs["max_num_frames_per_episode"]
+        assert spec.max_episode_steps * spec.options["frame_skip"] == frames
+
+
+def assert_follows_gymnasium(env, id, steps, **options):
+    """Steps both, and closes the environment."""
     seed = 1  # one whose ALE seed is not negative
     ale_seed = int(np.random.SeedSequence(seed).generate_state(2)[1].astype(np.int32))
-    env = gymnasium.make(f"ALE/{id_of(task)}", frameskip=skip, obs_type=obs_type, repeat_action_probability=sticky,
-                         disable_env_checker=True)
-    pool = cypool.make(
-        id_of(task), seed=[ale_seed], obs_type="ram" if obs_type == "ram" else "screen", gray_scale=gray_scale,
-        frame_skip=skip, repeat_action_probability=sticky, stack_num=1, noop_max=0, use_fire_reset=False, ram=True,
-        frame_numbers=True)
+    pool = cypool.make(id, seed=[ale_seed], ram=True, **options)
     assert pool.single_observation_space == env.observation_space and pool.single_action_space == env.action_space
     rng = np.random.default_rng(0)
     want = env.reset(seed=seed)
     got = pool.reset()
     want, got = (want[0], 0.0, False, False, want[1]), (got[0], [0.0], [False], [False], got[1])
     num_ended = 0
-    for _ in range(900):
+    for _ in range(steps):
         assert np.array_equal(got[0][0], want[0])
         assert (got[1][0], got[2][0], got[3][0]) == want[1:4]
-        assert {key: got[4][key][0] for key in ("lives", "frame_number", "episode_frame_number")} == {
-            key: want[4][key] for key in ("lives", "frame_number", "episode_frame_number")}
+        for key in "lives", "frame_number", "episode_frame_number":
+            assert got[4][key][0] == want[4][key]
         assert np.array_equal(got[4]["ram"][0], env.unwrapped.ale.getRAM())
         action = rng.integers(env.action_space.n)
         over = want[2] or want[3]
@@ -380,7 +396,7 @@ def test_screens_and_memory_are_those_of_gymnasiums_atari(task, obs_type, gray_s
         else:
             want = env.step(action)
         got = pool.step([action])
-    assert num_ended > (2 if task == "breakout" else -1)
+    assert "Breakout" not in id or num_ended > 1
     env.close()
     pool.close()
 
@@ -471,7 +487,13 @@ def test_noop_draws_are_those_of_envpool():
 
 def test_ids_are_those_of_the_installed_roms():
     assert len(ALL_TASKS) == 104
-    assert [id for id in cypool.list_all_envs() if id.endswith("-v5")] == sorted(map(id_of, ALL_TASKS))
+    ids = cypool.list_all_envs()
+    ale_ids = {id for id in gymnasium.registry if id.startswith("ALE/")}
+    assert {id for id in ids if id.startswith("ALE/")} == ale_ids
+    assert {id for id in ids if "NoFrameskip" in id} == {f"{id[4:-3]}NoFrameskip-v4" for id in ale_ids}
+    assert {id for id in ids if "NoFrameskip" in id} >= {
+        id for id in gymnasium.registry if id.endswith("NoFrameskip-v4") and "/" not in id}
+    assert [id for id in ids if id.endswith("-v5") and "/" not in id] == sorted(map(id_of, ALL_TASKS))
 
 
 @pytest.mark.parametrize("task", ALL_TASKS)
@@ -634,7 +656,7 @@ def test_bad_arguments_are_named(arguments, error, message):
         cypool.make("Pong-v5", **arguments)
 
 
-@pytest.mark.parametrize("id", ["Nope-v5", "Pong-v4", "Combat-v5", "ALE/Pong-v5"])
+@pytest.mark.parametrize("id", ["Nope-v5", "Pong-v4", "Combat-v5", "ALE/Combat-v5", "ALE/Pong-v4"])
 def test_unknown_ids_are_refused(id):
     with pytest.raises(ValueError, match=f"^id: .*'{id}'"):
         cypool.make(id)

@@ -10,7 +10,9 @@ import cypool
 
 
 def test_all_environments_have_an_id(walker):
-    expected = {id if "/" in id else f"cypool/{id}" for id in cypool.list_all_envs()}
+    # those of ale_py are its own
+    ids = [id for id in cypool.list_all_envs() if not id.startswith("ALE/")]
+    expected = {id if "/" in id else f"cypool/{id}" for id in ids}
     assert expected <= set(gymnasium.registry) and "cypool/Pong-v5" in expected and "walker/Walk-v0" in expected
     assert gymnasium.spec("cypool/Pong-v5").vector_entry_point == "cypool:make_gymnasium"
 
@@ -184,3 +186,15 @@ print(gymnasium.__file__)
 def test_seeds_of_numpy():
     env = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2)
     assert env.reset(seed=np.int64(3))[0].tobytes() == cypool.make("CartPole-v1", num_envs=2).reset(seed=3)[0].tobytes()
+
+
+def test_the_ids_of_ale_py_stay_its_own(run_python):
+    done = run_python("""
+import gymnasium, cypool
+assert "ALE/Pong-v5" in cypool.list_all_envs() and "ALE/Pong-v5" not in gymnasium.registry
+import ale_py
+gymnasium.register_envs(ale_py)
+assert gymnasium.spec("ALE/Pong-v5").entry_point == "ale_py.env:AtariEnv"
+assert cypool.make("ALE/Pong-v5").env_spec.id == "ALE/Pong-v5"
+""")
+    assert done.returncode == 0 and "Overriding" not in done.stderr, done.stderr

@@ -34,7 +34,14 @@ for _id in ("CliffWalking-v0", "tabular/CliffWalking-v0"):
 register("Taxi-v3", f"{_TOY}.taxi:Taxi", max_episode_steps=200)
 register("tabular/Blackjack-v0", f"{_TOY}.blackjack:Blackjack", sab=True, natural=False)
 
+_ATARI = "cypool.envs.atari.atari:Atari"
+# what ale_py's own environments show and tell
+_ALE = dict(obs_type="screen", gray_scale=False, stack_num=1, noop_max=0, use_fire_reset=False, frame_numbers=True)
 # a build may leave the extension out: CYPOOL_WITHOUT=atari
 for _task in roms.TASKS if find_spec("cypool.envs.atari.atari") else ():
-    # 27,000 steps of 4 frames are 30 minutes of play
-    register(f"{roms.title(_task)}-v5", "cypool.envs.atari.atari:Atari", max_episode_steps=27_000, task=_task)
+    # half an hour of play: 108,000 frames
+    register(f"{roms.title(_task)}-v5", _ATARI, max_episode_steps=27_000, task=_task)
+    register(f"ALE/{roms.ale_title(_task)}-v5", _ATARI, max_episode_steps=27_000, task=_task,
+             repeat_action_probability=0.25, **_ALE)
+    register(f"{roms.ale_title(_task)}NoFrameskip-v4", _ATARI, max_episode_steps=108_000, task=_task, frame_skip=1,
+             **_ALE)

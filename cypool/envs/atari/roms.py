@@ -24,6 +24,11 @@ def title(task):
     return "".join(part.capitalize() for part in task.split("_"))
 
 
+def ale_title(task):
+    """Returns the game's name as ids of ale_py have it: "TicTacToe3D" where `title` has "TicTacToe3d"."""
+    return task.title().replace("_", "")
+
+
 def rom_path(task):
     """Returns the path of a game's ROM.
 
