@@ -274,6 +274,35 @@ def test_a_seed_that_waits_for_a_reset_is_saved_too(monkeypatch, tmp_path):
     assert [row["own"] for row in env.save().rows] == after
 
 
+def test_an_environment_that_was_never_made_shows_nothing(monkeypatch, tmp_path):
+    from cypool.envs.atari import atari, roms
+
+    true_rom = roms.rom_path("pong")
+    rom = tmp_path / "roms" / "pong.bin"
+    rom.parent.mkdir()
+    shutil.copy(true_rom, rom)
+    package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr("cypool.envs.atari.roms.find_spec", lambda name: package)
+    atari.game_facts.cache_clear()
+    try:
+        env = cypool.make("Pong-v5", num_envs=2, seed=0, ram=True, frame_numbers=True)
+    finally:
+        atari.game_facts.cache_clear()
+    rom.unlink()
+    with pytest.raises(cypool.EnvError, match="ROM"):
+        env.reset()
+    for call in (env.save, env.render):
+        with pytest.raises(RuntimeError, match="reset it first"):
+            call()
+    shutil.copy(true_rom, rom)
+    obs, info = env.reset(options={"reset_mask": np.array([True, False])})
+    assert obs[0].any() and not obs[1].any()
+    assert info["ram"][0].any() and not info["ram"][1].any()
+    assert info["frame_number"][0] > 0 == info["frame_number"][1] == info["episode_frame_number"][1]
+    env.step([0, 0])
+    assert env.step([0, 0])[4]["ram"].any(axis=1).all()
+
+
 IN_ANOTHER_PROCESS = """
 import hashlib, pickle
 import numpy as np

@@ -10,7 +10,7 @@ from cypool.envs.atari import roms
 from cypool.spec import Array, Discrete, EnvSpec
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
@@ -335,12 +335,21 @@ cdef class Atari(Env):
         (<int32_t*>out.info[0])[0] = self.lives
         (<float*>out.info[1])[0] = self.score
         (<int32_t*>out.info[2])[0] = self.game_over
-        if self.ram:
-            memcpy(out.info[3], self.game.get().getRAM().array(), RAM_BYTES)
-        if self.frame_numbers:
-            (<int32_t*>out.info[3 + self.ram])[0] = self.game.get().getFrameNumber()
-            (<int32_t*>out.info[4 + self.ram])[0] = self.game.get().getEpisodeFrameNumber()
+        if self.ram or self.frame_numbers:
+            self._tell(out)
         return 0
+
+    cdef void _tell(self, const Slot* out) noexcept nogil:
+        """Writes the infos that are optional; zeros as long as no reset has succeeded."""
+        cdef ale.ALEInterface* game = self.game.get()
+        if self.ram:
+            if game == NULL:
+                memset(out.info[3], 0, RAM_BYTES)
+            else:
+                memcpy(out.info[3], game.getRAM().array(), RAM_BYTES)
+        if self.frame_numbers:
+            (<int32_t*>out.info[3 + self.ram])[0] = 0 if game == NULL else game.getFrameNumber()
+            (<int32_t*>out.info[4 + self.ram])[0] = 0 if game == NULL else game.getEpisodeFrameNumber()
 
     cdef object save(self):
         if self.game.get() == NULL:
