@@ -36,7 +36,8 @@ register("tabular/Blackjack-v0", f"{_TOY}.blackjack:Blackjack", sab=True, natura
 
 _ATARI = "cypool.envs.atari.atari:Atari"
 # what ale_py's own environments show and tell
-_ALE = dict(obs_type="screen", gray_scale=False, stack_num=1, noop_max=0, use_fire_reset=False, frame_numbers=True)
+_ALE = {"obs_type": "screen", "gray_scale": False, "stack_num": 1, "noop_max": 0, "use_fire_reset": False,
+        "frame_numbers": True}
 # a build may leave the extension out: CYPOOL_WITHOUT=atari
 for _task in roms.TASKS if find_spec("cypool.envs.atari.atari") else ():
     # half an hour of play: 108,000 frames
