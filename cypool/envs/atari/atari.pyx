@@ -140,7 +140,7 @@ cdef class Atari(Env):
     cdef vector[PaletteMax] palettes     # one per plane
     cdef unique_ptr[AreaShrink] area
     cdef unique_ptr[LinearShrink] linear  # instead of it
-    cdef uint8_t[3 * 256] colours        # of each palette index its gray, or its red, green and blue
+    cdef uint8_t[4 * 256] colours        # of each palette index its red, green, blue, and a byte that is not used
     cdef vector[uint8_t] previous        # the screen before the last one
     cdef vector[uint8_t] pooled          # the maximum of both, one plane
     cdef vector[uint8_t] frames          # stack_num reduced frames, a ring
@@ -392,7 +392,8 @@ cdef class Atari(Env):
 
     cdef int _load(self) except -1 nogil:
         """Makes the emulator anew with its seed."""
-        cdef int k
+        cdef uint8_t[3 * 256] table
+        cdef int i, k
         cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
         game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
         game.get().setInt(b"random_seed", self.ale_seed)
@@ -412,12 +413,14 @@ cdef class Atari(Env):
             if self.actions[k] == ale.PLAYER_A_FIRE:
                 self.has_fire = self.use_fire_reset
         if self.gray_scale:
-            ale.gray_table(self.game.get()[0], self.colours)
+            ale.gray_table(self.game.get()[0], table)
         else:
-            ale.rgb_tables(self.game.get()[0], self.colours)
+            ale.rgb_tables(self.game.get()[0], table)
         self.palettes.clear()
         for k in range(self.num_planes):
-            self.palettes.push_back(PaletteMax(self.colours + 256 * k))
+            self.palettes.push_back(PaletteMax(table + 256 * k))
+            for i in range(256):
+                self.colours[4 * i + k] = table[256 * k + i]
         self.life_lost = False
         self.reseed = False
         return 0
@@ -441,16 +444,16 @@ cdef class Atari(Env):
 
     cdef void _copy(self, const uint8_t* screen, uint8_t* target) noexcept nogil:
         """Writes the memory, or the screen in its colours."""
-        cdef size_t i
-        cdef int k
+        cdef size_t i, last = self.screen_bytes - 1
         if self.obs_type == RAM:
             memcpy(target, self.game.get().getRAM().array(), RAM_BYTES)
         elif self.gray_scale:
             self.palettes[0].pool(screen, screen, self.screen_bytes, target)
         else:
-            for i in range(self.screen_bytes):
-                for k in range(3):
-                    target[3 * i + k] = self.colours[256 * k + screen[i]]
+            # four bytes at once, of which the next pixel overwrites the last
+            for i in range(last):
+                memcpy(target + 3 * i, self.colours + 4 * screen[i], 4)
+            memcpy(target + 3 * last, self.colours + 4 * screen[last], 3)
 
     cdef void _fill_stack(self) noexcept nogil:
         """Makes all frames the newest one."""
