@@ -243,7 +243,9 @@ def test_atari_goes_on_exactly_over_lives(mode, num_threads, batch_size, sticky)
     assert ends >= NUM
 
 
-def test_a_seed_that_waits_for_a_reset_is_saved_too(monkeypatch, tmp_path):
+@pytest.fixture
+def pong(monkeypatch, tmp_path):
+    """The true ROM of Pong, and a copy that cypool plays with and that may be taken away."""
     from cypool.envs.atari import atari, roms
 
     true_rom = roms.rom_path("pong")
@@ -253,10 +255,13 @@ def test_a_seed_that_waits_for_a_reset_is_saved_too(monkeypatch, tmp_path):
     package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
     monkeypatch.setattr("cypool.envs.atari.roms.find_spec", lambda name: package)
     atari.game_facts.cache_clear()
-    try:
-        env = started(make("Pong-v5", num_envs=2))
-    finally:
-        atari.game_facts.cache_clear()
+    yield true_rom, rom
+    atari.game_facts.cache_clear()
+
+
+def test_a_seed_that_waits_for_a_reset_is_saved_too(pong):
+    true_rom, rom = pong
+    env = started(make("Pong-v5", num_envs=2))
     env.step([0, 0])
     rom.unlink()
     with pytest.raises(cypool.EnvError, match="ROM"):
@@ -274,20 +279,9 @@ def test_a_seed_that_waits_for_a_reset_is_saved_too(monkeypatch, tmp_path):
     assert [row["own"] for row in env.save().rows] == after
 
 
-def test_an_environment_that_was_never_made_shows_nothing(monkeypatch, tmp_path):
-    from cypool.envs.atari import atari, roms
-
-    true_rom = roms.rom_path("pong")
-    rom = tmp_path / "roms" / "pong.bin"
-    rom.parent.mkdir()
-    shutil.copy(true_rom, rom)
-    package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr("cypool.envs.atari.roms.find_spec", lambda name: package)
-    atari.game_facts.cache_clear()
-    try:
-        env = cypool.make("Pong-v5", num_envs=2, seed=0, ram=True, frame_numbers=True)
-    finally:
-        atari.game_facts.cache_clear()
+def test_an_environment_that_was_never_made_shows_nothing(pong):
+    true_rom, rom = pong
+    env = cypool.make("Pong-v5", num_envs=2, seed=0, ram=True, frame_numbers=True)
     rom.unlink()
     with pytest.raises(cypool.EnvError, match="ROM"):
         env.reset()

@@ -94,19 +94,18 @@ struct FastCartPole {
     }
 };
 
-struct FastMountainCar {
+// What both cars in the valley have in common.
+struct FastCar {
     static constexpr int STATE = 2, OBS = 2;
-    using Action = int64_t;
     float goal_velocity;
 
-    CYPOOL_INLINE void step(F* s, const F& action, F& reward, I& terminated) const {
+    CYPOOL_INLINE void drive(F* s, const F& push, float goal, I& terminated) const {
         F sine, cosine;
         lanes::sincos(3 * s[0], sine, cosine);
-        const F velocity = lanes::clip(s[1] + (action - 1.0f) * 0.001f - 0.0025f * cosine, -0.07f, 0.07f);
+        const F velocity = lanes::clip(s[1] + push - 0.0025f * cosine, -0.07f, 0.07f);
         s[0] = lanes::clip(s[0] + velocity, -1.2f, 0.6f);
         s[1] = (s[0] == -1.2f) & (velocity < 0.0f) ? F{} : velocity;
-        terminated = (s[0] >= 0.5f) & (s[1] >= goal_velocity);
-        reward = F{} - 1.0f;
+        terminated = (s[0] >= goal) & (s[1] >= goal_velocity);
     }
     CYPOOL_INLINE void observe(const F* s, F* obs) const {
         obs[0] = s[0];
@@ -118,27 +117,21 @@ struct FastMountainCar {
     }
 };
 
-struct FastMountainCarContinuous {
-    static constexpr int STATE = 2, OBS = 2;
-    using Action = float;
-    float goal_velocity;
+struct FastMountainCar : FastCar {
+    using Action = int64_t;
 
     CYPOOL_INLINE void step(F* s, const F& action, F& reward, I& terminated) const {
-        F sine, cosine;
-        lanes::sincos(3 * s[0], sine, cosine);
-        const F velocity = lanes::clip(s[1] + action * 0.0015f - 0.0025f * cosine, -0.07f, 0.07f);
-        s[0] = lanes::clip(s[0] + velocity, -1.2f, 0.6f);
-        s[1] = (s[0] == -1.2f) & (velocity < 0.0f) ? F{} : velocity;
-        terminated = (s[0] >= 0.45f) & (s[1] >= goal_velocity);
+        drive(s, (action - 1.0f) * 0.001f, 0.5f, terminated);
+        reward = F{} - 1.0f;
+    }
+};
+
+struct FastMountainCarContinuous : FastCar {
+    using Action = float;
+
+    CYPOOL_INLINE void step(F* s, const F& action, F& reward, I& terminated) const {
+        drive(s, action * 0.0015f, 0.45f, terminated);
         reward = (terminated ? F{} + 100.0f : F{}) - 0.1f * action * action;
-    }
-    CYPOOL_INLINE void observe(const F* s, F* obs) const {
-        obs[0] = s[0];
-        obs[1] = s[1];
-    }
-    void reset(float* s, const Rng* rng) const {
-        s[0] = static_cast<float>(uniform(rng, -0.6, -0.4));
-        s[1] = 0;
     }
 };
 
