@@ -8,8 +8,8 @@ The way of the data, and where to read about each station:
      faces/: checks and converts (face.py; gymnasium.py, gym.py, dm.py) --- |
           |                                                                 |
           v                                                                 |
-     engine/pool.pyx  send --> engine/ready  --> engine/worker  --> engine/batch --> recv
-                               ring of ids       threads, no GIL    rows and blocks
+     engine/pool.pyx  send --> engine/ready  --> engine/crew    --> engine/batch --> recv
+                               ring of ids       by engine/threads  rows and blocks
                                                     |    ^
                                                     v    |
                                  env.pxd: Env.reset / Env.step, then Env.observe

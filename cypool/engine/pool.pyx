@@ -3,9 +3,9 @@ import atexit
 import weakref
 
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
-from cpython.ref cimport PyObject
 from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.vector cimport vector
 
