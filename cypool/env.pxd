@@ -21,12 +21,35 @@ cdef extern from "cypool/slot.h" nogil:
     enum:
         CYPOOL_ABI
 
+cdef extern from "cypool/transition.h" namespace "cypool" nogil:
+    cdef struct Transition:     # what a hook sees
+        const void** obs        # obs[k]: the k-th observation array of the environment's own spec
+        const void** info
+        const void** before     # obs before the step; NULL for an observation hook
+        const void* action      # as step gets it; NULL for an observation hook
+        void** out              # out[k]: where an observation hook writes; NULL for a reward hook
+        double reward           # a reward hook may change this, and the two below
+        uint8_t terminated
+        uint8_t truncated
+        int32_t env_id
+        int32_t elapsed_step
+
 cdef extern from "cypool/rng.h" namespace "cypool" nogil:
     cdef struct Rng:
         pass
     double uniform(const Rng* rng, double low, double high) noexcept
     int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept
     int categorical(const Rng* rng, const double* sums, int n) noexcept
+
+cdef extern from "cypool/access.h" namespace "cypool" nogil:
+    # the action as step gets it, and parts of a row as observe does; T is the C type of the dtype that describe tells
+    int64_t choice(const void* action) noexcept             # a Discrete
+    const T* numbers[T](const void* action) noexcept        # the elements of an Array
+    T* obs_row[T](const Slot* out, int k) noexcept          # this row of the k-th observation array
+    T* info_row[T](const Slot* out, int k) noexcept         # this row of the k-th info array
+
+# one double as Generator.normal(mean, deviation) draws it
+cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil
 
 
 cdef class Env:
@@ -63,6 +86,19 @@ cdef class Env:
     # can be implemented together, for environments so cheap that calling each costs more than its step
     cdef bint gather(self, list envs) except -1               # all of a pool, before the first reset; True: step_many
     cdef int step_many(self, const Rows* rows) except -1 nogil    # step and observe, for all whose rows these are
+
+
+cdef class Elsewhere:
+    """Where the environments of a pool are stepped, if not by its threads. All methods run on the caller's thread."""
+    cdef public object options           # of resets that the user asks for; passed on as they are
+
+    # begins a step, or where `over` a reset, or where `unmoved` nothing, of each; it may not raise half way
+    cdef int begin(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1
+    # waits until `wanted` of those begun are done, then notes their ids and returns how many they are: fewer after the
+    # timeout or a signal. Now they are stepped (or reset), which waits for nothing, and observed by the engine
+    cdef int finished(self, int32_t* ids, int wanted, int64_t timeout_ns) except -1
+    cdef object tell(self, object env_ids)    # what they tell besides arrays: a list of (row, info, final info)
+    cdef bint forked(self) noexcept           # whether this process is another one than that it was made in
 
 
 cdef inline int import_cypool() except -1:

@@ -13,7 +13,17 @@ cdef extern from *:
                   "cypool/rng.h: expected the layout of NumPy's bitgen_t");
     """
 
+cdef extern from "numpy/random/distributions.h" nogil:
+    ctypedef struct bitgen_t:
+        pass
+    double random_normal(bitgen_t* bitgen_state, double loc, double scale) noexcept
+
 ABI = CYPOOL_ABI
+
+
+cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil:
+    # NumPy's own object code, from the static library that comes with it
+    return random_normal(<bitgen_t*>rng, mean, deviation)
 
 
 cdef class Env:
@@ -29,7 +39,8 @@ cdef class Env:
     Threads: any, one at a time.
     """
 
-    def __cinit__(self, spec, int env_id):
+    def __cinit__(self, spec, int env_id, *_):
+        # what more there is goes to the __init__ of a subclass
         self.spec = spec
         self.env_id = env_id
         limit = spec.max_episode_steps
@@ -65,3 +76,28 @@ cdef class Env:
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         raise NotImplementedError("step_many")
+
+
+cdef class Elsewhere:
+    """Where the environments of a pool are stepped, if not by its threads; see its `.pxd`."""
+
+    @property
+    def count(self):
+        """How many environments are stepped at a time, at most."""
+        raise NotImplementedError("count")
+
+    def close(self):
+        """Lets go of all that it uses. A second call does nothing."""
+        raise NotImplementedError("close")
+
+    cdef int begin(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:
+        raise NotImplementedError("begin")
+
+    cdef int finished(self, int32_t* ids, int wanted, int64_t timeout_ns) except -1:
+        raise NotImplementedError("finished")
+
+    cdef object tell(self, object env_ids):
+        raise NotImplementedError("tell")
+
+    cdef bint forked(self) noexcept:
+        return False

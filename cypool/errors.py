@@ -26,5 +26,17 @@ class EnvError(RuntimeError):
         return EnvError, (self.causes, self.batch), {"__cause__": self.__cause__}
 
 
+class WorkerError(RuntimeError):
+    """A process that steps environments ended, or could not do what was asked of it."""
+
+
 class ClosedError(RuntimeError):
     """The pool is closed."""
+
+
+class RowError(ValueError):
+    """An environment writes other bytes to a row than it describes; `make(..., debug=True)` finds out."""
+
+
+class CompileError(Exception):
+    """An environment does not compile; the text shows its lines that are wrong."""

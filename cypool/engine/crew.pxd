@@ -6,8 +6,9 @@ from libcpp.atomic cimport atomic
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cypool.engine.batch cimport Column, OpenBatch
+from cypool.engine.batch cimport MAX_COLUMNS, Column, OpenBatch
 from cypool.engine.ready cimport Ready, Shares
+from cypool.env cimport Slot
 
 cdef enum:
     SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
@@ -80,16 +81,20 @@ cdef class Crew:
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
     cdef bint cut_short(self, Claim* claim) noexcept nogil
-    cdef int advance(self, Claim* claim) except -1 nogil
-    cdef int advance_many(self, Claim* claim) except -1 nogil
-    cdef void aim(self, void** row_data, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil
-    cdef int reset(self, PyObject* env) except -1 nogil
-    cdef int observe(self, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil
-    cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil
-    cdef void tally(self, PyObject* env) noexcept nogil
-    cdef void report(self, PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil
-    cdef void blank(self, Claim* claim) noexcept nogil
     cdef void count(self, Claim* claim) noexcept nogil
     cdef void measure(self, Claim* claim) noexcept nogil
     cdef bint has_work(self, Claim* claim) noexcept nogil
     cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil
+
+
+cdef struct Target:              # where an environment observes to
+    Slot slot
+    void* columns[MAX_COLUMNS]   # what the slot's pointers point to
+
+
+cdef inline void aim(Target* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
+    """Finds where a row lies in each of some columns."""
+    cdef int k
+    for k in range(batch.num_columns):
+        target.columns[k] = columns[k].data + row * columns[k].row_bytes
+    target.slot.obs, target.slot.info = target.columns, target.columns + batch.num_obs

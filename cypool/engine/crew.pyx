@@ -9,13 +9,188 @@ cimport cython
 from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
-from cypool.engine.batch cimport MAX_COLUMNS, Column
 from cypool.engine.park cimport now_ns, park, relax, wake
-from cypool.env cimport Env, Rows, Slot
+from cypool.env cimport Env, Rows
 
 cdef enum:
     LEAST_NS = 1_000             # a claim is worth at least so much work, as it costs some 0.1 us ...
     MOST_NS = 20_000             # ... and no more, so that threads finish together
+
+
+cdef inline OpenBatch* claim_row(Crew crew, Claim* claim, uint32_t* row) noexcept nogil:
+    """The batch and row for the environment in work; the same ones if asked again."""
+    cdef OpenBatch* batch
+    if crew.ordered:
+        row[0] = claim.first_row + claim.at
+        batch = crew.open[0]
+    else:
+        if claim.row < 0:
+            claim.row = <int64_t>crew.rows.fetch_add(1)
+        row[0] = <uint32_t>(claim.row % crew.batch_rows)
+        batch = crew.open[<size_t>(claim.row // crew.batch_rows) % crew.open.size()]
+    if claim.batch != batch:
+        crew.count(claim)
+        claim.batch = batch
+    return batch
+
+
+cdef int reset(Crew crew, PyObject* env) except -1 nogil:
+    (<Env>env).elapsed_step = 0
+    if crew.statistics:
+        (<Env>env).episode_return = 0
+        (<Env>env).episode_length = 0
+        (<Env>env).episode_began = now_ns()
+    (<Env>env).reset()
+    (<Env>env).forced = (<Env>env).over = False
+    return 0
+
+
+cdef void tally(PyObject* env) noexcept nogil:
+    """Adds a step to the statistics of its episode."""
+    cdef double gain = (<Env>env).raw_reward
+    (<Env>env).episode_return = (<Env>env).episode_return + ((<Env>env).reward if isnan(gain) else gain)
+    (<Env>env).episode_length = (<Env>env).episode_length + 1
+
+
+cdef void report(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
+    """Writes the statistics of an episode that has ended; 0 else."""
+    batch.episode_return[row] = (<Env>env).episode_return if ended else 0
+    batch.episode_length[row] = (<Env>env).episode_length if ended else 0
+    # in seconds, with six digits, as Gymnasium has them
+    batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
+
+
+cdef int renew(Crew crew, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
+    """Keeps the last observation of an episode and starts the next one."""
+    cdef Target target
+    aim(&target, batch, batch.finals, row)
+    (<Env>env).observe(&target.slot)
+    batch.final_step[row] = (<Env>env).elapsed_step
+    (<Env>env).reward = 0
+    (<Env>env).terminated = (<Env>env).truncated = False
+    return reset(crew, env)
+
+
+cdef int advance(Crew crew, Claim* claim) except -1 nogil:
+    """Steps the environments of a chunk and writes their rows, one after another."""
+    cdef int32_t env_id
+    cdef PyObject* env
+    cdef OpenBatch* batch
+    cdef Target target
+    cdef uint32_t row
+    cdef double reward
+    cdef bint terminated, truncated
+    while claim.at < claim.count:
+        env_id = claim.ids[claim.at]
+        env = crew.envs[env_id]
+        claim.row = -1
+        reward, terminated, truncated = 0, False, False
+        (<Env>env).reward = 0
+        (<Env>env).terminated = (<Env>env).truncated = False
+        (<Env>env).raw_reward = NAN
+        if (<Env>env).unmoved:
+            (<Env>env).unmoved = False
+        elif (<Env>env).over:
+            reset(crew, env)
+        else:
+            (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+            (<Env>env).step(crew.actions.data() + env_id * crew.action_bytes)
+            reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
+            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
+                truncated = True
+            (<Env>env).over = terminated or truncated
+            if crew.statistics:
+                tally(env)
+        # only now is a row needed: a slow env has held none
+        batch = claim_row(crew, claim, &row)
+        if crew.statistics:
+            report(env, batch, row, terminated or truncated)
+        if crew.autoreset == SAME_STEP and (terminated or truncated):
+            renew(crew, env, batch, row)
+        aim(&target, batch, batch.columns, row)
+        (<Env>env).observe(&target.slot)
+        batch.reward[row] = reward
+        batch.terminated[row] = terminated
+        batch.truncated[row] = truncated
+        batch.env_id[row] = env_id
+        batch.elapsed_step[row] = (<Env>env).elapsed_step
+        claim.uncounted += 1
+        claim.at += 1
+    return 0
+
+
+cdef int advance_many(Crew crew, Claim* claim) except -1 nogil:
+    """Has a chunk stepped by one call, then does for each environment what `advance` does besides."""
+    cdef OpenBatch* batch
+    cdef Target target
+    cdef Rows rows
+    cdef PyObject* env
+    cdef uint32_t row
+    cdef bint anew
+    batch = claim_row(crew, claim, &row)
+    if not claim.stepped:
+        aim(&target, batch, batch.columns, row)
+        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, crew.actions.data()
+        rows.obs, rows.info = target.columns, target.columns + batch.num_obs
+        rows.reward = batch.reward + row
+        rows.terminated, rows.truncated = batch.terminated + row, batch.truncated + row
+        memset(rows.truncated, 0, rows.count)
+        (<Env>crew.envs[rows.ids[0]]).step_many(&rows)
+        claim.stepped = True
+    while claim.at < claim.count:
+        claim_row(crew, claim, &row)
+        env = crew.envs[claim.ids[claim.at]]
+        (<Env>env).raw_reward = NAN
+        anew = (<Env>env).over
+        if anew:
+            reset(crew, env)
+            batch.reward[row] = 0
+            batch.terminated[row] = batch.truncated[row] = False
+        else:
+            (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
+                batch.truncated[row] = True
+            (<Env>env).over = batch.terminated[row] or batch.truncated[row]
+            if crew.statistics:
+                (<Env>env).reward = batch.reward[row]
+                tally(env)
+        if crew.statistics:
+            report(env, batch, row, batch.terminated[row] or batch.truncated[row])
+        if crew.autoreset == SAME_STEP and (<Env>env).over:
+            renew(crew, env, batch, row)
+            anew = True
+        if anew:
+            aim(&target, batch, batch.columns, row)
+            (<Env>env).observe(&target.slot)
+        batch.env_id[row] = claim.ids[claim.at]
+        batch.elapsed_step[row] = (<Env>env).elapsed_step
+        claim.uncounted += 1
+        claim.at += 1
+    return 0
+
+
+cdef void blank(Crew crew, Claim* claim) noexcept nogil:
+    """Completes the row of an environment that could not: zero, truncated."""
+    cdef int32_t env_id = claim.ids[claim.at]
+    cdef PyObject* env = crew.envs[env_id]
+    cdef uint32_t row
+    cdef OpenBatch* batch = claim_row(crew, claim, &row)
+    cdef int k
+    for k in range(batch.num_columns):
+        memset(batch.columns[k].data + row * batch.columns[k].row_bytes, 0, batch.columns[k].row_bytes)
+    batch.reward[row] = 0
+    batch.terminated[row] = False
+    batch.truncated[row] = True
+    batch.env_id[row] = env_id
+    batch.elapsed_step[row] = (<Env>env).elapsed_step
+    if crew.autoreset == SAME_STEP:
+        for k in range(batch.num_columns):
+            memset(batch.finals[k].data + row * batch.finals[k].row_bytes, 0, batch.finals[k].row_bytes)
+        batch.final_step[row] = (<Env>env).elapsed_step
+    if crew.statistics:
+        report(env, batch, row, True)
+    (<Env>env).over = True
+    claim.uncounted += 1
 
 
 @cython.final
@@ -96,7 +271,7 @@ cdef class Crew:
         except MemoryError:
             # the row tells that much: it is truncated
             pass
-        self.blank(claim)
+        blank(self, claim)
         claim.at += 1
         claim.started = 0
         return 0
@@ -112,10 +287,8 @@ cdef class Crew:
         while True:
             # only with a claim in hand: the caller changes it between batches
             if claim.count > 0 and self.together:
-                self.advance_many(claim)
-            while claim.at < claim.count:
-                self.advance(claim)
-                claim.at += 1
+                advance_many(self, claim)
+            advance(self, claim)
             self.count(claim)
             if not self.take(claim):
                 return 0
@@ -161,175 +334,6 @@ cdef class Crew:
             claim.until += now_ns()
         claim.cut = claim.chunks > 2 and now_ns() >= claim.until
         return claim.cut
-
-    cdef int advance(self, Claim* claim) except -1 nogil:
-        """Steps one environment and writes its row."""
-        cdef int32_t env_id = claim.ids[claim.at]
-        cdef PyObject* env = self.envs[env_id]
-        cdef OpenBatch* batch
-        cdef uint32_t row
-        cdef double reward = 0
-        cdef bint terminated = False, truncated = False
-        claim.row = -1
-        (<Env>env).reward = 0
-        (<Env>env).terminated = (<Env>env).truncated = False
-        (<Env>env).raw_reward = NAN
-        if (<Env>env).unmoved:
-            (<Env>env).unmoved = False
-        elif (<Env>env).over:
-            self.reset(env)
-        else:
-            (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
-            (<Env>env).step(self.actions.data() + env_id * self.action_bytes)
-            reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
-            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
-                truncated = True
-            (<Env>env).over = terminated or truncated
-            if self.statistics:
-                self.tally(env)
-        # only now is a row needed: a slow env has held none
-        batch = self.claim_row(claim, &row)
-        if self.statistics:
-            self.report(env, batch, row, terminated or truncated)
-        if self.autoreset == SAME_STEP and (terminated or truncated):
-            self.observe(env, batch, batch.finals, row)
-            batch.final_step[row] = (<Env>env).elapsed_step
-            (<Env>env).reward = 0
-            (<Env>env).terminated = (<Env>env).truncated = False
-            self.reset(env)
-        self.observe(env, batch, batch.columns, row)
-        batch.reward[row] = reward
-        batch.terminated[row] = terminated
-        batch.truncated[row] = truncated
-        batch.env_id[row] = env_id
-        batch.elapsed_step[row] = (<Env>env).elapsed_step
-        claim.uncounted += 1
-        return 0
-
-    cdef int advance_many(self, Claim* claim) except -1 nogil:
-        """Has a chunk stepped by one call, then does for each environment what `advance` does besides."""
-        cdef OpenBatch* batch
-        cdef void* row_data[MAX_COLUMNS]
-        cdef Rows rows
-        cdef PyObject* env
-        cdef uint32_t row
-        batch = self.claim_row(claim, &row)
-        if not claim.stepped:
-            self.aim(row_data, batch, batch.columns, row)
-            rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, self.actions.data()
-            rows.obs, rows.info = row_data, row_data + batch.num_obs
-            rows.reward = batch.reward + row
-            rows.terminated, rows.truncated = batch.terminated + row, batch.truncated + row
-            memset(rows.truncated, 0, rows.count)
-            (<Env>self.envs[rows.ids[0]]).step_many(&rows)
-            claim.stepped = True
-        while claim.at < claim.count:
-            self.claim_row(claim, &row)
-            env = self.envs[claim.ids[claim.at]]
-            (<Env>env).raw_reward = NAN
-            if (<Env>env).over:
-                self.reset(env)
-                batch.reward[row] = 0
-                batch.terminated[row] = batch.truncated[row] = False
-                self.observe(env, batch, batch.columns, row)
-            else:
-                (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
-                if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
-                    batch.truncated[row] = True
-                (<Env>env).over = batch.terminated[row] or batch.truncated[row]
-                if self.statistics:
-                    (<Env>env).reward = batch.reward[row]
-                    self.tally(env)
-            if self.statistics:
-                self.report(env, batch, row, batch.terminated[row] or batch.truncated[row])
-            if self.autoreset == SAME_STEP and (<Env>env).over:
-                self.observe(env, batch, batch.finals, row)
-                batch.final_step[row] = (<Env>env).elapsed_step
-                self.reset(env)
-                self.observe(env, batch, batch.columns, row)
-            batch.env_id[row] = claim.ids[claim.at]
-            batch.elapsed_step[row] = (<Env>env).elapsed_step
-            claim.uncounted += 1
-            claim.at += 1
-        return 0
-
-    cdef int reset(self, PyObject* env) except -1 nogil:
-        (<Env>env).elapsed_step = 0
-        if self.statistics:
-            (<Env>env).episode_return = 0
-            (<Env>env).episode_length = 0
-            (<Env>env).episode_began = now_ns()
-        (<Env>env).reset()
-        (<Env>env).forced = (<Env>env).over = False
-        return 0
-
-    cdef int observe(self, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil:
-        """Has the environment write to a row of some columns."""
-        cdef void* row_data[MAX_COLUMNS]
-        cdef Slot out
-        self.aim(row_data, batch, columns, row)
-        out.obs = row_data
-        out.info = row_data + batch.num_obs
-        (<Env>env).observe(&out)
-        return 0
-
-    cdef void aim(self, void** row_data, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
-        """Finds where a row lies in each of some columns."""
-        cdef int k
-        for k in range(batch.num_columns):
-            row_data[k] = columns[k].data + row * columns[k].row_bytes
-
-    cdef OpenBatch* claim_row(self, Claim* claim, uint32_t* row) noexcept nogil:
-        """The batch and row for the environment in work; the same ones if asked again."""
-        cdef OpenBatch* batch
-        if self.ordered:
-            row[0] = claim.first_row + claim.at
-            batch = self.open[0]
-        else:
-            if claim.row < 0:
-                claim.row = <int64_t>self.rows.fetch_add(1)
-            row[0] = <uint32_t>(claim.row % self.batch_rows)
-            batch = self.open[<size_t>(claim.row // self.batch_rows) % self.open.size()]
-        if claim.batch != batch:
-            self.count(claim)
-            claim.batch = batch
-        return batch
-
-    cdef void tally(self, PyObject* env) noexcept nogil:
-        """Adds a step to the statistics of its episode."""
-        cdef double gain = (<Env>env).raw_reward
-        (<Env>env).episode_return = (<Env>env).episode_return + ((<Env>env).reward if isnan(gain) else gain)
-        (<Env>env).episode_length = (<Env>env).episode_length + 1
-
-    cdef void report(self, PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
-        """Writes the statistics of an episode that has ended; 0 else."""
-        batch.episode_return[row] = (<Env>env).episode_return if ended else 0
-        batch.episode_length[row] = (<Env>env).episode_length if ended else 0
-        # in seconds, with six digits, as Gymnasium has them
-        batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
-
-    cdef void blank(self, Claim* claim) noexcept nogil:
-        """Completes the row of an environment that could not: zero, truncated."""
-        cdef int32_t env_id = claim.ids[claim.at]
-        cdef PyObject* env = self.envs[env_id]
-        cdef uint32_t row
-        cdef OpenBatch* batch = self.claim_row(claim, &row)
-        cdef int k
-        for k in range(batch.num_columns):
-            memset(batch.columns[k].data + row * batch.columns[k].row_bytes, 0, batch.columns[k].row_bytes)
-        batch.reward[row] = 0
-        batch.terminated[row] = False
-        batch.truncated[row] = True
-        batch.env_id[row] = env_id
-        batch.elapsed_step[row] = (<Env>env).elapsed_step
-        if self.autoreset == SAME_STEP:
-            for k in range(batch.num_columns):
-                memset(batch.finals[k].data + row * batch.finals[k].row_bytes, 0, batch.finals[k].row_bytes)
-            batch.final_step[row] = (<Env>env).elapsed_step
-        if self.statistics:
-            self.report(env, batch, row, True)
-        (<Env>env).over = True
-        claim.uncounted += 1
 
     cdef void count(self, Claim* claim) noexcept nogil:
         """Adds the written rows to those finished; wakes the caller if it waits for them."""

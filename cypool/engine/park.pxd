@@ -6,6 +6,8 @@ from libcpp.atomic cimport atomic
 
 cdef extern from "cypool/park.h" namespace "cypool" nogil:
     cbool park(atomic[uint32_t]& word, uint32_t expected, int64_t timeout_ns) noexcept
+    cbool park(atomic[uint32_t]& word, uint32_t expected, int64_t timeout_ns, cbool shared) noexcept
     void wake(atomic[uint32_t]& word, int count) noexcept
+    void wake(atomic[uint32_t]& word, int count, cbool shared) noexcept
     void relax() noexcept
     int64_t now_ns() noexcept

@@ -5,7 +5,7 @@ import weakref
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memcpy, memset
 from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.vector cimport vector
 
@@ -15,10 +15,12 @@ from cypool.engine import cpus
 from cypool.errors import ClosedError, EnvError
 
 from cypool.engine.batch cimport Block, Blocks, Column, Layout, OpenBatch
-from cypool.engine.crew cimport DISABLED, NEXT_STEP, SAME_STEP, Claim, Crew
+from cypool.engine.crew cimport DISABLED, NEXT_STEP, SAME_STEP, Claim, Crew, Target, aim
 from cypool.engine.park cimport now_ns
+from cypool.engine.results cimport Results
+from cypool.engine.states cimport check_state, load_state, save_state
 from cypool.engine.threads cimport Threads, ThreadPool
-from cypool.env cimport Env
+from cypool.env cimport Elsewhere, Env
 
 cnp.import_array()
 
@@ -35,10 +37,6 @@ cdef enum Purpose:
     STEP
     RESET
     LOOK                         # between steps: save, load, render
-
-# what `save` tells of each environment
-SAVED = frozenset(["id", "options", "elapsed_step", "over", "forced", "episode_return", "episode_length", "episode_ns",
-                   "rng", "own"])
 
 # closed at exit, while threads can still be joined
 pools = weakref.WeakSet()
@@ -71,6 +69,7 @@ cdef class Pool:
         statistics: Whether infos hold "episode": return, length and time of episodes that ended.
         thread_pool: Threads to use, instead of own ones.
         affinity: For each thread that is started the set of its CPUs, or None.
+        elsewhere: Where the environments are stepped, if not by threads; then none are started. The pool owns it.
 
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
@@ -80,6 +79,10 @@ cdef class Pool:
     cdef ThreadPool shared           # whose they are; None: own
     cdef Layout layout
     cdef Blocks blocks
+    cdef Results results
+    cdef Elsewhere elsewhere         # where environments are stepped, or None
+    cdef vector[int32_t] back        # ids that came back from there
+    cdef uint32_t num_back           # rows that did, of those not handed out
     cdef list filling                # Block under each of the crew's open batches
     cdef readonly int num_envs
     cdef readonly int batch_size
@@ -88,9 +91,6 @@ cdef class Pool:
     cdef bint busy                   # a call is under way
     cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags
     cdef vector[Column] out_columns
-    cdef list obs_keys               # None for an observation that has no parts
-    cdef bint obs_is_tuple
-    cdef list info_keys
     cdef size_t action_bytes
     cdef int num_cpus
     cdef int _num_threads
@@ -116,7 +116,7 @@ cdef class Pool:
     cdef object __weakref__
 
     def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
-                 ThreadPool thread_pool, list affinity):
+                 ThreadPool thread_pool, list affinity, Elsewhere elsewhere=None):
         cdef int k, num_open, num_workers
         cdef Env env
         cdef Block block
@@ -129,18 +129,14 @@ cdef class Pool:
         self.batch_size = batch_size
         self.is_async = batch_size < self.num_envs
         self.num_cpus = cpus.available()
-        self.action_bytes = spec.action.dtype.itemsize
-        for n in spec.action.shape:
-            self.action_bytes *= n
-        self.obs_keys = [key for key, _ in spec.observations]
-        self.obs_is_tuple = isinstance(spec.observation, tuple)
-        self.info_keys = list(spec.info)
+        self.action_bytes = spec.action_bytes
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
         self.layout = Layout(batch_size, [part for _, part in spec.observations], list(spec.info.values()),
                              mode == SAME_STEP, statistics)
         # so many batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
         self.blocks = Blocks(self.layout, WATCHED)
+        self.results = Results(spec, self.layout)
         self.filling = [None] * num_open
         self.in_flight.resize(self.num_envs)
         self.started.resize(self.num_envs)
@@ -165,14 +161,19 @@ cdef class Pool:
                 self.filling[k] = block
                 block.open_on(self.crew.open[k])
         self.shared = thread_pool
-        if self.shared is not None:
+        self.elsewhere = elsewhere
+        if elsewhere is not None:
+            self.back.resize(self.num_envs)
+            self.threads = Threads(0)
+            self._num_threads = elsewhere.count
+        elif self.shared is not None:
             self.threads = thread_pool.threads
             self._num_threads = self.threads.count
         else:
             num_workers = num_threads if self.is_async else num_threads - 1
             self.threads = Threads(max(num_workers, 0), affinity)
             self._num_threads = max(num_threads, 1)
-        self.crew.num_steppers = self._num_threads
+        self.crew.num_steppers = max(self._num_threads, 1)
         self.threads.attach(self.crew)
         self.closed = False
         pools.add(self)
@@ -190,11 +191,18 @@ cdef class Pool:
         self.threads.detach(self.crew)
         if self.shared is None:
             self.threads.stop()
+        if self.elsewhere is not None:
+            self.elsewhere.close()
 
     @property
     def num_threads(self):
-        """Threads that step environments; a synchronous caller is one of them."""
+        """Threads that step environments; a synchronous caller is one of them. Processes, where these do."""
         return self._num_threads
+
+    @property
+    def tells(self):
+        """Whether `info["told"]` may say what environments tell besides arrays."""
+        return self.elsewhere is not None
 
     @property
     def num_pending(self):
@@ -212,6 +220,7 @@ cdef class Pool:
         # a thread that found its own pool in the garbage still holds the crew, and with it the blocks
         self.crew = None
         self.threads = self.shared = None
+        self.elsewhere = None
         self.blocks = None
         self.filling = None
 
@@ -234,13 +243,14 @@ cdef class Pool:
         finally:
             self.busy = False
 
-    def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None):
+    def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None, options=None):
         """Has environments reset; does not wait.
 
         Args:
             env_ids: int32, C-contiguous, shape (k,); all environments if None.
-            others: Whether the batch holds all environments: those not named are only observed again.
+            others: Whether the batch holds all environments: those not named, maybe all, are only observed again.
             seeds: Pairs (env id, seed) for environments that are named.
+            options: For environments that are named, if they are stepped elsewhere.
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
@@ -251,7 +261,11 @@ cdef class Pool:
         cdef Env env
         self._enter()
         try:
-            ids = self._ids(env_ids, RESET, &count)
+            if others and cnp.PyArray_SIZE(env_ids) == 0:
+                ids = self._ids(None, LOOK, &count)
+                count = 0
+            else:
+                ids = self._ids(env_ids, RESET, &count)
             if others and self.num_unstarted > 0 and count < <uint32_t>self.num_envs:
                 raise RuntimeError("reset: the first reset has to be one of all envs")
             for env_id, seed in seeds or ():
@@ -272,6 +286,8 @@ cdef class Pool:
             self.out = None
             if self.crew.gathered:
                 self.crew.together = False
+            if self.elsewhere is not None:
+                self.elsewhere.options = options
             self._dispatch(ids, count)
         finally:
             self.busy = False
@@ -335,19 +351,10 @@ cdef class Pool:
         """
         cdef uint32_t count, k
         cdef const int32_t* ids
-        cdef Env env
         self._enter()
         try:
             ids = self._ids(env_ids, LOOK, &count)
-            states = []
-            for k in range(count):
-                env = self.crew.owner[ids[k]]
-                states.append(dict(
-                    id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, over=env.over,
-                    forced=env.forced, episode_return=env.episode_return, episode_length=env.episode_length,
-                    # 0 where nobody looks at the clock
-                    episode_ns=now_ns() - env.episode_began if env.episode_began != 0 else 0,
-                    rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save()))
+            states = [save_state(<Env>self.crew.envs[ids[k]]) for k in range(count)]
             return [ids[k] for k in range(count)], states
         finally:
             self.busy = False
@@ -368,38 +375,15 @@ cdef class Pool:
         """
         cdef uint32_t count, k
         cdef const int32_t* ids
-        cdef Env env
         self._enter()
         try:
             ids = self._ids(env_ids, RESET, &count)
             if <Py_ssize_t>count != len(states):
                 raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
             for k in range(count):
-                spec = (<Env>self.crew.envs[ids[k]]).spec
-                state = states[k]
-                if not isinstance(state, dict) or state.keys() != SAVED:
-                    raise ValueError(f"state: expected rows as save() returned them, got {state!r:.200}")
-                if (spec.id, spec.options) != (state["id"], state["options"]):
-                    raise ValueError(f"state: expected one of {spec.id} with {spec.options} for env {ids[k]}, "
-                                     f"got {state['id']} with {state['options']}")
+                check_state(<Env>self.crew.envs[ids[k]], states[k])
             for k in range(count):
-                env = self.crew.owner[ids[k]]
-                state = states[k]
-                # should a part fail, it is to be reset
-                env.over = env.forced = True
-                try:
-                    if state["rng"] is not None:
-                        if env._bit_generator is None:
-                            Env.seed(env, 0)
-                        env._bit_generator.state = state["rng"]
-                    env.load(state["own"])
-                    env.elapsed_step = state["elapsed_step"]
-                    env.episode_return, env.episode_length = state["episode_return"], state["episode_length"]
-                    env.episode_began = now_ns() - <int64_t>state["episode_ns"]
-                    env.over, env.forced = state["over"], state["forced"]
-                except (TypeError, ValueError, LookupError, OverflowError) as error:
-                    raise ValueError(f"state: expected rows as save() returned them, got one that env {ids[k]} cannot "
-                                     f"load: {type(error).__name__}: {error}") from error
+                load_state(<Env>self.crew.envs[ids[k]], states[k])
                 if not self.started[ids[k]]:
                     self.started[ids[k]] = True
                     self.num_unstarted -= 1
@@ -428,15 +412,17 @@ cdef class Pool:
         """Observes environments on the caller's thread, into fresh memory."""
         cdef Block block = Block(self.layout.of(count))
         cdef unique_ptr[OpenBatch] batch = make_unique[OpenBatch]()
+        cdef Target target
         cdef PyObject* env
         cdef uint32_t k
         block.open_on(batch.get())
         for k in range(count):
             env = self.crew.envs[ids[k]]
-            self.crew.observe(env, batch.get(), batch.get().columns, k)
+            aim(&target, batch.get(), batch.get().columns, k)
+            (<Env>env).observe(&target.slot)
             batch.get().env_id[k] = ids[k]
             batch.get().elapsed_step[k] = (<Env>env).elapsed_step
-        obs, _, _, _, info = self._arrays(block, count)
+        obs, _, _, _, info = self.results.of(block, count, None, self.elsewhere)
         return obs, info
 
     def render(self, cnp.ndarray env_ids=None):
@@ -461,6 +447,18 @@ cdef class Pool:
             return [(<Env>self.crew.envs[ids[k]]).render() for k in range(count)]
         finally:
             self.busy = False
+
+    def await_holding_gil(self, double timeout):
+        """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
+
+        Returns:
+            Whether it was finished in so many seconds: no environment asked for the GIL then.
+        """
+        cdef OpenBatch* batch
+        if not self.is_async or self.threads.count == 0:
+            raise RuntimeError("nobody steps environments while the caller waits")
+        batch = self.crew.open[<int>(self.taken // self.batch_size % self.crew.open.size())]
+        return self.crew.await_rows(batch, min(self.pending, <uint32_t>self.batch_size), <int64_t>(timeout * 1e9))
 
     def drain(self):
         """Waits for everything in flight and throws it away."""
@@ -487,8 +485,9 @@ cdef class Pool:
     cdef int _enter(self) except -1:
         if self.closed:
             raise ClosedError("the pool is closed")
-        if self.threads.forked():
-            raise RuntimeError("the pool was made before fork(): its threads are in the parent, make a new one")
+        if self.threads.forked() or (self.elsewhere is not None and self.elsewhere.forked()):
+            raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
+                               "new one")
         if self.busy:
             raise RuntimeError("the pool is in a call of another thread: use it from one thread at a time")
         self.busy = True
@@ -567,13 +566,21 @@ cdef class Pool:
         cdef bint little
         cdef uint32_t k, awake, helpers = <uint32_t>self.threads.count
         cdef Block block
+        if self.elsewhere is not None:
+            try:
+                self.elsewhere.begin(ids, count, crew.actions.data(), crew.autoreset == SAME_STEP)
+            except BaseException:
+                for k in range(count):
+                    (<Env>crew.envs[ids[k]]).unmoved = False
+                raise
         if self.is_async:
             for k in range(count):
                 self.in_flight[ids[k]] = True
-                crew.ready.get().push(ids[k])
             self.last_ids.clear()
             self.pending += count
-            crew.ready.get().publish()
+            # from elsewhere they have to come back first
+            if self.elsewhere is None:
+                self._push(ids, count)
             self.threads.rouse(min(helpers, count))
             return 0
         block = self.filling[0]
@@ -611,6 +618,25 @@ cdef class Pool:
         if helpers > awake:
             self.threads.rouse(helpers - awake)
         return 0
+
+    cdef void _push(self, const int32_t* ids, uint32_t count) noexcept:
+        """Puts environments on the ring."""
+        cdef uint32_t k
+        for k in range(count):
+            self.crew.ready.get().push(ids[k])
+        self.crew.ready.get().publish()
+
+    cdef bint _are_back(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        """Waits for environments that are stepped elsewhere; whether as many as are wanted came back."""
+        cdef int count
+        if self.elsewhere is None:
+            return True
+        if self.num_back < wanted:
+            count = self.elsewhere.finished(self.back.data(), wanted - self.num_back, timeout_ns)
+            self.num_back += count
+            if self.is_async:
+                self._push(self.back.data(), count)
+        return self.num_back >= wanted
 
     cdef int _check_apart(self, tuple out) except -1:
         """Raises a ValueError if two arrays share memory: one would overwrite the other."""
@@ -655,16 +681,18 @@ cdef class Pool:
         if self.is_async and self.threads.count == 0:
             self.claim.quota = wanted - batch.finished.load()
         while not finished:
-            finished = crew.collect(&self.claim, batch, wanted, slice_ns)
+            if self._are_back(wanted, slice_ns):
+                finished = crew.collect(&self.claim, batch, wanted, slice_ns)
             # also at the end: a batch that was handed out would be lost with the interpreter's own look
             PyErr_CheckSignals()
             if not finished and timeout is not None:
                 slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
                 if slice_ns <= 0:
-                    raise TimeoutError(f"recv: {batch.finished.load()} of {wanted} envs finished in {timeout} s")
+                    raise TimeoutError(f"recv: {max(batch.finished.load(), self.num_back)} of {wanted} envs finished "
+                                       f"in {timeout} s")
         # first all that may fail for want of memory, then all that changes the pool
         following = self.blocks.take() if self.is_async else None
-        result = self._arrays(self.filling[slot], wanted)
+        result = self.results.of(self.filling[slot], wanted, self.out, self.elsewhere)
         self.out = None
         self.blocks.lend(self.filling[slot])
         self._hand_over(slot, wanted, following)
@@ -681,6 +709,7 @@ cdef class Pool:
         cdef const int32_t* ids
         cdef uint32_t k
         self.pending -= count
+        self.num_back -= min(count, self.num_back)
         self.filling[slot] = following
         if self.is_async:
             ids = self.crew.open[slot].env_id
@@ -693,48 +722,3 @@ cdef class Pool:
                 self.crew.rows.store(self.taken)
             following.open_on(self.crew.open[slot])
         return 0
-
-    cdef tuple _arrays(self, Block block, uint32_t count):
-        """What a user gets of a finished batch."""
-        cdef list arrays = block.arrays
-        cdef int k, n = self.layout.num_columns
-        if count < <uint32_t>self.batch_size:
-            arrays = [array[:count] for array in arrays]
-        if self.out is not None:
-            # what the user gave is of the right length already
-            arrays = [*self.out[:self.layout.num_obs], *arrays[self.layout.num_obs:n],
-                      *self.out[self.layout.num_obs:], *arrays[n + 3:]]
-        obs = self._observation(arrays, 0)
-        info = {"env_id": arrays[n + 3], "elapsed_step": arrays[n + 4]}
-        for k in range(self.layout.num_obs, n):
-            info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
-        if self.layout.has_finals:
-            info["final"] = self._finals(arrays)
-        if self.layout.has_statistics and count > 0 and self._any(arrays[n + 1], arrays[n + 2], count):
-            k = self.layout.first_statistic
-            info["episode"] = {"r": arrays[k], "l": arrays[k + 1], "t": arrays[k + 2]}
-            info["_episode"] = arrays[n + 1] | arrays[n + 2]
-        return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
-
-    cdef object _observation(self, list arrays, int first):
-        """The observation whose parts begin at `arrays[first]`."""
-        cdef int k
-        if self.obs_keys[0] is None:
-            return arrays[first]
-        if self.obs_is_tuple:
-            return tuple(arrays[first:first + self.layout.num_obs])
-        return {key: arrays[first + k] for k, key in enumerate(self.obs_keys)}
-
-    cdef bint _any(self, cnp.ndarray terminated, cnp.ndarray truncated, uint32_t count):
-        """Whether an episode ended."""
-        return (memchr(cnp.PyArray_DATA(terminated), True, count) != NULL
-                or memchr(cnp.PyArray_DATA(truncated), True, count) != NULL)
-
-    cdef tuple _finals(self, list arrays):
-        """The same observation and info arrays of the episodes that ended, for the rows that are flagged."""
-        cdef int k, n = self.layout.num_columns, first = self.layout.first_final
-        obs = self._observation(arrays, first)
-        info = {"elapsed_step": arrays[first + n]}
-        for k in range(self.layout.num_obs, n):
-            info[self.info_keys[k - self.layout.num_obs]] = arrays[first + k]
-        return obs, info

@@ -2,6 +2,15 @@
 from libc.math cimport cos as c_cos
 from libc.math cimport sin as c_sin
 
+cdef extern from "cypool/numpy_math.h" namespace "cypool" nogil:
+    double square(double x) noexcept            # numpy.float64(x) ** 2, which is not x * x
+    float squaref(float x) noexcept             # numpy.float32(x) ** 2
+    double remainder(double x, double y) noexcept    # x % y with the sign of y
+
+cdef extern from "cypool/numpy_sum.h" namespace "cypool" nogil:
+    T sum[T](const T* x, size_t n) noexcept                # np.sum(x)
+    T sum_of_squares[T](const T* x, size_t n) noexcept     # np.sum(np.square(x))
+
 cdef bint is_c                                  # the C library gives the same sine and cosine
 cdef double numpy_sin(double x) noexcept nogil
 cdef double numpy_cos(double x) noexcept nogil
@@ -25,6 +34,4 @@ cdef inline void sincos(double x, double* s, double* c) noexcept nogil:
 
 cdef float sinf(float x) noexcept nogil
 cdef float cosf(float x) noexcept nogil
-cdef double square(double x) noexcept nogil     # numpy.float64(x) ** 2, which is not x * x
-cdef float squaref(float x) noexcept nogil      # numpy.float32(x) ** 2
-cdef double remainder(double x, double y) noexcept nogil    # x % y with the sign of y
+cdef double norm(const double* x, Py_ssize_t n) noexcept nogil     # np.linalg.norm of an array of one dimension

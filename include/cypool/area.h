@@ -75,7 +75,7 @@ class AreaShrink {
       case Path::fraction:
         break;
     }
-    // with the number of taps known, the compiler unrolls; Atari's 160 columns to 84 or 96 take 3
+    // with the number of taps known, the compiler unrolls; to 84 columns Atari's 160 take 3, Doom's 320 take 5
     switch (columns_.taps) {
       case 1:
         return fraction<1>(plane, out);
@@ -85,6 +85,10 @@ class AreaShrink {
         return fraction<3>(plane, out);
       case 4:
         return fraction<4>(plane, out);
+      case 5:
+        return fraction<5>(plane, out);
+      case 6:
+        return fraction<6>(plane, out);
       default:
         return fraction_portable<0>(plane, out);
     }
@@ -256,17 +260,20 @@ class AreaShrink {
   }
 
 #ifdef CYPOOL_AREA_AVX2
-  static constexpr int kMaxLaneTaps = 4;
+  static constexpr int kMaxLaneTaps = 6;
+
+  // so many taps of four columns are fed from the same 16 source bytes; with more, each tap has its own
+  static constexpr int shared(int taps) { return taps <= 4 ? taps : 1; }
 
   // eight output columns: two halves of four, each fed from 16 neighbouring source bytes
   struct Lanes {
-    int base[2];                          // where the 16 bytes of a half begin in the source row
+    int base[kMaxLaneTaps][2];            // where the 16 bytes of a half begin in the source row, for each tap
     int out_column;
     std::uint8_t pick[kMaxLaneTaps][32];  // shuffle: tap k of each column, widened to 32 bits
     float weight[kMaxLaneTaps][8];
   };
 
-  // leaves lanes_ empty where the vector code does not fit: small images, or factors of 5 and more
+  // leaves lanes_ empty where the vector code does not fit: small images, or factors above 5
   void plan_lanes() {
     if (width_ < 16 || out_width_ < 8 || columns_.taps > kMaxLaneTaps) return;
     std::vector<Lanes> planned;
@@ -277,10 +284,10 @@ class AreaShrink {
       std::memset(lanes.pick, 0x80, sizeof lanes.pick);
       for (int lane = 0; lane < 8; ++lane) {
         const int column = lanes.out_column + lane;
-        int& base = lanes.base[lane / 4];
-        // moved left where the 16 bytes would leave the row
-        if (lane % 4 == 0) base = std::min(columns_.begin[column], width_ - 16);
         for (int k = 0; k < columns_.taps; ++k) {
+          int& base = lanes.base[k][lane / 4];
+          // moved left where the 16 bytes would leave the row
+          if (lane % 4 == 0) base = std::min(columns_.begin[column] + k - k % shared(columns_.taps), width_ - 16);
           const int offset = columns_.begin[column] + k - base;
           if (offset > 15) return;
           lanes.pick[k][4 * lane] = static_cast<std::uint8_t>(offset);
@@ -294,6 +301,10 @@ class AreaShrink {
 
   static __m128i load(const std::uint8_t* at) noexcept {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  }
+
+  __attribute__((target("avx2"))) static __m256i load(const std::uint8_t* low, const std::uint8_t* high) noexcept {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load(low)), load(high), 1);
   }
 
   // as fraction_portable(), eight columns at a time from top to bottom: sums and weights stay in registers
@@ -315,8 +326,13 @@ class AreaShrink {
       }
       __m256 line = _mm256_setzero_ps();
       int filtered = -1;
-      const std::uint8_t* low = plane + lanes.base[0];
-      const std::uint8_t* high = plane + lanes.base[1];
+      constexpr int kShared = shared(kTaps);
+      const std::uint8_t* low[kTaps / kShared];
+      const std::uint8_t* high[kTaps / kShared];
+      for (int k = 0; k < kTaps / kShared; ++k) {
+        low[k] = plane + lanes.base[k * kShared][0];
+        high[k] = plane + lanes.base[k * kShared][1];
+      }
       std::uint8_t* target = out + lanes.out_column;
       for (int y = 0; y < out_height; ++y, target += out_width) {
         __m256 sum = _mm256_setzero_ps();
@@ -324,9 +340,9 @@ class AreaShrink {
           if (taps[j].source != filtered) {
             filtered = taps[j].source;
             const std::ptrdiff_t row = filtered * width;
-            const __m256i bytes =
-                _mm256_inserti128_si256(_mm256_castsi128_si256(load(low + row)), load(high + row), 1);
+            __m256i bytes = load(low[0] + row, high[0] + row);
             for (int k = 0; k < kTaps; ++k) {
+              if constexpr (kShared == 1) bytes = load(low[k] + row, high[k] + row);
               const __m256 pixels = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, pick[k]));
               const __m256 product = _mm256_mul_ps(pixels, weight[k]);
               line = k == 0 ? product : _mm256_add_ps(line, product);

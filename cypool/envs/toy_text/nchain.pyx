@@ -1,12 +1,18 @@
 """NChain."""
 import math
 
+import numpy as np
+
 from cypool.arguments import check_float, check_int
 from cypool.spec import Discrete, EnvSpec
 
 from libc.stdint cimport int64_t
 
 from cypool.env cimport Env, Slot, uniform
+
+cdef enum:
+    PIXELS = 16                          # a side of one state, drawn
+    MOST = 64                            # states in a picture
 
 
 cdef class NChain(Env):
@@ -40,7 +46,8 @@ cdef class NChain(Env):
             "small": check_float("small", small, -math.inf, math.inf),
             "large": check_float("large", large, -math.inf, math.inf),
         }
-        return EnvSpec(observation=Discrete(options["n"]), action=Discrete(2), options=options)
+        return EnvSpec(observation=Discrete(options["n"]), action=Discrete(2), options=options,
+                       render_fps=4)
 
     def __init__(self, spec, env_id):
         options = spec.options
@@ -72,3 +79,13 @@ cdef class NChain(Env):
     cdef int load(self, object state) except -1:
         self.state = state
         return 0
+
+    cdef object render(self):
+        # of a longer chain what is around the state
+        first = min(max(self.state - MOST // 2, 0), max(self.n - MOST, 0))
+        chain = np.full((1, min(self.n, MOST), 3), 64, np.uint8)
+        chain[0, self.state - first] = 255
+        picture = chain.repeat(PIXELS, 0).repeat(PIXELS, 1)
+        # states are told apart by a black line
+        picture[:, PIXELS - 1::PIXELS] = 0
+        return picture

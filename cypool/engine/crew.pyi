@@ -1,0 +1,5 @@
+# by .ci/stubs: not to be edited
+from typing import final
+
+@final
+class Crew: ...

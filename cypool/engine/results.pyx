@@ -1,0 +1,84 @@
+"""What a user gets of a finished batch: its arrays, put together as the spec has them."""
+cimport cython
+from libc.stdint cimport uint32_t
+from libc.string cimport memchr
+
+cimport numpy as cnp
+
+from cypool.engine.batch cimport Block, Layout
+from cypool.env cimport Elsewhere
+
+cnp.import_array()
+
+
+cdef bint _any(cnp.ndarray terminated, cnp.ndarray truncated, uint32_t count):
+    """Whether an episode ended."""
+    return (memchr(cnp.PyArray_DATA(terminated), True, count) != NULL
+            or memchr(cnp.PyArray_DATA(truncated), True, count) != NULL)
+
+
+@cython.final
+cdef class Results:
+    """Puts the arrays of batches together.
+
+    Args:
+        spec: Of the environments.
+        layout: Of the batches.
+    """
+
+    def __init__(self, spec, Layout layout):
+        self.layout = layout
+        self.obs_keys = [key for key, _ in spec.observations]
+        self.obs_is_tuple = isinstance(spec.observation, tuple)
+        self.info_keys = list(spec.info)
+
+    cdef tuple of(self, Block block, uint32_t count, tuple out, Elsewhere elsewhere):
+        """Observation, reward, terminated, truncated and info of a batch.
+
+        Args:
+            block: Holds the batch.
+            count: Rows of it that count.
+            out: The user's arrays that were filled instead of the block's, or None.
+            elsewhere: Where the environments are stepped, or None.
+        """
+        cdef list arrays = block.arrays
+        cdef int k, n = self.layout.num_columns
+        if count < <uint32_t>block.layout.num_rows:
+            arrays = [array[:count] for array in arrays]
+        if out is not None:
+            # what the user gave is of the right length already
+            arrays = [*out[:self.layout.num_obs], *arrays[self.layout.num_obs:n],
+                      *out[self.layout.num_obs:], *arrays[n + 3:]]
+        obs = self.observation(arrays, 0)
+        info = {"env_id": arrays[n + 3], "elapsed_step": arrays[n + 4]}
+        if elsewhere is not None:
+            told = elsewhere.tell(info["env_id"])
+            if told:
+                info["told"] = told
+        for k in range(self.layout.num_obs, n):
+            info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
+        if self.layout.has_finals:
+            info["final"] = self.finals(arrays)
+        if self.layout.has_statistics and count > 0 and _any(arrays[n + 1], arrays[n + 2], count):
+            k = self.layout.first_statistic
+            info["episode"] = {"r": arrays[k], "l": arrays[k + 1], "t": arrays[k + 2]}
+            info["_episode"] = arrays[n + 1] | arrays[n + 2]
+        return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+
+    cdef object observation(self, list arrays, int first):
+        """The observation whose parts begin at `arrays[first]`."""
+        cdef int k
+        if self.obs_keys[0] is None:
+            return arrays[first]
+        if self.obs_is_tuple:
+            return tuple(arrays[first:first + self.layout.num_obs])
+        return {key: arrays[first + k] for k, key in enumerate(self.obs_keys)}
+
+    cdef tuple finals(self, list arrays):
+        """The same observation and info arrays of the episodes that ended, for the rows that are flagged."""
+        cdef int k, n = self.layout.num_columns, first = self.layout.first_final
+        obs = self.observation(arrays, first)
+        info = {"elapsed_step": arrays[first + n]}
+        for k in range(self.layout.num_obs, n):
+            info[self.info_keys[k - self.layout.num_obs]] = arrays[first + k]
+        return obs, info

@@ -1,0 +1,18 @@
+from typing import Any
+
+from cypool.spec import EnvSpec
+
+ABI: int
+
+class Env:
+    def __init__(self, spec: EnvSpec, env_id: int) -> None: ...
+    @property
+    def env_id(self) -> int: ...
+    @property
+    def spec(self) -> EnvSpec: ...
+
+class Elsewhere:
+    @property
+    def count(self) -> int: ...
+    options: Any
+    def close(self) -> None: ...

@@ -1,0 +1,24 @@
+// What a hook sees: a function of the user's, called by the threads without the GIL.
+#pragma once
+
+#include <cstdint>
+
+namespace cypool {
+
+// Pointers are valid during the call. cypool/hooks.py has the same struct for ctypes and NumPy.
+struct Transition {
+    const void* const* obs;     // obs[k]: the k-th observation array of the environment's own spec
+    const void* const* info;    // info[k]: the k-th info array
+    const void* const* before;  // obs before the step; null for an observation hook
+    const void* action;         // as Env::step gets it; null for an observation hook
+    void* const* out;           // out[k]: where an observation hook writes the k-th array; null for a reward hook
+    double reward;              // a reward hook may change this, and the two below; 0 for an observation hook
+    uint8_t terminated;
+    uint8_t truncated;          // by the environment itself: the step limit comes afterwards
+    int32_t env_id;
+    int32_t elapsed_step;       // steps in the episode
+};
+
+using Hook = void (*)(Transition*);
+
+}  // namespace cypool
