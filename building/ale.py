@@ -3,7 +3,7 @@
 It is under GPL-2, and so is a binary that contains it; nothing of its text is kept here.
 """
 
-from .library import SourceLibrary
+from .library import Part, Rewrite, SourceLibrary
 from .sdist import Sdist
 
 
@@ -17,6 +17,11 @@ def _version_header(unpacked, folder):
         text = text.replace(f"@ALE_VERSION{part}@", value)
     (folder / "version.hpp").write_text(text)
 
+
+OUR_FLAGS = (
+    "-std=c++20", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-Wall", "-Wextra",
+    "-fno-tree-vectorize", "-fno-tree-slp-vectorize",  # gcc packs flags into words, and pays at each use
+)
 
 ALE = SourceLibrary(
     family="atari",
@@ -44,4 +49,19 @@ ALE = SourceLibrary(
     # without NDEBUG the emulator checks asserts at every pixel; warnings are not ours to fix
     flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-w"),
     generate=_version_header,
+    rewrite=Rewrite(
+        parts=(
+            Part("cypool/envs/atari/emulator/m6502.cpp", "emucore/M6502Low.cxx", OUR_FLAGS),
+            Part("cypool/envs/atari/emulator/system.cpp", "emucore/System.cxx", OUR_FLAGS,
+                 ("_ZN3ale6stella6System13setPageAccessEtRKNS1_10PageAccessE",)),
+            Part("cypool/envs/atari/emulator/screen.cpp", "environment/stella_environment.cpp", OUR_FLAGS,
+                 ("_ZN3ale17StellaEnvironment13processScreenEv",)),
+            Part("cypool/envs/atari/emulator/tia.cpp", "emucore/TIA.cxx", OUR_FLAGS),
+        ),
+        include_dirs=("cypool/envs/atari/emulator/include",),
+        written_for="273bec7e5b5127365d26e8f6c30cd543b2265a23d67524c19ef1b441d51e5cde",
+        folders=("emucore", "environment"),
+        variable="CYPOOL_ALE_REFERENCE",
+        flag="-DCYPOOL_FAST_EMULATOR",
+    ),
 )

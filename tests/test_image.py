@@ -74,6 +74,14 @@ def test_shrink_whole_factors(simd):
                 assert_as_opencv(image(rng, kind, 3 * other, 3 * factor), 3, 3, simd)
 
 
+@pytest.mark.parametrize("size", [(240, 320), (120, 160), (200, 320), (480, 640), (225, 400), (300, 400)], ids=str)
+def test_shrink_screens_of_doom(size, simd):
+    rng = np.random.default_rng(5)
+    for kind in KINDS:
+        for target in ((84, 84), (60, 100), (48, 64), (120, 81), (72, 72), (64, 79)):
+            assert_as_opencv(image(rng, kind, *size), *target, simd)
+
+
 def test_shrink_large(simd):
     rng = np.random.default_rng(3)
     for size in ((84, 84), (479, 1000), (480, 640), (300, 33)):
@@ -86,37 +94,44 @@ def test_shrink_read_only(simd):
     assert_as_opencv(plane, 84, 84, simd)
 
 
-def assert_linear(plane, height, width):
-    got = shrink_linear(plane, height, width)
+def test_shrink_linear_large(simd):
+    rng = np.random.default_rng(3)
+    for size in ((84, 84), (479, 1000), (480, 640), (300, 33), (100, 250)):
+        for kind in "noise", "extremes":
+            assert_linear(image(rng, kind, 480, 1000), *size, simd)
+
+
+def assert_linear(plane, height, width, simd):
+    got = shrink_linear(plane, height, width, simd=simd)
     want = cv2.resize(plane, (width, height), interpolation=cv2.INTER_LINEAR).reshape(height, width)
     assert got.dtype == np.uint8
-    np.testing.assert_array_equal(got, want, err_msg=f"{plane.shape} to {height} x {width}")
+    np.testing.assert_array_equal(got, want, err_msg=f"{plane.shape} to {height} x {width}, simd={simd}")
 
 
 @pytest.mark.parametrize("rows", [210, 250], ids=["ntsc", "pal"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_shrink_linear_is_inter_linear(rows, size):
+def test_shrink_linear_is_inter_linear(rows, size, simd):
     rng = np.random.default_rng(rows)
     for kind in KINDS:
         for _ in range(10):
-            assert_linear(image(rng, kind, rows, 160), *size)
+            assert_linear(image(rng, kind, rows, 160), *size, simd)
 
 
 @pytest.mark.parametrize("rows", [210, 250, None], ids=["ntsc", "pal", "any"])
-def test_shrink_linear_random_sizes(rows):
+def test_shrink_linear_random_sizes(rows, simd):
     rng = np.random.default_rng(1)
     for i in range(600):
         height, width = (rows, 160) if rows else rng.integers(1, 150, 2).tolist()
         size = rng.integers(1, height + 1), rng.integers(1, width + 1)
-        assert_linear(image(rng, KINDS[i % 4], height, width), *map(int, size))
+        assert_linear(image(rng, KINDS[i % 4], height, width), *map(int, size), simd)
 
 
-def test_shrink_linear_whole_factors():
+def test_shrink_linear_whole_factors(simd):
     rng = np.random.default_rng(2)
     for factor in range(1, 60):
         for other in (1, 2, factor):
-            assert_linear(image(rng, "noise", 2 * factor, 17 * other), 2, 17)
-            assert_linear(image(rng, "ties", 3 * other, 3 * factor), 3, 3)
+            assert_linear(image(rng, "noise", 2 * factor, 17 * other), 2, 17, simd)
+            assert_linear(image(rng, "ties", 3 * other, 3 * factor), 3, 3, simd)
 
 
 def at_page_edges(values):
@@ -143,7 +158,7 @@ def test_reads_nothing_outside(simd):
             for height, width in ((84, 84), (96, 96), (64, 64), (13, 9), (8, 1), (1, 1), shape):
                 if height <= shape[0] and width <= shape[1]:
                     assert_as_opencv(plane, height, width, simd)
-                    assert_linear(plane, height, width)
+                    assert_linear(plane, height, width, simd)
             np.testing.assert_array_equal(pool_frames(plane, plane, table, simd=simd), table[plane])
 
 
@@ -210,7 +225,7 @@ def test_real_frames(game, frames, gray_table, simd):
         np.testing.assert_array_equal(pooled, np.maximum(gray_a, gray_b))
         for size in ((84, 84), (96, 96), (105, 80), (42, 40)):
             assert_as_opencv(pooled, *size, simd)
-            assert_linear(pooled, *size)
+            assert_linear(pooled, *size, simd)
 
 
 PLANE = np.zeros((210, 160), np.uint8)

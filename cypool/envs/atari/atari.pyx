@@ -7,18 +7,23 @@ import numpy as np
 
 from cypool.arguments import check_bool, check_choice, check_float, check_int
 from cypool.envs.atari import roms
+from cypool.envs.atari.frames import picture_of
+from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
 from cypool.spec import Array, Discrete, EnvSpec
 
+from libc.limits cimport INT_MAX
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
+from cypool.env cimport Env, Slot, integers
 from cypool.envs.atari cimport libale as ale
-from cypool.envs.atari.image cimport AreaShrink, LinearShrink, PaletteMax
-from cypool.envs.atari.snapshot cimport restore_snapshot, take_snapshot
+from cypool.envs.atari.frames cimport FrameStack, Picture
+from cypool.envs.atari.snapshot cimport frame_goes_on, restore_snapshot, take_snapshot
+from cypool.envs.atari.start cimport Start, start_game
+from cypool.envs.numpy_math cimport cosf, sinf
 
 cdef extern from "cypool/draw.h" namespace "cypool" nogil:
     uint32_t draw_below(mt19937& random, uint32_t bound) noexcept
@@ -41,9 +46,24 @@ cdef extern from *:
     string text_of "cypool::text_of"(const mt19937& random) except +
     void from_text "cypool::from_text"(mt19937& random, const string& text) except +
 
+cdef extern from *:
+    """
+    #ifdef CYPOOL_FAST_EMULATOR
+    constexpr bool cypool_fast_emulator = true;
+    inline void cypool_use_simd(bool on) { ale::stella::TIA::use_simd(on); }
+    #else
+    constexpr bool cypool_fast_emulator = false;
+    inline void cypool_use_simd(bool) {}
+    #endif
+    """
+    const bint fast_emulator "cypool_fast_emulator"
+    void tell_simd "cypool_use_simd"(bint on)
+
 cdef enum:
     MAX_SEED = 0x7FFFFFFF        # ALE takes a non-negative int
     RAM_BYTES = 128
+    NUM_ACTIONS = 18
+    ENVPOOL_HEIGHT = 210         # the rows it shows, of larger screens too
 
 # what an observation shows
 cdef enum ObsType:
@@ -51,12 +71,38 @@ cdef enum ObsType:
     SCREEN
     RAM
 
+# what the joystick does: down, not, up; and in each of these left, not, right
+cdef ale.Action[3][3] MOVES
+MOVES[0][:] = [ale.PLAYER_A_DOWNLEFT, ale.PLAYER_A_DOWN, ale.PLAYER_A_DOWNRIGHT]
+MOVES[1][:] = [ale.PLAYER_A_LEFT, ale.PLAYER_A_NOOP, ale.PLAYER_A_RIGHT]
+MOVES[2][:] = [ale.PLAYER_A_UPLEFT, ale.PLAYER_A_UP, ale.PLAYER_A_UPRIGHT]
+
+# whose ways a game is begun, ended and shown in
+cdef enum Preset:
+    OURS
+    ENVPOOL
+    ALE
+    GYMNASIUM
+
+# which parts of the emulator run: "fast", or "reference" where all are ALE's own (docs/emulator.md)
+EMULATOR = "fast" if fast_emulator else "reference"
+
+
+def use_simd(on):
+    """Sets whether emulators draw with vector instructions where the CPU has them. The pixels are the same: for tests.
+
+    To be called while no environment runs.
+    """
+    tell_simd(check_bool("on", on))
+
+
 # a global of ALE's: set once, before there are threads
 ale.set_log_level(ale.LogError)
 
 
-# what is known of a game before it is played; rom and md5 are bytes
-Facts = namedtuple("Facts", "rom, md5, num_minimal, num_legal, height, width, modes, difficulties")
+# what is known of a game before it is played; rom and md5 are bytes, and so are gray, rgb: of each palette index;
+# minimal and legal are ALE's numbers of actions
+Facts = namedtuple("Facts", "rom, md5, minimal, legal, height, width, modes, difficulties, gray, rgb")
 
 
 @functools.lru_cache(maxsize=None)
@@ -74,9 +120,27 @@ def game_facts(task):
     cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
     ale.load_rom(game.get()[0], rom, md5)
     screen = &game.get().getScreen()
-    return Facts(rom, md5, game.get().getMinimalActionSet().size(), game.get().getLegalActionSet().size(),
+    cdef uint8_t[256] gray
+    cdef uint8_t[3 * 256] rgb
+    ale.gray_table(game.get()[0], gray)
+    ale.rgb_tables(game.get()[0], rgb)
+    cdef ale.Action action
+    minimal = [<int>action for action in game.get().getMinimalActionSet()]
+    legal = [<int>action for action in game.get().getLegalActionSet()]
+    return Facts(rom, md5, minimal, legal,
                  screen.height(), screen.width(), sorted(game.get().getAvailableModes()),
-                 sorted(game.get().getAvailableDifficulties()))
+                 sorted(game.get().getAvailableDifficulties()), <bytes>gray[:256], <bytes>rgb[:3 * 256])
+
+
+cdef class SharedStart:
+    """How a game begins, for all envs that play it."""
+    cdef Start start
+
+
+@functools.lru_cache(maxsize=None)
+def start_of(task, mode, difficulty):
+    """Returns the `SharedStart` for these arguments, which are options of an env: the same one each time."""
+    return SharedStart()
 
 
 def check_switch(name, value, task, available):
@@ -88,14 +152,47 @@ def check_switch(name, value, task, available):
     return value
 
 
+def action_set(options, facts):
+    """Returns ALE's numbers of the actions that a game with these `Facts` is played with."""
+    if options["full_action_space"] == "all":
+        return range(NUM_ACTIONS)
+    return facts.legal if options["full_action_space"] or options["continuous"] else facts.minimal
+
+
+def check_full_action_space(value):
+    """Returns `value` if it is "all", else as `check_bool` does."""
+    if isinstance(value, str) and value == "all":
+        return "all"
+    return check_bool("full_action_space", value)
+
+
+def check_skip(value):
+    """Returns `value` if it is an int, or a tuple of two where it is a sequence; raises as `check_int` does."""
+    if not isinstance(value, (tuple, list)):
+        return check_int("frame_skip", value, 1, 10_000)
+    if len(value) != 2:
+        raise ValueError(f"frame_skip: expected an int, or two for a range, got {value!r}")
+    low = check_int("frame_skip[0]", value[0], 1, 10_000)
+    return low, check_int("frame_skip[1]", value[1], low + 1, 10_001)
+
+
+def shown_rows(preset, facts):
+    """Returns how many rows of the screen images show."""
+    return min(facts.height, ENVPOOL_HEIGHT) if preset == "envpool" else facts.height
+
+
 def observation_shape(options, facts):
     """Returns the shape of an observation of a game with these `Facts`."""
     stack, gray = options["stack_num"], options["gray_scale"]
     if options["obs_type"] == "image":
-        return (stack if gray else 3 * stack, options["img_height"], options["img_width"])
+        size = options["img_height"], options["img_width"]
+        if gray:
+            return (stack, *size)
+        return (stack, *size, 3) if options["channels_last"] else (3 * stack, *size)
     frame = (RAM_BYTES,)
     if options["obs_type"] == "screen":
-        frame = (facts.height, facts.width) if gray else (facts.height, facts.width, 3)
+        rows = shown_rows(options["preset"], facts)
+        frame = (rows, facts.width) if gray else (rows, facts.width, 3)
     return frame if stack == 1 else (stack, *frame)
 
 
@@ -103,224 +200,357 @@ cdef class Atari(Env):
     """An Atari game; each step repeats the action for `frame_skip` frames.
 
     Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but the whole screen
-    of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's own, compiled
-    unchanged but for its colour averaging, which is left out.
+    of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's, but for its
+    processor and its video chip, which are ours and the same bit for bit (docs/emulator.md), and for its colour
+    averaging, which is left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three
-        planes (red, green, blue) for each frame if not `gray_scale`. Each is the maximum of the last two
-        frames of a step, then reduced. After a reset all frames of the stack are the first one.
+        planes (red, green, blue) for each frame if not `gray_scale`, or with `channels_last`
+        (stack_num, img_height, img_width, 3). Each is the maximum of the last two frames of a step, then
+        reduced. After a reset all frames of the stack are the first one.
         With `obs_type` "screen" uint8 (height, width), or (height, width, 3) if not `gray_scale`: the whole
         screen at the end of a step. With "ram" uint8 (128,), the console's memory. With stack_num > 1
         these too are stacked, in a first dimension of that size.
+    Action: Which of the game's actions; with `continuous` float32 (radius, angle, fire), where the angle is 0 to the
+        right and pi / 2 up. Where the game is played with a paddle, it turns the faster the larger the radius.
     Reward: The game's score gained, summed over the step; its sign if `reward_clip`.
     Terminated: The game is over; with `episodic_life` also when a life is lost.
-    Info: `lives` int32; `reward` float32, never clipped; `terminated` int32, 1 if the game is over. With `ram`
-        also `ram` uint8 (128,); with `frame_numbers` also `frame_number`, since the emulator was seeded,
-        and `episode_frame_number`, since the game began: int32.
+    Info: `lives` int32; with `raw_reward` also `reward` float32, never clipped; with `game_over` `terminated` int32, 1
+        if the game is over; with `ram` `ram` uint8 (128,); with `frame_numbers` `frame_number`, since the emulator was
+        seeded, and `episode_frame_number`, since the game began: int32; with `zero_discount_on_life_loss` `discount`
+        float32.
 
     When a game ends before the last frame of a step, the observation shows the frame it ended with.
+
+    A `preset` has all this as another package does it, the observation of a step in which the game ends included, even
+    where that is a fault there:
+
+    * "envpool": EnvPool 1.2.5. 210 rows are shown. A game that ends before the last frame but one of a step shows what
+      the last step showed. An end in the last step of the time limit is told as truncation only.
+    * "ale": `ale_py`'s AtariVectorEnv 0.12. Fire comes before the no-ops of a reset; the stack begins with black
+      frames. An episode ends with the very frame in which a life is lost or the limit is reached, and always begins
+      with a new game. If it ends with the last frame of a step, that frame is missing in the maximum, and what the last
+      step showed is in it; if before, what the last step showed is shown again.
+    * "gymnasium": Gymnasium's `AtariPreprocessing` and `FrameStackObservation`, or its `AtariEnv` where no image is
+      observed. The seed and the no-ops are drawn from NumPy's generators as there; the ends are those of "ale", but the
+      limit counts all frames since the game began.
     """
-    # of one frame
     cdef size_t screen_bytes             # palette indices as ALE draws them
-    cdef size_t plane_bytes              # one reduced plane
-    cdef size_t frame_bytes              # what the stack holds of it
-    cdef int num_planes                  # 1, or 3 in colour
     cdef ObsType obs_type
-    cdef bint ram, frame_numbers
-    cdef int stack_num, frame_skip
-    cdef int kept                        # of a step, the frame whose screen is kept for the maximum; -1: none
+    cdef Preset preset
+    cdef bint tells_lives, tells_raw_reward, tells_game_over, tells_ram, tells_frame_numbers, tells_discount
+    cdef int least_skip, most_skip       # frames of a step
+    cdef int max_frames                  # of an episode
     cdef uint32_t noop_max
-    cdef bint episodic_life, reward_clip, use_fire_reset, full_action_space, gray_scale
+    cdef bint episodic_life, reward_clip, continuous
+    cdef float threshold                 # of continuous actions
     cdef float repeat_action_probability
     cdef int mode, difficulty            # -1: left as ALE has them
+    cdef SharedStart start
+    cdef bint fresh                      # the game has been loaded, and its first reset done
     cdef string rom, rom_md5
     cdef unique_ptr[ale.ALEInterface] game
     cdef vector[ale.Action] actions
-    cdef bint has_fire
-    cdef vector[PaletteMax] palettes     # one per plane
-    cdef unique_ptr[AreaShrink] area
-    cdef unique_ptr[LinearShrink] linear  # instead of it
-    cdef uint8_t[4 * 256] colours        # of each palette index its red, green, blue, and a byte that is not used
-    cdef vector[uint8_t] previous        # the screen before the last one
-    cdef vector[uint8_t] pooled          # the maximum of both, one plane
-    cdef vector[uint8_t] frames          # stack_num reduced frames, a ring
-    cdef int newest                      # index of the last frame in the ring
+    cdef bint has_fire                   # and resets press it
+    cdef Picture picture
+    cdef FrameStack frames
+    cdef vector[uint8_t] previous        # the screen before the last one, where the emulator does not keep it
+    cdef vector[uint8_t] pooled          # the maximum that was shown last, not reduced; kept by some presets only
     cdef mt19937 noops                   # draws the number of no-ops of a reset
     cdef int ale_seed
+    cdef int64_t seeded_noops            # the number that the seed draws first
     cdef bint reseed                     # the next reset loads the ROM, which is how ALE takes a seed
     cdef int lives
     cdef bint game_over
-    cdef bint life_lost                  # the episode ended with a life, the game goes on
+    cdef bint life_lost                  # the next episode goes on with the game
+    cdef int64_t num_frames              # since the last reset
     cdef int game_step                   # steps since the game began, over several lives
     cdef float score                     # of the last step, unclipped
+    cdef float discount
 
     @staticmethod
-    def describe(task="pong", stack_num=4, frame_skip=4, noop_max=30, episodic_life=False, reward_clip=False,
-                 use_fire_reset=True, img_height=84, img_width=84, gray_scale=True,
-                 repeat_action_probability=0.0, full_action_space=False, mode=-1, difficulty=-1, ram=False,
-                 frame_numbers=False, obs_type="image", use_inter_area_resize=True):
+    def describe(task="pong", preset=None, stack_num=4, frame_skip=4, noop_max=30, episodic_life=False,
+                 zero_discount_on_life_loss=False, reward_clip=None, use_fire_reset=None, img_height=84, img_width=84,
+                 gray_scale=True, channels_last=None, repeat_action_probability=None, full_action_space=False,
+                 continuous=False, continuous_action_threshold=0.5, mode=-1, difficulty=-1, lives=True, raw_reward=None,
+                 game_over=None, ram=None, frame_numbers=None, obs_type="image", use_inter_area_resize=True,
+                 max_num_frames_per_episode=None):
         """Returns the spec.
 
         Args:
             task: The game, as its ROM is called.
+            preset: Whose ways: "envpool", "ale", "gymnasium", or None for ours, which are mostly EnvPool's. Options
+                that are None have the preset's default.
             stack_num: Frames of an observation.
-            frame_skip: Frames of a step.
+            frame_skip: Frames of a step; or (low, high), and each step has a random number of at least `low` and less
+                than `high`.
             noop_max: A reset does 1 to `noop_max` frames without action, or one less before pressing fire;
                 0: none.
-            episodic_life: An episode ends with a life; the next one continues the game.
+            episodic_life: An episode ends with a life; the next one continues the game, unless the preset is "ale" or
+                "gymnasium".
+            zero_discount_on_life_loss: Info has a `discount`: 0 if a life was lost or the episode is over, else 1. It
+                is that of dm_env's time steps, too.
             reward_clip: Rewards are -1, 0 or 1.
             use_fire_reset: A reset ends with pressing fire, in games that have it.
             img_height, img_width: Size of an observation, not larger than the screen.
             gray_scale: Gray, else colour.
+            channels_last: Colours of a pixel lie side by side, else an image is three planes.
             repeat_action_probability: Chance at each frame that the console sees the last action again.
-            full_action_space: All actions that are legal, 18 in most games, else those the game uses.
+            full_action_space: All actions that are legal, 18 in most games, else those the game uses. "all": all
+                18 in every game, where those that are not legal do nothing.
+            continuous: An action is a position of the joystick: radius, angle and fire.
+            continuous_action_threshold: How far it has to be moved to count, and what `fire` has to exceed.
             mode, difficulty: Which of the game's modes, and how its difficulty switches are set, as ALE numbers
                 them; -1: the default.
-            ram: Whether info has the console's memory.
-            frame_numbers: Whether info has the numbers of frames.
+            lives, raw_reward, game_over, ram, frame_numbers: Whether info has `lives`; `reward`; `terminated`; the
+                console's memory; the numbers of frames.
             obs_type: What is observed: "image", the reduced screen; "screen", all of it; or "ram", the memory. The
                 options of the picture are without effect where it is not shown.
             use_inter_area_resize: Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR.
+            max_num_frames_per_episode: Truncates episodes within a step; for the presets "ale" and "gymnasium".
         """
         if not isinstance(task, str):
             raise TypeError(f"task: expected a str, got {task!r}")
         task = str(task)
+        if preset is not None:
+            preset = check_choice("preset", preset, [name for name in PRESETS if name])
+        defaults = PRESETS[preset]
+
+        def chosen(name, value):
+            return defaults[name] if value is None else value
+
         facts = game_facts(task)
         options = {
             "task": task,
+            "preset": preset,
             "stack_num": check_int("stack_num", stack_num, 1, 256),
-            "frame_skip": check_int("frame_skip", frame_skip, 1, 10_000),
+            "frame_skip": check_skip(frame_skip),
             "noop_max": check_int("noop_max", noop_max, 0, 100_000),
             "episodic_life": check_bool("episodic_life", episodic_life),
-            "reward_clip": check_bool("reward_clip", reward_clip),
-            "use_fire_reset": check_bool("use_fire_reset", use_fire_reset),
-            "img_height": check_int("img_height", img_height, 1, facts.height),
+            "zero_discount_on_life_loss": check_bool("zero_discount_on_life_loss", zero_discount_on_life_loss),
+            "img_height": check_int("img_height", img_height, 1, shown_rows(preset, facts)),
             "img_width": check_int("img_width", img_width, 1, facts.width),
             "gray_scale": check_bool("gray_scale", gray_scale),
-            "repeat_action_probability": check_float("repeat_action_probability", repeat_action_probability, 0, 1),
-            "full_action_space": check_bool("full_action_space", full_action_space),
+            "repeat_action_probability": check_float(
+                "repeat_action_probability", chosen("repeat_action_probability", repeat_action_probability), 0, 1),
+            "full_action_space": check_full_action_space(full_action_space),
+            "continuous": check_bool("continuous", continuous),
+            "continuous_action_threshold": check_float(
+                "continuous_action_threshold", continuous_action_threshold, 0, 1),
             "mode": check_switch("mode", mode, task, facts.modes),
             "difficulty": check_switch("difficulty", difficulty, task, facts.difficulties),
-            "ram": check_bool("ram", ram),
-            "frame_numbers": check_bool("frame_numbers", frame_numbers),
+            "lives": check_bool("lives", lives),
             "obs_type": check_choice("obs_type", obs_type, ("image", "screen", "ram")),
             "use_inter_area_resize": check_bool("use_inter_area_resize", use_inter_area_resize),
         }
-        info = {"lives": Array((), np.int32), "reward": Array((), np.float32), "terminated": Array((), np.int32)}
+        for name, value in {
+            "reward_clip": reward_clip, "use_fire_reset": use_fire_reset, "channels_last": channels_last,
+            "raw_reward": raw_reward, "game_over": game_over, "ram": ram, "frame_numbers": frame_numbers,
+        }.items():
+            options[name] = check_bool(name, chosen(name, value))
+        limit = chosen("max_num_frames_per_episode", max_num_frames_per_episode)
+        if limit is not None:
+            if preset not in ("ale", "gymnasium"):
+                raise ValueError(f"max_num_frames_per_episode: expected None but with preset 'ale' or 'gymnasium', "
+                                 f"got {limit!r}; max_episode_steps counts steps")
+            limit = check_int("max_num_frames_per_episode", limit, 1, 2**31 - 1)
+        options["max_num_frames_per_episode"] = limit
+        info = {}
+        if options["lives"]:
+            info["lives"] = Array((), np.int32)
+        if options["raw_reward"]:
+            info["reward"] = Array((), np.float32)
+        if options["game_over"]:
+            info["terminated"] = Array((), np.int32)
         if options["ram"]:
             info["ram"] = Array((RAM_BYTES,), np.uint8)
         if options["frame_numbers"]:
             info |= {name: Array((), np.int32, 0) for name in ("frame_number", "episode_frame_number")}
+        if options["zero_discount_on_life_loss"]:
+            info["discount"] = Array((), np.float32, 0, 1)
+        if options["continuous"]:
+            action = Array((3,), np.float32, [0, -np.pi, 0], [1, np.pi, 1])
+        else:
+            action = Discrete(len(action_set(options, facts)))
+        skip = options["frame_skip"]
         return EnvSpec(
             observation=Array(observation_shape(options, facts), np.uint8),
-            action=Discrete(facts.num_legal if options["full_action_space"] else facts.num_minimal),
+            action=action,
             info=info,
-            max_seed=MAX_SEED,
-            render_fps=max(60 // options["frame_skip"], 1),
+            # Gymnasium's are hashed
+            max_seed=None if preset == "gymnasium" else MAX_SEED,
+            render_fps=max(60 // (skip if isinstance(skip, int) else sum(skip) // 2), 1),
+            max_episode_steps=MAX_EPISODE_STEPS if limit is None else None,
             options=options,
         )
 
     def __init__(self, spec, env_id):
         options = spec.options
         facts = game_facts(options["task"])
-        cdef int out_height = options["img_height"], out_width = options["img_width"]
+        skip = options["frame_skip"]
         self.rom = facts.rom
         self.rom_md5 = facts.md5
-        self.stack_num = options["stack_num"]
-        self.frame_skip = options["frame_skip"]
+        self.preset = {None: OURS, "envpool": ENVPOOL, "ale": ALE, "gymnasium": GYMNASIUM}[options["preset"]]
+        self.least_skip, self.most_skip = (skip, skip) if isinstance(skip, int) else (skip[0], skip[1] - 1)
+        self.max_frames = options["max_num_frames_per_episode"] or INT_MAX
         self.noop_max = options["noop_max"]
         self.episodic_life = options["episodic_life"]
         self.reward_clip = options["reward_clip"]
-        self.use_fire_reset = options["use_fire_reset"]
-        self.full_action_space = options["full_action_space"]
-        self.gray_scale = options["gray_scale"]
+        self.continuous = options["continuous"]
+        actions = action_set(options, facts)
+        for action in actions:
+            self.actions.push_back(<ale.Action><int>action)
+        fire = <int>ale.PLAYER_A_FIRE
+        self.has_fire = options["use_fire_reset"] and fire in actions and fire in facts.legal
+        self.threshold = options["continuous_action_threshold"]
         self.repeat_action_probability = options["repeat_action_probability"]
         self.mode = options["mode"]
         self.difficulty = options["difficulty"]
+        self.start = start_of(options["task"], self.mode, self.difficulty)
         self.obs_type = {"image": IMAGE, "screen": SCREEN, "ram": RAM}[options["obs_type"]]
-        self.ram = options["ram"]
-        self.frame_numbers = options["frame_numbers"]
-        self.num_planes = 1 if self.gray_scale else 3
-        self.screen_bytes = facts.height * facts.width
-        self.plane_bytes = <size_t>out_height * out_width
-        self.kept = -1
+        self.tells_lives = options["lives"]
+        self.tells_raw_reward = options["raw_reward"]
+        self.tells_game_over = options["game_over"]
+        self.tells_ram = options["ram"]
+        self.tells_frame_numbers = options["frame_numbers"]
+        self.tells_discount = options["zero_discount_on_life_loss"]
+        rows = shown_rows(options["preset"], facts)
+        self.screen_bytes = rows * facts.width
+        out_size = (options["img_height"], options["img_width"]) if self.obs_type == IMAGE else None
+        self.picture = picture_of(rows, facts.width, facts.gray if options["gray_scale"] else None, facts.rgb,
+                                  out_size, options["use_inter_area_resize"], options["channels_last"])
+        self.frames = FrameStack(options["stack_num"],
+                                 RAM_BYTES if self.obs_type == RAM else self.picture.frame_bytes)
         if self.obs_type == IMAGE:
             # of a skip of one there is only one frame to see
-            self.kept = max(self.frame_skip - 2, -1)
-            self.frame_bytes = self.num_planes * self.plane_bytes
-            self.previous.resize(self.screen_bytes)
-            self.pooled.resize(self.screen_bytes)
-            if options["use_inter_area_resize"]:
-                self.area = make_unique[AreaShrink](<int>facts.height, <int>facts.width, out_height, out_width)
-            else:
-                self.linear = make_unique[LinearShrink](<int>facts.height, <int>facts.width, out_height, out_width)
-        else:
-            self.frame_bytes = self.num_planes * self.screen_bytes if self.obs_type == SCREEN else RAM_BYTES
-        self.frames.resize(self.stack_num * self.frame_bytes)
+            if self.most_skip > 1:
+                self.previous.resize(self.screen_bytes)
+            if self.preset in (ALE, GYMNASIUM):
+                self.pooled.resize(self.picture.num_planes * self.screen_bytes)
 
     cdef int seed(self, object seed) except -1:
-        self.ale_seed = seed
+        if self.preset == GYMNASIUM:
+            stream, ale_seed = np.random.SeedSequence(seed).generate_state(2)
+            Env.seed(self, int(stream))
+            self.ale_seed = ale_seed.astype(np.int32)
+            if self.noop_max > 0:
+                self.seeded_noops = np.random.Generator(np.random.PCG64(int(stream))).integers(1, self.noop_max + 1)
+        else:
+            self.ale_seed = seed
+            if self.most_skip > self.least_skip:
+                Env.seed(self, seed)
         # loading takes milliseconds: left to the threads
         self.reseed = True
         return 0
 
     cdef int reset(self) except -1 nogil:
-        cdef uint32_t _k, count = 0
-        cdef bint whole
-        if self.reseed:
+        cdef int64_t _k, count
+        cdef bint whole, ended = False, seeded = self.reseed
+        if seeded:
             self._load()
         # after a lost life the game goes on, unless the user wants a new one or its time is over
         whole = (not self.life_lost or self.forced or self.game_step >= self.max_episode_steps
                  or self.game.get().game_over())
         # the draw comes before the game's own reset, as in EnvPool
-        if self.noop_max > 0:
-            count = draw_below(self.noops, self.noop_max) + 1 - self.has_fire
+        count = self._draw_noops(seeded)
         if whole:
-            self.game.get().reset_game()
+            self._new_game()
             self.game_step = 0
+        if self.has_fire and self.preset == ALE:
+            self.game.get().act(ale.PLAYER_A_FIRE)
         for _k in range(count):
             self.game.get().act(ale.PLAYER_A_NOOP)
             if self.game.get().game_over():
-                self.game.get().reset_game()
-                whole = True
-        if self.has_fire:
+                if seeded and self.preset == GYMNASIUM:
+                    self._load()
+                self._new_game()
+                ended = True
+        if self.has_fire and self.preset != ALE:
             self.game.get().act(ale.PLAYER_A_FIRE)
+        if seeded and self.preset == GYMNASIUM and self.noop_max > 0 and not ended:
+            # each reset that it repeats starts the stream anew: only now is it known that the number was drawn
+            integers(self.rng, 1, <int64_t>self.noop_max + 1)
         self.elapsed_step = self.game_step
+        self.num_frames = 0
         self.life_lost = False
         self.lives = self.game.get().lives()
-        self.game_over = self.game.get().game_over()
+        self.game_over = self.game.get().game_over(False)
         self.score = 0
-        self._push(self.game.get().getScreen().getArray())
-        if whole:
-            self._fill_stack()
+        self.discount = 1
+        if self.preset == ALE:
+            self.frames.clear()
+        self._push(ale.current_screen(self.game.get()[0]))
+        if (whole or ended) and self.preset != ALE:
+            self.frames.fill()
         return 0
 
+    cdef int64_t _draw_noops(self, bint seeded) noexcept nogil:
+        """Returns how many frames without action a reset does."""
+        if self.noop_max == 0:
+            return 0
+        if self.preset == GYMNASIUM:
+            return self.seeded_noops if seeded else integers(self.rng, 1, <int64_t>self.noop_max + 1)
+        cdef int64_t drawn = draw_below(self.noops, self.noop_max)
+        if self.preset == ALE:
+            return max(drawn - self.has_fire, 0)
+        return drawn + 1 - self.has_fire
+
     cdef int step(self, const void* action) except -1 nogil:
-        cdef ale.Action act = self.actions[(<const int64_t*>action)[0]]
+        cdef float strength = 1
+        cdef ale.Action act
         cdef ale.ALEInterface* game = self.game.get()
-        cdef const uint8_t* screen = game.getScreen().getArray()
-        cdef const uint8_t* previous = screen
-        cdef int k = 0, lives
+        # whether an episode ends with the very frame in which a life is lost, and the next one with a new game
+        cdef bint strict = self.preset == ALE or self.preset == GYMNASIUM
+        cdef bint ended = False, lost = False
+        cdef int skip = self.least_skip, k = 0, lives, before = self.lives
+        cdef const uint8_t* previous = NULL
         cdef double score = 0
-        for k in range(self.frame_skip):
-            score += game.act(act)
-            if game.game_over():
-                self.terminated = self.game_over = True
-                # ALE stands still from now on, but goes on drawing numbers for sticky actions; EnvPool stops
-                # here, Gymnasium's AtariEnv, whose observations the other types are, does not
+        if self.continuous:
+            act = self._joystick(<const float*>action)
+            strength = (<const float*>action)[0]
+        else:
+            act = self.actions[(<const int64_t*>action)[0]]
+        if self.most_skip > skip:
+            skip = <int>integers(self.rng, skip, self.most_skip + 1)
+        for k in range(skip):
+            score += game.act(act, strength)
+            self.num_frames += 1
+            if strict and self.episodic_life:
+                lives = game.lives()
+                if self.preset == GYMNASIUM:
+                    lost = lost or lives < self.lives
+                    self.lives = lives
+                else:
+                    lost = 0 < lives < self.lives
+            if game.game_over() or lost or (self.preset == ALE and self.num_frames >= self.max_frames):
+                ended = True
+                # ALE stands still once a game is over, but goes on drawing numbers for sticky actions; Gymnasium's
+                # AtariEnv, whose observations the other types are, goes on with that
                 if self.obs_type == IMAGE:
                     break
-            if k == self.kept:
-                memcpy(self.previous.data(), screen, self.screen_bytes)
-        # after an early end there is only one frame to see
-        if self.kept >= 0 and k + 1 == self.frame_skip:
-            previous = self.previous.data()
-        self._push(previous)
-        lives = game.lives()
-        self.life_lost = 0 < lives < self.lives
-        if self.episodic_life and self.life_lost:
-            self.terminated = True
-        self.lives = lives
+            if k == skip - 2 and self.obs_type == IMAGE:
+                previous = ale.current_screen(game[0])
+                if frame_goes_on(game[0]):
+                    memcpy(self.previous.data(), previous, self.screen_bytes)
+                    previous = self.previous.data()
+        self._show(k + 1, skip, ended, previous)
+        self.lives = game.lives()
+        if not strict:
+            lost = 0 < self.lives < before
+        self.game_over = game.game_over(False)
+        self.terminated = self.game_over or (self.episodic_life and lost)
+        self.discount = not (self.terminated or self.lives < before)
+        if self.preset == ALE:
+            self.truncated = self.num_frames >= self.max_frames and not self.terminated
+        elif self.preset == GYMNASIUM:
+            self.truncated = game.game_truncated()
+        else:
+            self.life_lost = lost
+        if self.preset == ENVPOOL:
+            self.discount = self.lives == before and not self.terminated
+            if self.elapsed_step >= self.max_episode_steps:
+                self.terminated = False
+                self.discount = 0
         self.score = <float>score
         self.raw_reward = score
         self.reward = (score > 0) - (score < 0) if self.reward_clip else score
@@ -328,137 +558,131 @@ cdef class Atari(Env):
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef size_t oldest = <size_t>((self.newest + 1) % self.stack_num) * self.frame_bytes
-        cdef size_t tail = self.frames.size() - oldest
-        memcpy(out.obs[0], self.frames.data() + oldest, tail)
-        memcpy(<uint8_t*>out.obs[0] + tail, self.frames.data(), oldest)
-        (<int32_t*>out.info[0])[0] = self.lives
-        (<float*>out.info[1])[0] = self.score
-        (<int32_t*>out.info[2])[0] = self.game_over
-        if self.ram or self.frame_numbers:
-            self._tell(out)
-        return 0
-
-    cdef void _tell(self, const Slot* out) noexcept nogil:
-        """Writes the infos that are optional; zeros as long as no reset has succeeded."""
         cdef ale.ALEInterface* game = self.game.get()
-        if self.ram:
+        cdef int k = 0                   # the next info
+        self.frames.write(out.obs[0])
+        if self.tells_lives:
+            (<int32_t*>out.info[k])[0] = self.lives
+            k += 1
+        if self.tells_raw_reward:
+            (<float*>out.info[k])[0] = self.score
+            k += 1
+        if self.tells_game_over:
+            (<int32_t*>out.info[k])[0] = self.game_over
+            k += 1
+        # zeros as long as no reset has succeeded
+        if self.tells_ram:
             if game == NULL:
-                memset(out.info[3], 0, RAM_BYTES)
+                memset(out.info[k], 0, RAM_BYTES)
             else:
-                memcpy(out.info[3], game.getRAM().array(), RAM_BYTES)
-        if self.frame_numbers:
-            (<int32_t*>out.info[3 + self.ram])[0] = 0 if game == NULL else game.getFrameNumber()
-            (<int32_t*>out.info[4 + self.ram])[0] = 0 if game == NULL else game.getEpisodeFrameNumber()
+                memcpy(out.info[k], game.getRAM().array(), RAM_BYTES)
+            k += 1
+        if self.tells_frame_numbers:
+            (<int32_t*>out.info[k])[0] = 0 if game == NULL else game.getFrameNumber()
+            (<int32_t*>out.info[k + 1])[0] = 0 if game == NULL else game.getEpisodeFrameNumber()
+            k += 2
+        if self.tells_discount:
+            (<float*>out.info[k])[0] = self.discount
+        return 0
 
     cdef object save(self):
         if self.game.get() == NULL:
             raise RuntimeError(f"env {self.env_id} has nothing to save: reset it first")
         # of the emulator 70 kB, the screens; of the frames 28: together they shrink to some 3
         game = <bytes>take_snapshot(self.game.get()[0])
-        frames = self.frames.data()[:self.frames.size()]
-        return (zlib.compress(game + frames, 1), len(game), <bytes>text_of(self.noops), self.ale_seed,
-                self.reseed, self.newest, self.lives, self.game_over, self.life_lost, self.game_step, self.score)
+        pooled = <bytes>self.pooled.data()[:self.pooled.size()]
+        return (zlib.compress(game + self.frames.save() + pooled, 1), len(game), <bytes>text_of(self.noops),
+                self.ale_seed, self.seeded_noops, self.reseed, self.frames.newest, self.lives, self.game_over,
+                self.life_lost, self.game_step, self.num_frames, self.score, self.discount)
 
     cdef int load(self, object state) except -1:
-        (packed, size, noops, self.ale_seed, reseed, newest, self.lives, self.game_over, self.life_lost,
-         self.game_step, self.score) = state
-        cdef bytes unpacked
+        (packed, size, noops, self.ale_seed, self.seeded_noops, reseed, newest, self.lives, self.game_over,
+         self.life_lost, self.game_step, self.num_frames, self.score, self.discount) = state
+        cdef bytes unpacked, pooled
         try:
             unpacked = zlib.decompress(packed)
         except zlib.error as error:
             raise ValueError(str(error)) from error
-        if len(unpacked) - size != self.frames.size() or not 0 <= newest < self.stack_num:
+        cdef Py_ssize_t end = len(unpacked) - <Py_ssize_t>self.pooled.size()
+        if end < 0 or not 0 <= self.seeded_noops <= <int64_t>self.noop_max:
             raise ValueError("state: expected one of an environment with the same options")
         if self.game.get() == NULL:
             self._load()
+        self.frames.load(unpacked[size:end], newest)
+        pooled = unpacked[end:]
+        memcpy(self.pooled.data(), <const char*>pooled, self.pooled.size())
+        self.fresh = False
         restore_snapshot(self.game.get()[0], unpacked[:size])
-        memcpy(self.frames.data(), <const char*>unpacked + <size_t>size, self.frames.size())
         from_text(self.noops, noops)
-        self.newest = newest
         # a seed that waits for a reset still does
         self.reseed = reseed
         return 0
 
     cdef object render(self):
-        cdef uint8_t[3 * 256] table
         if self.game.get() == NULL:
             raise RuntimeError(f"env {self.env_id} has nothing to show: reset it first")
         screen = &self.game.get().getScreen()
-        ale.rgb_tables(self.game.get()[0], table)
-        colours = np.frombuffer(<bytes>table[:3 * 256], np.uint8).reshape(3, 256)
-        indices = np.frombuffer(<bytes>screen.getArray()[:self.screen_bytes], np.uint8)
+        colours = np.frombuffer(game_facts(self.spec.options["task"]).rgb, np.uint8).reshape(3, 256)
+        shown = ale.current_screen(self.game.get()[0])
+        indices = np.frombuffer(<bytes>shown[:screen.height() * screen.width()], np.uint8)
         return np.ascontiguousarray(colours[:, indices].T).reshape(screen.height(), screen.width(), 3)
 
     cdef int _load(self) except -1 nogil:
-        """Makes the emulator anew with its seed."""
-        cdef uint8_t[3 * 256] table
-        cdef int i, k
+        """Makes the emulator anew with its seed, and does its first reset."""
         cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
         game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
-        game.get().setInt(b"random_seed", self.ale_seed)
-        ale.load_rom(game.get()[0], self.rom, self.rom_md5)
-        if self.mode >= 0:
-            game.get().setMode(self.mode)
-        if self.difficulty >= 0:
-            game.get().setDifficulty(self.difficulty)
+        if self.preset == GYMNASIUM:
+            game.get().setInt(b"max_num_frames_per_episode", self.max_frames)
+        start_game(game.get()[0], self.rom, self.rom_md5, self.ale_seed, self.mode, self.difficulty, self.start.start)
         self.game.swap(game)
+        self.fresh = True
         self.noops.seed(self.ale_seed)
-        if self.full_action_space:
-            self.actions = self.game.get().getLegalActionSet()
-        else:
-            self.actions = self.game.get().getMinimalActionSet()
-        self.has_fire = False
-        for k in range(<int>self.actions.size()):
-            if self.actions[k] == ale.PLAYER_A_FIRE:
-                self.has_fire = self.use_fire_reset
-        if self.gray_scale:
-            ale.gray_table(self.game.get()[0], table)
-        else:
-            ale.rgb_tables(self.game.get()[0], table)
-        self.palettes.clear()
-        for k in range(self.num_planes):
-            self.palettes.push_back(PaletteMax(table + 256 * k))
-            for i in range(256):
-                self.colours[4 * i + k] = table[256 * k + i]
         self.life_lost = False
         self.reseed = False
         return 0
 
-    cdef void _push(self, const uint8_t* previous) noexcept nogil:
-        """Puts what is to be seen behind the other frames; of an image the maximum of this and the previous screen."""
-        cdef const uint8_t* screen = self.game.get().getScreen().getArray()
-        cdef uint8_t* target
-        cdef int k
-        self.newest = (self.newest + 1) % self.stack_num
-        target = self.frames.data() + self.newest * self.frame_bytes
-        if self.obs_type != IMAGE:
-            self._copy(screen, target)
-            return
-        for k in range(self.num_planes):
-            self.palettes[k].pool(previous, screen, self.screen_bytes, self.pooled.data())
-            if self.area.get() != NULL:
-                self.area.get().shrink(self.pooled.data(), target + k * self.plane_bytes)
-            else:
-                self.linear.get().shrink(self.pooled.data(), target + k * self.plane_bytes)
+    cdef int _new_game(self) except -1 nogil:
+        """Resets the game, unless that has been done."""
+        if not self.fresh:
+            self.game.get().reset_game()
+        self.fresh = False
+        return 0
 
-    cdef void _copy(self, const uint8_t* screen, uint8_t* target) noexcept nogil:
-        """Writes the memory, or the screen in its colours."""
-        cdef size_t i, last = self.screen_bytes - 1
-        if self.obs_type == RAM:
-            memcpy(target, self.game.get().getRAM().array(), RAM_BYTES)
-        elif self.gray_scale:
-            self.palettes[0].pool(screen, screen, self.screen_bytes, target)
+    cdef ale.Action _joystick(self, const float* action) noexcept nogil:
+        """Returns what radius, angle and fire come to, as ale_py's AtariEnv has it."""
+        # in single precision and with NumPy's sine: so does ale_py
+        cdef float x = action[0] * cosf(action[1]), y = action[0] * sinf(action[1])
+        cdef int across = 1 - (x < -self.threshold) + (x > self.threshold)
+        cdef int along = 1 - (y < -self.threshold) + (y > self.threshold)
+        cdef ale.Action move = MOVES[along][across]
+        if not action[2] > self.threshold:
+            return move
+        if move == ale.PLAYER_A_NOOP:
+            return ale.PLAYER_A_FIRE
+        return <ale.Action>(<int>move + <int>ale.PLAYER_A_UPFIRE - <int>ale.PLAYER_A_UP)
+
+    cdef void _show(self, int played, int skip, bint ended, const uint8_t* previous) noexcept nogil:
+        """Puts what is to be seen after `played` of `skip` frames of a step behind the other frames.
+
+        previous: The screen before the last one, if all were played.
+        """
+        cdef bint whole = played == skip and skip > 1
+        cdef bint missed = played < skip - 1 if self.preset == ENVPOOL else ended and not whole
+        if self.obs_type == IMAGE and self.preset != OURS and missed:
+            self.frames.repeat()
+        elif not self.pooled.empty() and ended:
+            self.picture.merge(previous, self.frames.push(), self.pooled.data())
         else:
-            # four bytes at once, of which the next pixel overwrites the last
-            for i in range(last):
-                memcpy(target + 3 * i, self.colours + 4 * screen[i], 4)
-            memcpy(target + 3 * last, self.colours + 4 * screen[last], 3)
+            self._push(previous if whole else ale.current_screen(self.game.get()[0]))
 
-    cdef void _fill_stack(self) noexcept nogil:
-        """Makes all frames the newest one."""
-        cdef const uint8_t* newest = self.frames.data() + self.newest * self.frame_bytes
-        cdef int k
-        for k in range(self.stack_num):
-            if k != self.newest:
-                memcpy(self.frames.data() + k * self.frame_bytes, newest, self.frame_bytes)
+    cdef void _push(self, const uint8_t* previous) noexcept nogil:
+        """Puts this frame behind the others; of an image the maximum of the previous screen and this one."""
+        cdef ale.ALEInterface* game = self.game.get()
+        cdef const uint8_t* screen = ale.current_screen(game[0])
+        cdef uint8_t* frame = self.frames.push()
+        if self.obs_type == IMAGE:
+            self.picture.shrink(previous, screen, frame, self.pooled.data() if not self.pooled.empty() else NULL)
+        elif self.obs_type == SCREEN:
+            self.picture.copy(screen, frame)
+        else:
+            memcpy(frame, game.getRAM().array(), RAM_BYTES)

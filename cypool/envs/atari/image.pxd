@@ -19,6 +19,7 @@ cdef extern from "cypool/linear.h" namespace "cypool" nogil:
     cdef cppclass LinearShrink:
         # as AreaShrink
         LinearShrink(int, int, int, int) except +
+        LinearShrink(int, int, int, int, bint simd) except +
         void shrink "operator()"(const uint8_t* plane, uint8_t* out) noexcept
 
 

@@ -37,13 +37,13 @@ def shrink(plane, height, width, *, simd=True):
     return out
 
 
-def shrink_linear(plane, height, width):
+def shrink_linear(plane, height, width, *, simd=True):
     """Shrinks a gray image, pixel for pixel as OpenCV's `resize` with `INTER_LINEAR`; otherwise as `shrink`."""
     out = _result(plane, height, width)
     cdef const uint8_t[:, ::1] pixels = plane
     cdef uint8_t[:, ::1] target = out
     cdef unique_ptr[LinearShrink] kernel = make_unique[LinearShrink](
-        <int>pixels.shape[0], <int>pixels.shape[1], <int>target.shape[0], <int>target.shape[1])
+        <int>pixels.shape[0], <int>pixels.shape[1], <int>target.shape[0], <int>target.shape[1], <bint>bool(simd))
     with nogil:
         kernel.get().shrink(&pixels[0, 0], &target[0, 0])
     return out

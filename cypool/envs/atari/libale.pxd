@@ -9,9 +9,17 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
     enum Action:
         PLAYER_A_NOOP
         PLAYER_A_FIRE
+        PLAYER_A_UP
+        PLAYER_A_RIGHT
+        PLAYER_A_LEFT
+        PLAYER_A_DOWN
+        PLAYER_A_UPRIGHT
+        PLAYER_A_UPLEFT
+        PLAYER_A_DOWNRIGHT
+        PLAYER_A_DOWNLEFT
+        PLAYER_A_UPFIRE         # and so on, in the same order
 
     cdef cppclass ALEScreen:
-        uint8_t* getArray() noexcept       # palette indices, row by row
         size_t height() noexcept
         size_t width() noexcept
 
@@ -29,7 +37,10 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         # ends the process on a missing or unsupported ROM: check before
         void loadROM(const string& path) except +
         int act(Action action) except +
-        cbool game_over() except +
+        int act(Action action, float paddle_strength) except +
+        cbool game_over() except +                       # also by the setting max_num_frames_per_episode
+        cbool game_over(cbool with_truncation) except +
+        cbool game_truncated() except +
         void reset_game() except +
         vector[unsigned int] getAvailableModes() except +
         vector[unsigned int] getAvailableDifficulties() except +
@@ -57,7 +68,9 @@ cdef extern from *:
     #include <iterator>
     #include <stdexcept>
 
+    #include "ale/emucore/Console.hxx"
     #include "ale/emucore/MD5.hxx"
+    #include "ale/emucore/MediaSrc.hxx"
 
     namespace cypool {
 
@@ -73,10 +86,19 @@ cdef extern from *:
         return ale::stella::MD5(rom.data(), static_cast<uint32_t>(rom.size()));
     }
 
-    // loadROM that throws where ALE would end the process, or run without end on what is no program
-    inline void load_rom(ale::ALEInterface& game, const std::string& path, const std::string& md5) {
+    // throws where ALE would end the process, or run without end on what is no program
+    inline void check_rom(const std::string& path, const std::string& md5) {
         if (rom_md5(path) != md5) throw std::runtime_error("the ROM is not the one it was: " + path);
+    }
+
+    inline void load_rom(ale::ALEInterface& game, const std::string& path, const std::string& md5) {
+        check_rom(path, md5);
         game.loadROM(path);
+    }
+
+    // palette indices, row by row: what ALE would copy for getScreen, where it were not for screen.cpp
+    inline const uint8_t* current_screen(ale::ALEInterface& game) {
+        return game.theOSystem->console().mediaSource().currentFrameBuffer();
     }
 
     // for each palette index: its gray, or its red, green and blue (three tables of 256 bytes)
@@ -101,5 +123,6 @@ cdef extern from *:
     string rom_name "cypool::rom_name"(const string& path) except + nogil
     string rom_md5 "cypool::rom_md5"(const string& path) except + nogil
     void load_rom "cypool::load_rom"(ALEInterface& game, const string& path, const string& md5) except + nogil
+    const uint8_t* current_screen "cypool::current_screen"(ALEInterface& game) noexcept nogil
     void gray_table "cypool::gray_table"(ALEInterface& game, uint8_t* out) noexcept nogil
     void rgb_tables "cypool::rgb_tables"(ALEInterface& game, uint8_t* out) noexcept nogil

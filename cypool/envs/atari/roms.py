@@ -3,7 +3,10 @@ import difflib
 from importlib.util import find_spec
 from pathlib import Path
 
-# every game of ale-py that one player can play; the other four are combat, joust, maze_craze, warlords
+# games that take two players; ALE has no rules for them
+TWO_PLAYERS = ("combat", "joust", "maze_craze", "warlords")
+
+# every other game of ale-py
 TASKS = (
     "adventure air_raid alien amidar assault asterix asteroids atlantis atlantis2 backgammon bank_heist "
     "basic_math battle_zone beam_rider berzerk blackjack bowling boxing breakout carnival casino centipede "
@@ -16,6 +19,21 @@ TASKS = (
     "sir_lancelot skiing solaris space_invaders space_war star_gunner superman surround tennis tetris "
     "tic_tac_toe_3d time_pilot trondead turmoil tutankham up_n_down venture video_checkers video_chess "
     "video_cube video_pinball wizard_of_wor word_zapper yars_revenge zaxxon"
+).split()
+
+# those that agents are compared on: the usual 57, and the 26 of Atari 100k
+ATARI_57 = (
+    "alien amidar assault asterix asteroids atlantis bank_heist battle_zone beam_rider berzerk bowling boxing "
+    "breakout centipede chopper_command crazy_climber defender demon_attack double_dunk enduro fishing_derby "
+    "freeway frostbite gopher gravitar hero ice_hockey jamesbond kangaroo krull kung_fu_master "
+    "montezuma_revenge ms_pacman name_this_game phoenix pitfall pong private_eye qbert riverraid road_runner "
+    "robotank seaquest skiing solaris space_invaders star_gunner surround tennis time_pilot tutankham "
+    "up_n_down venture video_pinball wizard_of_wor yars_revenge zaxxon"
+).split()
+ATARI_26 = (
+    "alien amidar assault asterix bank_heist battle_zone boxing breakout chopper_command crazy_climber "
+    "demon_attack freeway frostbite gopher hero jamesbond kangaroo krull kung_fu_master ms_pacman pong "
+    "private_eye qbert road_runner seaquest up_n_down"
 ).split()
 
 
@@ -35,6 +53,8 @@ def rom_path(task):
     Raises:
         ValueError: `task` is no game, or its ROM is not where it should be.
     """
+    if task in TWO_PLAYERS:
+        raise ValueError(f"task: {task!r} takes two players, and ALE has no rules for it")
     if task not in TASKS:
         close = " or ".join(difflib.get_close_matches(task, TASKS))
         hint = f" (did you mean {close}?)" if close else ""

@@ -1,0 +1,218 @@
+// The Atari 2600's video chip, in place of ALE's class: this folder is searched before ALE's own, so that ALE's console
+// and cartridges are compiled against this header. What is public is called and does what they expect.
+//
+// Registers are written and read as the 6502 runs. The picture is only brought up to date before a write that changes
+// it, and before collisions are read: see tia.cpp.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+
+#include "ale/emucore/Device.hxx"
+#include "ale/emucore/MediaSrc.hxx"
+#include "ale/emucore/Sound.hxx"
+
+namespace ale {
+namespace stella {
+
+class Console;
+class Deserializer;
+class Serializer;
+class Settings;
+class System;
+
+class TIA final : public Device, public MediaSource {
+ public:
+  TIA(const Console& console, Settings& settings);
+
+  const char* name() const override { return "TIA"; }
+  void reset() override;
+  void systemCyclesReset() override;
+  void install(System& system) override;
+  // in ALE's format
+  bool save(Serializer& out) override;
+  bool load(Deserializer& in) override;
+  // what that leaves out, but for the pixels: with it a restored chip goes on exactly as the saved one
+  void save_rest(Serializer& out) const;
+  void load_rest(Deserializer& in);  // throws std::invalid_argument
+
+  std::uint8_t peek(std::uint16_t address) override;
+  void poke(std::uint16_t address, std::uint8_t value) override;
+
+  void update() override;  // runs the console for a frame
+  std::uint8_t* currentFrameBuffer() const override { return current_; }
+  std::uint8_t* previousFrameBuffer() const override { return previous_; }
+  std::uint32_t height() const override { return height_; }
+  std::uint32_t width() const override { return 160; }
+  std::uint32_t scanlines() const override;
+  // whether vector instructions are used where the CPU has them; the pixels are the same
+  static void use_simd(bool on);
+  bool unfinished() const { return unfinished_; }  // then `update` goes on with the frame
+  void setSound(Sound& sound) override { sound_ = &sound; }
+
+ private:
+  enum Object { P0, M0, P1, M1, BL, PF };
+  static constexpr std::uint8_t ALL = 0x7F, LAYERS = 0x40;  // of what may be stale
+
+  // where in a line a player, a missile or the ball is sent
+  struct Pattern {
+    std::uint8_t position;
+    std::uint8_t copies;  // the lower three bits of NUSIZ
+    std::uint8_t size;    // of missiles and ball: log2 of the width, or NOWHERE; of players: 1 if the first copy is not
+    bool operator==(const Pattern& other) const {  // ALE is C++17
+      return position == other.position && copies == other.copies && size == other.size;
+    }
+  };
+
+  // all that decides about the pixels of a line
+  struct Look {
+    std::uint8_t enabled;      // a bit for each object
+    std::uint8_t control;      // SCORE and PRIORITY
+    bool mirrored;             // the right half of the playfield
+    std::uint8_t graphics[2];  // of the players, as they are sent
+    std::uint8_t colours[4];   // of the background, the playfield, the players
+    std::uint32_t playfield;   // PF2, PF1 and the upper half of PF0
+    Pattern patterns[5];
+  };
+
+  // a bit for each pixel of a line, the lowest is the leftmost
+  struct Row {
+    std::uint64_t words[3];
+  };
+
+  static Row spread(std::uint64_t bits, unsigned copies, bool without_first, unsigned position);
+  static Row row_of(const Look& look, int object);
+  static bool reaches(Look look, int object, int from);
+  static int place(const Pattern& pattern, int object);
+  static Pattern at_place(int place, int object);
+
+  void start_frame();
+  void end_frame();
+  void grey_out();
+
+  // brings the picture up to date with a colour clock
+  void catch_up(int clock) {
+    clock = std::max(clock, accessed_);  // an earlier write of the same instruction may have had a longer delay
+    if (clock >= display_start_ && drawn_to_ < display_end_ && drawn_to_ < clock) draw(clock);
+  }
+  // as ALE, which does so at each access; but unless the access `changes` the picture that can wait
+  void access(bool changes, int clock) {
+    if (changes) {
+      catch_up(clock);
+    } else {
+      accessed_ = std::max(clock, accessed_);
+      if (blanking_) note_blank(clock);
+    }
+  }
+  void note_blank(int clock);
+  void draw(int clock);
+  void refresh();
+  void paint(int from, int to);
+  void paint_avx2(int from, int to);
+  void collide(int from, int to);
+  void finish_line();
+  void finish_group();
+  bool end_line();
+
+  // unsigned: in a line also where clocks have wrapped around, after minutes without a frame's end
+  int line_clock(int clock) const {
+    return static_cast<int>((static_cast<std::uint32_t>(clock) - static_cast<std::uint32_t>(frame_start_)) % 228);
+  }
+  int after_move(int clock) const { return static_cast<int>(static_cast<std::uint32_t>(clock) - last_move_); }
+  bool latch(int object, unsigned copies, unsigned size);
+  void latch_player(int player, bool without_first);
+  void latch_missile(int player);
+  void latch_ball();
+  void enable(int object, bool on);
+  std::uint8_t sent_graphics(int player) const;
+
+  void write(int clock, unsigned address, std::uint8_t value);
+  void write_late(int clock, unsigned address, std::uint8_t value);
+  void write_vsync(int clock, std::uint8_t value);
+  void write_vblank(int clock, std::uint8_t value);
+  void wait(int clock);
+  void write_size(int clock, int player, std::uint8_t value);
+  void write_colour(int clock, int index, std::uint8_t value);
+  void write_control(int clock, std::uint8_t value);
+  void write_playfield(int clock, std::uint32_t playfield);
+  int playfield_delay(int clock) const;
+  void write_graphics(int clock, int player, std::uint8_t value);
+  void write_reflection(int clock, int player, bool value);
+  void write_player_delay(int clock, int player, bool value);
+  void write_missile(int clock, int player, bool value);
+  void write_missile_at_player(int clock, int player, bool value);
+  void write_ball(int clock, bool value);
+  void write_ball_delay(int clock, bool value);
+  void write_motion(int clock, int object, std::uint8_t value);
+  void reset_player(int clock, int player);
+  void reset_missile(int clock, int player);
+  void reset_ball(int clock);
+  void move(int clock);
+  void show_players(int clock);
+  void change_graphics(int clock, std::uint8_t zero, std::uint8_t one);
+  void show(int clock, int object, bool on);
+  void change_enabled(int clock, int object, bool on);
+  void show_missile(int clock, int player);
+  void show_ball(int clock);
+  bool paddle(int number) const;
+
+  static bool simd_;
+  const Console& console_;
+  Sound* sound_ = nullptr;
+
+  // as many lines as ALE has, and some for a reset within a frame: after that those above the display are drawn, too
+  std::uint8_t pixels_[2][400 * 160]{};
+  std::uint8_t* current_ = pixels_[0];
+  std::uint8_t* previous_ = pixels_[1];
+  std::uint8_t* pen_ = pixels_[0];  // the pixel to be drawn next
+  int height_ = 0;
+  int first_line_ = 0, num_lines_ = 0;  // of those that are drawn
+  bool pal_ = false;
+  bool blanks_allowed_ = false;
+  bool unfinished_ = false;  // the frame
+  bool greyed_ = false;
+
+  static constexpr int NEVER = INT_MIN / 2;
+
+  // in colour clocks: three are a cycle of the 6502, 228 a line
+  int frame_start_ = 0;
+  int longest_frame_ = 0;      // any write after so long ends it
+  int display_start_ = 0;
+  int display_end_ = 0;
+  int drawn_to_ = 0;
+  int line_drawn_ = 0;         // of the line
+  int accessed_ = NEVER;       // the last access that could wait, with its delay
+  int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked
+  int vsync_end_ = INT_MAX;
+  int last_move_ = 0;
+  int frame_lines_ = 0;
+  int last_frame_lines_ = 0;
+
+  Look look_{};
+  Row rows_[6]{};
+  std::uint64_t layers_[3][4]{};    // the pixels of playfield, player 0 and player 1, after all that hides them
+  std::uint64_t overlaps_[3]{};     // pixels with more than one object
+  bool settled_ = false;            // the end of a line changes nothing
+  std::uint8_t stale_ = ALL;        // a bit for each row that is not that of look_, and one for the layers
+  Look group_look_{};           // of the last piece of a line that ended within a group of four pixels,
+  int group_end_ = 0;           // and where
+
+  std::uint16_t collisions_ = 0;
+  std::uint8_t vsync_ = 0, vblank_ = 0, ctrlpf_ = 0;
+  std::uint8_t nusiz_[2]{};
+  std::uint8_t graphics_[2]{}, old_graphics_[2]{};
+  bool reflected_[2]{}, player_delayed_[2]{};
+  bool missile_[2]{}, missile_at_player_[2]{};
+  bool ball_ = false, old_ball_ = false, ball_delayed_ = false;
+  std::int8_t motion_[5]{};
+  std::int16_t position_[5]{};
+  bool blanking_ = false;         // the first pixels of this line, because of HMOVE
+  bool stars_ = false;            // missile 0 moves by itself: the stars of Cosmic Ark
+  std::uint32_t stars_phase_ = 0;
+  bool grounded_ = false;         // the paddles' capacitors
+  int grounded_until_ = 0;        // in cycles
+};
+
+}  // namespace stella
+}  // namespace ale

@@ -1,0 +1,11 @@
+// Takes the place of one function in ALE's stella_environment.cpp: the one that copies the video chip's picture to
+// where getScreen finds it, after each frame. Nobody asks there: cypool reads the chip's own.
+#include "ale/environment/stella_environment.hpp"
+
+namespace ale {
+
+void StellaEnvironment::processScreen() {
+  if (m_colour_averaging) m_phosphor_blend.process(m_screen);
+}
+
+}  // namespace ale
