@@ -1,0 +1,16 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+SETTINGS: dict
+
+def contexts() -> Any: ...
+
+class Camera:
+    @property
+    def height(self) -> Any: ...
+    @property
+    def sees_contacts(self) -> Any: ...
+    @property
+    def width(self) -> Any: ...
+
+class _Studio: ...

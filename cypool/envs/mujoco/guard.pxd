@@ -1,0 +1,163 @@
+"""MuJoCo's calls that may fail: where MuJoCo would end the process, an exception comes out.
+
+MuJoCo tells of errors and warnings through a handler of the thread. After an error it goes no further than the handler,
+so that has to leave by a jump. Nothing is printed, and no log file written.
+"""
+from libcpp.string cimport string
+
+from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
+
+cdef extern from *:
+    """
+    #include <csetjmp>
+    #include <cstring>
+    #include <stdexcept>
+    #include <string>
+
+    #include <mujoco/mujoco.h>
+
+    // not in a header, but exported for such as us; returns the handler that was there before
+    extern "C" mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
+
+    namespace cypool {
+
+    // what MuJoCo says during a call
+    struct Said {
+        std::jmp_buf back;
+        char error[1024];
+        char warning[1024];
+    };
+    inline thread_local Said* said = nullptr;
+
+    inline void hear(const mjLogMessage* message) {
+        if (message->level == mjLOG_ERROR) {
+            std::memcpy(said->error, message->subject, sizeof said->error);
+            std::longjmp(said->back, 1);
+        }
+        if (message->level == mjLOG_WARNING && !said->warning[0]) {
+            std::memcpy(said->warning, message->subject, sizeof said->warning);
+        }
+    }
+
+    // Calls MuJoCo; false after an error. No object of ours with a destructor may live in the call.
+    template <class Call> __attribute__((noinline)) bool jumped_into(const Call& call) {
+        if (setjmp(said->back)) return false;
+        call();
+        return true;
+    }
+
+    // Calls MuJoCo. Returns the first warning, "" if there was none.
+    template <class Call> std::string guarded(const Call& call) {
+        Said here;
+        here.error[0] = here.warning[0] = 0;
+        Said* const outer = said;
+        said = &here;
+        const mjfLogHandler before = _mjPRIVATE_setTlsLogHandler(hear);
+        const bool well = jumped_into(call);
+        _mjPRIVATE_setTlsLogHandler(before);
+        said = outer;
+        if (!well) throw std::runtime_error(std::string("MuJoCo: ") + here.error);
+        return here.warning[0] ? here.warning : std::string();
+    }
+
+    inline mjModel* load_xml(const std::string& path, std::string& warning) {
+        mjModel* model = nullptr;
+        char error[1024] = "";
+        warning = guarded([&] { model = mj_loadXML(path.c_str(), nullptr, error, sizeof error); });
+        if (!model) throw std::invalid_argument(error);
+        return model;
+    }
+
+    // What MuJoCo works in during a call and begins anew in the next: contacts, constraints, its stack. Megabytes are
+    // reserved for the worst case, some ten kilobytes used: one for all environments of a thread stays in its cache.
+    struct Arena {
+        void* memory = nullptr;
+        size_t size = 0;
+        ~Arena() { mju_free(memory); }
+    };
+    // in a function, so that packages that only see this text need not be linked with MuJoCo
+    inline Arena& arena_of_thread() {
+        static thread_local Arena arena;
+        return arena;
+    }
+
+    // Lends the thread's arena to an environment that has none of its own, for the time of a call.
+    class Borrowed {
+    public:
+        Borrowed(const mjModel* m, mjData* d) : d_(d), own_(d->arena), own_size_(d->narena) {
+            const size_t size = static_cast<size_t>(m->narena);
+            if (own_size_ == m->narena) return;
+            Arena& arena = arena_of_thread();
+            if (arena.size < size) {
+                mju_free(arena.memory);
+                arena.memory = nullptr, arena.size = 0;
+                arena.memory = mju_malloc(size);
+                arena.size = size;
+            }
+            d->arena = arena.memory;
+            d->narena = m->narena;
+        }
+        ~Borrowed() {
+            d_->arena = own_;
+            d_->narena = own_size_;
+        }
+        Borrowed(const Borrowed&) = delete;
+        void operator=(const Borrowed&) = delete;
+
+    private:
+        mjData* d_;
+        void* own_;
+        mjtSize own_size_;
+    };
+
+    // Makes the data of an environment, with or without an arena.
+    inline mjData* make_data(const mjModel* m, bool with_arena) {
+        // sleeping bodies and plug-ins may look back at the last step
+        with_arena |= m->nplugin > 0 || (m->opt.enableflags & mjENBL_SLEEP);
+        mjModel without = *m;
+        if (!with_arena) without.narena = 64;
+        mjData* d = nullptr;
+        guarded([&] { d = mj_makeData(&without); });
+        return d;
+    }
+
+    // the states in which MuJoCo itself starts over
+    constexpr mjtWarning UNSTABLE[] = {mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC, mjWARN_BADCTRL};
+
+    // Calls MuJoCo for an environment. Throws for warnings, but for those of an unstable simulation; returns the number
+    // of these.
+    template <class Call> int warned(const mjModel* m, mjData* d, const Call& call) {
+        const Borrowed borrowed(m, d);
+        const std::string warning = guarded(call);
+        int unstable = 0;
+        for (const mjtWarning kind : UNSTABLE) {
+            unstable += d->warning[kind].number;
+            // the next one is told of again
+            d->warning[kind].number = 0;
+        }
+        if (!warning.empty() && !unstable) throw std::runtime_error("MuJoCo: " + warning);
+        return unstable;
+    }
+
+    inline void reset_data(const mjModel* m, mjData* d) {
+        warned(m, d, [=] { mj_resetData(m, d); });
+    }
+
+    inline int forward(const mjModel* m, mjData* d) {
+        return warned(m, d, [=] { mj_forward(m, d); });
+    }
+
+    inline int simulate(const mjModel* m, mjData* d, int frames, bool contact_forces) {
+        return warned(m, d, [=] {
+            for (int k = 0; k < frames; ++k) mj_step(m, d);
+            if (contact_forces) mj_rnePostConstraint(m, d);
+        });
+    }
+
+    }  // namespace cypool
+    """
+    mjModel* load_xml "cypool::load_xml"(const string& path, string& warning) except +
+    mjData* make_data "cypool::make_data"(const mjModel* m, bint with_arena) except +
+    void reset_data "cypool::reset_data"(const mjModel* m, mjData* d) except + nogil
+    int forward "cypool::forward"(const mjModel* m, mjData* d) except + nogil
+    int simulate "cypool::simulate"(const mjModel* m, mjData* d, int frames, bint contact_forces) except + nogil

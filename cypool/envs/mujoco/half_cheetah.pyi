@@ -1,0 +1,21 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+from cypool.envs.mujoco.mujoco_env import MujocoEnv
+from cypool.spec import EnvSpec
+
+class HalfCheetah(MujocoEnv):
+    @staticmethod
+    def describe(
+        xml_file: Any = 'half_cheetah.xml',
+        frame_skip: Any = 5,
+        forward_reward_weight: Any = 1.0,
+        ctrl_cost_weight: Any = 0.1,
+        reset_noise_scale: Any = 0.1,
+        exclude_current_positions_from_observation: Any = True,
+        **common: Any,
+    ) -> EnvSpec: ...
+
+class HalfCheetahV4(HalfCheetah):
+    @staticmethod
+    def describe(**options: Any) -> EnvSpec: ...

@@ -1,0 +1,14 @@
+"""Models: what MuJoCo makes of an XML file."""
+from cypool.envs.mujoco.libmujoco cimport mjModel
+
+
+cdef class Model:
+    """A robot and its world. Shared by environments, and never changed."""
+    cdef mjModel* mj                     # owned
+    cdef readonly str path
+    cdef object __weakref__
+
+    cdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
+
+
+cdef Model load_model(object xml_file)         # ValueError

@@ -1,0 +1,75 @@
+"""The base class of MuJoCo's robots: what a subclass has, and what it implements."""
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
+from cypool.envs.mujoco.camera cimport Camera
+from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
+from cypool.envs.mujoco.model cimport Model
+from cypool.envs.mujoco.variation cimport Variation
+
+
+cdef class MujocoEnv(Env):
+    cdef readonly Model loaded
+    cdef Variation variation             # of the model in this environment; None: there is none
+    cdef const mjModel* model            # borrowed from one of the two
+    cdef mjData* data                    # owned
+    cdef int frame_skip                  # MuJoCo's steps in one of ours
+    cdef double dt                       # seconds of a step
+    cdef vector[double] init_qpos, init_qvel
+    cdef bint contact_forces             # whether cfrc_ext and its like are wanted; set it in __init__
+    cdef vector[double] info             # what info tells, element after element; zeros when reset or step begins
+    cdef const void* action              # of the step under way
+    cdef bint action_is_single           # float32, else float64
+    # of the observation
+    cdef size_t obs_size
+    cdef vector[double] frames           # the last ones, a ring; none if they are pictures
+    cdef int frame_stack
+    cdef int newest
+    cdef bint obs_is_single
+    # of pictures
+    cdef Camera camera
+    cdef bint from_pixels
+    cdef size_t picture_size
+    cdef vector[unsigned char] pictures  # the last ones, the ring of observations; none if there is no stack
+    # of info
+    cdef vector[int] info_types          # NumPy's number of each array's type
+    cdef vector[int] info_sizes
+
+    # have to be implemented; as in `Env`, they run on a pool thread, without the GIL
+    cdef int reset_model(self) except -1 nogil               # writes data.qpos and data.qvel, all of them
+    cdef int step_model(self) except -1 nogil                # calls `simulate`; sets reward, terminated, info
+    # writes the observation, `obs_size` numbers; not called if pictures are observed
+    cdef int get_obs(self, double* obs) except -1 nogil
+    # can be implemented
+    cdef int reset_info(self) except -1 nogil                # sets what info tells after a reset
+
+    # to be called
+    cdef int simulate(self) except -1 nogil                  # applies the action for the time of a step
+    cdef double control_cost(self, double weight) noexcept nogil     # weight * np.sum(np.square(action))
+    cdef double uniform(self, double low, double high) noexcept nogil
+    cdef double normal(self) noexcept nogil
+    cdef void add_uniform(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
+    cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
+
+    # its own
+    cdef double* _frame(self, int k) noexcept nogil
+    cdef unsigned char* _picture(self, int k) noexcept nogil
+    cdef int _push(self) except -1 nogil
+    cdef void _clear_info(self) noexcept nogil
+    cdef void _fill(self) noexcept nogil
+    cdef int _observe_pictures(self, unsigned char* place) except -1 nogil
+    cdef void _tell(self, const Slot* out) noexcept nogil
+
+
+cdef inline double clip(double x, double low, double high) noexcept nogil:
+    # np.clip, of NaN too
+    if x < low:
+        x = low
+    return high if x > high else x
+
+
+cdef inline double* put(double* out, const double* x, Py_ssize_t n) noexcept nogil:
+    # copies n numbers, returns where the next ones go
+    memcpy(out, x, n * sizeof(double))
+    return out + n

@@ -1,0 +1,385 @@
+"""The base class of MuJoCo's robots. Its `.pxd` tells what a subclass has, and what it implements."""
+import zlib
+
+import numpy as np
+
+from cypool.arguments import check_bool, check_choice, check_float, check_int
+from cypool.spec import Array, EnvSpec
+
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+
+cimport numpy as cnp
+
+from cypool.env cimport Slot
+from cypool.env cimport normal as draw_normal
+from cypool.env cimport uniform as draw_uniform
+from cypool.envs.mujoco cimport guard, libmujoco
+from cypool.envs.mujoco.camera cimport Camera, check_camera
+from cypool.envs.mujoco.model cimport Model, load_model
+from cypool.envs.mujoco.variation cimport Variation, check_randomize
+
+from cypool.envs.numpy_math cimport sum_of_squares
+
+if libmujoco.mj_version() != libmujoco.mjVERSION_HEADER:
+    raise ImportError(f"MuJoCo's environments are built for version {libmujoco.mjVERSION_HEADER} of its library, found "
+                      f"{libmujoco.mj_version()}")
+
+
+def check_options(**options):
+    """Returns options of a robot, checked as their names tell.
+
+    Args:
+        **options: `..._weight` and `healthy_reward` are numbers, `..._range` two of them, `reset_noise_scale` is one
+            that is not negative, `exclude_...`, `include_...`, `terminate_...` and `use_...` are True or False,
+            `frame_skip` is an integer. Others are for the caller to check.
+
+    Raises:
+        TypeError, ValueError: One is not.
+    """
+    return {name: _checked(name, value) for name, value in options.items()}
+
+
+def _checked(name, value):
+    if name.endswith("_range"):
+        if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+            raise TypeError(f"{name}: expected two numbers, got {value!r}")
+        return tuple(check_float(name, number, -np.inf, np.inf) for number in value)
+    if name.endswith("_weight") or name == "healthy_reward":
+        return check_float(name, value, -np.inf, np.inf)
+    if name == "reset_noise_scale":
+        return check_float(name, value, 0, 1e6)
+    if name == "frame_skip":
+        return check_int(name, value, 1, 1_000_000)
+    if name.startswith(("exclude_", "include_", "terminate_", "use_")):
+        return check_bool(name, value)
+    return value
+
+
+def describe_robot(Model model, obs_size, info, options, common, camera=None):
+    """Returns the `EnvSpec` of a robot.
+
+    Args:
+        model: Its model.
+        obs_size: How many numbers an observation has.
+        info: What info tells, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the
+            action's dtype, or a pair of such a type and a size.
+        options: Its options, checked, `xml_file` and `frame_skip` among them.
+        common: The options that all robots have, as `MujocoEnv.describe` lists them.
+        camera: Where pictures are taken from, if `default_camera_config` does not say: attributes of MuJoCo's
+            mjvCamera.
+    """
+    common = MujocoEnv.describe(**common)
+    common["randomize"] = check_randomize(model, common["randomize"])
+    common.update(check_camera(model, common, camera or {}))
+    nu = model.mj.nu
+    bounds = np.array(<double[:nu, :2]>model.mj.actuator_ctrlrange)
+    for k in range(nu):
+        if not model.mj.actuator_ctrllimited[k]:
+            bounds[k] = -np.inf, np.inf
+    # as Gymnasium's action space has them, whatever the dtype here
+    low, high = bounds.astype(np.float32).T
+    columns = {}
+    for name, kind in info.items():
+        kind, shape = (kind[0], (kind[1],)) if isinstance(kind, tuple) else (kind, ())
+        columns[name] = Array(shape, common["action_dtype"] if kind == "action" else kind)
+    columns["unstable"] = Array((), np.int32, 0)
+    shape, dtype = (obs_size,), common["obs_dtype"]
+    if common["from_pixels"]:
+        shape, dtype = (common["height"], common["width"], 3), np.uint8
+    if common["frame_stack"] > 1:
+        shape = (common["frame_stack"], *shape)
+    return EnvSpec(
+        observation=Array(shape, dtype),
+        action=Array((nu,), common["action_dtype"], low, high),
+        info=columns,
+        # as Gymnasium's metadata has it
+        render_fps=max(int(np.round(1 / (model.mj.opt.timestep * options["frame_skip"]))), 1),
+        options={**options, **common},
+    )
+
+
+cdef class MujocoEnv(Env):
+    """Base of the environments that MuJoCo simulates; a subclass is one robot.
+
+    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass tells in
+    `describe` what is observed, and implements three methods: `reset_model`, which chooses where an episode begins,
+    `step_model`, which applies the action and sets the reward, and `get_obs`.
+
+    What MuJoCo reports as an error, or as a warning that is not one of instability, is raised by the step and becomes
+    the `EnvError` of this environment. In an unstable simulation MuJoCo itself starts over from the model's initial
+    position; the episode goes on from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
+
+    Info: what the robot tells; and `unstable` int32.
+    """
+
+    @staticmethod
+    def describe(obs_dtype="float64", action_dtype="float32", frame_stack=1, randomize=None, from_pixels=False,
+                 width=480, height=480, camera_id=None, camera_name=None, default_camera_config=None, max_geom=1000,
+                 visual_options=None, shadows=True):
+        """Returns the options that all robots have, those checked that can be without a robot.
+
+        Args:
+            obs_dtype: "float64", or "float32": the same numbers, rounded.
+            action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
+            frame_stack: How many observations, the newest last, are one; each is then an array of the last two
+                dimensions. After a reset all are the first one.
+            randomize: What of the model is another one in each episode: names of fields of MuJoCo's mjModel, as
+                "geom_friction", "body_mass:torso" for what one body has, or "opt.gravity"; and for each (low, high),
+                or (operation, low, high), with the operation "scale", "add" or "set". Each number of a field is
+                scaled by one that is drawn uniformly, or raised by it, or replaced.
+            from_pixels: Whether pictures are observed, those of `render`: uint8 (height, width, 3).
+            width, height: Of pictures.
+            camera_id, camera_name: A camera of the model's; None, or the number -1, is the free camera.
+            default_camera_config: The free camera: "lookat", "distance", "azimuth", "elevation" and other attributes of
+                MuJoCo's mjvCamera; None: the robot's. What is not said follows from the first picture, as in Gymnasium.
+            max_geom: How many things can be in a picture; more are an error.
+            visual_options: What is drawn: numbers of MuJoCo's mjtVisFlag, and True or False.
+            shadows: Whether there are any; without, a small picture takes a sixth of the time.
+        """
+        return {
+            "obs_dtype": check_choice("obs_dtype", obs_dtype, ("float64", "float32")),
+            "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64")),
+            "frame_stack": check_int("frame_stack", frame_stack, 1, 1024),
+            "randomize": randomize,
+            "from_pixels": check_bool("from_pixels", from_pixels),
+            "width": width,
+            "height": height,
+            "camera_id": camera_id,
+            "camera_name": camera_name,
+            "default_camera_config": default_camera_config,
+            "max_geom": max_geom,
+            "visual_options": visual_options,
+            "shadows": shadows,
+        }
+
+    def __init__(self, spec, env_id):
+        options = spec.options
+        self.loaded = load_model(options["xml_file"])
+        # the file may be another one by now, and nobody checks sizes later
+        now = type(self).describe(**options)
+        if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info):
+            raise ValueError(f"xml_file: {self.loaded.path} has changed since it was described")
+        self.model = self.loaded.mj
+        if options["randomize"] is not None:
+            self.variation = Variation(self.loaded, options["randomize"])
+            self.model = self.variation.model.get().view()
+        self.camera = Camera(self.loaded, options)
+        self.data = guard.make_data(self.model, self.camera.sees_contacts)
+        self.frame_skip = options["frame_skip"]
+        self.dt = self.model.opt.timestep * self.frame_skip
+        self.init_qpos.assign(self.data.qpos, self.data.qpos + self.model.nq)
+        self.init_qvel.assign(self.data.qvel, self.data.qvel + self.model.nv)
+        self.action_is_single = spec.action.dtype == np.float32
+        self.obs_is_single = spec.observation.dtype == np.float32
+        self.frame_stack = options["frame_stack"]
+        self.from_pixels = options["from_pixels"]
+        if self.from_pixels:
+            self.picture_size = 3 * self.camera.height * self.camera.width
+            self.pictures.resize(self.frame_stack * self.picture_size if self.frame_stack > 1 else 0)
+            self.camera.set_up()
+        else:
+            *_, self.obs_size = spec.observation.shape
+            self.frames.resize(self.frame_stack * self.obs_size)
+        for array in spec.info.values():
+            self.info_types.push_back(array.dtype.num)
+            self.info_sizes.push_back(array.low.size)
+        self.info.resize(sum(self.info_sizes))
+
+    def __dealloc__(self):
+        if self.data != NULL:
+            libmujoco.mj_deleteData(self.data)
+
+    cdef int reset_model(self) except -1 nogil:
+        raise NotImplementedError("reset_model")
+
+    cdef int step_model(self) except -1 nogil:
+        raise NotImplementedError("step_model")
+
+    cdef int get_obs(self, double* obs) except -1 nogil:
+        raise NotImplementedError("get_obs")
+
+    cdef int reset_info(self) except -1 nogil:
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        self._clear_info()
+        if self.variation is not None:
+            self.variation.draw(self.rng, self.data)
+        guard.reset_data(self.model, self.data)
+        self.reset_model()
+        self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
+        self.reset_info()
+        if self.from_pixels:
+            self.camera.aim(self.model, self.data)
+        self._push()
+        self._fill()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.action = action
+        self._clear_info()
+        self.step_model()
+        self._push()
+        return 0
+
+    cdef int simulate(self) except -1 nogil:
+        cdef int64_t k
+        if self.action_is_single:
+            for k in range(self.model.nu):
+                self.data.ctrl[k] = (<const float*>self.action)[k]
+        else:
+            memcpy(self.data.ctrl, self.action, self.model.nu * sizeof(double))
+        self.info[self.info.size() - 1] += guard.simulate(self.model, self.data, self.frame_skip, self.contact_forces)
+        return 0
+
+    cdef double control_cost(self, double weight) noexcept nogil:
+        # of float32 all of it has single precision
+        if self.action_is_single:
+            return <float>weight * sum_of_squares(<const float*>self.action, self.model.nu)
+        return weight * sum_of_squares(<const double*>self.action, self.model.nu)
+
+    cdef double uniform(self, double low, double high) noexcept nogil:
+        return draw_uniform(self.rng, low, high)
+
+    cdef double normal(self) noexcept nogil:
+        return draw_normal(self.rng, 0, 1)
+
+    cdef void add_uniform(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil:
+        """Writes n numbers that differ from the initial ones by up to `scale`."""
+        cdef Py_ssize_t k
+        for k in range(n):
+            out[k] = initial[k] + self.uniform(-scale, scale)
+
+    cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil:
+        """Writes n numbers that differ from the initial ones by a normal deviation of `scale`."""
+        cdef Py_ssize_t k
+        for k in range(n):
+            out[k] = initial[k] + scale * self.normal()
+
+    cdef double* _frame(self, int k) noexcept nogil:
+        return self.frames.data() + k * self.obs_size
+
+    cdef unsigned char* _picture(self, int k) noexcept nogil:
+        return self.pictures.data() + k * self.picture_size
+
+    cdef int _push(self) except -1 nogil:
+        """Puts the observation behind the others."""
+        self.newest = (self.newest + 1) % self.frame_stack
+        if not self.from_pixels:
+            self.get_obs(self._frame(self.newest))
+        elif self.frame_stack > 1:
+            self.camera.shoot(self.model, self.data, self._picture(self.newest))
+        return 0
+
+    cdef void _fill(self) noexcept nogil:
+        """Makes all observations the newest one."""
+        cdef int k
+        for k in range(self.frame_stack):
+            if k == self.newest:
+                continue
+            if self.from_pixels:
+                memcpy(self._picture(k), self._picture(self.newest), self.picture_size)
+            else:
+                memcpy(self._frame(k), self._frame(self.newest), self.obs_size * sizeof(double))
+
+    cdef void _clear_info(self) noexcept nogil:
+        cdef size_t k
+        for k in range(self.info.size()):
+            self.info[k] = 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef void* place = out.obs[0]
+        cdef const double* frame
+        cdef size_t i
+        cdef int k
+        self._tell(out)
+        if self.from_pixels:
+            return self._observe_pictures(<unsigned char*>place)
+        for k in range(1, self.frame_stack + 1):
+            frame = self._frame((self.newest + k) % self.frame_stack)
+            if self.obs_is_single:
+                for i in range(self.obs_size):
+                    (<float*>place)[i] = <float>frame[i]
+                place = <float*>place + self.obs_size
+            else:
+                memcpy(place, frame, self.obs_size * sizeof(double))
+                place = <double*>place + self.obs_size
+        return 0
+
+    cdef int _observe_pictures(self, unsigned char* place) except -1 nogil:
+        cdef int k
+        if self.frame_stack == 1:
+            return self.camera.shoot(self.model, self.data, place)
+        for k in range(1, self.frame_stack + 1):
+            memcpy(place, self._picture((self.newest + k) % self.frame_stack), self.picture_size)
+            place += self.picture_size
+        return 0
+
+    cdef object render(self):
+        cdef unsigned char[:, :, ::1] picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
+        self.camera.set_up()
+        self.camera.aim(self.model, self.data)
+        with nogil:
+            self.camera.shoot(self.model, self.data, &picture[0, 0, 0])
+        return picture.base
+
+    cdef void _tell(self, const Slot* out) noexcept nogil:
+        """Writes the arrays of info, each in its type."""
+        cdef const double* value = self.info.data()
+        cdef size_t column
+        cdef int k
+        for column in range(self.info_sizes.size()):
+            for k in range(self.info_sizes[column]):
+                if self.info_types[column] == cnp.NPY_DOUBLE:
+                    (<double*>out.info[column])[k] = value[0]
+                elif self.info_types[column] == cnp.NPY_FLOAT:
+                    (<float*>out.info[column])[k] = <float>value[0]
+                elif self.info_types[column] == cnp.NPY_INT32:
+                    (<int32_t*>out.info[column])[k] = <int32_t>value[0]
+                else:
+                    (<int64_t*>out.info[column])[k] = <int64_t>value[0]
+                value += 1
+
+    cdef object save(self):
+        cdef const mjData* d = self.data
+        if self.model.nplugin > 0:
+            raise NotImplementedError(f"save: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
+        if self.camera.sees_contacts:
+            raise NotImplementedError("save: the contacts that visual_options has drawn are not in a state")
+        # all that MuJoCo computed, not only its state: rewards and pictures go by positions from before the last step
+        computed = (<char*>d.buffer)[:d.nbuffer]
+        frames = (<char*>self.frames.data())[:self.frames.size() * sizeof(double)]
+        pictures = (<char*>self.pictures.data())[:self.pictures.size()]
+        drawn = None if self.variation is None else self.variation.drawn
+        awake = d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake
+        packed = zlib.compress(computed + frames + pictures, 1)
+        return packed, d.time, awake, self.newest, self.info, drawn, self.camera.save()
+
+    cdef int load(self, object state) except -1:
+        cdef mjData* d = self.data
+        cdef vector[double] told, drawn
+        cdef bytes unpacked
+        cdef size_t frames_size = self.frames.size() * sizeof(double)
+        packed, time, awake, newest, told, values, view = state
+        try:
+            unpacked = zlib.decompress(packed)
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
+        drawn = () if values is None else values
+        if (len(unpacked) != d.nbuffer + <int64_t>(frames_size + self.pictures.size())
+                or told.size() != self.info.size() or not 0 <= newest < self.frame_stack
+                or drawn.size() != (0 if self.variation is None else self.variation.drawn.size())):
+            raise ValueError("state: expected one of an environment with the same options")
+        if self.variation is not None:
+            self.variation.drawn = drawn
+            self.variation.apply(d)
+        memcpy(d.buffer, <const char*>unpacked, d.nbuffer)
+        memcpy(self.frames.data(), <const char*>unpacked + d.nbuffer, frames_size)
+        memcpy(self.pictures.data(), <const char*>unpacked + d.nbuffer + frames_size, self.pictures.size())
+        self.camera.load(view)
+        d.time = time
+        d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
+        self.newest = newest
+        self.info = told
+        return 0

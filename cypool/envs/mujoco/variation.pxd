@@ -1,0 +1,36 @@
+"""Domain randomization: a model that is another one in each episode."""
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from cypool.env cimport Rng
+from cypool.envs.mujoco.fields cimport Field, VariedModel
+from cypool.envs.mujoco.libmujoco cimport mjData
+from cypool.envs.mujoco.model cimport Model
+
+
+cdef enum Operation:
+    SCALE
+    ADD
+    SET
+
+# numbers of a field that vary
+cdef struct Part:
+    size_t field                         # of `fields`
+    size_t begin, end                    # of its numbers
+    Operation operation
+    double low, high
+
+
+cdef class Variation:
+    cdef Model loaded
+    cdef unique_ptr[VariedModel] model
+    cdef vector[Field] fields            # those that vary
+    cdef vector[Part] parts
+    cdef readonly vector[double] drawn   # for each number that varies, part after part
+    cdef bint derives                    # whether MuJoCo has to compute other fields from these
+
+    cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil     # another model; data is overwritten
+    cdef int apply(self, mjData* data) except -1 nogil                    # the model of what is drawn
+
+
+cdef object check_randomize(Model model, object randomize)   # returns it, or raises

@@ -1,0 +1,132 @@
+"""Domain randomization: a model that is another one in each episode.
+
+MuJoCo's functions reach a model's arrays through pointers. So an environment needs only a struct of pointers of its
+own, and arrays for what varies and for what MuJoCo computes from that; all else is shared.
+"""
+from collections.abc import Mapping
+
+from cypool.arguments import check_choice, check_float
+
+from cypool.env cimport uniform
+from cypool.envs.mujoco cimport libmujoco
+from cypool.envs.mujoco.fields cimport fields_of
+
+OPERATIONS = {"scale": SCALE, "add": ADD, "set": SET}
+
+# the kind of thing a field's rows belong to, by the beginning of its name
+OBJECTS = {"body": libmujoco.mjOBJ_BODY, "jnt": libmujoco.mjOBJ_JOINT, "geom": libmujoco.mjOBJ_GEOM,
+           "site": libmujoco.mjOBJ_SITE, "tendon": libmujoco.mjOBJ_TENDON, "actuator": libmujoco.mjOBJ_ACTUATOR}
+
+
+cdef object check_randomize(Model model, object randomize):
+    """Returns `randomize` with each value as (operation, low, high), or None for None.
+
+    Raises:
+        TypeError: It is no dict of str to tuples.
+        ValueError: There is no such field or object, or an operation or range is wrong.
+    """
+    if randomize is None:
+        return None
+    if not isinstance(randomize, Mapping):
+        raise TypeError(f"randomize: expected a dict or None, got {randomize!r}")
+    checked = {}
+    for name, value in randomize.items():
+        if not isinstance(name, str) or not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
+            raise TypeError(f"randomize: expected names of fields with (low, high) or (operation, low, high), got "
+                            f"{name!r}: {value!r}")
+        operation, low, high = ("scale", *value) if len(value) == 2 else value
+        place = f"randomize[{name!r}]"
+        low = check_float(place, low, -1e300, 1e300)
+        checked[name] = (check_choice(place, operation, tuple(OPERATIONS)), low, check_float(place, high, low, 1e300))
+    # finds what is not there
+    Variation(model, checked)
+    return checked
+
+
+cdef class Variation:
+    """A model that is another one in each episode.
+
+    Args:
+        loaded: The model to vary.
+        randomize: As `check_randomize` returns it.
+
+    Threads: any, one at a time.
+    """
+
+    def __init__(self, Model loaded, dict randomize):
+        cdef vector[Field] fields = fields_of(loaded.mj)
+        cdef Part part
+        cdef size_t k
+        self.loaded = loaded
+        self.model.reset(new VariedModel(loaded.mj))
+        for key, (operation, low, high) in randomize.items():
+            name, _, owner = key.partition(":")
+            for k in range(fields.size()):
+                if <bytes>fields[k].name == name.encode():
+                    break
+            else:
+                raise ValueError(f"randomize: expected names of fields of mjModel, got {name!r}")
+            if not (fields[k].is_double or fields[k].is_float) or name == "opt.timestep":
+                raise ValueError(f"randomize: expected a field of real numbers, but not the time step, got {name!r}")
+            first, end = self._rows(name, owner, fields[k].rows)
+            part.field = self.fields.size()
+            part.begin, part.end = first * fields[k].columns, end * fields[k].columns
+            part.operation, part.low, part.high = OPERATIONS[operation], low, high
+            if part.begin == part.end:
+                raise ValueError(f"randomize: {loaded.path} has nothing with a {name!r}")
+            self.fields.push_back(fields[k])
+            self.parts.push_back(part)
+            self.model.get().own(fields[k])
+            self.derives |= fields[k].is_source
+            self.drawn.resize(self.drawn.size() + part.end - part.begin)
+        if self.derives:
+            for k in range(fields.size()):
+                if fields[k].is_derived:
+                    self.model.get().own(fields[k])
+        self.model.get().restore()
+
+    def _rows(self, name, owner, rows):
+        """Returns the rows of a field, from and to, that an object has, or all if it is called ""."""
+        cdef int found
+        if owner == "":
+            return 0, rows
+        kind = OBJECTS.get(name.partition("_")[0])
+        if kind is None:
+            raise ValueError(f"randomize: expected a field of {', '.join(OBJECTS)} for a name behind the colon, got "
+                             f"{name!r}")
+        found = libmujoco.mj_name2id(self.loaded.mj, kind, owner.encode())
+        if found < 0:
+            raise ValueError(f"randomize: expected the name of a {name.partition('_')[0]} of {self.loaded.path}, got "
+                             f"{owner!r}")
+        return found, found + 1
+
+    cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil:
+        cdef Part* part
+        cdef size_t p, _k, n = 0
+        for p in range(self.parts.size()):
+            part = &self.parts[p]
+            for _k in range(part.begin, part.end):
+                self.drawn[n] = uniform(rng, part.low, part.high)
+                n += 1
+        return self.apply(data)
+
+    cdef int apply(self, mjData* data) except -1 nogil:
+        cdef Part* part
+        cdef Field* field
+        cdef size_t p, k, n = 0
+        cdef double value
+        self.model.get().restore()
+        for p in range(self.parts.size()):
+            part = &self.parts[p]
+            field = &self.fields[part.field]
+            for k in range(part.begin, part.end):
+                value = self.drawn[n]
+                if part.operation == SCALE:
+                    value *= self.model.get().get(field[0], k)
+                elif part.operation == ADD:
+                    value += self.model.get().get(field[0], k)
+                self.model.get().set(field[0], k, value)
+                n += 1
+        if self.derives:
+            self.model.get().derive(data)
+        return 0
