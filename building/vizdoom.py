@@ -1,0 +1,45 @@
+"""ViZDoom's library, which starts and talks to its engine, compiled from its sdist without Boost.
+
+The engine itself is a program: it comes with the installed wheel of the same version.
+"""
+
+from .library import SourceLibrary
+from .sdist import Sdist
+
+VERSION = "1.3.2"
+
+# what the library includes of Boost; boost.h stands in for all of it
+BOOST = (
+    "algorithm/string", "algorithm/string/join", "algorithm/string/trim_all", "asio", "chrono", "filesystem",
+    "interprocess/ipc/message_queue", "interprocess/mapped_region", "interprocess/shared_memory_object",
+    "lexical_cast", "random", "thread", "tokenizer", "version",
+)
+
+
+def _headers(unpacked, folder):
+    """Writes the version's header, as the library's own build does, and those of Boost."""
+    number = VERSION.replace(".", "")
+    (folder / "ViZDoomVersion.h").write_text(
+        f'#define VIZDOOM_LIB_VERSION {number}\n#define VIZDOOM_LIB_VERSION_STR "{VERSION}"\n')
+    for name in BOOST:
+        path = folder / "boost" / f"{name}.hpp"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('#include "boost.h"\n')
+
+
+VIZDOOM = SourceLibrary(
+    family="vizdoom",
+    sdist=Sdist(
+        project="vizdoom",
+        version=VERSION,
+        sha256="10eef8c2a65111c774ed1311438d95949719d1ac41dc1f7010936dc544f70de2",
+        variable="CYPOOL_VIZDOOM_SOURCE",
+        version_file="PKG-INFO",
+    ),
+    root="src/lib",
+    sources=("*.cpp",),
+    include_dirs=("include", "src/lib"),
+    own_include_dirs=("cypool/envs/vizdoom/cpp",),
+    flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-w"),
+    generate=_headers,
+)

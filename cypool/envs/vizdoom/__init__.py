@@ -1,0 +1,1 @@
+"""Doom, single and multi-player, through ViZDoom's library and engine."""

@@ -1,0 +1,178 @@
+"""Engine, game data and scenarios, which come with the installed vizdoom; and the folder that engines run in."""
+import atexit
+import fcntl
+import functools
+import os
+import shutil
+import struct
+import tempfile
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+# what the library is compiled from; another engine does not understand it
+VERSION = "1.3.2"
+NEEDED = f"ViZDoom's environments need its engine: pip install vizdoom=={VERSION}"
+
+# a folder for each process that plays: `names` lists what it has put into shared memory, and is locked while it lives
+PREFIX = "cypool-doom-"
+ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads besides WADs
+KINDS = ("ViZDoomMQDoom", "ViZDoomMQCtr", "ViZDoomSM")
+_own = {}
+
+
+@functools.cache
+def package():
+    """Returns the folder of the installed vizdoom, which is found without importing it.
+
+    Raises:
+        ImportError: It is not installed, or not the version that is needed.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = find_spec("vizdoom")
+    if found is None or not found.submodule_search_locations:
+        raise ImportError(NEEDED)
+    try:
+        installed = version("vizdoom")
+    except PackageNotFoundError:
+        installed = "unknown"
+    if installed != VERSION:
+        raise ImportError(f"{NEEDED}; installed is version {installed}")
+    folder = Path(found.submodule_search_locations[0])
+    if not (folder / "vizdoom").is_file():
+        raise ImportError(f"{NEEDED}; there is no engine in {folder}: install it again")
+    return folder
+
+
+def find_config(name, path):
+    """Returns the path of a scenario's config.
+
+    Args:
+        name: The argument, for messages.
+        path: A path, or the name of a scenario that comes with vizdoom or with EnvPool's assets, ".cfg" or not.
+
+    Raises:
+        TypeError, ValueError: It is no path, or there is no such file.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name}: expected a path, got {path!r}")
+    path = os.fspath(path)
+    scenarios = package() / "scenarios"
+    folders = [Path(), scenarios]
+    # some are not ViZDoom's own: D1_basic and its like
+    other = find_spec("envpool_assets")
+    if other is not None and other.submodule_search_locations:
+        folders.append(Path(other.submodule_search_locations[0], "vizdoom", "maps"))
+    for folder in folders:
+        for candidate in (folder / path, folder / f"{path}.cfg"):
+            if candidate.is_file():
+                return str(candidate.absolute())
+    raise ValueError(f"{name}: expected a file, or the name of a scenario in {scenarios}, got {path!r}")
+
+
+def find_data(name, path):
+    """Returns the absolute path of a WAD; a name alone is looked for where vizdoom keeps its own, too.
+
+    Raises:
+        TypeError, ValueError: It is no path, or there is no such file.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name}: expected a path, got {path!r}")
+    path = Path(path)
+    for candidate in (path, Path(path.name), package() / path.name):
+        for file in (candidate, Path(f"{candidate}.wad")):
+            if file.is_file():
+                return str(file.absolute())
+    raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is not there (Doom's own WADs are not "
+                     f"free: get them elsewhere)")
+
+
+def lumps_of(name, path):
+    """Returns the names of all that is in a WAD; None for an archive, with folders and whatever.
+
+    Raises:
+        ValueError: It is neither, or is cut off; the engine would play without it, and not say so.
+    """
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        kind, count, offset = struct.unpack("<4sii", file.read(12).ljust(12))
+        if kind in ARCHIVES:
+            return None
+        if kind not in (b"IWAD", b"PWAD") or min(count, offset) < 0 or offset + 16 * count > size:
+            raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is none, or not all of one")
+        file.seek(offset)
+        directory = file.read(16 * count)
+    return {directory[k + 8:k + 16].rstrip(b"\0").upper() for k in range(0, len(directory), 16)}
+
+
+def check_map(name, value, files):
+    """Raises a ValueError if a map is in none of some WADs, {argument: path}; the engine would look for it for ever."""
+    lumps = [lumps_of(argument, path) for argument, path in files.items()]
+    if None not in lumps and value.upper().encode() not in set().union(*lumps):
+        raise ValueError(f"{name}: expected a map in {' or '.join(files.values())}, got {value!r}")
+
+
+def record_into(folder):
+    """Makes a folder of recordings; returns a short name for it, which engines know: commands to them are short.
+
+    Raises:
+        ValueError: It cannot be made.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"lmp_save_dir: expected a folder, or where to make one, got {folder!r}: {error}") from error
+    own, _ = workshop()
+    name = f"lmp{len(os.listdir(own))}"
+    os.symlink(os.path.abspath(folder), os.path.join(own, name))
+    return name
+
+
+def default_iwad():
+    """Returns the path of the game data that vizdoom chooses by itself: Doom 2 if there is one, else Freedoom."""
+    for name in ("doom2.wad", "freedoom2.wad"):
+        for folder in (Path(), package()):
+            if (folder / name).is_file():
+                return str((folder / name).absolute())
+    raise ImportError(f"{NEEDED}; there is no freedoom2.wad in {package()}: install it again")
+
+
+def workshop():
+    """Returns the folder that engines of this process run in, and the handle of its list of names.
+
+    The first call removes what processes that were killed have left behind.
+    """
+    pid = os.getpid()
+    if pid not in _own:
+        sweep()
+        folder = tempfile.mkdtemp(prefix=PREFIX)
+        handle = os.open(os.path.join(folder, "names"), os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        _own.clear()
+        _own[pid] = folder, handle
+        atexit.register(_leave, pid, folder)
+    return _own[pid]
+
+
+def sweep():
+    """Removes folders, and with them shared memory, of processes of this user that live no more."""
+    for names in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/names"):
+        # another user's, or another process removes it at this moment
+        with suppress(OSError), open(names) as file:
+            if os.fstat(file.fileno()).st_uid != os.getuid():
+                continue
+            # refused while its process, or a child forked from it, lives
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for name in file.read().split():
+                id = name.removeprefix("ViZDoomMQDoom").removeprefix("ViZDoomMQCtr")
+                if id.isalnum() and id != name:
+                    for kind in KINDS:
+                        Path("/dev/shm", kind + id).unlink(missing_ok=True)
+            shutil.rmtree(names.parent, ignore_errors=True)
+
+
+def _leave(pid, folder):
+    # not in a child that was forked
+    if pid == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,517 @@
+// A match: one engine for each of its players, stepped tic by tic. A game of one player is a match, too.
+//
+// It is played through ViZDoom's DoomGame. What the library does not offer is reached from outside, its sources stay
+// as they are: buffers are read where the engine wrote them, several tics are sent for at once, and all players of a
+// match are sent for before any of them is waited for, as none of their engines goes on without the others.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wignored-qualifiers"
+#include "ViZDoom.h"
+#include "ViZDoomController.h"
+#pragma GCC diagnostic pop
+
+namespace cypool::doom {
+
+// An explicit instantiation may name private members: so their addresses get out.
+template <class Tag, typename Tag::Type member>
+struct Reach {
+    friend constexpr typename Tag::Type reach(Tag) { return member; }
+};
+struct DoomQueue {
+    using Type = vizdoom::MessageQueue* vizdoom::DoomController::*;
+    friend constexpr Type reach(DoomQueue);
+};
+template struct Reach<DoomQueue, &vizdoom::DoomController::MQDoom>;
+struct StateOf {
+    using Type = vizdoom::SMGameState* vizdoom::DoomController::*;
+    friend constexpr Type reach(StateOf);
+};
+template struct Reach<StateOf, &vizdoom::DoomController::gameState>;
+struct LastTic {
+    using Type = unsigned vizdoom::DoomController::*;
+    friend constexpr Type reach(LastTic);
+};
+template struct Reach<LastTic, &vizdoom::DoomController::mapLastTic>;
+struct Answer {
+    using Type = void (vizdoom::DoomController::*)();
+    friend constexpr Type reach(Answer);
+};
+template struct Reach<Answer, &vizdoom::DoomController::waitForDoomWork>;
+struct InstanceId {
+    using Type = std::string vizdoom::DoomController::*;
+    friend constexpr Type reach(InstanceId);
+};
+template struct Reach<InstanceId, &vizdoom::DoomController::instanceId>;
+struct NextSeed {
+    using Type = unsigned (vizdoom::DoomController::*)();
+    friend constexpr Type reach(NextSeed);
+};
+template struct Reach<NextSeed, &vizdoom::DoomController::getNextDoomSeed>;
+
+// What a game is made from; empty: what the library has by default, or the config says.
+struct Settings {
+    std::string config_path, config;  // a file, then lines that go on
+    std::string engine, iwad, wad;
+    std::vector<std::string> arguments;  // of each player
+    int num_bots = 0;
+    bool pipelined = false;              // all tics of a step at once, for rewards that do not ask when it ended
+    double patience = 60;                // seconds that a step or a reset may take
+    Circumstances circumstances;
+};
+
+// What a config comes to.
+struct Facts {
+    std::string remarks;  // what the library did not understand
+    std::string iwad, wad, map;
+    std::vector<int> buttons, variables;
+    int width, height, channels, format, mode;
+    bool depth, labels, automap, audio, notifications;
+    int samples_per_tic, audio_tics;
+};
+
+enum : unsigned { kMostTics = 32 };  // on their way at a time: a queue holds 64 messages
+
+class Player : public vizdoom::DoomGame {
+ public:
+    Player(const Settings& settings, size_t index) {
+        if (!settings.config_path.empty()) loadConfig(settings.config_path);
+        if (!settings.config.empty()) setConfig(settings.config);
+        if (!settings.engine.empty()) setViZDoomPath(settings.engine);
+        if (!settings.iwad.empty()) setDoomGamePath(settings.iwad);
+        if (!settings.wad.empty()) setDoomScenarioPath(settings.wad);
+        if (index < settings.arguments.size()) addGameArgs(settings.arguments[index]);
+    }
+
+    ~Player() { stop(); }
+
+    Facts facts() {
+        Facts facts{};
+        facts.iwad = getDoomGamePath();
+        facts.wad = getDoomScenarioPath();
+        facts.map = getDoomMap();
+        for (auto button : getAvailableButtons()) facts.buttons.push_back(button);
+        for (auto variable : getAvailableGameVariables()) facts.variables.push_back(variable);
+        facts.width = getScreenWidth();
+        facts.height = getScreenHeight();
+        facts.channels = getScreenChannels();
+        facts.format = getScreenFormat();
+        facts.mode = getMode();
+        facts.depth = isDepthBufferEnabled();
+        facts.labels = isLabelsBufferEnabled();
+        facts.automap = isAutomapBufferEnabled();
+        facts.audio = isAudioBufferEnabled();
+        facts.notifications = isNotificationsBufferEnabled();
+        facts.samples_per_tic = getAudioSamplesPerTic();
+        facts.audio_tics = getAudioBufferSize();
+        return facts;
+    }
+
+    // Starts the engine, and with it the first episode.
+    void start() {
+        // a start that fails reads it
+        static vizdoom::SMGameState none{};
+        doomController->*reach(StateOf{}) = &none;
+        const bool sounds = isAudioBufferEnabled();
+        latest.reset();
+        try {
+            init();
+            process_ = latest;
+            if (sounds && !audio()) throw std::runtime_error("audio_buffer_enabled: the engine found no OpenAL device");
+        } catch (...) {
+            process_ = latest;
+            stop();
+            // one that is about to die may still make what is to be removed
+            for (int k = 0; k < 2000 && process_ && !process_->ended(); ++k) usleep(1000);
+            forget();
+            throw;
+        }
+        // both sides have mapped it: nothing stays behind, whoever is killed
+        forget();
+    }
+
+    // Takes the engine's names out of shared memory.
+    void forget() {
+        // getInstanceId() throws if the engine does not run
+        const std::string& id = doomController->*reach(InstanceId{});
+        for (const char* name : {SM_NAME_BASE, MQ_CTR_NAME_BASE, MQ_DOOM_NAME_BASE}) {
+            boost::interprocess::shared_memory_object::remove((name + id).c_str());
+        }
+    }
+
+    // Kills the engine. Does not throw, and waits only for the kernel.
+    void stop() noexcept {
+        try {
+            if (process_) process_->kill();
+            if (doomController->isDoomRunning()) {
+                // of a dead engine: whether it records is not to be asked any more
+                static vizdoom::SMGameState none{};
+                doomController->*reach(StateOf{}) = &none;
+                doomController->close();
+            }
+        } catch (...) {
+            // as good as closed: what is left is freed by the destructor
+        }
+    }
+
+    void act(const double* values) {
+        for (size_t k = 0; k < availableButtons.size(); ++k) doomController->setButtonState(availableButtons[k], values[k]);
+    }
+
+    // One tic after the other, until the episode ends.
+    void play(unsigned tics) {
+        if (over()) return;
+        doomController->tics(tics, true);
+        look();
+    }
+
+    // Sends for so many tics at most; not beyond the time limit.
+    void send(unsigned tics, bool update) {
+        sent_ = 0;
+        if (over()) return;
+        auto* state = doomController->getGameState();
+        first_ = state->MAP_TIC;
+        if (doomController->getMapTimeout() > 0) {
+            tics = std::min(tics, doomController->getMapTimeout() + doomController->getMapStartTime() - first_);
+        }
+        if (state->MAP_TICLIMIT > 0) tics = std::min(tics, state->MAP_TICLIMIT - first_);
+        for (unsigned k = 1; k < tics; ++k) queue().send(MSG_CODE_TIC);
+        queue().send(update ? MSG_CODE_TIC_AND_UPDATE : MSG_CODE_TIC);
+        sent_ = tics;
+    }
+
+    // Waits for them. If the episode ended on the way nothing tells when: MAP_TIC is 0 after the end of a map.
+    void collect() {
+        for (unsigned k = 0; k < sent_; ++k) answer();
+        if (sent_ > 0) doomController->*reach(LastTic{}) = first_ + sent_;
+    }
+
+    void update() {
+        queue().send(MSG_CODE_UPDATE);
+        answer();
+    }
+
+    // What `updateState` does, but for copies of all that there is to see.
+    void look() {
+        updateReward();
+        lastMapTic = doomController->getMapLastTic();
+    }
+
+    // What `newEpisode` does, in parts: all players of a match go through it together.
+    void change_map() {
+        setSeed(getSeed());
+        doomController->setDoomSeed((doomController->*reach(NextSeed{}))());
+        if (state().GAME_SETTINGS_CONTROLLER) doomController->sendCommand("changemap " + doomController->getMap());
+        doomController->resetButtons();
+        use_ = doomController->isButtonAvailable(vizdoom::USE);
+        doomController->setButtonAvailable(vizdoom::USE, true);
+        doomController->sendCommand("-use");
+    }
+    void press_use(bool down) { doomController->sendCommand(down ? "+use" : "-use"); }
+    bool changing() { return state().MAP_END || state().MAP_TIC > doomController->getMapLastTic(); }
+    bool starting() { return state().MAP_TIC < doomController->getMapStartTime(); }
+    void map_changed() {
+        doomController->sendCommand("-use");
+        doomController->setButtonAvailable(vizdoom::USE, use_);
+        doomController->sendCommand("viz_override_player 0");
+        update();
+        doomController->*reach(LastTic{}) = state().MAP_TIC;
+        resetState();
+    }
+    void tic() { queue().send(MSG_CODE_TIC); }
+    void answer() { (doomController->*reach(Answer{}))(); }
+
+    bool over() { return !doomController->isTicPossible(); }
+    bool timed_out() { return doomController->isMapTimeoutReached(); }
+    bool dead() { return doomController->isPlayerDead(); }
+    double last_reward() const { return lastReward; }
+    double variable(int which) { return doomController->getGameVariable(static_cast<vizdoom::GameVariable>(which)); }
+    const vizdoom::SMGameState& state() { return *doomController->getGameState(); }
+    const uint8_t* screen() { return doomController->getScreenBuffer(); }
+    const uint8_t* depth() { return doomController->getDepthBuffer(); }
+    const uint8_t* labels() { return doomController->getLabelsBuffer(); }
+    const uint8_t* automap() { return doomController->getAutomapBuffer(); }
+    const int16_t* audio() { return doomController->getAudioBuffer(); }
+    // Writes the text that the game has shown, zeros behind it.
+    void notifications(uint8_t* out, size_t size) {
+        const size_t count = std::min<size_t>(state().NOTIFICATIONS_TEXT_SIZE, size);
+        std::memcpy(out, state().NOTIFICATIONS_TEXT, count);
+        std::memset(out + count, 0, size - count);
+    }
+    void command(const std::string& text) { doomController->sendCommand(text); }
+    void look_after(std::chrono::steady_clock::duration until) {
+        if (process_) process_->until = until;
+    }
+    pid_t pid() const { return process_ ? process_->pid : 0; }
+
+ private:
+    vizdoom::MessageQueue& queue() { return *(doomController->*reach(DoomQueue{})); }
+
+    std::shared_ptr<Process> process_;
+    unsigned first_ = 0, sent_ = 0;
+    bool use_ = false;
+};
+
+// Holds a UDP port for the engine that hosts a match: two matches of this machine must not meet.
+class Port {
+ public:
+    Port() {
+        std::random_device device;
+        for (int k = 0; k < 1000; ++k) {
+            number_ = static_cast<uint16_t>(kFirst + device() % kCount);
+            handle_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+            sockaddr_un address{};
+            address.sun_family = AF_UNIX;
+            // no file, and gone with the socket
+            const int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "cypool-doom-%u",
+                                             static_cast<unsigned>(number_));
+            const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+            if (handle_ >= 0 && bind(handle_, reinterpret_cast<sockaddr*>(&address), size) == 0 && unused()) return;
+            if (handle_ >= 0) close(handle_);
+        }
+        throw std::runtime_error("no free port for a match of several players");
+    }
+    ~Port() { close(handle_); }
+    Port(const Port&) = delete;
+    Port& operator=(const Port&) = delete;
+    unsigned number() const { return number_; }
+
+ private:
+    // below those that the system deals out
+    enum : unsigned { kFirst = 20000, kCount = 12000 };
+
+    bool unused() const {
+        const int handle = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(number_);
+        const bool free = handle >= 0 && bind(handle, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+        if (handle >= 0) close(handle);
+        return free;
+    }
+
+    uint16_t number_ = 0;
+    int handle_ = -1;
+};
+
+class Match {
+ public:
+    explicit Match(const Settings& settings) : settings_(settings), owner_(getpid()) {}
+
+    ~Match() {
+        leave_to_parent();
+        stop();
+    }
+    Match(const Match&) = delete;
+    Match& operator=(const Match&) = delete;
+
+    // Starts an episode: of running engines, else of new ones. False if an engine failed; then none is running.
+    bool reset(bool seeded, uint32_t seed, const std::string& recording) noexcept {
+        return attempt([&] {
+            if (!running()) {
+                start(seed);
+            } else {
+                if (seeded) seed_all(seed);
+                if (players_.size() > 1) {
+                    change_map();
+                } else {
+                    players_[0]->newEpisode(recording);
+                }
+            }
+            for (int k = 0; k < settings_.num_bots; ++k) players_[0]->command("addbot");
+        });
+    }
+
+    // So many tics with the same buttons, of which each player has as many values as there are. False as in `reset`.
+    bool step(const double* values, size_t buttons, unsigned tics) noexcept {
+        return attempt([&] {
+            if (!running()) throw std::runtime_error("the engine is another process's");
+            for (auto& player : players_) {
+                player->act(values);
+                values += buttons;
+            }
+            if (players_.size() == 1 && !settings_.pipelined) {
+                players_[0]->play(tics);
+                return;
+            }
+            const unsigned most = players_.size() == 1 ? static_cast<unsigned>(kMostTics) : 1;
+            for (unsigned done = 0; done < tics && !over(); ) {
+                const unsigned count = std::min(most, tics - done);
+                done += count;
+                for (auto& player : players_) player->send(count, done == tics);
+                for (auto& player : players_) player->collect();
+                if (over() && done < tics) {
+                    for (auto& player : players_) player->update();
+                }
+            }
+            for (auto& player : players_) player->look();
+        });
+    }
+
+    bool running() const { return !players_.empty(); }
+    bool over() const {
+        return std::any_of(players_.begin(), players_.end(), [](const auto& player) { return player->over(); });
+    }
+    Player& player(size_t index) { return *players_[index]; }
+    size_t num_players() const { return std::max<size_t>(settings_.arguments.size(), 1); }
+    const std::string& failure() const { return failure_; }
+
+    void stop() noexcept {
+        players_.clear();
+        port_.reset();
+    }
+
+ private:
+    // After a fork the engines are the parent's, and so is what they are reached by.
+    void leave_to_parent() noexcept {
+        if (owner_ == getpid()) return;
+        for (auto& player : players_) static_cast<void>(player.release());
+        players_.clear();
+        static_cast<void>(port_.release());
+        owner_ = getpid();
+    }
+
+    template <class Work>
+    bool attempt(Work work) noexcept {
+        leave_to_parent();
+        circumstances = settings_.circumstances;
+        circumstances.lost = lost_;
+        circumstances.until = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+            std::chrono::duration<double>(settings_.patience));
+        try {
+            look_after(circumstances.until.time_since_epoch());
+            work();
+            look_after(std::chrono::steady_clock::duration::max());
+            return true;
+        } catch (const std::exception& error) {
+            keep(error.what());
+        } catch (...) {
+            keep("unknown");
+        }
+        stop();
+        return false;
+    }
+
+    void look_after(std::chrono::steady_clock::duration until) {
+        for (auto& player : players_) player->look_after(until);
+    }
+
+    void keep(const char* text) noexcept {
+        try {
+            failure_ = text;
+        } catch (...) {
+            failure_.clear();
+        }
+    }
+
+    void start(uint32_t seed) {
+        const size_t count = num_players();
+        Settings settings = settings_;
+        if (count > 1) {
+            port_ = std::make_unique<Port>();
+            for (auto& words : settings.arguments) words += " -port " + std::to_string(port_->number());
+        }
+        for (size_t k = 0; k < count; ++k) players_.push_back(std::make_unique<Player>(settings, k));
+        seed_all(seed);
+        if (count == 1) {
+            players_[0]->start();
+            return;
+        }
+        circumstances.lost = lost_ = std::make_shared<std::atomic<bool>>(false);
+        // each waits for the others
+        std::vector<std::string> failures(count);
+        std::vector<std::thread> threads;
+        for (size_t k = 0; k < count; ++k) {
+            threads.emplace_back([&, k, given = circumstances] {
+                circumstances = given;
+                try {
+                    players_[k]->start();
+                } catch (const std::exception& error) {
+                    *lost_ = true;
+                    failures[k] = std::string("player ") + std::to_string(k) + ": " + error.what();
+                }
+            });
+        }
+        for (auto& thread : threads) thread.join();
+        for (const auto& failure : failures) {
+            if (!failure.empty()) throw std::runtime_error(failure);
+        }
+        // guests have the numbers in the order in which they reached the host
+        std::sort(players_.begin(), players_.end(), [](const auto& one, const auto& other) {
+            return one->state().PLAYER_NUMBER < other->state().PLAYER_NUMBER;
+        });
+    }
+
+    void seed_all(uint32_t seed) {
+        for (auto& player : players_) player->setSeed(seed);
+    }
+
+    void tic_all() {
+        for (auto& player : players_) player->tic();
+        for (auto& player : players_) player->answer();
+    }
+
+    void change_map() {
+        for (auto& player : players_) player->change_map();
+        for (int k = 0; k == 0 || any([](Player& player) { return player.changing(); }); ++k) {
+            if (k > kMostRestartTics) throw std::runtime_error("the map does not change");
+            for (auto& player : players_) player->press_use(k % 2 == 0);
+            tic_all();
+        }
+        while (any([](Player& player) { return player.starting(); })) tic_all();
+        for (auto& player : players_) player->map_changed();
+    }
+
+    template <class Test>
+    bool any(Test test) {
+        return std::any_of(players_.begin(), players_.end(), [&](auto& player) { return test(*player); });
+    }
+
+    enum { kMostRestartTics = 2000 };
+    Settings settings_;
+    pid_t owner_;
+    std::vector<std::unique_ptr<Player>> players_;
+    std::unique_ptr<Port> port_;
+    std::shared_ptr<std::atomic<bool>> lost_;  // see Circumstances; of the engines that run
+    std::string failure_;
+};
+
+// Reads a config without starting anything.
+inline Facts probe(const Settings& settings) {
+    std::ostringstream said;
+    struct Listener {
+        std::streambuf* old;
+        explicit Listener(std::ostream& to) : old(std::cerr.rdbuf(to.rdbuf())) {}
+        ~Listener() { std::cerr.rdbuf(old); }
+    };
+    Facts facts;
+    {
+        Listener listener(said);
+        facts = Player(settings, 0).facts();
+    }
+    facts.remarks = said.str();
+    return facts;
+}
+
+}  // namespace cypool::doom

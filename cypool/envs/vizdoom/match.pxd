@@ -1,0 +1,71 @@
+"""Games of ViZDoom: what `cpp/match.h` offers."""
+from libc.stdint cimport int16_t, uint8_t, uint32_t
+from libcpp cimport bool as cpp_bool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+
+cdef extern from "match.h" namespace "cypool::doom" nogil:
+    cdef cppclass Circumstances:
+        string folder
+        int names
+
+    cdef cppclass Settings:
+        string config_path
+        string config
+        string engine
+        string iwad
+        string wad
+        vector[string] arguments
+        int num_bots
+        cpp_bool pipelined
+        double patience
+        Circumstances circumstances
+
+    cdef cppclass Facts:
+        string remarks
+        string iwad
+        string wad
+        string map
+        vector[int] buttons
+        vector[int] variables
+        int width
+        int height
+        int channels
+        int format
+        int mode
+        cpp_bool depth
+        cpp_bool labels
+        cpp_bool automap
+        cpp_bool audio
+        cpp_bool notifications
+        int samples_per_tic
+        int audio_tics
+
+    Facts probe(const Settings& settings) except +
+
+    # what there is to see between steps; of a match that runs
+    cdef cppclass Player:
+        cpp_bool over() noexcept
+        cpp_bool timed_out() noexcept
+        cpp_bool dead() noexcept
+        double variable(int which) noexcept
+        double last_reward() noexcept
+        const uint8_t* screen() noexcept
+        const uint8_t* depth() noexcept
+        const uint8_t* labels() noexcept
+        const uint8_t* automap() noexcept
+        const int16_t* audio() noexcept
+        void notifications(uint8_t* out, size_t size) noexcept
+        int pid() noexcept
+
+    cdef cppclass Match:
+        Match(const Settings& settings) except +
+        cpp_bool reset(cpp_bool seeded, uint32_t seed, const string& recording) noexcept
+        cpp_bool step(const double* values, size_t buttons, unsigned tics) noexcept
+        cpp_bool running() noexcept
+        cpp_bool over() noexcept
+        Player& player(size_t index) noexcept
+        size_t num_players() noexcept
+        const string& failure() noexcept
+        void stop() noexcept

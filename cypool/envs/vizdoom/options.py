@@ -1,0 +1,70 @@
+"""Options that both interfaces have, and what an engine is told of them."""
+import numpy as np
+
+from cypool.arguments import check_bool, check_float, check_int
+from cypool.envs.vizdoom import assets
+from cypool.spec import Array
+
+MAX_SEED = 2**32 - 1             # what the game takes
+MAX_PLAYERS = 16                 # of a match
+
+
+def lines_of(config):
+    """Returns a dict of config keys and values as lines of a config."""
+    lines = []
+    for key, value in config.items():
+        if isinstance(value, bool):
+            value = str(value).lower()
+        elif isinstance(value, list | tuple):
+            value = f"{{ {' '.join(map(str, value))} }}"
+        lines.append(f"{key} = {value}")
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def check_text(name, value):
+    """Returns `value` if it is a string, else raises a TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a str, got {value!r}")
+    return str(value)
+
+
+def player_arguments(num_players, num_bots, game_args):
+    """Returns the arguments of each player's engine, besides those of the config."""
+    bots = f" +viz_bots_path {assets.package() / 'bots.cfg'}" if num_bots > 0 else ""
+    if num_players == 1:
+        host = " -host 1 -deathmatch +sv_forcerespawn 1" if num_bots > 0 else ""
+        return [f"{game_args}{host}{bots}"]
+    common = " +viz_connect_timeout 60 +sv_forcerespawn 1"
+    return [
+        f"-host {num_players} -netmode 0 -deathmatch +name Player0{common}{bots} {game_args}",
+        *(f"-join 127.0.0.1 +name Player{k}{common} {game_args}" for k in range(1, num_players))]
+
+
+def common_options(facts, wad_path, iwad_path, frame_skip, game_args, num_players, num_bots, engine_timeout,
+                   engine_pid):
+    """Checks the options that both interfaces have, and finds the files; returns them as they are to be kept."""
+    # the library's own way to find them depends on where its code is
+    wad = assets.find_data("wad_path", wad_path or facts.wad) if wad_path or facts.wad else ""
+    iwad = assets.find_data("iwad_path", iwad_path or facts.iwad) if iwad_path or facts.iwad else assets.default_iwad()
+    assets.check_map("doom_map", facts.map, {"iwad_path": iwad} | ({"wad_path": wad} if wad else {}))
+    return {
+        "wad_path": wad,
+        "iwad_path": iwad,
+        "frame_skip": check_int("frame_skip", frame_skip, 1, 10_000),
+        "game_args": check_text("game_args", game_args),
+        "num_players": check_int("num_players", num_players, 1, MAX_PLAYERS),
+        "num_bots": check_int("num_bots", num_bots, 0, MAX_PLAYERS - 1),
+        "engine_timeout": check_float("engine_timeout", engine_timeout, 0.001, 1e6),
+        "engine_pid": check_bool("engine_pid", engine_pid),
+    }
+
+
+def common_info(options):
+    """Describes the infos that both interfaces have; `Doom.tell` writes them in this order."""
+    lead = (options["num_players"],) if options["num_players"] > 1 else ()
+    info = {"engine_restarted": Array((), np.bool_)}
+    if lead:
+        info |= {"player_reward": Array(lead, np.float64), "player_dead": Array(lead, np.bool_)}
+    if options["engine_pid"]:
+        info["engine_pid"] = Array(lead, np.int32)
+    return info

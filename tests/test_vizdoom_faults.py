@@ -1,0 +1,378 @@
+"""Doom: engines that fail, processes that end with engines running, and matches of several players."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import psutil
+import pytest
+
+import cypool
+from cypool.compat import envpool
+from cypool.envs.vizdoom import assets
+
+SHARED = Path("/dev/shm")
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    """Has each test run in a folder of its own, in which engines must leave nothing."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def engines():
+    """Our engines, as processes."""
+    found = []
+    for process in psutil.Process().children():
+        # it may end at this moment
+        with suppress(psutil.NoSuchProcess):
+            if process.name() == "vizdoom":
+                found.append(process)
+    return found
+
+
+def memory_of(workshop):
+    """What engines have in shared memory, of those that were started from a folder."""
+    ids = {name.removeprefix("ViZDoomMQDoom") for name in Path(workshop, "names").read_text().split()}
+    return [path.name for path in SHARED.iterdir() if any(path.name.endswith(id) for id in ids)]
+
+
+def assert_nothing_left(folder):
+    # other tests' servers of processes stay
+    assert not [each for each in psutil.Process().children() if "python" not in each.name()]
+    assert not memory_of(assets.workshop()[0])
+    assert not list(folder.iterdir())
+
+
+def idle(env):
+    """Actions that press nothing."""
+    space = env.action_space
+    return np.zeros(space.shape, space.dtype)
+
+
+@pytest.mark.parametrize("id", ["VizdoomBasic-v1", "Basic-v1"])
+def test_a_killed_engine_truncates_its_episode_only(id, empty_folder):
+    with cypool.make(id, num_envs=3, seed=1, num_threads=3, engine_pid=True) as env:
+        _, info = env.reset()
+        pids = info["engine_pid"]
+        for turn in range(12):
+            victim = turn % 3
+            os.kill(pids[victim], signal.SIGKILL)
+            _, reward, terminated, truncated, info = env.step(idle(env))
+            assert info["engine_restarted"].tolist() == truncated.tolist() == [i == victim for i in range(3)]
+            assert not reward[victim] and not terminated.any() and info["engine_pid"][victim] == 0
+            _, _, terminated, truncated, info = env.step(idle(env))
+            assert not truncated.any() and not info["engine_restarted"].any() and info["elapsed_step"][victim] == 0
+            assert [a == b for a, b in zip(pids, info["engine_pid"], strict=True)] == [i != victim for i in range(3)]
+            pids = info["engine_pid"]
+    assert_nothing_left(empty_folder)
+
+
+def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
+    rng = np.random.default_rng(0)
+    done = threading.Event()
+    kills = []
+
+    def kill(spared):
+        while not done.wait(rng.random() * 0.3):
+            # those that start at this moment, too
+            for process in engines():
+                if process.pid not in spared and rng.random() < 0.3:
+                    with suppress(psutil.NoSuchProcess):
+                        process.kill()
+                        kills.append(process.pid)
+
+    with cypool.make("VizdoomBasic-v1", num_envs=4, seed=9, num_threads=4, frame_skip=4,
+                     engine_pid=True) as env, \
+            cypool.make("VizdoomBasic-v1", num_envs=2, seed=9, frame_skip=4, engine_pid=True) as same:
+        _, info = env.reset()
+        _, their_info = same.reset()
+        killer = threading.Thread(target=kill, args=({*info["engine_pid"][:2], *their_info["engine_pid"]},))
+        killer.start()
+        restarts = 0
+        try:
+            while len(kills) < 30:
+                actions = rng.integers(0, 4, 4)
+                want = same.step(actions[:2])
+                try:
+                    batch = env.step(actions)
+                except cypool.EnvError as error:
+                    # killed three times in a row while it started
+                    assert set(error.causes) <= {2, 3}
+                    batch = error.batch
+                for key, part in want[0].items():
+                    assert np.array_equal(batch[0][key][:2], part), f"{key}, after {len(kills)} kills"
+                for a, b in zip(batch[1:4], want[1:4], strict=True):
+                    assert a[:2].tolist() == b.tolist()
+                restarted = batch[4]["engine_restarted"]
+                restarts += restarted.sum()
+                assert not restarted[:2].any()
+        finally:
+            done.set()
+            killer.join()
+        assert restarts > 5
+        # all goes on
+        env.reset()
+        assert not env.step([0] * 4)[3].any()
+    assert_nothing_left(empty_folder)
+
+
+def test_a_hung_engine_is_replaced(empty_folder):
+    with cypool.make("VizdoomBasic-v1", num_envs=3, num_threads=3, engine_timeout=5, engine_pid=True) as env:
+        _, info = env.reset()
+        for victim in (0, 2):
+            os.kill(info["engine_pid"][victim], signal.SIGSTOP)
+        _, _, terminated, truncated, info = env.step([0] * 3)
+        assert truncated.tolist() == info["engine_restarted"].tolist() == [True, False, True]
+        _, _, _, truncated, info = env.step([0] * 3)
+        assert not truncated.any()
+        os.kill(info["engine_pid"][1], signal.SIGSTOP)
+        _, info = env.reset()
+        assert info["engine_restarted"].tolist() == [False, True, False]
+        # closing waits for none
+        os.kill(info["engine_pid"][1], signal.SIGSTOP)
+    assert_nothing_left(empty_folder)
+
+
+def test_a_program_that_is_no_engine_is_an_error(empty_folder):
+    for program in ("/bin/true", "/bin/false"):
+        with cypool.make("Basic-v1", num_envs=2, vzd_path=program) as env:
+            for _ in range(3):
+                with pytest.raises(cypool.EnvError, match="engine failed 3 times: .* exited unexpectedly") as raised:
+                    env.reset()
+                assert set(raised.value.causes) == {0, 1}
+    assert_nothing_left(empty_folder)
+
+
+def test_memory_of_an_engine_that_ends_while_it_starts_is_removed(empty_folder, tmp_path_factory):
+    program = tmp_path_factory.mktemp("engine") / "vizdoom"
+    program.write_text(f"""#!{sys.executable}
+import sys
+from pathlib import Path
+id = sys.argv[sys.argv.index("+viz_instance_id") + 1]
+Path("/dev/shm/ViZDoomSM" + id).touch()
+Path(__file__).with_name(id).touch()
+""")
+    program.chmod(0o755)
+    with cypool.make("Basic-v1", num_envs=2, vzd_path=str(program)) as env, pytest.raises(cypool.EnvError):
+        env.reset()
+    # three attempts each, which came so far
+    assert len(list(program.parent.iterdir())) == 7
+    assert_nothing_left(empty_folder)
+
+
+PLAY = """
+import os, sys
+import cypool
+from cypool.envs.vizdoom import assets
+env = cypool.make("VizdoomBasic-v1", num_envs=3, num_threads=3, engine_pid=True)
+print(assets.workshop()[0], flush=True)
+_, info = env.reset()
+print(*info["engine_pid"].ravel(), flush=True)
+"""
+MATCH = PLAY.replace("num_envs=3", "num_players=3, scenario_config_file='multi_duel.cfg'")
+
+
+def run(code, play=PLAY):
+    return subprocess.Popen([sys.executable, "-c", play + code], stdout=subprocess.PIPE, text=True,
+                            start_new_session=True)
+
+
+def assert_all_ended(pids):
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=60)
+    assert not alive
+
+
+@pytest.mark.parametrize("play", [PLAY, MATCH], ids=["games", "match"])
+def test_engines_end_with_their_process(play, empty_folder):
+    for _ in range(2):
+        with run("while True: env.step(env.action_space.sample())", play) as process:
+            workshop = process.stdout.readline().strip()
+            pids = [int(pid) for pid in process.stdout.readline().split()]
+            assert len(pids) == 3 and all(psutil.pid_exists(pid) for pid in pids)
+            process.kill()
+        assert_all_ended(pids)
+        # at once: nobody had to clean up
+        assert not memory_of(workshop)
+        assets.sweep()
+        assert not os.path.exists(workshop)
+    assert_nothing_left(empty_folder)
+
+
+def test_processes_killed_while_engines_start_leave_nothing(empty_folder):
+    for wait in np.linspace(0, 0.7, 4):
+        with run("import signal; signal.pause()") as process:
+            workshop = process.stdout.readline().strip()
+            # some moment of the start, whichever
+            time.sleep(wait)
+            pids = [child.pid for child in psutil.Process(process.pid).children()]
+            process.kill()
+        assert_all_ended(pids)
+        left = memory_of(workshop)
+        # as the next process that plays does
+        assets.sweep()
+        assert not os.path.exists(workshop) and not any((SHARED / name).exists() for name in left)
+    assert_nothing_left(empty_folder)
+
+
+def test_ctrl_c_is_for_us_alone():
+    with run("""
+try:
+    print("ready", flush=True)
+    while True: env.step([0] * 3)
+except KeyboardInterrupt:
+    env.reset()
+for _ in range(20): *_, again = env.step([0] * 3)
+print(*again["engine_pid"], flush=True)
+""") as process:
+        process.stdout.readline()
+        pids = process.stdout.readline()
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stdout.readline() == pids and process.wait() == 0
+
+
+def test_ctrl_c_while_engines_start(empty_folder):
+    with run("""
+import signal, threading
+env.close()
+for wait in (0.01, 0.1, 0.3):
+    env = cypool.make("VizdoomBasic-v1", num_envs=4, num_threads=2)
+    # some moment of the start, whichever
+    threading.Timer(wait, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+    try:
+        while True: env.reset()
+    except KeyboardInterrupt:
+        env.reset()
+    print(env.step([0] * 4)[3].any(), flush=True)
+    env.close()
+""") as process:
+        workshop = process.stdout.readline().strip()
+        process.stdout.readline()
+        assert process.stdout.read().splitlines() == ["False"] * 3 and process.wait() == 0
+    assert not os.path.exists(workshop)
+    assert_nothing_left(empty_folder)
+
+
+def test_a_forked_child_leaves_the_engines_alone():
+    with run("""
+if not os.fork():
+    try:
+        env.step([0] * 3)
+    except RuntimeError:
+        del env
+        import gc
+        gc.collect()
+        print("refused", flush=True)
+        sys.exit(0)
+os.wait()
+for _ in range(20): *_, truncated, again = env.step([0] * 3)
+print(*again["engine_pid"], flush=True)
+""") as process:
+        process.stdout.readline()
+        pids = process.stdout.readline()
+        assert process.stdout.read().splitlines() == ["refused", pids.strip()] and process.wait() == 0
+
+
+def test_a_forked_child_without_threads_starts_engines_of_its_own():
+    with run("""
+alone = cypool.make("Basic-v1", num_threads=0, engine_pid=True)
+_, info = alone.reset()
+if not os.fork():
+    *_, truncated, again = alone.step([[0, 0, 0]])
+    *_, last = alone.step([[0, 0, 0]])
+    print(truncated[0], again["engine_restarted"][0], last["engine_pid"][0] not in (0, *info["engine_pid"]), flush=True)
+    alone.close()
+    os._exit(0)
+os.wait()
+*_, truncated, again = alone.step([[0, 0, 0]])
+print(truncated[0], again["engine_pid"][0] == info["engine_pid"][0], flush=True)
+""") as process:
+        process.stdout.readline()
+        process.stdout.readline()
+        assert process.stdout.read().splitlines() == ["True True True", "False True"] and process.wait() == 0
+
+
+# several players
+
+# so many of them: what a player's engine is told, and shows
+FACTS = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
+
+
+def test_a_match_of_two_players(empty_folder):
+    with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", config=FACTS, num_envs=1,
+                     num_players=2, max_episode_steps=15, frame_skip=2, seed=0, engine_pid=True) as env:
+        assert env.single_observation_space["screen"].shape == (2, 120, 160, 3)
+        assert env.single_action_space == gymnasium.spaces.MultiBinary((2, 3))
+        obs, info = env.reset()
+        pids = info["engine_pid"]
+        for t in range(50):
+            assert obs["gamevariables"].tolist() == [[[0, 2], [1, 2]]]
+            # each sees with its own eyes
+            assert not np.array_equal(obs["screen"][0, 0], obs["screen"][0, 1])
+            obs, reward, terminated, truncated, info = env.step(idle(env))
+            assert truncated[0] == (t % 16 == 14) and not terminated[0]
+            assert info["player_reward"].sum(axis=1).tolist() == reward.tolist()
+            assert info["players"]["env_id"].tolist() == [0, 0]
+            # the same engines play one episode after the other
+            assert np.array_equal(info["engine_pid"], pids)
+        for victim in (0, 1):
+            os.kill(pids[0, victim], signal.SIGKILL)
+            *_, truncated, info = env.step(idle(env))
+            assert truncated[0] and info["engine_restarted"][0]
+            obs, _, _, truncated, info = env.step(idle(env))
+            assert not truncated[0] and not set(info["engine_pid"][0]) & set(pids[0])
+            assert obs["gamevariables"].tolist() == [[[0, 2], [1, 2]]]
+            pids = info["engine_pid"]
+    assert_nothing_left(empty_folder)
+
+
+def test_rows_of_players_in_all_interfaces(empty_folder):
+    arguments = {"num_envs": 2, "num_players": 2, "seed": 0, "screen_resolution": "RES_160X120", "game_args": ""}
+    with cypool.make("MultiDuel-v1", batch_size=1, **arguments) as env:
+        env.async_reset()
+        for _ in range(4):
+            obs, _, _, _, info = env.recv()
+            assert obs.shape == (1, 2, *env.single_observation_space.shape[1:])
+            assert info["players"]["env_id"].dtype == np.int32
+            assert info["players"]["env_id"].tolist() == [*info["env_id"], *info["env_id"]]
+            env.send(np.zeros((1, *env.single_action_space.shape)), info["env_id"])
+    with cypool.make_gym("MultiDuel-v1", **arguments) as env:
+        env.reset()
+        *_, info = env.step(np.zeros((2, *env.action_space.shape)))
+        assert info["players"]["env_id"].tolist() == [0, 0, 1, 1]
+    with envpool.make_gymnasium("MultiDuel-v1", **arguments) as env:
+        _, info = env.reset()
+        assert info["players"]["env_id"].tolist() == [0, 0, 1, 1]
+
+
+def test_a_life_is_an_episode_and_the_game_goes_on():
+    with cypool.make("Cig-v1", num_bots=7, game_args="", episodic_life=True, frame_skip=12, max_episode_steps=3000,
+                     seed=1, screen_resolution="RES_160X120", engine_pid=True) as env:
+        _, info = env.reset()
+        pid, lives, steps = info["engine_pid"][0], 0, 0
+        # bots shoot at one who does nothing
+        while lives < 2:
+            *_, terminated, truncated, info = env.step(idle(env))
+            steps += 1
+            assert info["elapsed_step"] == steps and not truncated[0]
+            if terminated[0]:
+                lives += info["DEATHCOUNT"][0] == 1
+                _, reward, *ended, info = env.step(idle(env))
+                steps += 1
+                # counted anew
+                assert not any(ended[:2]) and reward[0] == 0 and info["DEATHCOUNT"][0] == 0
+                assert info["elapsed_step"] == steps and info["engine_pid"][0] == pid
+
+
+def test_bots():
+    with cypool.make("Cig-v1", num_bots=3, game_args="", seed=1) as env:
+        env.reset()
+        assert not any(env.step(idle(env))[3][0] for _ in range(30))
