@@ -1,7 +1,9 @@
 """Checks of environments that anybody can run: is an environment, here and now, what it claims to be?
 
     >>> print(cypool.testing.check_parity("Acrobot-v1"))
+    >>> print(cypool.testing.check_env("my_env/MyEnv-v0"))
 """
+import importlib
 import warnings
 from dataclasses import dataclass
 
@@ -9,7 +11,10 @@ import numpy as np
 
 import cypool
 from cypool.arguments import check_int
+from cypool.contract import Contract, ContractError, check_env
 from cypool.registry import reference_of
+
+__all__ = ["Contract", "ContractError", "Parity", "ParityError", "check_env", "check_parity"]
 
 
 class ParityError(AssertionError):
@@ -70,7 +75,8 @@ def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_m
     """Steps an environment beside its reference, with the same seeds and random actions, and compares all, exactly.
 
     Args:
-        id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`.
+        id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`; or
+            an Atari game with a `preset`, or one whose id has one, and then what that follows.
         num_envs: Environments in the batch.
         num_steps: Steps of the batch, for each seed.
         seeds: Seeds, one run each.
@@ -84,7 +90,8 @@ def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_m
     Raises:
         ParityError: They differ; says where first.
         NotImplementedError: The environment has no `save`, which tells where its random stream is.
-        ValueError: The environment has no reference; or an argument is wrong, as in `cypool.make`.
+        ValueError: The environment has no reference, or that has no such option; or an argument is wrong, as in
+            `cypool.make`.
         ImportError: The reference is not installed.
     """
     reference = reference_of(id)
@@ -110,7 +117,7 @@ def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_m
             # what chance chose has to be the same for both: the map of a FrozenLake
             drawn = {name: value for name, value in ours.env_spec.options.items()
                      if value is not None and defaults[name] is None and name not in options}
-            theirs, version = _make_reference(reference, ours, {**options, **drawn})
+            theirs, version = _make_reference(reference, ours, seed, options, drawn)
             try:
                 ended += _Run(id, seed, ours, theirs).go(num_steps)
             finally:
@@ -119,16 +126,19 @@ def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_m
                   len(ended), sum(ended))
 
 
-def _make_reference(reference, ours, options):
+def _make_reference(reference, ours, seed, options, drawn):
     """Returns the reference as a vector environment like `ours`, and its name and version."""
+    kind, id = reference.split(":", 1)
+    if kind != "gymnasium":
+        return getattr(importlib.import_module(kind), id)(ours, seed, options)
     import gymnasium
 
-    _, id = reference.split(":", 1)
     with warnings.catch_warnings():
         # that there is a newer version of the environment, or that its spaces are unusual
         warnings.simplefilter("ignore")
-        # exact is what the reference is anyway
-        options = {name: value for name, value in options.items() if (name, value) != ("precision", "exact")}
+        # exact is what the reference is anyway, and it computes with the actions that it is given
+        options = {name: value for name, value in {**options, **drawn}.items()
+                   if (name, value) != ("precision", "exact") and name != "action_dtype"}
         theirs = gymnasium.make_vec(id, num_envs=ours.num_envs, vectorization_mode="sync",
                                     vector_kwargs={"autoreset_mode": ours.metadata["autoreset_mode"]},
                                     disable_env_checker=True, **options)
@@ -148,8 +158,12 @@ class _Run:
 
         ours, theirs = self.ours, self.theirs
         for key in ("single_observation_space", "single_action_space"):
-            if getattr(ours, key) != getattr(theirs, key):
-                self._differ(key, getattr(ours, key), getattr(theirs, key))
+            space, their_space = getattr(ours, key), getattr(theirs, key)
+            if key == "single_action_space" and "action_dtype" in ours.env_spec.options:
+                dtype = their_space.dtype
+                space = type(space)(space.low.astype(dtype), space.high.astype(dtype), dtype=dtype)
+            if space != their_space:
+                self._differ(key, space, their_space)
         obs, info = ours.reset()
         their_obs, their_info = theirs.reset(seed=self.seed)
         self._compare("observation", obs, their_obs)
@@ -217,7 +231,12 @@ class _Run:
                 self._compare(f"info {key}", mine, value, theirs[f"_{key}"])
 
     def _compare_streams(self):
-        """Compares where the random streams are: what has been drawn shows in the end, even if nothing came of it."""
+        """Compares where the random streams are: what has been drawn shows in the end, even if nothing came of it.
+
+        Not where the reference's are none of NumPy's.
+        """
+        if self.theirs.np_random is None:
+            return
         for i, (row, generator) in enumerate(zip(self.ours.save().rows, self.theirs.np_random, strict=True)):
             theirs = generator.bit_generator.state
             if row["rng"] != theirs:

@@ -64,8 +64,11 @@ def test_final_observations_and_infos_are_compared(walker):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("id", [id for id in cypool.list_all_envs() if reference_of(id) and "/" not in id])
-def test_everything_that_has_a_reference_equals_it(id, mode):
+@pytest.mark.parametrize("id", [id for id in cypool.list_all_envs()
+                                if (reference_of(id) or "").startswith("gymnasium:") and "/" not in id])
+def test_everything_that_has_a_reference_equals_it(id, mode, tmp_path, monkeypatch):
+    # MuJoCo in the reference writes a log to the current folder
+    monkeypatch.chdir(tmp_path)
     report = check_parity(id, num_envs=3, num_steps=60, seeds=(5,), autoreset_mode=mode, max_episode_steps=9)
     assert report.num_episodes >= 18
 
@@ -80,8 +83,8 @@ def test_maps_of_lakes_also_those_of_chance(options):
 
 
 def test_what_has_no_reference_says_so():
-    with pytest.raises(ValueError, match="'Pong-v5' is registered without a reference.*Acrobot-v1"):
-        check_parity("Pong-v5")
+    with pytest.raises(ValueError, match="'Catch-v0' is registered without a reference.*Acrobot-v1"):
+        check_parity("Catch-v0")
     with pytest.raises(ValueError, match="no environment 'Pongo-v5'"):
         check_parity("Pongo-v5")
 
@@ -103,9 +106,9 @@ def test_wrong_arguments(arguments, error, message):
         check_parity("CartPole-v1", **arguments)
 
 
-@pytest.mark.parametrize("reference", ["CartPole-v1", "gymnasium:", "dm_control:cartpole", 3])
+@pytest.mark.parametrize("reference", ["CartPole-v1", "gymnasium:", "dm_control/cartpole", "a-b:c", 3])
 def test_wrong_references(reference):
-    with pytest.raises(ValueError, match="reference: expected 'gymnasium:<id>'"):
+    with pytest.raises(ValueError, match="reference: expected 'gymnasium:<id>', 'module:function' or None"):
         cypool.register("x/Y-v0", "a.b:C", reference=reference)
 
 

@@ -4,11 +4,51 @@ from libc.string cimport memcpy
 
 cimport numpy as cnp
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from cypool.spec import Discrete
 
 cnp.import_array()
+
+
+def reader_of(spec, int num_envs):
+    """Returns what turns actions of an `EnvSpec` into the array that the engine takes, called with them."""
+    if isinstance(spec.action, Mapping):
+        return DictReader(spec.action, spec.action_bytes, num_envs)
+    return ActionReader(spec.action, num_envs)
+
+
+class DictReader:
+    """An `ActionReader` for each part of actions that are dicts.
+
+    Args:
+        parts: Names and descriptions of the parts.
+        action_bytes: What they take together.
+        num_envs: The most rows there can be.
+    """
+
+    def __init__(self, parts, action_bytes, num_envs):
+        self.readers = {name: ActionReader(part, num_envs) for name, part in parts.items()}
+        self.action_bytes = action_bytes
+
+    def __call__(self, actions):
+        """As `ActionReader`, for a dict of actions.
+
+        Returns:
+            uint8, (k, action_bytes): in each row the parts, one behind the other.
+        """
+        if not isinstance(actions, Mapping) or set(actions) != set(self.readers):
+            raise TypeError(f"actions: expected a dict of {', '.join(self.readers)}, got {actions!r:.200}")
+        parts = []
+        for name, reader in self.readers.items():
+            part = reader(actions[name])
+            parts.append(part.reshape(len(part), -1).view(np.uint8))
+        if len({len(part) for part in parts}) > 1:
+            rows = ", ".join(f"{name} {len(part)}" for name, part in zip(self.readers, parts, strict=True))
+            raise ValueError(f"actions: expected as many rows of each part, got {rows}")
+        return np.concatenate(parts, axis=1)
 
 
 cdef class ActionReader:

@@ -28,6 +28,11 @@ def spec_of(description, name):
     return specs.BoundedArray(description.shape, description.dtype, description.low, description.high, name)
 
 
+def observed_info(spec):
+    """Returns the names and descriptions of an environment's info but for `discount`, which time steps have anyway."""
+    return {name: description for name, description in spec.info.items() if name != "discount"}
+
+
 class DmPool(Face, dm_env.Environment):
     """A batch of environments with dm_env's API, and `send` / `recv` besides.
 
@@ -38,7 +43,7 @@ class DmPool(Face, dm_env.Environment):
       has ended. A row whose environment raised is LAST too, even if it was its reset that failed.
     * reward: float64, (batch_size,). 0 where `first()`: dm_env has None there, which an array cannot hold.
     * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere: also where a time limit cut it,
-      and where `first()`.
+      and where `first()`. That of the environment, if its info has a `discount`.
     * observation: A named tuple: `obs`, an array of shape (batch_size, ...), or a dict or tuple of them; `env_id`
       int32; `elapsed_step` int32; and the environment's own info. Info names that cannot be fields are called by their
       place, `_3` and so on.
@@ -61,7 +66,8 @@ class DmPool(Face, dm_env.Environment):
 
     def __init__(self, pool, spec, autoreset_mode):
         super().__init__(pool, spec)
-        self._observation = namedtuple("Observation", ["obs", "env_id", "elapsed_step", *spec.info], rename=True)
+        self._observation = namedtuple("Observation", ["obs", "env_id", "elapsed_step", *observed_info(spec)],
+                                       rename=True)
         # envs whose next row is a reset's; elapsed_step does not tell, Atari's goes on after a lost life
         self._over = np.zeros(self.num_envs, np.bool_)
 
@@ -72,7 +78,7 @@ class DmPool(Face, dm_env.Environment):
             spec_of(self.env_spec.observation, "obs"),
             spec_of(Array((), np.int32, 0, self.num_envs - 1), "env_id"),
             spec_of(Array((), np.int32, 0, steps), "elapsed_step"),
-            *(spec_of(description, name) for name, description in self.env_spec.info.items()))
+            *(spec_of(description, name) for name, description in observed_info(self.env_spec).items()))
 
     def action_spec(self):
         """Returns the spec of a single environment's action."""
@@ -86,8 +92,8 @@ class DmPool(Face, dm_env.Environment):
         """Returns the spec of a single discount."""
         return specs.BoundedArray((), np.float64, 0, 1, "discount")
 
-    def _start(self, ids, seed, mask=None):
-        super()._start(ids, seed, mask)
+    def _start(self, ids, seed, mask=None, options=None):
+        super()._start(ids, seed, mask, options)
         self._over[... if ids is None else ids] = True
 
     def load(self, state, env_id=None):
@@ -105,5 +111,8 @@ class DmPool(Face, dm_env.Environment):
         ids, ended = info["env_id"], terminated | truncated
         step_type = STEP_TYPES[self._over[ids] + 2 * ended]
         self._over[ids] = ended
+        # fields are fixed: there is no place for what an environment tells when it likes
+        info.pop("told", None)
+        discount = info.pop("discount").astype(np.float64) if "discount" in info else 1.0 - terminated
         # info is in the order of the fields
-        return dm_env.TimeStep(step_type, reward, 1.0 - terminated, self._observation(obs, *info.values()))
+        return dm_env.TimeStep(step_type, reward, discount, self._observation(obs, *info.values()))

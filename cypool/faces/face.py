@@ -3,7 +3,7 @@ import numpy as np
 
 from cypool.arguments import check_float
 from cypool.errors import EnvError
-from cypool.faces.actions import ActionReader
+from cypool.faces.actions import reader_of
 from cypool.state import State
 
 
@@ -37,7 +37,7 @@ class Face:
 
     def __init__(self, pool, spec):
         self._pool = pool
-        self._read = ActionReader(spec.action, pool.num_envs)
+        self._read = reader_of(spec, pool.num_envs)
         self.env_spec = spec
         # plain attributes: training scripts assign some of them
         self.num_envs = pool.num_envs
@@ -50,6 +50,17 @@ class Face:
         """Returns the engine's batch (observation, reward, terminated, truncated, info) as the user gets it."""
         raise NotImplementedError
 
+    def _no_rows(self):
+        """Returns a batch of the engine without rows."""
+        def none(description):
+            return np.zeros((0, *description.shape), description.dtype)
+
+        spec, ids = self.env_spec, np.zeros(0, np.int32)
+        obs = [none(part) for _, part in spec.observations]
+        info = {"env_id": ids, "elapsed_step": ids.copy(), **{key: none(part) for key, part in spec.info.items()}}
+        flags = np.zeros(0, np.bool_)
+        return spec.joined(obs), np.zeros(0), flags, flags.copy(), info
+
     def _received(self, call, *args):
         """Returns the batch that `call(*args)` of the engine brings, laid out, also if it comes in an error."""
         try:
@@ -59,7 +70,7 @@ class Face:
             raise
         return self._laid_out(batch)
 
-    def _start(self, ids, seed, mask=None):
+    def _start(self, ids, seed, mask=None, options=None):
         """Checks all, then seeds, then sends resets."""
         masked = None if mask is None else np.flatnonzero(mask).astype(np.int32)
         max_seed = self.env_spec.max_seed
@@ -76,7 +87,7 @@ class Face:
             if seeds is not None and not np.iterable(seed):
                 seeds = seeds_of([seed + i for i in seeded], len(seeded), max_seed)
         pairs = [] if seeds is None else [(i, s) for i, s in zip(seeded, seeds, strict=True) if s is not None]
-        self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs)
+        self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs, options)
 
     def reset(self, env_id=None, *, seed=None):
         """Starts new episodes and waits for a batch: `async_reset`, then `recv`."""
@@ -191,6 +202,19 @@ class Face:
             raise ValueError(f"env_id: expected environments with pictures of one size, got {sorted(sizes)}")
         return np.stack(frames)
 
+    def xla(self):
+        """Returns functions for code that JAX compiles: `handle, recv, send, step = env.xla()`.
+
+        See `cypool.adapters.jax.Functions`.
+
+        Raises:
+            ImportError: JAX is not there, or in a version that is not supported.
+            ValueError: The face is dm's.
+        """
+        from cypool.adapters.jax import Functions
+
+        return Functions(self)
+
     def close(self):
         """Ends the threads. A second call does nothing."""
         self._pool.close()
@@ -214,9 +238,44 @@ class Face:
 
 
 def _make_again(recipe):
-    from cypool import make
+    from cypool import from_factories, make
 
-    return make(**recipe)
+    return from_factories(**recipe) if "factories" in recipe else make(**recipe)
+
+
+def players_of(spec, env_ids):
+    """Returns what `info["players"]` is: `env_id`, of each player's row the environment, one player after the other."""
+    return {"env_id": env_ids if spec.num_players == 1 else np.repeat(env_ids, spec.num_players)}
+
+
+def add_info(infos, info, row, num_rows):
+    """Adds what one environment tells to the infos of a batch, as Gymnasium's vector environments lay them out.
+
+    Args:
+        infos: Arrays of `num_rows` rows, `_key` saying in which rows there is a `key`; dicts of such for what is a
+            dict. What the engine tells of all rows, it goes on telling.
+        info: The environment's.
+        row: Which row is the environment's.
+        num_rows: How many there are.
+    """
+    for key, value in info.items():
+        if key in ("env_id", "elapsed_step"):
+            continue
+        if isinstance(value, dict):
+            add_info(infos.setdefault(key, {}), value, row, num_rows)
+        else:
+            if key not in infos:
+                kind = type(value)
+                if kind in (int, float, bool) or issubclass(kind, np.number):
+                    infos[key] = np.zeros(num_rows, kind)
+                elif isinstance(value, np.ndarray):
+                    infos[key] = np.zeros((num_rows, *value.shape), value.dtype)
+                else:
+                    infos[key] = np.full(num_rows, None, object)
+            infos[key][row] = value
+        if f"_{key}" not in infos:
+            infos[f"_{key}"] = np.zeros(num_rows, np.bool_)
+        infos[f"_{key}"][row] = True
 
 
 def seeds_of(seed, num_envs, max_seed):

@@ -7,8 +7,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cypool.arguments import check_int
-from cypool.faces.face import Face, ids_of
-from cypool.spec import Discrete
+from cypool.faces.face import Face, add_info, ids_of, players_of
+from cypool.spec import Discrete, MultiBinary
 
 # what follows the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
@@ -22,7 +22,14 @@ def space_of(description):
         return spaces.Dict({key: space_of(part) for key, part in description.items()})
     if isinstance(description, tuple):
         return spaces.Tuple([space_of(part) for part in description])
+    if isinstance(description, MultiBinary):
+        return spaces.MultiBinary(description.shape if len(description.shape) > 1 else description.shape[0])
     return spaces.Box(description.low, description.high, dtype=description.dtype.type)
+
+
+def spaces_of(spec):
+    """Returns the Gymnasium spaces of one environment: of its observation and its action."""
+    return spec.spaces or (space_of(spec.observation), space_of(spec.action))
 
 
 def metadata_of(spec):
@@ -73,7 +80,8 @@ class GymnasiumPool(Face, VectorEnv):
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own. With
       `episode_statistics`, in batches where an episode ended, also `episode`, a dict of `r` (float64, its return, not
       clipped), `l` (int64, its steps) and `t` (float64, seconds it took), 0 where none ended, and `_episode`, the rows
-      where one did.
+      where one did. Where several play in one environment, also `players`, a dict of `env_id`: int32,
+      (batch_size * players,), whose each row of observations is, counted through all players.
 
     Which rows a batch holds, and the other attributes: see `Face`.
 
@@ -97,10 +105,10 @@ class GymnasiumPool(Face, VectorEnv):
         super().__init__(pool, spec)
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
+        self._is_laid_out = not self._same_step and not pool.tells and spec.num_players == 1
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
-        self.single_observation_space = space_of(spec.observation)
-        self.single_action_space = space_of(spec.action)
+        self.single_observation_space, self.single_action_space = spaces_of(spec)
         self.observation_space = batch_space(self.single_observation_space, self.batch_size)
         self.action_space = batch_space(self.single_action_space, self.batch_size)
 
@@ -113,7 +121,7 @@ class GymnasiumPool(Face, VectorEnv):
             seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
                 (of `env_id`, if given). None leaves the random streams where they are.
             options: `{"reset_mask": mask}`, a bool array of shape (num_envs,), resets the environments that are True
-                there, in a synchronous pool.
+                there, in a synchronous pool. What there is besides goes to the environments, if they are Gymnasium's.
 
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
@@ -123,10 +131,12 @@ class GymnasiumPool(Face, VectorEnv):
         if options:
             if not isinstance(options, Mapping):
                 raise TypeError(f"options: expected a dict or None, got {options!r}")
-            if set(options) != {"reset_mask"}:
+            options = dict(options)
+            if "reset_mask" in options:
+                mask = self._mask(options.pop("reset_mask"), env_id)
+            if options and not self._pool.tells:
                 raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
-            mask = self._mask(options["reset_mask"], env_id)
-        self._start(ids, seed, mask)
+        self._start(ids, seed, mask, options)
         obs, _, _, _, info = self._received(self._pool.recv)
         return obs, info
 
@@ -155,7 +165,7 @@ class GymnasiumPool(Face, VectorEnv):
         """
         if out is not None:
             out = self._targets(out)
-        if self._same_step:
+        if not self._is_laid_out:
             return self._received(self._pool.step, self._read(actions), ids_of(env_id), out)
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
         return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
@@ -169,6 +179,21 @@ class GymnasiumPool(Face, VectorEnv):
         if self.is_async:
             raise ValueError("rollout_buffers: expected a synchronous pool, as rows of others are in no fixed order")
         return RolloutBuffers(self.env_spec, check_int("num_steps", num_steps, 1, 2**31 - 1), self.num_envs)
+
+    def torch(self, device="cpu", pin=None):
+        """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.
+
+        Args:
+            device: Where tensors are to be.
+            pin: Whether batches pass through page-locked memory, two buffers in turn; by default for CUDA.
+
+        Raises:
+            ImportError: PyTorch is not there, or in a version that is not supported.
+            ValueError: `pin` for a device that is not CUDA's.
+        """
+        from cypool.adapters.torch import TorchPool
+
+        return TorchPool(self, device, pin)
 
     def render(self, env_id=None):
         """Draws environments.
@@ -230,9 +255,16 @@ class GymnasiumPool(Face, VectorEnv):
         return tuple(arrays)
 
     def _laid_out(self, batch):
-        if not self._same_step:
+        if self._is_laid_out:
             return batch
         obs, reward, terminated, truncated, info = batch
+        told = info.pop("told", ())
+        for row, own, _ in told:
+            add_info(info, own, row, len(reward))
+        if self.env_spec.num_players > 1:
+            info["players"] = players_of(self.env_spec, info["env_id"])
+        if not self._same_step:
+            return batch
         final_obs, final_info = info.pop("final")
         ended = terminated | truncated
         if ended.any():
@@ -246,6 +278,8 @@ class GymnasiumPool(Face, VectorEnv):
                 info["final_info"][key] = np.zeros_like(values)
                 info["final_info"][key][rows] = values[rows]
                 info["final_info"][f"_{key}"] = ended.copy()
+            for row, _, final in told:
+                add_info(info["final_info"], final or {}, row, len(reward))
             info["_final_obs"], info["_final_info"] = ended.copy(), ended
         return batch
 

@@ -1,14 +1,14 @@
-from Cython.Build import cythonize
-from setuptools import Extension, setup
+from importlib.util import find_spec
+from pathlib import Path
 
-import cypool
+from setuptools import setup
 
+from cypool.build import extension
 
-def extension(name):
-    return Extension(name, [name.replace(".", "/") + ".pyx"], include_dirs=[cypool.get_include()],
-                     language="c++", extra_compile_args=["-std=c++20"])
+# nothing of it is linked, as it is cypool that calls MuJoCo
+MUJOCO = Path(find_spec("mujoco").origin).with_name("include")
 
-
-setup(packages=["walker"],
-      ext_modules=cythonize([extension(f"walker.{name}") for name in ("walk", "trouble", "pretender", "draws")],
-                            language_level=3))
+setup(packages=["walker"], package_data={"walker": ["robot.xml"]}, ext_modules=[
+    *(extension(f"walker.{name}") for name in ("walk", "trouble", "pretender", "draws", "careless", "hooks")),
+    extension("walker.robot", include_dirs=[str(MUJOCO)]),
+])

@@ -3,7 +3,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.env cimport Rng, categorical, import_cypool, integers, uniform
+from cypool.env cimport Rng, categorical, import_cypool, integers, normal, uniform
 
 import_cypool()
 
@@ -29,3 +29,9 @@ def draw_doubles(bit_generator, double low, double high, int count):
     """So many doubles in [low, high)."""
     cdef const Rng* rng = stream_of(bit_generator)
     return [uniform(rng, low, high) for _ in range(count)]
+
+
+def draw_normals(bit_generator, double mean, double deviation, int count):
+    """So many doubles of a normal distribution."""
+    cdef const Rng* rng = stream_of(bit_generator)
+    return [normal(rng, mean, deviation) for _ in range(count)]

@@ -145,4 +145,5 @@ cdef class Bare(Env):
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
+        (<double*>out.obs[0])[0] = 0
         return 0

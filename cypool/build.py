@@ -1,0 +1,227 @@
+"""Compiles environments outside cypool's tree: `extension` for a package's setup.py, `compile` while you try things.
+
+Both need Cython, setuptools and a C++ compiler: `pip install "cypool[build]"`.
+"""
+import hashlib
+import importlib
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import warnings
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import cypool
+from cypool.errors import CompileError
+
+# one rounding where NumPy has one, and integers that wrap, as in cypool itself
+FLAGS = ["-std=c++20", "-O2", "-ffp-contract=off", "-fwrapv"]
+DIRECTIVES = {"language_level": "3", "embedsignature": "True"}
+
+# run in an interpreter of its own: setuptools leaves traces in the one it runs in
+_COMPILE = """
+import sys
+from setuptools import Extension, setup
+name, source, target, include_dirs, flags = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5]
+module = Extension(name, [source], include_dirs=include_dirs.split("\\n"), extra_compile_args=flags.split("\\n"),
+                   language="c++")
+setup(name=name, ext_modules=[module],
+      script_args=["-q", "build_ext", "--build-lib", target, "--build-temp", target])
+"""
+
+
+def extension(name, sources=None, **arguments):
+    """Declares a module of environments, for a package's `setuptools.setup(ext_modules=[...])`.
+
+    Args:
+        name: Its dotted name, such as "my_env.my_env".
+        sources: The .pyx, and the C++ files that belong to it; by default the .pyx of that name, "my_env/my_env.pyx".
+        **arguments: What else `setuptools.Extension` takes; lists come after cypool's own.
+
+    Returns:
+        A `setuptools.Extension`.
+
+    Raises:
+        ImportError: Cython or setuptools is missing.
+    """
+    _need()
+    from setuptools import Extension
+
+    include = Path(cypool.get_include())
+    if sources is None:
+        sources = [name.replace(".", "/") + ".pyx"]
+    module = Extension(name, sources, **{
+        "language": "c++",
+        **arguments,
+        "include_dirs": [str(include), *arguments.get("include_dirs", ())],
+        "extra_compile_args": [*FLAGS, *arguments.get("extra_compile_args", ())],
+        # compiled again when the contract has changed
+        "depends": [*map(str, _contract()), *arguments.get("depends", ())],
+    })
+    # for Cython's build_ext, which setuptools takes if there is one
+    module.cython_directives = DIRECTIVES
+    module.cython_c_in_temp = True
+    return module
+
+
+def compile(source, name=None, *, max_episode_steps=None, **options):
+    """Compiles an environment, unless it was before, and registers it; for prototypes and notebooks.
+
+    What is compiled stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, of the
+    files beside it that may be included, and of all it is compiled with. A changed text is compiled anew, and takes
+    the place of the old; pools that exist keep what they have.
+
+    Args:
+        source: A path of a .pyx; or its text, which has more than one line.
+        name: Which class is the environment; not needed if the text has one.
+        max_episode_steps, **options: As in `cypool.register`.
+
+    Returns:
+        The id for `cypool.make`: "local/<class>-v0".
+
+    Raises:
+        CompileError: It does not compile. The message shows the lines that are wrong.
+        ValueError: There is no such class.
+        FileNotFoundError: There is no such file.
+        ImportError: Cython or setuptools is missing, or the compiled module cannot be imported.
+    """
+    from cypool.registry import is_env, register_again
+
+    module = load(source)
+    own = [each for each in vars(module).values() if is_env(each) and each.__module__ == module.__name__]
+    names = [cls.__name__ for cls in own]
+    if name is None and len(names) == 1:
+        name = names[0]
+    if name not in names:
+        known = ", ".join(names) or "which has none"
+        raise ValueError(f"name: expected one of the environments of the source, {known}, got {name!r}")
+    id = f"local/{name}-v0"
+    register_again(id, f"{module.__name__}:{name}", max_episode_steps, options)
+    return id
+
+
+def load(source):
+    """Compiles a .pyx, unless it was before, and imports it: any module, such as one of hooks.
+
+    Args, Raises: As in `compile`.
+
+    Returns:
+        The module.
+    """
+    path, text = _read(source)
+    stem = path.stem if path else "cell"
+    if not re.fullmatch(r"[A-Za-z_]\w*", stem):
+        raise ValueError(f"source: expected a file with a name that a module can have, got {path}")
+    # Cython keeps the name inside; one for each text lets old and new live side by side
+    key = _key(path, text)
+    name = f"{stem}_{key[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    target = _cache() / key[:2] / (name + sysconfig.get_config_var("EXT_SUFFIX"))
+    if not target.exists():
+        _make(path, text, name, target)
+    spec = spec_from_file_location(name, target, loader=ExtensionFileLoader(name, str(target)))
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _read(source):
+    """Returns (path, text); path is None for a text."""
+    if isinstance(source, str) and "\n" in source:
+        return None, source
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"source: expected a path or the text of a .pyx, got {source!r}")
+    path = Path(source).absolute()
+    if path.suffix != ".pyx":
+        raise ValueError(f"source: expected a path that ends in .pyx, or a text of several lines, got {str(source)!r}")
+    return path, path.read_text()
+
+
+def _contract():
+    """The files that a plug-in is compiled against."""
+    package = Path(cypool.__file__).resolve().parent
+    return [*sorted(package.glob("*.pxd")), *sorted(Path(cypool.get_include(), "cypool").glob("*.h"))]
+
+
+def _key(path, text):
+    """A hash of all that the compiled module depends on."""
+    _need()
+    import Cython
+
+    total = hashlib.sha256()
+    beside = []
+    if path:
+        beside = [each for each in sorted(path.parent.iterdir())
+                  if each.suffix in (".pxd", ".pxi", ".h", ".hpp", ".hh") and each.is_file()]
+    said = [sys.version, Cython.__version__, *FLAGS, *map(str, DIRECTIVES.items()), str(path), text]
+    said += [os.environ.get(variable, "") for variable in ("CXX", "CC", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")]
+    for part in [each.encode() for each in said] + [each.read_bytes() for each in (*_contract(), *beside)]:
+        total.update(b"%d:" % len(part) + part)
+    return total.hexdigest()
+
+
+def _cache():
+    """The folder of compiled modules."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = Path(os.environ.get("CYPOOL_CACHE") or os.path.join(base, "cypool")).absolute() / "compiled"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CompileError(f"CYPOOL_CACHE: expected a folder to keep compiled modules in: {error}") from None
+    return folder
+
+
+def _make(path, text, name, target):
+    """Writes the compiled module to `target`."""
+    target.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work:
+        source = path
+        if path is None:
+            source = Path(work, "cell.pyx")
+            source.write_text(text)
+        generated = Path(work, f"{name}.cpp")
+        directives = [word for pair in DIRECTIVES.items() for word in ("-X", "=".join(pair))]
+        # errors of the C++ compiler are told in lines of the .pyx too
+        said = _run(source, work, ["-m", "cython", "--cplus", "--line-directives", "-I", str(source.parent),
+                                   *directives, "--module-name", name, str(source), "-o", str(generated)])
+        if said:
+            warnings.warn(f"{source.name}: {said}", stacklevel=4)
+        include_dirs = [cypool.get_include(), str(source.parent)]
+        _run(source, work, ["-c", _COMPILE, name, str(generated), work, "\n".join(include_dirs), "\n".join(FLAGS)])
+        # in one step: another process may compile the same
+        os.replace(Path(work, target.name), target)
+
+
+def _run(source, work, arguments):
+    """Runs Python with these arguments; returns what it said, or raises a CompileError of it."""
+    # what can be imported here can be cimported there
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join(os.path.abspath(folder) for folder in sys.path))
+    done = subprocess.run([sys.executable, *arguments], cwd=work, env=env, capture_output=True, text=True,
+                          errors="replace")
+    # of a text the lines only
+    said = (done.stdout + done.stderr).replace(f"{work}{os.sep}", "").strip()
+    if done.returncode:
+        raise CompileError(f"{source.name} does not compile:\n\n{said}")
+    return said
+
+
+def _need():
+    """Looks for what compiles; setuptools is for another interpreter, in this one it might complain of distutils."""
+    for module in ("Cython", "setuptools"):
+        try:
+            found = importlib.import_module(module) if module == "Cython" else find_spec(module)
+        except ImportError:
+            found = None
+        if found is None:
+            raise ImportError(f"compiling an environment takes {module}: pip install \"cypool[build]\", or "
+                              '"setuptools>=77" "Cython>=3.2,<4"')

@@ -1,0 +1,353 @@
+"""Does an environment keep the contract that users, and the engine, rely on? `cypool.testing.check_env`."""
+import pickle
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+import cypool
+from cypool.arguments import check_bool, check_int
+from cypool.errors import EnvError, RowError
+
+THREADS = (1, 2, 5)
+MODES = ("NextStep", "SameStep", "Disabled")
+PATIENCE = 60  # seconds that one step may take, at most
+
+
+class ContractError(AssertionError):
+    """An environment breaks the contract; the message says how, and where first."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What `check_env` found to hold.
+
+    Attributes:
+        id: The environment.
+        options: Its options.
+        num_envs, num_steps: Size of each run.
+        num_episodes: Episodes that ended in one of them.
+        held: What was checked.
+        left_out: What could not be, and why.
+    """
+
+    id: str
+    options: dict
+    num_envs: int
+    num_steps: int
+    num_episodes: int
+    held: tuple
+    left_out: tuple
+
+    def __str__(self):
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        lines = [f"{self.id}{options} keeps the contract, in runs of {self.num_envs} envs x {self.num_steps} steps "
+                 f"({self.num_episodes} episodes):"]
+        lines += [f"  holds: {each}" for each in self.held]
+        lines += [f"  left out: {each}" for each in self.left_out]
+        return "\n".join(lines)
+
+
+def check_env(id, *, num_envs=3, num_steps=100, seed=0, without_gil=True, **options):
+    """Checks with random actions that an environment does what cypool promises of every environment.
+
+    * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
+    * Observations lie in their space, rewards are finite.
+    * The same seed and actions give the same bytes, whatever the number of threads, in synchronous and asynchronous
+      pools, and after a reset with that seed.
+    * `save` takes down all there is: `load` brings it back, in this pool, in another one, and after pickling.
+    * The autoreset modes have the same episodes.
+    * A step that fails costs a row, and nothing else.
+    * Its steps and resets run without the GIL.
+
+    Args:
+        id: A registered id.
+        num_envs: Environments in the batch, at least 2.
+        num_steps: Steps of each run.
+        seed: Seed of the environments, and of the actions.
+        without_gil: Whether it claims to run without the GIL; compiled ones do.
+        **options: Options of the environment, and `max_episode_steps`; by default a fifth of `num_steps`, or the id's
+            own if that is less, so that episodes end.
+
+    Returns:
+        A `Contract`, to be printed.
+
+    Raises:
+        ContractError: It does not; says what, and where first.
+        EnvError: It raised.
+        ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`.
+    """
+    num_envs = check_int("num_envs", num_envs, 2, 2**20)
+    num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
+    seed = check_int("seed", seed, 0, 2**31 - 1 - num_envs)
+    without_gil = check_bool("without_gil", without_gil)
+    return _Check(id, num_envs, num_steps, seed, options).go(without_gil)
+
+
+@dataclass
+class _Event:
+    """What one environment showed at a time: the start of an episode, or a step of one."""
+
+    values: dict  # name -> array, or number
+    ended: bool
+
+    def difference(self, other):
+        """The first name whose value differs, or None."""
+        for name, value in self.values.items():
+            if name not in other.values or np.asarray(value).tobytes() != np.asarray(other.values[name]).tobytes():
+                return name
+        return None
+
+
+class _Check:
+    def __init__(self, id, num_envs, num_steps, seed, options):
+        self.id, self.num_envs, self.num_steps, self.seed = id, num_envs, num_steps, seed
+        spec = cypool.make_spec(id, **options)
+        self.options = options
+        if "max_episode_steps" not in options:
+            limit = max(num_steps // 5, 2)
+            self.options = {**options, "max_episode_steps": min(limit, spec.max_episode_steps or limit)}
+        self.held, self.left_out = [], []
+        with self.make() as env:
+            self.spec = env.env_spec
+            env.action_space.seed(seed)
+            samples = [env.action_space.sample() for _ in range(num_steps)]
+        # by step and environment
+        if isinstance(self.spec.action, Mapping):
+            self.actions = {name: np.array([each[name] for each in samples]) for name in self.spec.action}
+        else:
+            self.actions = np.array(samples)
+
+    def make(self, **arguments):
+        return cypool.make(self.id, **{"num_envs": self.num_envs, "seed": self.seed, "num_threads": 0, **arguments,
+                                       **self.options})
+
+    def actions_of(self, steps, ids):
+        """Returns a batch of actions: those of some steps, of some environments."""
+        if isinstance(self.actions, dict):
+            return {name: part[steps, ids] for name, part in self.actions.items()}
+        return self.actions[steps, ids]
+
+    def go(self, without_gil):
+        # before it can do harm
+        self.watch_rows()
+        with self.make() as env:
+            events = self.play(env)
+            self.look_at_spaces(events)
+            again = self.play(env, seed=self.seed)
+        self.held.append("observations lie in their space, rewards are finite")
+        self.compare(events, again, "after reset(seed) of the same pool")
+        for count in THREADS:
+            with self.make(num_threads=count) as env:
+                self.compare(events, self.play(env), f"with {count} threads")
+        for count in (0, *THREADS):
+            with self.make(num_threads=count, batch_size=self.num_envs // 2) as env:
+                self.compare(events, self.play_asynchronously(env), f"in an asynchronous pool with {count} threads")
+        self.held.append("the same seed and actions give the same bytes: 0, 1, 2 and 5 threads, synchronous and "
+                         "asynchronous, and after reset(seed)")
+        self.save_and_load()
+        for mode in MODES[1:]:
+            with self.make(autoreset_mode=mode) as env:
+                self.compare(events, self.play(env), f"in autoreset mode {mode}")
+        self.held.append("the autoreset modes have the same episodes")
+        self.fail(events)
+        if without_gil:
+            self.hold_the_gil()
+        else:
+            self.left_out.append("runs without the GIL: not claimed")
+        episodes = sum(event.ended for each in events for event in each)
+        return Contract(self.id, self.options, self.num_envs, self.num_steps, episodes, tuple(self.held),
+                        tuple(self.left_out))
+
+    def play(self, env, seed=None, num_steps=None):
+        """Plays so many steps; returns the events of each environment.
+
+        An environment takes its own k-th action in its own k-th step, so that runs compare in which resets take
+        steps and in which they do not.
+        """
+        events = [[] for _ in range(self.num_envs)]
+        taken = np.zeros(self.num_envs, np.int64)
+        mode = env.metadata["autoreset_mode"].value
+        obs, info = env.reset(seed=seed)
+        for i in range(self.num_envs):
+            events[i].append(self.event(obs, info, i))
+        starting = np.zeros(self.num_envs, np.bool_)
+        for _ in range(num_steps or self.num_steps):
+            obs, reward, terminated, truncated, info = env.step(self.actions_of(taken, np.arange(self.num_envs)))
+            ended = terminated | truncated
+            for i in range(self.num_envs):
+                flags = (reward[i], terminated[i], truncated[i])
+                if starting[i]:
+                    self.expect_nothing(i, *flags)
+                    events[i].append(self.event(obs, info, i))
+                elif ended[i] and mode == "SameStep":
+                    final = {name: values[i] for name, values in info["final_info"].items() if name[0] != "_"}
+                    events[i].append(self.event_of(self.spec.parted(info["final_obs"][i]), final, *flags))
+                    events[i].append(self.event(obs, info, i))
+                else:
+                    events[i].append(self.event(obs, info, i, *flags))
+            taken += ~starting
+            taken %= self.num_steps
+            starting = ended if mode == "NextStep" else np.zeros(self.num_envs, np.bool_)
+            if mode == "Disabled" and ended.any():
+                obs, info = env.reset(options={"reset_mask": ended})
+                for i in np.flatnonzero(ended):
+                    events[i].append(self.event(obs, info, i))
+        return events
+
+    def play_asynchronously(self, env):
+        events = [[] for _ in range(self.num_envs)]
+        taken = np.zeros(self.num_envs, np.int64)
+        starting = np.ones(self.num_envs, np.bool_)
+        env.async_reset()
+        for _ in range(self.num_steps):
+            obs, reward, terminated, truncated, info = env.recv()
+            ids = info["env_id"]
+            for row, i in enumerate(ids):
+                flags = () if starting[i] else (reward[row], terminated[row], truncated[row])
+                events[i].append(self.event(obs, info, row, *flags))
+                taken[i] += not starting[i]
+                starting[i] = terminated[row] or truncated[row]
+            env.send(self.actions_of(taken[ids] % self.num_steps, ids), ids)
+        return events
+
+    def event(self, obs, info, row, *flags):
+        parts = [part[row] for part in self.spec.parted(obs)]
+        return self.event_of(parts, {name: info[name][row] for name in (*self.spec.info, "elapsed_step")}, *flags)
+
+    def event_of(self, parts, info, reward=0.0, terminated=False, truncated=False):
+        values = {"observation" if name is None else f"observation {name}": np.array(part)
+                  for (name, _), part in zip(self.spec.observations, parts, strict=True)}
+        values.update({f"info {name}": np.array(value) for name, value in info.items()})
+        values.update(reward=float(reward), terminated=bool(terminated), truncated=bool(truncated))
+        return _Event(values, bool(terminated or truncated))
+
+    def expect_nothing(self, i, reward, terminated, truncated):
+        if reward != 0 or terminated or truncated:
+            self.complain(f"env {i}: the step that starts an episode has reward {reward}, terminated {terminated}, "
+                          f"truncated {truncated}, expected 0, False, False")
+
+    def compare(self, expected, got, where):
+        for i, (first, second) in enumerate(zip(expected, got, strict=True)):
+            for at, (a, b) in enumerate(zip(first, second, strict=False)):
+                name = a.difference(b)
+                if name is not None:
+                    self.complain(f"env {i}, event {at}: {name} is {b.values.get(name)!r} {where}, and was "
+                                  f"{a.values[name]!r} in a synchronous pool without threads")
+
+    def look_at_spaces(self, events):
+        for i, each in enumerate(events):
+            for at, event in enumerate(each):
+                for name, part in self.spec.observations:
+                    key = "observation" if name is None else f"observation {name}"
+                    value = event.values[key]
+                    low, high = (0, part.n - 1) if isinstance(part, cypool.spec.Discrete) else (part.low, part.high)
+                    if not ((value >= low) & (value <= high)).all():
+                        self.complain(f"env {i}, event {at}: {key} {value} is not in {part}")
+                if not np.isfinite(event.values["reward"]):
+                    self.complain(f"env {i}, event {at}: the reward is {event.values['reward']}")
+
+    def watch_rows(self):
+        try:
+            with self.make(debug=True) as env:
+                self.play(env, num_steps=min(self.num_steps, 30))
+        except EnvError as error:
+            if not isinstance(error.__cause__, RowError):
+                raise
+            self.complain(str(error), error)
+        self.held.append("it writes all of its row, and nothing else")
+
+    def save_and_load(self):
+        half = self.num_steps // 2
+        with self.make() as env, self.make(seed=self.seed + 1) as other:
+            self.play(env, num_steps=half)
+            try:
+                state = env.save()
+            except NotImplementedError:
+                self.left_out.append("save and load: it has none")
+                return
+            rest = self.go_on(env)
+            for where, pool, loaded in (
+                    ("after load into the same pool", env, state),
+                    ("after load into another pool", other, state),
+                    ("after load of a pickled state", env, pickle.loads(pickle.dumps(state)))):
+                pool.reset()
+                obs, info = pool.load(loaded)
+                self.compare(rest, self.go_on(pool), where)
+        self.held.append("save and load: the steps that follow have the same bytes")
+
+    def go_on(self, env):
+        events = [[] for _ in range(self.num_envs)]
+        for t in range(self.num_steps // 2, self.num_steps):
+            obs, reward, terminated, truncated, info = env.step(self.actions_of(t, slice(None)))
+            for i in range(self.num_envs):
+                events[i].append(self.event(obs, info, i, reward[i], terminated[i], truncated[i]))
+        return events
+
+    def fail(self, undisturbed):
+        """Has a step of the last environment fail."""
+        from cypool.faces.gymnasium import GymnasiumPool
+        from cypool.making import make_pool
+        from cypool.wrappers.guarded import Faulty
+
+        bad, at = self.num_envs - 1, 3
+
+        def wrap(spec, i, env):
+            return Faulty(spec, i, env, at if i == bad else 0)
+
+        options = dict(self.options)
+        limit = options.pop("max_episode_steps")
+        for count in (0, *THREADS):
+            # never by truncation before the failure
+            pool, spec, _ = make_pool(self.id, num_envs=self.num_envs, num_threads=count, seed=self.seed,
+                                      max_episode_steps=limit, autoreset="next_step", options=options, wrap=wrap)
+            with GymnasiumPool(pool, spec, "NextStep") as env:
+                failures = []
+                env = _Catching(env, failures)
+                events = self.play(env)
+            if len(failures) != 1 or failures[0].causes.keys() != {bad}:
+                self.complain(f"expected one failure of env {bad} with {count} threads, got {failures}")
+            self.compare(undisturbed[:bad], events[:bad], f"beside an env whose step failed, with {count} threads")
+            self.look_at_spaces([[event for event in events[bad] if not event.ended]])
+        self.held.append("a step that fails costs a row, and nothing else")
+
+    def hold_the_gil(self):
+        with self.make(num_threads=1, batch_size=1) as env:
+            # the thread needs the GIL to begin
+            env.async_reset()
+            *_, info = env.recv()
+            env.send(self.actions_of(0, info["env_id"]), info["env_id"])
+            interval = sys.getswitchinterval()
+            try:
+                # nobody else gets the GIL but when this thread waits
+                sys.setswitchinterval(1e6)
+                for t in range(self.num_steps):
+                    if not env._pool.await_holding_gil(PATIENCE):
+                        self.complain(f"a step or reset took the GIL, or longer than {PATIENCE} s")
+                    *_, info = env.recv()
+                    env.send(self.actions_of(t, info["env_id"]), info["env_id"])
+            finally:
+                sys.setswitchinterval(interval)
+        self.held.append("its steps and resets run without the GIL")
+
+    def complain(self, what, cause=None):
+        raise ContractError(f"{self.id}: {what}") from cause
+
+
+class _Catching:
+    """An environment whose failures are kept instead of raised."""
+
+    def __init__(self, env, failures):
+        self._env, self._failures = env, failures
+        self.metadata = env.metadata
+
+    def reset(self, **arguments):
+        return self._env.reset(**arguments)
+
+    def step(self, actions):
+        try:
+            return self._env.step(actions)
+        except EnvError as error:
+            self._failures.append(error)
+            return error.batch

@@ -1,0 +1,53 @@
+"""The pool's side of environments that are stepped in other processes."""
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libcpp.vector cimport vector
+
+from cypool.env cimport Elsewhere, Env
+from cypool.envs.hosted.stage cimport Area, Desk, Places, Stage
+
+
+cdef class Hosted(Env):
+    """An environment whose steps a `Workers` has made."""
+    cdef Workers workers
+    cdef Desk* desk                  # borrowed from the area, as is the next
+    cdef char* place
+    cdef Places places
+    cdef int shown                   # which of its two observations
+    cdef bint sent                   # there is, or will be, an answer that was not taken
+    cdef bint calling                # it is the answer to a call
+    cdef bint failed
+    cdef object error                # why it failed
+    cdef bint lost                   # its process ended since its last reset
+    cdef object seed_to_come
+    cdef object told                 # (info, final info), or None
+
+    cdef int take(self) except -1
+    cdef object call(self, str name, tuple args=*)
+
+
+cdef class Workers(Elsewhere):
+    """The processes that step the environments of a pool."""
+    cdef readonly Area area
+    cdef Places places
+    cdef Stage stage                 # without processes: where environments are stepped
+    cdef object nursery              # subprocess.Popen
+    cdef object channel              # socket to it
+    cdef int setup_fd
+    cdef int64_t timeout_ns          # 0: none
+    cdef list envs                   # Hosted
+    cdef list introductions
+    cdef vector[int32_t] sent        # ids of tasks that are not taken
+    cdef vector[int32_t] called      # workers to be told
+    cdef uint32_t deaths             # as the bell had them last
+    cdef int pid
+    cdef bint closed
+
+    cdef int post(self, int env_id) except -1
+    cdef int ring_all(self) except -1
+    cdef int count_finished(self, int most) except -1
+    cdef int take_finished(self, int32_t* ids, int most) except -1
+    cdef int64_t slice_ns(self) noexcept nogil
+    cdef int look_after(self, bint thoroughly) except -1
+    cdef int bury(self, int worker) except -1
+    cdef int give_up(self, Hosted env, object error) except -1
+    cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil

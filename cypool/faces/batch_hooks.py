@@ -1,0 +1,134 @@
+"""Hooks in Python: they change whole batches between the engine and a face."""
+from collections.abc import Mapping
+
+import numpy as np
+
+from cypool.errors import EnvError
+from cypool.hooks import Batch
+
+
+class HookedPool:
+    """The engine's pool, with hooks in Python called for each batch. What it does not name is the engine's own.
+
+    Args:
+        pool: The engine.
+        spec: The environments' own spec.
+        reward: Function of a `cypool.hooks.Batch`; or None.
+        observation: Function of an observation; or None.
+        described: What it makes, as an `EnvSpec` with that observation.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool, spec, reward, observation, described):
+        self._pool = pool
+        self._spec, self._described = spec, described
+        self._reward, self._observation = reward, observation
+        # by env id
+        self._actions = np.zeros((pool.num_envs, *spec.action.shape), spec.action.dtype)
+        self._over = np.ones(pool.num_envs, np.bool_)
+        self._starts = np.ones(pool.num_envs, np.bool_)
+        self._last = None  # env ids of the last batch
+
+    def __getattr__(self, name):
+        return getattr(self._pool, name)
+
+    def send(self, actions, env_ids=None):
+        self._pool.tell_over(self._over)
+        self._pool.send(actions, env_ids)
+        if env_ids is None:
+            env_ids = self._last if self._pool.is_async else slice(None)
+        self._actions[env_ids] = actions
+        self._starts[env_ids] = self._over[env_ids]
+
+    def send_reset(self, env_ids=None, others=False, seeds=None, options=None):
+        self._pool.send_reset(env_ids, others, seeds, options)
+        # those that are only observed again have no reward either
+        self._starts[slice(None) if env_ids is None or others else env_ids] = True
+
+    def recv(self, timeout=None):
+        try:
+            batch = self._pool.recv(timeout)
+        except EnvError as error:
+            error.batch = self._changed(error.batch)
+            raise
+        return self._changed(batch)
+
+    def step(self, actions, env_ids=None, out=None):
+        if out is not None and len(out[-1]) != len(actions):
+            raise ValueError(f"out: expected arrays of {len(actions)} rows, got {len(out[-1])}")
+        self.send(actions, env_ids)
+        try:
+            batch = self.recv()
+        except EnvError as error:
+            if out is not None:
+                error.batch = self._written(error.batch, out)
+            raise
+        return batch if out is None else self._written(batch, out)
+
+    def load(self, env_ids, states):
+        obs, info = self._pool.load(env_ids, states)
+        return (obs if self._observation is None else self._observed(obs)), info
+
+    def _changed(self, batch):
+        """A batch of the engine's with the hooks' reward and observation."""
+        obs, reward, terminated, truncated, info = batch
+        self._last = info["env_id"].copy()
+        ended = np.flatnonzero(terminated | truncated) if "final" in info else ()
+        if self._reward is not None:
+            led_to = obs
+            if len(ended):
+                final = self._spec.parted(info["final"][0])
+                parts = [part.copy() for part in self._spec.parted(obs)]
+                for part, last in zip(parts, final, strict=True):
+                    part[ended] = last[ended]
+                led_to = self._spec.joined(parts)
+            starts = self._starts[self._last]
+            made = np.asarray(self._reward(Batch(
+                self._last, self._actions[self._last], led_to, reward.copy(), terminated, truncated, info, starts)))
+            if made.shape != reward.shape or made.dtype.kind not in "fiub":
+                raise ValueError(f"reward_hook: expected numbers of shape {reward.shape}, got {made.dtype} of shape "
+                                 f"{made.shape}")
+            reward[:] = made
+            reward[starts] = 0
+        if self._observation is not None:
+            obs = self._observed(obs)
+            if "final" in info:
+                info["final"] = self._finals(info["final"][0], ended, len(reward)), info["final"][1]
+        return obs, reward, terminated, truncated, info
+
+    def _finals(self, final, ended, count):
+        """Last observations as the hook makes them, in the rows where an episode ended."""
+        parts = [np.zeros((count, *part.shape), part.dtype) for _, part in self._described.observations]
+        if len(ended):
+            last = self._observed(self._spec.joined([part[ended] for part in self._spec.parted(final)]))
+            for part, values in zip(parts, self._described.parted(last), strict=True):
+                part[ended] = values
+        return self._described.joined(parts)
+
+    def _observed(self, obs):
+        """What the hook makes of an observation."""
+        count = len(self._spec.parted(obs)[0])
+        made = self._observation(obs)
+        wanted = self._described.observation
+        if isinstance(wanted, Mapping) and not (isinstance(made, Mapping) and made.keys() == wanted.keys()):
+            raise ValueError(f"observation_hook: expected a dict of {list(wanted)}, got {made!r:.200}")
+        if isinstance(wanted, tuple) and not (isinstance(made, tuple) and len(made) == len(wanted)):
+            raise ValueError(f"observation_hook: expected a tuple of {len(wanted)} arrays, got {made!r:.200}")
+        parts = []
+        for (name, part), values in zip(self._described.observations, self._described.parted(made), strict=True):
+            array = np.asarray(values)
+            if array.shape != (count, *part.shape) or array.dtype != part.dtype:
+                which = "" if name is None else f" as {name}"
+                raise ValueError(f"observation_hook: expected an array of {part.dtype}, shape {(count, *part.shape)}"
+                                 f"{which}, got {array.dtype}, {array.shape}")
+            parts.append(array)
+        return self._described.joined(parts)
+
+    def _written(self, batch, out):
+        """The batch, in the user's arrays."""
+        obs, reward, terminated, truncated, info = batch
+        *parts, reward_out, terminated_out, truncated_out = out
+        for target, source in zip(out, (*self._described.parted(obs), reward, terminated, truncated), strict=True):
+            np.copyto(target, source)
+        return self._described.joined(parts), reward_out, terminated_out, truncated_out, info

@@ -1,0 +1,155 @@
+"""The Gymnasium face with observations or rewards normalized, by statistics that are kept as it goes."""
+from dataclasses import replace
+
+import numpy as np
+
+from cypool.faces.face import ids_of
+from cypool.faces.gymnasium import GymnasiumPool
+from cypool.spec import Array
+
+
+class Moments:
+    """Mean and variance of all rows so far, in double precision.
+
+    Args:
+        shape: Shape of a row.
+
+    Attributes:
+        mean, var: float64, `shape`.
+        count: How many rows, and a ten-thousandth of one of mean 0 and variance 1 with which it begins.
+    """
+
+    def __init__(self, shape):
+        self.mean = np.zeros(shape)
+        self.var = np.ones(shape)
+        self.count = 1e-4
+
+    def update(self, rows):
+        """Takes rows in: shape (k, *shape)."""
+        if not len(rows):
+            return
+        mean, var, count = rows.mean(0, np.float64), rows.var(0, np.float64), len(rows)
+        total = self.count + count
+        apart = mean - self.mean
+        self.mean = self.mean + apart * (count / total)
+        self.var = (self.var * self.count + var * count + apart**2 * (self.count * count / total)) / total
+        self.count = total
+
+
+class NormalizedPool(GymnasiumPool):
+    """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
+
+    As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
+    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none. What
+    they give is equal up to rounding: statistics here are in double precision.
+
+    Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
+
+    Args:
+        pool, spec, autoreset_mode: As for `GymnasiumPool`.
+        obs: Whether observations are normalized; they have to be an array.
+        reward: Whether rewards are.
+
+    Attributes:
+        gamma: The discount of the sum of rewards, 0.99; may be assigned.
+        epsilon: What is added to variances before division, 1e-8; may be assigned.
+        frozen: Whether statistics stay as they are, as in an evaluation; False, may be assigned.
+    """
+
+    def __init__(self, pool, spec, autoreset_mode, obs, reward):
+        if obs:
+            if not isinstance(spec.observation, Array):
+                raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
+            spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
+        super().__init__(pool, spec, autoreset_mode)
+        self.gamma, self.epsilon, self.frozen = 0.99, 1e-8, False
+        self._obs = Moments(spec.observation.shape) if obs else None
+        self._return = Moments(()) if reward else None
+        self._returns = np.zeros(self.num_envs)
+        self._was_over = np.zeros(self.num_envs, np.bool_)
+        # whether the batch that comes is of no step
+        self._only_looks = False
+
+    def normalization(self):
+        """Returns the statistics: a dict of `obs` and `reward`, each None or a dict of `mean`, `var` and `count`."""
+        return {name: moments and {"mean": moments.mean.copy(), "var": moments.var.copy(), "count": moments.count}
+                for name, moments in (("obs", self._obs), ("reward", self._return))}
+
+    def load_normalization(self, statistics):
+        """Goes on from what `normalization` returned.
+
+        Raises:
+            ValueError: They are of other observations, or of a pool that normalizes something else.
+        """
+        own = self.normalization()
+        for name, moments in (("obs", self._obs), ("reward", self._return)):
+            given = statistics.get(name)
+            if (given is None) != (moments is None) or (moments and np.shape(given["mean"]) != moments.mean.shape):
+                raise ValueError(f"statistics: expected them as {own}, got {statistics!r}")
+        for name, moments in (("obs", self._obs), ("reward", self._return)):
+            if moments is not None:
+                given = statistics[name]
+                moments.mean, moments.var = np.array(given["mean"], float), np.array(given["var"], float)
+                moments.count = float(given["count"])
+
+    def reset(self, env_id=None, *, seed=None, options=None):
+        self._only_looks = True
+        try:
+            return super().reset(env_id, seed=seed, options=options)
+        finally:
+            self._only_looks = False
+
+    def step(self, actions, env_id=None, out=None):
+        if out is not None:
+            raise ValueError("out: expected none in a pool that normalizes")
+        return self._received(self._pool.step, self._read(actions), ids_of(env_id), None)
+
+    def load(self, state, env_id=None):
+        self._only_looks = True
+        try:
+            return super().load(state, env_id)
+        finally:
+            self._only_looks = False
+
+    def rollout_buffers(self, num_steps):
+        raise ValueError("rollout_buffers: expected a pool that does not normalize")
+
+    def _start(self, ids, seed, mask=None, options=None):
+        super()._start(ids, seed, mask, options)
+        reset = ids if mask is None else mask
+        reset = slice(None) if reset is None else reset
+        self._returns[reset] = 0
+        self._was_over[reset] = False
+
+    def _laid_out(self, batch):
+        obs, reward, terminated, truncated, info = super()._laid_out(batch)
+        if self._return is not None and not self._only_looks:
+            reward = self._normal_reward(reward, terminated, truncated, info)
+        if self._obs is not None:
+            if not self.frozen:
+                self._obs.update(obs)
+            obs = self._normal(obs)
+            if "_final_obs" in info:
+                for row in np.flatnonzero(info["_final_obs"]):
+                    info["final_obs"][row] = self._normal(info["final_obs"][row])
+        return obs, reward, terminated, truncated, info
+
+    def _normal(self, obs):
+        return ((obs - self._obs.mean) / np.sqrt(self._obs.var + self.epsilon)).astype(np.float32)
+
+    def _normal_reward(self, reward, terminated, truncated, info):
+        ids, over = info["env_id"], terminated | truncated
+        # rows of a reset; within a step that ended an episode there is one, but it is none
+        began = (info["elapsed_step"] == 0) & ~over
+        if not self._same_step:
+            began |= self._was_over[ids]
+        steps = ~began
+        moved = ids[steps]
+        self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
+        if not self.frozen:
+            self._return.update(self._returns[moved])
+        self._was_over[ids] = over
+        if self._same_step:
+            self._returns[ids[over]] = 0
+        return reward / np.sqrt(self._return.var + self.epsilon)
+

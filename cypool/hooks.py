@@ -1,0 +1,173 @@
+"""Hooks: functions of the user's that make an environment's reward, or its observation.
+
+A C function is called where the environment runs, once for each, without the GIL: `void (*)(cypool::Transition*)`, see
+`cypool/transition.h`. A Python function is called where the batch is received, once for all of it, with a `Batch`, or
+for the observation with the observation.
+"""
+import ctypes
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cypool.spec import Array, Discrete
+
+# what Cython calls the type
+_CAPSULE = "void (struct cypool::Transition *)"
+
+
+class Transition(ctypes.Structure):
+    """`cypool::Transition`, for ctypes; see `cypool/transition.h`."""
+
+    _fields_ = [
+        ("obs", ctypes.POINTER(ctypes.c_void_p)),
+        ("info", ctypes.POINTER(ctypes.c_void_p)),
+        ("before", ctypes.POINTER(ctypes.c_void_p)),
+        ("action", ctypes.c_void_p),
+        ("out", ctypes.POINTER(ctypes.c_void_p)),
+        ("reward", ctypes.c_double),
+        ("terminated", ctypes.c_uint8),
+        ("truncated", ctypes.c_uint8),
+        ("env_id", ctypes.c_int32),
+        ("elapsed_step", ctypes.c_int32),
+    ]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a reward hook in Python sees: k rows.
+
+    Attributes:
+        env_id: int32, (k,): whose rows they are.
+        action: (k, ...): what they did.
+        observation: What that led to; where an episode ended the last one of it, in autoreset mode SameStep too. The
+            environment's own, also if there is an observation hook.
+        reward: float64, (k,): the environment's own.
+        terminated, truncated: bool, (k,).
+        info: As `step` returns it.
+        starts: bool, (k,): rows that begin an episode; their reward is 0, whatever the hook returns.
+    """
+
+    env_id: np.ndarray
+    action: np.ndarray
+    observation: Any
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    info: dict
+    starts: np.ndarray
+
+
+class CHook:
+    """A C function, checked as far as its kind allows.
+
+    Attributes:
+        address: Where it is.
+    """
+
+    def __init__(self, address, owner):
+        self.address = address
+        self._owner = owner  # keeps the code alive
+
+    def __reduce__(self):
+        raise TypeError("a hook that is a C function is an address in this process: it cannot be pickled or copied, "
+                        "and neither can a pool that has it")
+
+
+def hook_of(name, function):
+    """Returns a `CHook`, a Python function, or None for None.
+
+    Args:
+        name: What the argument is called.
+        function: An address (int), a capsule of Cython's, a function pointer of ctypes, a Numba `cfunc`; or a
+            Python function of one argument.
+
+    Raises:
+        TypeError: It is none of these, or one of another signature.
+        ValueError: The address is 0 or below.
+    """
+    if function is None or isinstance(function, CHook):
+        return function
+    if isinstance(function, int) and not isinstance(function, bool):
+        if function <= 0:
+            raise ValueError(f"{name}: expected the address of a function, got {function}")
+        return CHook(function, None)
+    kind = type(function)
+    if kind.__name__ == "PyCapsule":
+        return CHook(_in_capsule(name, function), function)
+    if isinstance(function, ctypes._CFuncPtr):
+        return CHook(_of_ctypes(name, function), function)
+    if kind.__module__.partition(".")[0] == "numba" and hasattr(function, "address"):
+        return CHook(_of_numba(name, function), function)
+    if not callable(function):
+        raise TypeError(f"{name}: expected a C function (an address, a Cython capsule, a ctypes function pointer or a "
+                        f"Numba cfunc) or a Python function, got {function!r}")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        # a function in C that does not tell
+        return function
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise TypeError(f"{name}: expected a Python function of one argument, got one of {signature}") from None
+    return function
+
+
+def observation_hook_of(given, spec):
+    """Returns the hook and the description of what it makes.
+
+    Args:
+        given: A function, or a pair of it and a description as `EnvSpec.observation`; None.
+        spec: The environment's; its observation is the description where none is given.
+
+    Raises:
+        TypeError, ValueError: As `hook_of`, or the description is none.
+    """
+    function, described = given if isinstance(given, tuple) and len(given) == 2 else (given, spec.observation)
+    parts = [described]
+    if isinstance(described, dict):
+        parts = list(described.values())
+    elif isinstance(described, tuple):
+        parts = list(described)
+    if not parts or not all(isinstance(part, Array | Discrete) for part in parts):
+        raise TypeError("observation_hook: expected a function, or (function, description) with a cypool.spec.Array or "
+                        f"Discrete, or a dict or tuple of them, got {given!r}")
+    return hook_of("observation_hook", function), described
+
+
+def _in_capsule(name, capsule):
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    said = get_name(capsule)
+    signature = (said or b"").decode(errors="replace")
+    if signature != _CAPSULE:
+        raise TypeError(f"{name}: expected a capsule of a C function {_CAPSULE!r}, as the __pyx_capi__ of a Cython "
+                        f"module has for a 'cdef api void f(Transition* t) noexcept nogil', got one of {signature!r}")
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return get_pointer(capsule, said)
+
+
+def _of_ctypes(name, function):
+    takes = function.argtypes
+    fits = takes is not None and len(takes) == 1 and takes[0] in (ctypes.c_void_p, ctypes.POINTER(Transition))
+    if function.restype is not None or not fits:
+        raise TypeError(f"{name}: expected a ctypes function with restype None and argtypes [POINTER(Transition)] or "
+                        f"[c_void_p], got restype {function.restype!r} and argtypes {takes!r}")
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    if not address:
+        raise ValueError(f"{name}: expected the address of a function, got a null pointer")
+    return address
+
+
+def _of_numba(name, function):
+    from numba import types
+
+    signature = function._sig
+    fits = len(signature.args) == 1 and isinstance(signature.args[0], types.RawPointer | types.CPointer)
+    if signature.return_type != types.void or not fits:
+        raise TypeError(f"{name}: expected a Numba cfunc of cypool.numba.SIGNATURE, void(CPointer(Transition)), got "
+                        f"one of {signature}")
+    return function.address

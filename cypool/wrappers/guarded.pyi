@@ -1,0 +1,6 @@
+# by .ci/stubs: not to be edited
+from cypool.wrappers.wrapper import Wrapper
+
+class Faulty(Wrapper): ...
+
+class Guarded(Wrapper): ...

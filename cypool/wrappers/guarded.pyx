@@ -1,0 +1,93 @@
+"""What debugging watches: whether an environment writes all of its row, and nothing else."""
+from cypool.errors import RowError
+
+from cypool.env cimport Env, Slot
+from cypool.wrappers.wrapper cimport Scratch, Wrapper
+
+cdef enum:
+    LEAST_ZONE = 4096
+
+# what the memory holds before it is observed to: a byte that keeps both was not written
+cdef char[2] FILLS = [0x5A, 0x25]
+
+
+cdef class Guarded(Wrapper):
+    """Has the environment observe to memory with zones around every part, and looks what it wrote.
+
+    A part that is written beyond its end, before its start, not wholly, or not the same twice in a row is a
+    RowError that names it; the pool makes an `EnvError` of that.
+    """
+    cdef Scratch first, second
+
+    def __init__(self, spec, int env_id, Env inner):
+        super().__init__(spec, env_id, inner)
+        # a wrong dtype writes up to eight times as much
+        self.first = Scratch(inner.spec, lambda size: LEAST_ZONE + 8 * size)
+        self.second = Scratch(inner.spec, lambda size: LEAST_ZONE + 8 * size)
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef int k
+        self.lend()
+        self.first.fill(FILLS[0])
+        self.inner.observe(&self.first.slot)
+        self.second.fill(FILLS[1])
+        self.inner.observe(&self.second.slot)
+        for k in range(<int>self.first.sizes.size()):
+            self.look_around(k)
+            self.look_inside(k)
+        self.first.copy_obs(&self.first.slot, out)
+        self.first.copy_info(&self.first.slot, out)
+        return 0
+
+    cdef int look_around(self, int k) except -1 nogil:
+        """Looks at the zones around a part."""
+        cdef const char* start = <char*>self.first.parts[k]
+        cdef size_t zone = self.first.zones[k], size = self.first.sizes[k], at
+        # the farthest byte tells the most
+        for at in range(zone, 0, -1):
+            if start[size + at - 1] != FILLS[0]:
+                self.complain(k, "wrote at least", <long>(size + at))
+        for at in range(zone, 0, -1):
+            if (start - at)[0] != FILLS[0]:
+                self.complain(k, "wrote before the start, at", -<long>at)
+        return 0
+
+    cdef int look_inside(self, int k) except -1 nogil:
+        """Looks for bytes of a part that were not written, or not the same twice."""
+        cdef const char* a = <char*>self.first.parts[k]
+        cdef const char* b = <char*>self.second.parts[k]
+        cdef size_t at
+        for at in range(self.first.sizes[k]):
+            if a[at] == FILLS[0] and b[at] == FILLS[1]:
+                self.complain(k, "left out at least one, number", <long>at)
+            if a[at] != b[at]:
+                self.complain(k, "wrote another one when it was called again, at", <long>at)
+        return 0
+
+    cdef int complain(self, int k, const char* what, long at) except -1 with gil:
+        described = [(f"observation {name}" if name is not None else "observation", part)
+                     for name, part in self.inner.spec.observations]
+        described += [(f"info {name}", part) for name, part in self.inner.spec.info.items()]
+        name, part = described[k]
+        raise RowError(f"{type(self.inner).__name__}.observe, {name}: expected {self.first.sizes[k]} bytes, as "
+                       f"describe tells of {part.dtype}, {part.shape}; it {what.decode()} {at}")
+
+
+cdef class Faulty(Wrapper):
+    """Raises in one step: how does everything else bear it?
+
+    Args:
+        spec, env_id, inner: As a `Wrapper` has them.
+        fails_at: Which step it is, counted from the first.
+    """
+    cdef int fails_at, steps
+
+    def __init__(self, spec, int env_id, Env inner, int fails_at):
+        super().__init__(spec, env_id, inner)
+        self.fails_at = fails_at
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.steps += 1
+        if self.steps == self.fails_at:
+            raise ArithmeticError("on purpose")
+        return Wrapper.step(self, action)

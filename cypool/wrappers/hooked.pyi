@@ -1,0 +1,4 @@
+# by .ci/stubs: not to be edited
+from cypool.wrappers.wrapper import Wrapper
+
+class Hooked(Wrapper): ...

@@ -1,0 +1,88 @@
+"""An environment whose reward or observation is the user's: C functions that run where the environment runs."""
+from libc.math cimport NAN
+from libc.stdint cimport uintptr_t
+from libc.string cimport memset
+
+from cypool.env cimport Env, Slot, Transition
+from cypool.wrappers.wrapper cimport Scratch, Wrapper
+
+cdef extern from "cypool/transition.h" namespace "cypool" nogil:
+    ctypedef void (*Hook)(Transition*) noexcept
+
+
+cdef class Hooked(Wrapper):
+    """Has hooks called for what the environment shows.
+
+    Args:
+        spec: The spec with the observation that the observation hook writes.
+        env_id: Position in the pool.
+        inner: The environment.
+        reward: `cypool.hooks.CHook`, called after each step of an episode; or None.
+        observation: `cypool.hooks.CHook`, called to write a row; or None.
+    """
+    cdef Hook reward_hook, observation_hook
+    cdef tuple owners                # of the hooks' code
+    cdef Scratch even, odd           # own the memory of the next two
+    cdef Slot now, before            # what the environment shows
+    cdef bint looked                 # `now` is up to date
+
+    def __init__(self, spec, int env_id, Env inner, reward, observation):
+        super().__init__(spec, env_id, inner)
+        self.owners = (reward, observation)
+        if reward is not None:
+            self.reward_hook = <Hook><uintptr_t>reward.address
+        if observation is not None:
+            self.observation_hook = <Hook><uintptr_t>observation.address
+        self.even, self.odd = Scratch(inner.spec, lambda size: 0), Scratch(inner.spec, lambda size: 0)
+        self.now, self.before = self.even.slot, self.odd.slot
+
+    cdef int look(self) except -1 nogil:
+        if not self.looked:
+            Wrapper.observe(self, &self.now)
+            self.looked = True
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        self.looked = False
+        return Wrapper.reset(self)
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef Transition seen
+        self.look()
+        self.looked = False
+        Wrapper.step(self, action)
+        if self.reward_hook == NULL:
+            return 0
+        self.now, self.before = self.before, self.now
+        self.look()
+        self.present(&seen)
+        seen.before = <const void**>self.before.obs
+        seen.action = action
+        seen.reward, seen.terminated, seen.truncated = self.reward, self.terminated, self.truncated
+        self.reward_hook(&seen)
+        self.reward, self.terminated, self.truncated = seen.reward, seen.terminated != 0, seen.truncated != 0
+        # the hook's reward is what the episode's return counts
+        self.raw_reward = NAN
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef Transition seen
+        self.look()
+        self.even.copy_info(&self.now, out)
+        if self.observation_hook == NULL:
+            self.even.copy_obs(&self.now, out)
+            return 0
+        self.present(&seen)
+        seen.out = <void**>out.obs
+        self.observation_hook(&seen)
+        return 0
+
+    cdef int load(self, object state) except -1:
+        self.looked = False
+        return Wrapper.load(self, state)
+
+    cdef void present(self, Transition* seen) noexcept nogil:
+        memset(seen, 0, sizeof(Transition))
+        seen.obs = <const void**>self.now.obs
+        seen.info = <const void**>self.now.info
+        seen.env_id, seen.elapsed_step = self.env_id, self.elapsed_step

@@ -1,0 +1,6 @@
+# by .ci/stubs: not to be edited
+from cypool.env import Env
+
+class Scratch: ...
+
+class Wrapper(Env): ...

@@ -1,0 +1,51 @@
+// The words that a pool shares with the processes in which its environments are stepped.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace cypool {
+
+enum Task : uint32_t { STEP, RESET, CALL };                     // what is to be done
+enum DeskState : uint32_t { IDLE, POSTED, AT_WORK, ANSWERED };  // how far it is
+enum Life : uint32_t { STARTING, READY, ENDED };                // of a worker process
+
+// Where the pool hears of answers.
+struct alignas(64) Bell {
+    std::atomic<uint32_t> answers;   // how many there were; the pool sleeps on it
+    std::atomic<uint32_t> target;    // it wants to be woken at so many
+    std::atomic<uint32_t> sleeping;  // whether it does
+    std::atomic<uint32_t> deaths;    // of workers
+    std::atomic<uint32_t> closing;   // workers are to end
+    std::atomic<uint32_t> layout;    // of the area, as a checksum; 0: not known yet
+};
+
+// Where a worker hears of tasks.
+struct alignas(64) Post {
+    std::atomic<uint32_t> rings;  // it sleeps on it
+    std::atomic<uint32_t> sleeping;
+    std::atomic<uint32_t> life;
+    std::atomic<uint32_t> made;   // it has made its environments
+    int32_t status;               // with which it ended, as os.waitpid has it
+    uint64_t letter_bytes;        // in the area of its first environment: why it could not start
+    std::atomic<int64_t> since;   // when it began to start, ns
+};
+
+// A task of an environment and its answer; one cache line. Whose turn it is to write, `state` says.
+struct alignas(64) Desk {
+    std::atomic<uint32_t> state;
+    uint32_t task;
+    uint64_t seed;
+    uint64_t letter_bytes;  // of what is pickled: the way there options or a call, the way back infos or an error
+    double reward;
+    std::atomic<int64_t> since;  // when the work began, ns
+    bool seeded;
+    bool resets;        // a reset follows if the episode ends
+    bool last;          // it does, by the pool's limit
+    bool terminated;
+    bool truncated;
+    bool began_anew;    // the reset that follows is done
+    bool failed;
+};
+
+}  // namespace cypool

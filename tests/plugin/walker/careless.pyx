@@ -1,0 +1,90 @@
+"""An environment that breaks the contract, in one way at a time."""
+import numpy as np
+from cypool.spec import Array, Discrete, EnvSpec
+
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+
+from cypool.env cimport Env, Slot, choice, import_cypool, info_row, obs_row
+
+import_cypool()
+
+cdef int64_t steps_of_all = 0
+
+
+cdef class Careless(Env):
+    """Counts its steps, but for what `fault` says."""
+    cdef int64_t steps, seen
+    cdef bint too_long, too_short, too_early, in_info, fickle, outside, endless, unsteady, forgetful, locked
+    cdef bint untimely
+
+    @staticmethod
+    def describe(fault="none"):
+        return EnvSpec(observation={"steps": Array((3,), np.int16, 0, 1000), "last": Discrete(2)}, action=Discrete(2),
+                       info={"steps": Array((2,), np.float32)})
+
+    def __init__(self, spec, env_id):
+        fault = spec.options["fault"]
+        self.too_long = fault == "too long"
+        self.too_short = fault == "too short"
+        self.too_early = fault == "too early"
+        self.in_info = fault == "in info"
+        self.fickle = fault == "fickle"
+        self.outside = fault == "outside"
+        self.endless = fault == "endless"
+        self.unsteady = fault == "unsteady"
+        self.forgetful = fault == "forgetful"
+        self.locked = fault == "locked"
+        self.untimely = fault == "untimely"
+
+    cdef int reset(self) except -1 nogil:
+        # knows whether the user asked for this reset
+        self.steps = 5 if self.untimely and self.forced else 0
+        self.seen = 0
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        global steps_of_all
+        self.steps += 1
+        steps_of_all += 1
+        self.reward = choice(action)
+        if self.endless and self.steps == 7:
+            self.reward = NAN
+        if self.locked and self.steps == 7:
+            self.count_with_gil()
+        return 0
+
+    cdef int count_with_gil(self) except -1 with gil:
+        self.steps = len(list(range(self.steps)))
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef short* steps = obs_row[short](out, 0)
+        cdef int k
+        self.seen += 1
+        for k in range(3 - self.too_short):
+            steps[k] = <short>self.steps
+        if self.too_long:
+            steps[3] = 1
+        if self.too_early:
+            steps[-1] = 1
+        if self.fickle:
+            steps[0] = <short>self.seen
+        if self.outside and self.steps == 9:
+            steps[1] = -1
+        if self.unsteady:
+            steps[2] = <short>(steps_of_all % 1000)
+        obs_row[int64_t](out, 1)[0] = self.steps % 2
+        if self.in_info:
+            # doubles, where describe says floats
+            info_row[double](out, 0)[0] = info_row[double](out, 0)[1] = 1.5
+        else:
+            info_row[float](out, 0)[0] = info_row[float](out, 0)[1] = <float>self.steps
+        return 0
+
+    cdef object save(self):
+        return 0 if self.forgetful else self.steps
+
+    cdef int load(self, object state) except -1:
+        self.steps = state
+        return 0

@@ -1,0 +1,56 @@
+"""A robot of a stranger's: its own XML, its own rules, on cypool's base class for MuJoCo."""
+import os
+
+from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
+
+from cypool.env cimport import_cypool
+from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
+
+import_cypool()
+
+XML = os.path.join(os.path.dirname(os.path.abspath(__file__)), "robot.xml")
+
+
+cdef class Robot(MujocoEnv):
+    """A finger that is to reach up.
+
+    Observation: float64 (4,): angles and their velocities.
+    Action: float32 (2,) in [-1, 1]: the torques.
+    Reward: The height of the tip, less the cost of the action.
+    Terminated: The tip is above `goal`.
+    Info: `height` float64.
+    """
+    cdef double goal
+    cdef int tip
+
+    @staticmethod
+    def describe(xml_file=XML, frame_skip=10, goal=0.9, **common):
+        model = load_model(xml_file)
+        options = check_options(xml_file=xml_file, frame_skip=frame_skip)
+        options["goal"] = float(goal)
+        return describe_robot(model, model.mj.nq + model.mj.nv, {"height": "float64"}, options, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.goal = spec.options["goal"]
+        self.tip = self.loaded.body("tip")
+
+    cdef int reset_model(self) except -1 nogil:
+        self.add_uniform(0.1, self.init_qpos.data(), self.data.qpos, self.model.nq)
+        self.add_normal(0.01, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        return 0
+
+    cdef int step_model(self) except -1 nogil:
+        cdef double height
+        self.simulate()
+        height = self.data.xpos[3 * self.tip + 2]
+        self.reward = height - self.control_cost(0.01)
+        self.terminated = height > self.goal
+        self.info[0] = height
+        return 0
+
+    cdef int get_obs(self, double* obs) except -1 nogil:
+        obs = put(obs, self.data.qpos, self.model.nq)
+        put(obs, self.data.qvel, self.model.nv)
+        return 0
