@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections import namedtuple
 from collections.abc import Mapping
+from importlib import import_module
 from types import ModuleType
 
 import gymnasium
@@ -15,9 +16,10 @@ import numpy as np
 import cypool
 from cypool import list_all_envs
 from cypool.arguments import check_int
-from cypool.faces.face import Face, ids_of
-from cypool.faces.gym import GymPool
+from cypool.faces.face import Face, ids_of, players_of
+from cypool.faces.gym import GymPool, gyms
 from cypool.faces.gymnasium import GymnasiumPool, space_of
+from cypool.making import make_pool
 from cypool.spec import Array
 
 __version__ = "1.2.5"  # whose interface this is; some libraries ask
@@ -31,8 +33,7 @@ INT32_MAX = np.iinfo(np.int32).max
 COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1, "thread_affinity_offset": -1,
           "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
 # arguments that may be given, but only as what EnvPool has by default
-FIXED = {"max_num_players": 1, "from_pixels": False,
-         "zero_discount_on_life_loss": False}
+FIXED = {"max_num_players": 1, "from_pixels": False}
 
 
 class EnvSpec:
@@ -95,8 +96,8 @@ class EnvPool:
         self.config = config
         self._never_reset = set(range(self.num_envs))
 
-    def _start(self, ids, seed, mask=None):
-        super()._start(ids, seed, mask)
+    def _start(self, ids, seed, mask=None, options=None):
+        super()._start(ids, seed, mask, options)
         self._never_reset.difference_update(range(self.num_envs) if ids is None else ids.tolist())
 
     def _load(self, state, env_id):
@@ -108,16 +109,9 @@ class EnvPool:
         """Returns what `reset` does of what `step` would return."""
         return batch
 
-    def _no_rows(self):
-        """Returns a batch of the engine without rows."""
-        def none(description):
-            return np.zeros((0, *description.shape), description.dtype)
-
-        spec, ids = self.env_spec, np.zeros(0, np.int32)
-        obs = [none(part) for _, part in spec.observations]
-        info = {"env_id": ids, "elapsed_step": ids.copy(), **{key: none(part) for key, part in spec.info.items()}}
-        flags = np.zeros(0, np.bool_)
-        return spec.joined(obs), np.zeros(0), flags, flags.copy(), info
+    def _with_players(self, info):
+        """Returns info with what EnvPool tells of players; in most environments there is one."""
+        return {**info, "players": players_of(self.env_spec, info["env_id"])}
 
     def reset(self, env_id=None, *, seed=None, options=None):
         """Starts new episodes and waits for a batch.
@@ -234,7 +228,7 @@ class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
 
     def _laid_out(self, batch):
         obs, reward, terminated, truncated, info = super()._laid_out(batch)
-        return int32(obs), reward.astype(np.float32), terminated, truncated, _with_players(info)
+        return int32(obs), reward.astype(np.float32), terminated, truncated, self._with_players(info)
 
     def _without_info(self, batch):
         return batch[0], batch[4]
@@ -251,11 +245,11 @@ class LegacyEnvPool(EnvPool, GymPool):
 
     def __init__(self, pool, env_spec, config):
         super().__init__(pool, env_spec, config)
-        self.observation_space = self.single_observation_space = self.spec.observation_space
+        self.observation_space = self.single_observation_space = gyms(self.spec.observation_space)
 
     def _laid_out(self, batch):
         obs, reward, done, info = super()._laid_out(batch)
-        return int32(obs), reward, done, _with_players(info)
+        return int32(obs), reward, done, self._with_players(info)
 
     def _without_info(self, batch):
         return batch[0]
@@ -295,10 +289,12 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
     if env_type not in ("gym", "gymnasium", "dm") or (legacy and env_type == "dm"):
         raise ValueError(f"env_type: expected 'gym', 'gymnasium' or, without legacy, 'dm', got {env_type!r}")
     common, limits, options = _split(task_id, kwargs, legacy)
-    pool, env_spec, chosen = cypool._make_pool(
-        task_id, common["num_envs"], common["batch_size"], common["num_threads"] or None,
-        common["env_seed"] or common["seed"], limits.get("max_episode_steps"), "next_step",
-        options.pop("env_options", None), options, thread_affinity=_affinity(common["thread_affinity_offset"]))
+    pool, env_spec, chosen = make_pool(
+        task_id, num_envs=common["num_envs"], batch_size=common["batch_size"],
+        num_threads=common["num_threads"] or None, seed=common["env_seed"] or common["seed"],
+        max_episode_steps=limits.get("max_episode_steps"), autoreset="next_step",
+        env_options=options.pop("env_options", None), options=options,
+        thread_affinity=_affinity(common["thread_affinity_offset"]))
     if env_type == "dm":
         from cypool.compat.envpool_dm import DMEnvPool as face
     else:
@@ -365,17 +361,21 @@ def register(task_id, entry_point=None, *class_names, **options):
     cypool.register(task_id, entry_point, **options)
 
 
-def install_as_envpool():
+def install_as_envpool(legacy=False):
     """Makes `import envpool` give this module, for libraries that import it themselves.
 
     There are also `envpool.python.envpool.EnvPoolMixin` and `envpool.python.protocol`, which some of them look at.
 
+    Args:
+        legacy: Whether to give `cypool.compat.envpool_legacy` instead, for scripts written for EnvPool 0.4 to 0.6.
+
     Raises:
-        RuntimeError: The real EnvPool is imported already.
+        RuntimeError: The real EnvPool is imported already, or the other one of these two was installed.
     """
-    here = sys.modules[__name__]
+    here = import_module("cypool.compat.envpool_legacy") if legacy else sys.modules[__name__]
     if sys.modules.get("envpool", here) is not here:
-        raise RuntimeError("install_as_envpool: the real envpool is imported already: call this before")
+        other = sys.modules["envpool"].__name__
+        raise RuntimeError(f"install_as_envpool: {other} is imported as envpool already: call this before")
     if "envpool" in sys.modules:
         return
     package = ModuleType("envpool.python")
@@ -445,8 +445,3 @@ def _unpacked(action, env_id):
     if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
         raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")
     return action["action"], action.get("env_id") if env_id is None else env_id
-
-
-def _with_players(info):
-    """Returns info with what EnvPool tells of players, who are the environments."""
-    return {**info, "players": {"env_id": info["env_id"]}}

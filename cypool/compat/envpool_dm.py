@@ -5,7 +5,8 @@ import numpy as np
 from dm_env import specs
 
 from cypool.compat.envpool import EnvPool, beside, int32
-from cypool.faces.dm import DmPool, spec_of
+from cypool.faces.dm import DmPool, observed_info, spec_of
+from cypool.faces.face import players_of
 from cypool.spec import Array, Discrete
 
 Players = namedtuple("Players", ["env_id"])
@@ -13,7 +14,7 @@ Players = namedtuple("Players", ["env_id"])
 
 def state_type(env_spec):
     """Returns the named tuple that EnvPool's dm observations are."""
-    return namedtuple("State", ["env_id", "players", "obs", *env_spec.info], rename=True)
+    return namedtuple("State", ["env_id", "players", "obs", *observed_info(env_spec)], rename=True)
 
 
 def state_spec(env_spec, num_envs):
@@ -25,7 +26,8 @@ def state_spec(env_spec, num_envs):
         observed = spec_of(beside(observed), "obs")
     ids = spec_of(Array((), np.int32, 0, num_envs - 1), "env_id")
     return state_type(env_spec)(ids, Players(ids), observed,
-                                *(spec_of(description, name) for name, description in env_spec.info.items()))
+                                *(spec_of(description, name)
+                                  for name, description in observed_info(env_spec).items()))
 
 
 class DMEnvPool(EnvPool, DmPool):
@@ -60,4 +62,4 @@ class DMEnvPool(EnvPool, DmPool):
         step = super()._laid_out(batch)
         obs, ids, _, *own = step.observation
         return step._replace(reward=step.reward.astype(np.float32), discount=step.discount.astype(np.float32),
-                             observation=self._state(ids, Players(ids), int32(obs), *own))
+                             observation=self._state(ids, Players(**players_of(self.env_spec, ids)), int32(obs), *own))

@@ -130,3 +130,94 @@ def test_bad_tensors(what):
         env.step([0] * NUM, out=(BAD[what](obs), *flags))
     obs, *flags = tensors(env, NUM)
     assert env.step([0] * NUM, out=(obs, *flags))[4]["elapsed_step"].tolist() == [1] * NUM
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("id", ["CartPole-v1", "Blackjack-v1", "Pong-v5"])
+def test_pool_of_tensors(id, mode):
+    kwargs = {"num_envs": NUM, "seed": 0, "max_episode_steps": 20, "autoreset_mode": mode}
+    env, twin = cypool.make(id, **kwargs).torch(), cypool.make(id, **kwargs)
+
+    def check(got, want):
+        pairs = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
+        assert all(tensor.numpy().tobytes() == array.tobytes() for tensor, array in pairs)
+
+    check(env.reset()[0], twin.reset()[0])
+    ended = 0
+    for t in range(45):
+        obs, reward, terminated, truncated, info = env.step(torch.full((NUM,), t % 2))
+        want = twin.step([t % 2] * NUM)
+        check(obs, want[0])
+        check(terminated, want[2])
+        check(truncated, want[3])
+        assert reward.dtype == torch.float32 and reward.tolist() == want[1].astype(np.float32).tolist()
+        assert (info["elapsed_step"] == want[4]["elapsed_step"]).all()
+        if mode == "SameStep" and (want[2] | want[3]).any():
+            assert info["_final_obs"].tolist() == (want[2] | want[3]).tolist()
+            for k, row in enumerate(np.flatnonzero(want[2] | want[3])):
+                final = info["final_obs"]
+                check(tuple(part[k] for part in final) if isinstance(final, tuple) else final[k],
+                      want[4]["final_obs"][row])
+                ended += 1
+    assert ended or mode == "NextStep"
+
+
+def test_pool_of_tensors_shares_its_memory():
+    env = cypool.make("Pong-v5", num_envs=2, seed=0).torch()
+    obs, _ = env.reset()
+    kept = [obs, obs.clone()]
+    assert env.step(torch.zeros(2, dtype=torch.int64))[0].data_ptr() % 64 == 0 and torch.equal(*kept)
+    assert env.num_envs == 2 and env.single_action_space.n == 6
+    env.send(torch.zeros(2, dtype=torch.int64))
+    assert env.recv()[0].shape == (2, 4, 84, 84)
+    assert env.step(torch.tensor([1]), [1])[4]["env_id"].tolist() == [1]
+    with env:
+        pass
+    with pytest.raises(cypool.ClosedError):
+        env.reset()
+
+
+def test_another_device_gets_copies_from_two_buffers():
+    # meta stands in for a device: it holds shapes and dtypes
+    env = cypool.make("CartPole-v1", num_envs=NUM, seed=0, autoreset_mode="SameStep").torch("meta")
+    assert env.reset()[0].device.type == "meta"
+    twin = cypool.make("CartPole-v1", num_envs=NUM, seed=0)
+    twin.reset()
+    places = []
+    for t in range(4):
+        obs, reward, terminated, truncated, _ = env.step([t % 2] * NUM)
+        want = twin.step([t % 2] * NUM)[0]
+        filled = env._buffers[t % 2].arrays[0]
+        assert (filled == want).all()
+        places.append(filled.ctypes.data)
+        assert obs.is_meta and obs.shape == (NUM, 4) and reward.is_meta and truncated.dtype == torch.bool
+    assert places[0] == places[2] != places[1] == places[3]
+
+
+@pytest.mark.parametrize("kwargs", [{"batch_size": 2}, {"normalize_obs": True}])
+def test_another_device_without_buffers(kwargs):
+    env = cypool.make("CartPole-v1", num_envs=NUM, **kwargs).torch("meta")
+    obs, info = env.reset()
+    assert all(tensor.is_meta for tensor in (obs, *env.step([0] * len(obs), info["env_id"])[:4]))
+
+
+def test_devices_it_cannot_use():
+    with pytest.raises(ValueError, match="^pin: expected False for device 'cpu', got True"):
+        cypool.make("CartPole-v1").torch(pin=True)
+
+
+if torch.cuda.is_available():
+    @pytest.mark.parametrize("pin", [True, False])
+    def test_cuda(pin):
+        env = cypool.make("Pong-v5", num_envs=NUM, seed=0).torch("cuda", pin=pin)
+        twin = cypool.make("Pong-v5", num_envs=NUM, seed=0)
+        env.reset()
+        twin.reset()
+        got, want = [], []
+        for t in range(50):
+            actions = torch.full((NUM,), t % 6)
+            got.append(env.step(actions.cuda())[:4])
+            want.append(twin.step(actions)[:4])
+        for ours, theirs in zip(got, want, strict=True):
+            for tensor, array in zip(ours, theirs, strict=True):
+                assert tensor.is_cuda and (tensor.cpu().numpy() == array).all()

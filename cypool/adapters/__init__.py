@@ -1,0 +1,61 @@
+"""Pools in the terms of the libraries people train with: a module for each, imported only by those who have it."""
+import importlib
+import re
+from importlib.metadata import version
+
+
+def require(module, package, least, below):
+    """Imports `module` of a library, or says what to install.
+
+    Args:
+        module: What to import.
+        package: What brings it, as pip calls it; also the name of the extra.
+        least, below: The versions supported: at least the one, below the other.
+
+    Returns:
+        The module.
+
+    Raises:
+        ImportError: The library is not there, or in another version.
+    """
+    wanted = f"{package} {least} or later, below {below}"
+    install = f'pip install "cypool[{package}]"'
+    try:
+        found = importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(f"{module}: expected {wanted}, which cannot be imported ({error}): {install}") from error
+    have = version(package)
+    if not _numbers(least) <= _numbers(have) < _numbers(below):
+        raise ImportError(f"{module}: expected {wanted}, got {have}: {install}")
+    return found
+
+
+def _numbers(text):
+    return [int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:3]]
+
+
+def same_step(env):
+    """Returns `env` if it is a pool of the Gymnasium face that starts new episodes within a step.
+
+    Raises:
+        TypeError, ValueError: It is none.
+    """
+    from cypool.faces.gymnasium import GymnasiumPool
+
+    if not isinstance(env, GymnasiumPool):
+        raise TypeError(f"env: expected what cypool.make(..., env_type='gymnasium') returns, got {env!r}")
+    mode = env.metadata["autoreset_mode"].value
+    if mode != "SameStep":
+        raise ValueError(f"env: expected autoreset_mode='SameStep', got {mode!r}")
+    return env
+
+
+def synchronous(env):
+    """Returns `env` if it is a pool that steps all environments at once.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if env.is_async:
+        raise ValueError(f"env: expected batch_size=num_envs, got {env.batch_size} of {env.num_envs}")
+    return env

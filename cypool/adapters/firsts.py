@@ -1,0 +1,48 @@
+"""For libraries that reset environments themselves after an episode: the pool has done that by then."""
+import numpy as np
+
+
+class Firsts:
+    """First observations and infos of episodes that a pool began by itself, until somebody asks for them.
+
+    Args:
+        pool: A pool with `autoreset_mode="SameStep"`.
+        infos: Names of the infos to keep.
+    """
+
+    def __init__(self, pool, infos):
+        self._spec = pool.env_spec
+        self._obs = [np.zeros((pool.num_envs, *part.shape), part.dtype) for _, part in self._spec.observations]
+        known = {"elapsed_step": np.zeros(pool.num_envs, np.int32)}
+        for name, part in self._spec.info.items():
+            known[name] = np.zeros((pool.num_envs, *part.shape), part.dtype)
+        self._info = {"env_id": pool.all_env_ids, **{name: known[name] for name in infos}}
+        self._there = np.zeros(pool.num_envs, np.bool_)
+
+    def forget(self, ids=slice(None)):
+        """These environments, all by default, go on to something else."""
+        self._there[ids] = False
+
+    def keep(self, obs, info):
+        """Takes the first rows out of a batch in which episodes ended, and puts the last ones in their place."""
+        rows = np.flatnonzero(info["_final_obs"])
+        ids = info["env_id"][rows]
+        self._there[ids] = True
+        finals = [self._spec.parted(final) for final in info["final_obs"][rows]]
+        for k, part in enumerate(self._spec.parted(obs)):
+            self._obs[k][ids] = part[rows]
+            part[rows] = [final[k] for final in finals]
+        for name, values in self._info.items():
+            if name != "env_id":
+                values[ids] = info[name][rows]
+                info[name][rows] = info["final_info"][name][rows]
+
+    def have(self, ids):
+        """Whether all of these are there."""
+        return self._there[ids].all()
+
+    def take(self, ids):
+        """Returns observation and infos of these, and forgets them."""
+        self._there[ids] = False
+        obs = self._spec.joined([part[ids] for part in self._obs])
+        return obs, {name: values[ids] for name, values in self._info.items()}

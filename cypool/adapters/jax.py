@@ -1,0 +1,193 @@
+"""JAX: a pool's functions for code that is compiled. See docs/adapters.md.
+
+Code compiled for the CPU calls `cypool.adapters.xla`, other code calls back into Python with JAX's own means. Calls
+are unordered for JAX: the handle, which goes into each call and comes out of it, is what puts them in order.
+"""
+import atexit
+import contextlib
+import functools
+import itertools
+import weakref
+from collections import namedtuple
+
+import numpy as np
+
+from cypool.adapters import require, xla
+from cypool.faces.gymnasium import GymnasiumPool
+
+jax = require("jax", "jax", "0.5", "0.12")
+
+from jax.dtypes import canonicalize_dtype  # noqa: E402
+from jax.experimental import io_callback  # noqa: E402
+
+TARGET = "cypool"
+jax.ffi.register_ffi_target(TARGET, xla.target(), platform="cpu")
+
+# a handle begins with the number of its pool; none is given twice, so that a handle never leads to another pool
+pools = weakref.WeakValueDictionary()
+numbers = itertools.count()
+
+HANDLE = jax.ShapeDtypeStruct((2,), np.int32)
+
+
+@atexit.register
+def _finish():
+    """Lets calls finish, as JAX does, but before pools are closed."""
+    # JAX tells of errors when it does the same
+    with contextlib.suppress(jax.errors.JaxRuntimeError):
+        jax.effects_barrier()
+
+
+class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
+    """What `pool.xla()` returns: `handle, recv, send, step = pool.xla()`.
+
+    All are for `jax.jit`, `jax.lax.scan` and the like, and `jax.vmap` where `handle` and the other arguments are those
+    of several pools, which are called one after the other.
+
+    * `handle`: int32, (2,). Goes into each call and comes out of it, so that calls stay in order.
+    * `step(handle, actions, env_id=None) -> handle, batch`.
+    * `send(handle, actions, env_id=None) -> handle`, `recv(handle) -> handle, batch`.
+    * `functions.reset(handle, mask=None) -> handle, (observation, info)`: resets where the bool array `mask` is True,
+      all by default; no environment if it is all False. Rows that are not reset show what they showed. Only for
+      synchronous pools of `cypool.make`'s Gymnasium face.
+
+    A batch is what `pool.recv` returns, with `batch_size` rows always, in the dtypes that JAX has: single precision
+    unless `jax_enable_x64`. With `autoreset_mode="SameStep"` infos of each batch have `final_obs`, an array (or dict or
+    tuple) of as many rows, `final_info`, and `_final_obs`, which tells where they hold; they are zero elsewhere. With
+    `episode_statistics` each has `episode` and `_episode`.
+
+    Args:
+        pool: What `cypool.make` or `cypool.compat.envpool.make` returns; not dm's.
+
+    Raises:
+        ValueError: `pool` is dm's.
+    """
+
+    def __new__(cls, pool):
+        if hasattr(pool, "action_spec"):
+            raise ValueError("xla: expected a pool of another face than dm's")
+        calls = _Calls(pool)
+        functions = super().__new__(cls, calls.handle, calls.recv, calls.send, calls.step)
+        functions.reset = calls.reset
+        # pools live as long as their functions
+        functions.pool = pool
+        return functions
+
+
+class _Calls:
+    """The functions of one pool, and of all whose batches look the same."""
+
+    def __init__(self, pool):
+        number = next(numbers)
+        pools[number] = pool
+        self.handle = jax.numpy.array([number, 0], np.int32)
+        self.pool = pool
+        batch = pool._no_rows()
+        if getattr(pool, "_same_step", False):
+            obs, info = batch[0], batch[4]
+            info["final"] = (obs, {key: values for key, values in info.items() if key != "env_id"})
+        self.batch = _dense(pool, pool._laid_out(batch))
+
+    def step(self, handle, actions, env_id=None):
+        return self._call(_step, self.batch, handle, actions, env_id)
+
+    def send(self, handle, actions, env_id=None):
+        return self._call(_send, (), handle, actions, env_id)[0]
+
+    def recv(self, handle):
+        return self._call(_recv, self.batch, handle)
+
+    def reset(self, handle, mask=None):
+        if type(self.pool).reset is not GymnasiumPool.reset or self.pool.is_async:
+            raise ValueError("reset: expected a synchronous pool of cypool.make's Gymnasium face")
+        obs, _, _, _, info = self.pool._no_rows()
+        return self._call(_reset, (obs, info), handle, mask)
+
+    def _call(self, work, like, handle, *args):
+        """Has compiled code call `work(pool, *args)`, which returns what looks like `like` with the rows of a batch."""
+        arrays, arguments = jax.tree.flatten(args)
+        leaves, tree = jax.tree.flatten(like)
+        shapes = [jax.ShapeDtypeStruct((self.pool.batch_size, *array.shape[1:]), canonicalize_dtype(array.dtype))
+                  for array in leaves]
+        function = _Function(work, arguments, tree)
+        if jax.default_backend() == "cpu":
+            call = jax.ffi.ffi_call(TARGET, [HANDLE, *shapes], has_side_effect=True, vmap_method="sequential")
+            handle, *results = call(handle, *arrays, function=np.int64(_number_of(function)))
+        else:
+            def call_back(handle, *arrays):
+                handle = np.asarray(handle)
+                given = function(int(handle[0]), [np.asarray(array) for array in arrays])
+                converted = [np.asarray(array, like.dtype) for array, like in zip(given, shapes, strict=True)]
+                return [handle + np.array([0, 1], np.int32), *converted]
+
+            handle, *results = io_callback(call_back, [HANDLE, *shapes], handle, *arrays)
+        return handle, tree.unflatten(results)
+
+
+class _Function(namedtuple("_Function", ["work", "arguments", "tree"])):
+    """What compiled code calls: work on a pool, and how its arguments and results are put together of arrays."""
+
+    def __call__(self, number, arrays):
+        pool = pools.get(number)
+        if pool is None:
+            raise ValueError(f"handle: expected one of a pool that somebody holds, got number {number}")
+        return self.tree.flatten_up_to(self.work(pool, *self.arguments.unflatten(arrays)))
+
+
+@functools.cache
+def _number_of(function):
+    return xla.add(function)
+
+
+def _step(pool, actions, env_id):
+    return _full(pool, pool.step(actions, env_id))
+
+
+def _send(pool, actions, env_id):
+    pool.send(actions, env_id)
+    return ()
+
+
+def _recv(pool):
+    return _full(pool, pool.recv())
+
+
+def _reset(pool, mask):
+    if mask is None:
+        return pool.reset()
+    # not the face's reset, which wants at least one True as Gymnasium does
+    pool._pool.send_reset(np.flatnonzero(mask).astype(np.int32), True)
+    obs, _, _, _, info = pool._received(pool._pool.recv)
+    return obs, info
+
+
+def _full(pool, batch):
+    rows = len(batch[1])
+    if rows != pool.batch_size:
+        raise RuntimeError(f"recv: expected {pool.batch_size} environments in flight, got {rows}")
+    return _dense(pool, batch)
+
+
+def _dense(pool, batch):
+    """Returns a batch with the same arrays in each: where no episode ended, zeros."""
+    same_step, statistics = getattr(pool, "_same_step", False), pool.recipe.get("episode_statistics")
+    if not same_step and not statistics:
+        return batch
+    *others, info = batch
+    info = dict(info)
+    rows = len(others[1])
+    if same_step:
+        spec = pool.env_spec
+        ended = info.get("_final_obs", np.zeros(rows, np.bool_))
+        finals = [np.zeros((rows, *part.shape), part.dtype) for _, part in spec.observations]
+        for row in np.flatnonzero(ended):
+            for array, part in zip(finals, spec.parted(info["final_obs"][row]), strict=True):
+                array[row] = part
+        names = ["elapsed_step", *spec.info]
+        given = info.get("final_info", {})
+        info.update(final_obs=spec.joined(finals), _final_obs=ended, _final_info=ended,
+                    final_info={name: given.get(name, np.zeros_like(info[name])) for name in names})
+    if statistics and "episode" not in info:
+        info["episode"] = {"r": np.zeros(rows), "l": np.zeros(rows, np.int64), "t": np.zeros(rows)}
+        info["_episode"] = np.zeros(rows, np.bool_)
+    return (*others, info)

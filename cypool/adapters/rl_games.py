@@ -1,0 +1,71 @@
+"""rl_games: a pool as its vector environment. See docs/adapters.md."""
+import numpy as np
+
+import cypool
+from cypool.adapters import require, same_step, synchronous
+
+require("rl_games.common.ivecenv", "rl-games", "1.6.5", "3")
+
+from rl_games.common import env_configurations, vecenv  # noqa: E402
+from rl_games.common.ivecenv import IVecEnv  # noqa: E402
+
+
+def register():
+    """Makes `env_name: cypool` known to rl_games.
+
+    Its `env_config` then has the `id` of the environment, and what `cypool.make` takes, except `num_envs`, which is
+    `num_actors`, `env_type`, `batch_size` and `autoreset_mode`.
+    """
+    vecenv.register("CYPOOL", lambda name, num_actors, **kwargs: make(num_envs=num_actors, **kwargs))
+    env_configurations.register("cypool", {"vecenv_type": "CYPOOL", "env_creator": lambda **kwargs: make(**kwargs)})
+
+
+def make(id, **kwargs):
+    """Makes a batch of environments as a `PoolVecEnv`; arguments as `register` tells, and `num_envs`."""
+    return PoolVecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
+                                  **{"episode_statistics": True, **kwargs}))
+
+
+class PoolVecEnv(IVecEnv):
+    """A pool as an `IVecEnv` of rl_games.
+
+    Its infos have `time_outs` (bool, (num_envs,)), by which rl_games bootstraps; with `episode_statistics` also
+    `scores` (the return of the episode that ended last, not clipped); and the environment's own but `lives`, which
+    rl_games would take for the end of a game.
+
+    Args:
+        pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `PoolVecEnv` owns it.
+
+    Attributes:
+        pool: `pool`.
+        observation_space, action_space: Those of one environment.
+    """
+
+    def __init__(self, pool):
+        self.pool = synchronous(same_step(pool))
+        self.observation_space = pool.single_observation_space
+        self.action_space = pool.single_action_space
+        self._scores = np.zeros(pool.num_envs)
+
+    def reset(self):
+        return self.pool.reset()[0]
+
+    def step(self, actions):
+        obs, reward, terminated, truncated, info = self.pool.step(actions)
+        infos = {name: info[name] for name in self.pool.env_spec.info if name != "lives"}
+        infos["time_outs"] = truncated & ~terminated
+        if "episode" in info:
+            ended = info["_episode"]
+            self._scores[ended] = info["episode"]["r"][ended]
+        if self.pool.recipe["episode_statistics"]:
+            infos["scores"] = self._scores
+        return obs, reward.astype(np.float32), terminated | truncated, infos
+
+    def get_env_info(self):
+        return {"observation_space": self.observation_space, "action_space": self.action_space}
+
+    def seed(self, seed):
+        self.pool.reset(seed=seed)
+
+    def close(self):
+        self.pool.close()

@@ -1,0 +1,51 @@
+"""One environment as a `gymnasium.Env`, for libraries that want one to look at, or batch environments themselves."""
+import gymnasium
+
+import cypool
+from cypool.faces.gymnasium import metadata_of
+
+
+class SingleEnv(gymnasium.Env):
+    """A pool of one environment as a `gymnasium.Env`: no batch axis, no automatic reset.
+
+    Args:
+        id: An id of `cypool.list_all_envs()`.
+        **kwargs: As for `cypool.make`, except `num_envs`, `batch_size`, `env_type` and `autoreset_mode`.
+
+    Attributes:
+        pool: The pool.
+        spec: That of Gymnasium's environment of the same id, or None.
+    """
+
+    def __init__(self, id, **kwargs):
+        self.pool = cypool.make(id, "gymnasium", num_envs=1, autoreset_mode="Disabled", **kwargs)
+        self.observation_space = self.pool.single_observation_space
+        self.action_space = self.pool.single_action_space
+        self.metadata = metadata_of(self.pool.env_spec)
+        self.render_mode = self.pool.render_mode
+        self.spec = gymnasium.registry.get(id)
+
+    def reset(self, *, seed=None, options=None):
+        obs, info = self.pool.reset(seed=seed, options=options)
+        return self._row(obs), _first(info)
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = self.pool.step([action])
+        return self._row(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
+
+    def render(self):
+        return self.pool.render()[0]
+
+    def close(self):
+        self.pool.close()
+
+    def _row(self, obs):
+        spec = self.pool.env_spec
+        return spec.joined([part[0] for part in spec.parted(obs)])
+
+
+def _first(info):
+    """Returns the infos of row 0."""
+    # statistics have a mask and a level of their own
+    return {key: _first(values) if isinstance(values, dict) else values[0]
+            for key, values in info.items() if key != "_episode"}

@@ -1,0 +1,151 @@
+"""PyTorch: a pool with tensors. See docs/adapters.md."""
+import numpy as np
+
+from cypool.adapters import require
+from cypool.faces.normalized import NormalizedPool
+
+torch = require("torch", "torch", "2", "3")
+
+
+class TorchPool:
+    """A pool of the Gymnasium face whose batches are tensors; `pool.torch()` makes it.
+
+    A batch is (observation, reward, terminated, truncated, info): tensors of `batch_size` rows, the observation in its
+    own dtype, or a dict or tuple of such; reward float32; flags bool. `info` is the pool's, on the host and in NumPy,
+    but for `final_obs` of a pool with `autoreset_mode="SameStep"`: in batches in which episodes ended, a tensor of the
+    observations they ended with, one for each row that is True in `_final_obs`, a bool tensor.
+
+    On the CPU tensors share the memory of the pool's arrays, and are yours as those are. For another device a
+    synchronous pool writes to one of two buffers, from which it is copied while the environments already fill the
+    other; what you get is a new tensor each time. Batches of asynchronous and of normalized pools are copied without.
+
+    Args:
+        pool: What `cypool.make` returns.
+        device: Where tensors are to be.
+        pin: Whether the buffers are page-locked, for copies beside computation; by default for CUDA.
+
+    Raises:
+        ValueError: `pin` for a device that is not CUDA's.
+
+    Attributes:
+        pool, device: As given.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool, device="cpu", pin=None):
+        self.pool = pool
+        self.device = torch.device(device)
+        self._same_step = pool.metadata["autoreset_mode"].value == "SameStep"
+        self._buffers = None
+        pin = self.device.type == "cuda" if pin is None else pin
+        if pin and self.device.type != "cuda":
+            raise ValueError(f"pin: expected False for device {str(self.device)!r}, got {pin!r}")
+        # asynchronous pools write where the next row is, and normalized ones make new arrays
+        if self.device.type != "cpu" and not pool.is_async and not isinstance(pool, NormalizedPool):
+            self._buffers = [_Buffer(pool, pin) for _ in "12"]
+            self._turn = 0
+
+    def reset(self, env_id=None, *, seed=None, options=None):
+        """Starts new episodes: see `GymnasiumPool.reset`. Returns observation and info."""
+        obs, info = self.pool.reset(env_id, seed=seed, options=options)
+        return self._moved(obs), info
+
+    def step(self, actions, env_id=None):
+        """Steps environments and waits for a batch.
+
+        Args:
+            actions: A tensor on any device, or what the pool takes.
+            env_id: As for the pool.
+        """
+        actions = _on_host(actions)
+        if self._buffers is None or env_id is not None:
+            return self._batch(self.pool.step(actions, env_id))
+        buffer = self._buffers[self._turn]
+        self._turn = 1 - self._turn
+        buffer.wait()
+        info = self.pool.step(actions, out=buffer.arrays)[4]
+        return (*buffer.copied(self.device), self._info(info))
+
+    def send(self, actions, env_id=None):
+        """Has environments stepped, without waiting: see `GymnasiumPool.send`."""
+        self.pool.send(_on_host(actions), env_id)
+
+    def recv(self, timeout=None):
+        """Waits for a batch: see `GymnasiumPool.recv`."""
+        return self._batch(self.pool.recv(timeout))
+
+    def close(self):
+        """Closes the pool."""
+        self.pool.close()
+
+    def _batch(self, batch):
+        obs, reward, terminated, truncated, info = batch
+        return (self._moved(obs), torch.from_numpy(reward).to(self.device, torch.float32), self._moved(terminated),
+                self._moved(truncated), self._info(info))
+
+    def _moved(self, value):
+        return _each(value, lambda array: torch.from_numpy(array).to(self.device))
+
+    def _info(self, info):
+        if "_final_obs" in info:
+            spec = self.pool.env_spec
+            rows = [spec.parted(final) for final in info["final_obs"][info["_final_obs"]]]
+            finals = [np.stack(parts) for parts in zip(*rows, strict=True)]
+            info["final_obs"] = self._moved(spec.joined(finals))
+            info["_final_obs"] = self._moved(info["_final_obs"])
+        return info
+
+    def __getattr__(self, name):
+        # spaces, numbers and the like
+        if name == "pool":
+            raise AttributeError(name)
+        return getattr(self.pool, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _Buffer:
+    """Memory of the host for one batch, and the event after which a copy of it is done."""
+
+    def __init__(self, pool, pin):
+        def zeros(shape, dtype):
+            return torch.from_numpy(np.zeros((pool.num_envs, *shape), dtype))
+
+        spec = pool.env_spec
+        tensors = [zeros(part.shape, part.dtype) for _, part in spec.observations]
+        tensors += [zeros((), np.float64), zeros((), np.bool_), zeros((), np.bool_)]
+        if pin:
+            tensors = [tensor.pin_memory() for tensor in tensors]
+        self.event = torch.cuda.Event() if pin else None
+        self.obs = spec.joined(tensors[:-3])
+        self.flags = tensors[-3:]
+        self.arrays = (_each(self.obs, torch.Tensor.numpy), *(tensor.numpy() for tensor in self.flags))
+
+    def wait(self):
+        """Waits until the last copy of this buffer is done."""
+        if self.event is not None:
+            self.event.synchronize()
+
+    def copied(self, device):
+        """Starts to copy all to the device; returns the tensors there."""
+        reward, terminated, truncated = (tensor.to(device, non_blocking=True) for tensor in self.flags)
+        obs = _each(self.obs, lambda tensor: tensor.to(device, non_blocking=True))
+        if self.event is not None:
+            self.event.record(torch.cuda.current_stream(device))
+        return obs, reward.float(), terminated, truncated
+
+
+def _each(value, change):
+    """Returns an observation with each of its parts changed."""
+    if isinstance(value, dict):
+        return {key: change(part) for key, part in value.items()}
+    return tuple(map(change, value)) if isinstance(value, tuple) else change(value)
+
+
+def _on_host(actions):
+    return actions.detach().cpu().numpy() if isinstance(actions, torch.Tensor) else actions

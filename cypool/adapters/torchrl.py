@@ -1,0 +1,132 @@
+"""TorchRL: a pool as its environment. See docs/adapters.md."""
+import numpy as np
+
+import cypool
+from cypool.adapters import require, same_step, synchronous
+from cypool.adapters.firsts import Firsts
+from cypool.spec import Discrete
+
+require("torchrl", "torchrl", "0.9", "0.15")
+
+import torch  # noqa: E402
+from tensordict import TensorDict  # noqa: E402
+from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded  # noqa: E402
+from torchrl.envs import EnvBase  # noqa: E402
+
+
+def make(id, infos=(), device="cpu", **kwargs):
+    """Makes a batch of environments as a `PoolEnv`.
+
+    Args:
+        id: An id of `cypool.list_all_envs()`.
+        infos, device: As for `PoolEnv`.
+        **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
+    """
+    return PoolEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs), infos, device)
+
+
+def spec_of(description, num_envs, device):
+    """Returns the TorchRL spec of `num_envs` rows of an `Array` or a `Discrete`."""
+    shape = (num_envs, *description.shape)
+    if isinstance(description, Discrete):
+        return Categorical(description.n, shape=shape, dtype=torch.int64, device=device)
+    dtype = torch.from_numpy(np.zeros(0, description.dtype)).dtype
+    if dtype == torch.bool:
+        return Binary(shape=shape, dtype=dtype, device=device)
+    if not (np.isfinite(description.low).all() and np.isfinite(description.high).all()):
+        return Unbounded(shape=shape, dtype=dtype, device=device)
+    low, high = (torch.from_numpy(np.broadcast_to(bound, shape).copy())
+                 for bound in (description.low, description.high))
+    return Bounded(low, high, shape=shape, dtype=dtype, device=device)
+
+
+class PoolEnv(EnvBase):
+    """A pool as an `EnvBase` of TorchRL with `batch_size=[num_envs]`.
+
+    TorchRL resets what has ended itself, by a mask. The pool has the first observation of the next episode by then, so
+    that this steps nothing.
+
+    Keys: `action`, int64 for discrete ones; `observation`, or the keys of a dict; those of `infos`; `reward` float32,
+    `done`, `terminated` and `truncated`, with a last axis of 1.
+
+    Args:
+        pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `PoolEnv` owns it.
+        infos: Names of infos that are keys, too.
+        device: Where tensors are to be.
+
+    Raises:
+        TypeError, ValueError: `pool` is no such pool, observes a tuple, or has no such info.
+
+    Attributes:
+        pool: `pool`.
+    """
+
+    def __init__(self, pool, infos=(), device="cpu"):
+        synchronous(same_step(pool))
+        num_envs, spec = pool.num_envs, pool.env_spec
+        super().__init__(device=device, batch_size=[num_envs])
+        self.pool = pool
+        if isinstance(spec.observation, tuple):
+            raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
+        self._infos = list(infos)
+        for name in self._infos:
+            if name not in spec.info:
+                raise ValueError(f"infos: expected names of {list(spec.info)}, got {name!r}")
+        self._firsts = Firsts(pool, self._infos)
+        self._coming_seed = None
+        described = {"observation" if key is None else key: part for key, part in spec.observations}
+        described.update((name, spec.info[name]) for name in self._infos)
+        self.observation_spec = Composite({key: spec_of(part, num_envs, device) for key, part in described.items()},
+                                          shape=[num_envs], device=device)
+        self.action_spec = spec_of(spec.action, num_envs, device)
+        self.reward_spec = Unbounded(shape=(num_envs, 1), dtype=torch.float32, device=device)
+        flag = Binary(shape=(num_envs, 1), dtype=torch.bool, device=device)
+        self.done_spec = Composite({key: flag.clone() for key in ("done", "terminated", "truncated")},
+                                   shape=[num_envs], device=device)
+
+    def _reset(self, tensordict=None, **kwargs):
+        seed, self._coming_seed = self._coming_seed, None
+        mask = None if tensordict is None else tensordict.get("_reset", None)
+        if mask is None or mask.all():
+            ids = self.pool.all_env_ids
+        else:
+            ids = np.flatnonzero(mask.cpu().numpy().reshape(self.pool.num_envs)).astype(np.int32)
+        if mask is not None and seed is None and self._firsts.have(ids):
+            obs, info = self._firsts.take(ids)
+        else:
+            self._firsts.forget(ids)
+            obs, info = self.pool.reset(ids, seed=seed)
+        rows = self._tensors(obs, info)
+        if len(ids) < self.pool.num_envs:
+            # of the others TorchRL keeps what it has
+            every = {}
+            for key, tensor in rows.items():
+                every[key] = torch.zeros(self.pool.num_envs, *tensor.shape[1:], dtype=tensor.dtype)
+                every[key][torch.from_numpy(ids).long()] = tensor
+            rows = every
+        return TensorDict(rows, batch_size=self.batch_size, device=self.device)
+
+    def _step(self, tensordict):
+        self._firsts.forget()
+        actions = tensordict.get("action").cpu().numpy()
+        obs, reward, terminated, truncated, info = self.pool.step(actions)
+        if "_final_obs" in info:
+            self._firsts.keep(obs, info)
+        rows = self._tensors(obs, info)
+        flags = {"done": terminated | truncated, "terminated": terminated, "truncated": truncated,
+                 "reward": reward.astype(np.float32)}
+        rows.update((key, torch.from_numpy(values).unsqueeze(-1)) for key, values in flags.items())
+        return TensorDict(rows, batch_size=self.batch_size, device=self.device)
+
+    def _set_seed(self, seed):
+        self._coming_seed = seed
+
+    def _tensors(self, obs, info):
+        obs = obs if isinstance(obs, dict) else {"observation": obs}
+        return {key: torch.from_numpy(values)
+                for key, values in (*obs.items(), *((name, info[name]) for name in self._infos))}
+
+    def close(self, *, raise_if_closed=True):
+        """Closes the pool."""
+        super().close(raise_if_closed=raise_if_closed)
+        self.pool.close()

@@ -1,0 +1,33 @@
+"""EnvPool's interface as it was in versions 0.4 to 0.6: `import cypool.compat.envpool_legacy as envpool`.
+
+As `cypool.compat.envpool`, but `env_type="gym"` has the API of Gym before 0.26: `reset` returns observations only,
+`step` four things. CleanRL's and PufferLib's scripts are written for it.
+"""
+from cypool.compat import envpool
+from cypool.compat.envpool import (
+    EnvPool,
+    EnvSpec,
+    GymnasiumEnvPool,
+    LegacyEnvPool,
+    list_all_envs,
+    make_dm,
+    make_gymnasium,
+    make_spec,
+    register,
+)
+
+__version__ = "0.6.6"  # whose interface this is
+__all__ = [
+    "EnvPool", "EnvSpec", "GymnasiumEnvPool", "LegacyEnvPool", "list_all_envs", "make", "make_dm", "make_gym",
+    "make_gymnasium", "make_spec", "register",
+]
+
+
+def make(task_id, env_type, **kwargs):
+    """Makes a batch of environments as `cypool.compat.envpool.make` does, with `legacy=True` for `env_type="gym"`."""
+    return envpool.make(task_id, env_type, legacy=env_type == "gym", **kwargs)
+
+
+def make_gym(task_id, **kwargs):
+    """Makes a batch of environments with the API of Gym before 0.26; arguments as in `make`."""
+    return make(task_id, "gym", **kwargs)

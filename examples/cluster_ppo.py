@@ -1,0 +1,145 @@
+"""PPO on a cluster whose workers get weights only when the policy has drifted: how many syncs does a return take?
+
+    pip install torch matplotlib ".[cluster]" && python examples/cluster_ppo.py --csv syncs.csv --plot syncs.svg
+
+The workers run the actor; the critic, advantages and all training are the learner's. Rollouts come with the
+probabilities of the policy that chose their actions, so PPO's ratio is right however old that was.
+"""
+import argparse
+import csv
+import sys
+
+import numpy as np
+import ray
+import torch
+from torch import nn
+
+from cypool.cluster import APS, Always, Categorical, ClusterEnv, Every, Never, TorchPolicy
+
+ID, OBS, ACTIONS = "CartPole-v1", 4, 2
+GAMMA, LAMBDA, CLIP = 0.98, 0.8, 0.2
+
+
+def network(outputs):
+    return nn.Sequential(nn.Linear(OBS, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
+
+
+def advantages(rollout, values):
+    """Returns generalised advantages (T, N); `values` are those of T + 1 observations.
+
+    With NextStep the observation after an end is the episode's last one: a truncated episode is bootstrapped from it.
+    """
+    going_on = ~rollout.terminated
+    deltas = rollout.reward + GAMMA * values[1:] * going_on - values[:-1]
+    ended = rollout.terminated | rollout.truncated
+    found, following = np.zeros_like(deltas), 0.0
+    for t in reversed(range(len(deltas))):
+        found[t] = following = deltas[t] + GAMMA * LAMBDA * ~ended[t] * following
+    return found
+
+
+def update(actor, critic, optimizer, rollout, args):
+    obs = torch.from_numpy(np.concatenate([rollout.obs, rollout.next_obs[None]]))
+    with torch.no_grad():
+        values = critic(obs)[..., 0].numpy()
+    found = advantages(rollout, values)
+    # steps that began an episode are no transitions
+    rows = rollout.valid
+    flat = [torch.from_numpy(np.asarray(each[rows])) for each in (
+        rollout.obs, rollout.action, rollout.logp, found.astype(np.float32), (found + values[:-1]).astype(np.float32))]
+    flat[3] = (flat[3] - flat[3].mean()) / (flat[3].std() + 1e-8)
+    for _ in range(args.epochs):
+        for picked in torch.randperm(len(flat[0])).split(args.minibatch):
+            o, a, behaviour, advantage, target = (each[picked] for each in flat)
+            chosen = torch.distributions.Categorical(logits=actor(o))
+            ratio = (chosen.log_prob(a) - behaviour).exp()
+            gain = torch.minimum(ratio * advantage, ratio.clamp(1 - CLIP, 1 + CLIP) * advantage).mean()
+            loss = -gain + 0.5 * (critic(o)[..., 0] - target).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_([*actor.parameters(), *critic.parameters()], 0.5)
+            optimizer.step()
+
+
+def train(sync, seed, args):
+    """Returns syncs, bytes of weights that were moved, and the mean return of the last quarter of the updates."""
+    torch.manual_seed(seed)
+    actor, critic = network(ACTIONS), network(1)
+    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=args.lr)
+    # the steps get smaller, and with them the need for new weights
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, args.updates)
+    returns, rollout = [], None
+    with ClusterEnv(ID, args.workers, args.envs, policy=TorchPolicy(actor, Categorical(ACTIONS)), sync=sync,
+                    seed=1000 * seed, episode_statistics=True) as env:
+        env.reset()
+        for _ in range(args.updates):
+            rollout = env.rollout(args.steps, out=rollout)
+            returns.append(rollout.episodes["r"] if rollout.episodes else [])
+            update(actor, critic, optimizer, rollout, args)
+            schedule.step()
+            env.publish(actor)
+        stats = env.stats()
+    last = np.concatenate(returns[-max(1, args.updates // 4):])
+    return stats["syncs"], stats["bytes_pulled"], last.mean() if len(last) else np.nan
+
+
+def plot(rows, path):
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    # letters as letters, which makes the file small
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    for name in dict.fromkeys(row["sync"] for row in rows):
+        syncs, returns = (np.array([row[key] for row in rows if row["sync"] == name]) for key in ("syncs", "return"))
+        marker = "o" if name.startswith("APS") else "s"
+        axes.errorbar(syncs.mean(), returns.mean(), yerr=returns.std(), fmt=marker, label=name, capsize=3)
+    axes.set(xlabel="syncs: a worker took new weights", ylabel="return, last quarter of the updates",
+             title=f"PPO on {ID}, mean and standard deviation over seeds")
+    axes.legend(fontsize="small", ncols=2)
+    figure.savefig(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--thresholds", type=float, nargs="*", default=[0.003, 0.01, 0.03],
+        help="of APS (default: %(default)s)")
+    add("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default: %(default)s")
+    add("--updates", type=int, default=300, help="rollouts of a run (default: %(default)s)")
+    add("--workers", type=int, default=2, help="default: %(default)s")
+    add("--envs", type=int, default=4, help="of each worker (default: %(default)s)")
+    add("--steps", type=int, default=32, help="of a rollout (default: %(default)s)")
+    add("--epochs", type=int, default=15, help="default: %(default)s")
+    add("--minibatch", type=int, default=256, help="default: %(default)s")
+    add("--lr", type=float, default=1e-3, help="default: %(default)s")
+    add("--csv", help="write the results")
+    add("--plot", help="draw them: .svg, .png or .pdf")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    strategies = {"Always": Always(), "Every(8)": Every(8), "Every(32)": Every(32), "Never": Never(),
+                  **{f"APS({threshold:g})": APS(threshold) for threshold in args.thresholds},
+                  **{f"APS({threshold:g}, max_lag=4)": APS(threshold, max_lag=4) for threshold in args.thresholds[-1:]}}
+    # one for all runs
+    ray.init(address="local", num_cpus=max(2, args.workers), include_dashboard=False, log_to_driver=False,
+             logging_level="ERROR")
+    rows = []
+    for name, sync in strategies.items():
+        for seed in args.seeds:
+            syncs, moved, mean_return = train(sync, seed, args)
+            rows.append({"sync": name, "seed": seed, "syncs": syncs, "bytes": moved, "return": round(mean_return, 1)})
+            print(f"{name:20} seed {seed}: {syncs:4} syncs, {moved / 1e6:6.2f} MB of weights, "
+                  f"return {mean_return:6.1f}", flush=True)
+    ray.shutdown()
+    if args.csv:
+        with open(args.csv, "w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    if args.plot:
+        plot(rows, args.plot)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,306 @@
+"""The same PPO with the environments of different libraries: what is learnt, and how long it takes.
+
+    pip install torch matplotlib, and what is to be compared: envpool, gymnasium[atari], gymnasium[mujoco]
+    python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
+
+Writes a CSV file with a row for each rollout, whose first lines tell command, machine and versions, and a picture
+beside it: return by steps, and by seconds. Candidates take turns, seed by seed; with the same seed those that give the
+same episodes learn the same, row for row.
+"""
+import argparse
+import csv
+import platform
+import sys
+import time
+from collections import deque
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from torch import nn
+from torch.distributions import Categorical, Normal
+
+import cypool
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--env-id", default="CartPole-v1")
+    parser.add_argument("--candidates", nargs="+", choices=CANDIDATES, default=["cypool", "gymnasium-sync"])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--total-timesteps", type=int, default=100_000)
+    parser.add_argument("--num-envs", type=int, default=8)
+    parser.add_argument("--num-steps", type=int, default=128)
+    parser.add_argument("--learning-rate", type=float, default=1e-3)
+    parser.add_argument("--update-epochs", type=int, default=4)
+    parser.add_argument("--num-minibatches", type=int, default=4)
+    parser.add_argument("--gamma", type=float, default=0.99)
+    parser.add_argument("--image-size", type=int, default=84, help="of Atari; with less than 84 the network is smaller")
+    parser.add_argument("--normalize", action="store_true", help="observations and rewards, by what was seen so far")
+    parser.add_argument("--torch-threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--out", default="learning_curves.csv")
+    return parser.parse_args()
+
+
+def is_atari(id):
+    return "lives" in cypool.make_spec(id).info
+
+
+def pool_options(args):
+    size = args.image_size
+    return {"reward_clip": True, "img_height": size, "img_width": size} if is_atari(args.env_id) else {}
+
+
+def make_cypool(args, seed):
+    return cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, **pool_options(args))
+
+
+def make_envpool(args, seed):
+    import envpool
+
+    return envpool.make_gymnasium(args.env_id, num_envs=args.num_envs, seed=seed, **pool_options(args))
+
+
+def gymnasium_env(args):
+    if not is_atari(args.env_id):
+        return gymnasium.make(args.env_id)
+    import ale_py
+    from gymnasium.wrappers import AtariPreprocessing, ClipReward, FrameStackObservation
+
+    gymnasium.register_envs(ale_py)
+    env = gymnasium.make(f"ALE/{args.env_id}", frameskip=1, repeat_action_probability=0.0)
+    return FrameStackObservation(ClipReward(AtariPreprocessing(env, screen_size=args.image_size), -1, 1), 4)
+
+
+def make_gymnasium(vector):
+    def make(args, seed):
+        return vector([lambda: gymnasium_env(args) for _ in range(args.num_envs)])
+
+    return make
+
+
+CANDIDATES = {"cypool": make_cypool, "envpool": make_envpool, "gymnasium-sync": make_gymnasium(SyncVectorEnv),
+              "gymnasium-async": make_gymnasium(AsyncVectorEnv)}
+
+
+def layer(module, std=2**0.5):
+    nn.init.orthogonal_(module.weight, std)
+    nn.init.zeros_(module.bias)
+    return module
+
+
+def image_body(size):
+    """Mnih et al.'s network of 2015 for 84 x 84; below that a small one, ten times as fast for 42 x 42."""
+    if size == 84:
+        layers, width = [(4, 32, 8, 4), (32, 64, 4, 2), (64, 64, 3, 1)], 512
+    else:
+        layers, width = [(4, 16, 4, 2), (16, 32, 4, 2), (32, 32, 3, 2)], 256
+    parts = []
+    for sizes in layers:
+        parts += [layer(nn.Conv2d(*sizes)), nn.ReLU()]
+        size = (size - sizes[2]) // sizes[3] + 1
+    return nn.Sequential(*parts, nn.Flatten(), layer(nn.Linear(layers[-1][1] * size**2, width)), nn.ReLU()), width
+
+
+class Agent(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        spec = cypool.make_spec(args.env_id)
+        self.is_image, self.is_discrete = is_atari(args.env_id), hasattr(spec.action, "n")
+        num_outputs = spec.action.n if self.is_discrete else spec.action.shape[0]
+        if self.is_image:
+            self.body, width = image_body(args.image_size)
+            self.actor, self.critic = layer(nn.Linear(width, num_outputs), 0.01), layer(nn.Linear(width, 1), 1.0)
+        else:
+            self.body = nn.Identity()
+            self.actor, self.critic = (
+                nn.Sequential(layer(nn.Linear(spec.observation.shape[0], 64)), nn.Tanh(), layer(nn.Linear(64, 64)),
+                              nn.Tanh(), layer(nn.Linear(64, outputs), std))
+                for outputs, std in ((num_outputs, 0.01), (1, 1.0)))
+        self.log_std = nn.Parameter(torch.zeros(num_outputs))
+
+    def forward(self, obs):
+        hidden = self.body(obs / 255 if self.is_image else obs.float())
+        out = self.actor(hidden)
+        policy = Categorical(logits=out) if self.is_discrete else Normal(out, self.log_std.exp())
+        return policy, self.critic(hidden).squeeze(-1)
+
+
+class Statistics:
+    """Mean and variance of all that was seen, as Gymnasium's normalizing wrappers keep them."""
+
+    def __init__(self, shape=()):
+        self.mean, self.variance, self.count = np.zeros(shape), np.ones(shape), 1e-4
+
+    def update(self, values):
+        total = self.count + len(values)
+        delta = values.mean(0) - self.mean
+        self.variance = (self.variance * self.count + values.var(0) * len(values)
+                         + delta**2 * self.count * len(values) / total) / total
+        self.mean = self.mean + delta * len(values) / total
+        self.count = total
+
+
+class Normalizer:
+    """Normalizes observations and rewards, if it is to; the same for all candidates."""
+
+    def __init__(self, args, obs_shape):
+        self.is_on, self.gamma = args.normalize, args.gamma
+        self.obs, self.returns = Statistics(obs_shape), Statistics()
+        self.going = np.zeros(args.num_envs)
+
+    def observation(self, obs):
+        if not self.is_on:
+            return obs
+        self.obs.update(obs)
+        return np.clip((obs - self.obs.mean) / np.sqrt(self.obs.variance + 1e-8), -10, 10).astype(np.float32)
+
+    def reward(self, reward, over):
+        if not self.is_on:
+            return reward
+        self.going = self.going * self.gamma + reward
+        self.returns.update(self.going)
+        self.going[over] = 0
+        return np.clip(reward / np.sqrt(self.returns.variance + 1e-8), -10, 10)
+
+
+def logprob(policy, action):
+    found = policy.log_prob(action)
+    return found.sum(-1) if found.ndim > 1 else found
+
+
+def learn(args, candidate, seed):
+    """Yields (steps, seconds, seconds in environments, mean return of the last 20 episodes) after each rollout."""
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+    envs = CANDIDATES[candidate](args, seed)
+    agent = Agent(args).to(args.device)
+    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    space = cypool.make_spec(args.env_id).action
+    episodes, returns = deque(maxlen=20), np.zeros(args.num_envs)
+    began, in_envs = time.perf_counter(), 0.0
+    # only Gymnasium's take the seed here, the others have it
+    first_obs = envs.reset(**({"seed": seed} if "gymnasium" in candidate else {}))[0]
+    normalizer = Normalizer(args, first_obs.shape[1:])
+    obs = torch.from_numpy(normalizer.observation(first_obs)).to(args.device)
+    was_over = np.zeros(args.num_envs, bool)
+    rollout_size = args.num_steps * args.num_envs
+    num_updates = args.total_timesteps // rollout_size
+    for update in range(num_updates):
+        optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - update / num_updates)
+        steps = []
+        for _ in range(args.num_steps):
+            with torch.no_grad():
+                policy, value = agent(obs)
+            action = policy.sample()
+            chosen = action.cpu().numpy()
+            if not agent.is_discrete:
+                middle, half = (space.low + space.high) / 2, (space.high - space.low) / 2
+                chosen = np.clip(middle + half * chosen, space.low, space.high).astype(space.dtype)
+            start = time.perf_counter()
+            next_obs, reward, terminated, truncated, _ = envs.step(chosen)
+            in_envs += time.perf_counter() - start
+            over = terminated | truncated
+            returns += reward
+            episodes.extend(returns[over].tolist())
+            returns[over] = 0
+            following = torch.from_numpy(normalizer.observation(next_obs)).to(args.device)
+            rewards = torch.from_numpy(np.asarray(normalizer.reward(reward, over), np.float32)).to(args.device)
+            # a time limit is not the end of the world: count on what would have come
+            cut = torch.from_numpy(truncated & ~terminated).to(args.device)
+            if cut.any():
+                with torch.no_grad():
+                    rewards[cut] += args.gamma * agent(following[cut])[1]
+            # the step after an end brings the first observation of the next episode, and is no transition
+            steps.append((obs, action, logprob(policy, action), value, rewards, torch.from_numpy(over).to(args.device),
+                          torch.from_numpy(~was_over).to(args.device)))
+            obs, was_over = following, over
+        b_obs, actions, logprobs, values, rewards, ends, real = map(torch.stack, zip(*steps, strict=True))
+        with torch.no_grad():
+            coming = agent(obs)[1]
+        advantages, last = torch.zeros_like(rewards), torch.zeros_like(coming)
+        for t in reversed(range(args.num_steps)):
+            going = (~ends[t]).float()
+            delta = rewards[t] + args.gamma * coming * going - values[t]
+            advantages[t] = last = delta + args.gamma * 0.95 * going * last
+            coming = values[t]
+        flat = [part.flatten(0, 1)[real.flatten()]
+                for part in (b_obs, actions, logprobs, advantages, advantages + values)]
+        for _ in range(args.update_epochs):
+            for rows in torch.randperm(len(flat[0]), device=args.device).chunk(args.num_minibatches):
+                some_obs, some_actions, some_logprobs, some_advantages, some_returns = (part[rows] for part in flat)
+                policy, value = agent(some_obs)
+                ratio = (logprob(policy, some_actions) - some_logprobs).exp()
+                some_advantages = (some_advantages - some_advantages.mean()) / (some_advantages.std() + 1e-8)
+                gain = torch.min(some_advantages * ratio, some_advantages * ratio.clamp(0.8, 1.2)).mean()
+                loss = 0.5 * ((value - some_returns) ** 2).mean() - gain - 0.01 * policy.entropy().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(agent.parameters(), 0.5)
+                optimizer.step()
+        yield ((update + 1) * rollout_size, time.perf_counter() - began, in_envs,
+               np.mean(episodes) if episodes else float("nan"))
+    envs.close()
+
+
+def versions():
+    found = [f"{platform.platform()}, {platform.machine()}, python {platform.python_version()}"]
+    for name in ("cypool", "envpool", "gymnasium", "ale-py", "mujoco", "numpy", "torch"):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            pass
+    return ", ".join(found)
+
+
+def draw(rows, args):
+    """Draws return by steps and by seconds, a line for each candidate and seed."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), sharey=True)
+    for k, candidate in enumerate(args.candidates):
+        for seed in args.seeds:
+            own = [row for row in rows if row[0] == candidate and row[1] == seed]
+            for axis, column in zip(axes, (2, 3), strict=True):
+                axis.plot([row[column] for row in own], [row[5] for row in own], f"C{k}", alpha=0.7,
+                          linestyle=["-", "--", ":", "-."][k], label=candidate if seed == args.seeds[0] else None)
+    axes[0].set(xlabel="steps", ylabel=f"return in {args.env_id}")
+    axes[1].set(xlabel="seconds")
+    axes[1].legend()
+    figure.tight_layout()
+    figure.savefig(Path(args.out).with_suffix(".png"), dpi=100)
+
+
+def main():
+    args = parse_args()
+    args.total_timesteps -= args.total_timesteps % (args.num_steps * args.num_envs)
+    torch.set_num_threads(args.torch_threads)
+    rows = []
+    for k, seed in enumerate(args.seeds):
+        # in turn first and last, should the machine get slower or faster
+        for candidate in args.candidates[::-1] if k % 2 else args.candidates:
+            tenth = 0
+            for steps, seconds, in_envs, mean in learn(args, candidate, seed):
+                rows.append((candidate, seed, steps, seconds, in_envs, mean))
+                if steps * 10 // args.total_timesteps > tenth:
+                    tenth = steps * 10 // args.total_timesteps
+                    print(f"{candidate}, seed {seed}: return {mean:.1f} after {steps:,} steps and {seconds:.1f} s, "
+                          f"{in_envs:.1f} s of them in environments", flush=True)
+    with open(args.out, "w", newline="") as file:
+        file.write(f"# {' '.join(['python', *sys.argv])}\n# {versions()}\n")
+        table = csv.writer(file)
+        table.writerow(["candidate", "seed", "step", "seconds", "seconds_in_envs", "return"])
+        for candidate, seed, steps, seconds, in_envs, mean in rows:
+            table.writerow([candidate, seed, steps, f"{seconds:.2f}", f"{in_envs:.2f}", f"{mean:.3f}"])
+    draw(rows, args)
+
+
+if __name__ == "__main__":
+    main()

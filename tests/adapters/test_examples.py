@@ -1,0 +1,78 @@
+"""The examples run, and the curves they draw are what they say."""
+import csv
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SMALL = {
+    "ppo_atari.py": ["--total-timesteps", "128", "--num-envs", "4", "--num-steps", "16", "--env-id", "Breakout-v5"],
+    "ppo_async.py": ["--total-timesteps", "128", "--num-envs", "4", "--batch-size", "2", "--num-steps", "16",
+                     "--env-id", "Breakout-v5"],
+    "ppo_continuous.py": ["--total-timesteps", "2048", "--num-envs", "4"],
+    "dqn_atari.py": ["--total-timesteps", "400", "--num-envs", "4", "--learning-starts", "200", "--buffer-size", "300",
+                     "--target-frequency", "10"],
+}
+
+
+WITH_LIBRARIES = [
+    ("sb3_ppo_sac.py", "--algorithm ppo --env-id Pong-v5 --num-envs 2 --total-timesteps 256 --num-games 1"),
+    ("sb3_ppo_sac.py", "--algorithm sac --env-id HalfCheetah-v5 --num-envs 2 --total-timesteps 220 --num-games 1"),
+    ("tianshou_atari.py", "--algorithm dqn --num-envs 2 --max-epochs 1 --epoch-num-steps 100 --buffer-size 400"),
+    ("tianshou_atari.py", "--algorithm ppo --num-envs 2 --max-epochs 1 --epoch-num-steps 256"),
+]
+
+
+def run(folder, script, *args):
+    # as everywhere in these tests, one thread for torch
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, EXAMPLES / script, *args], cwd=folder, env=env, capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("script", SMALL)
+def test_example(script, tmp_path):
+    out = run(tmp_path, script, "--device", "cpu", *SMALL[script])
+    rows = list(csv.DictReader(next(tmp_path.glob("*.csv")).read_text().splitlines()))
+    assert rows and set(rows[0]) == {"step", "seconds", "return"} and "steps/s" in out
+    assert int(rows[-1]["step"]) == int(SMALL[script][1])
+
+
+@pytest.mark.parametrize("script, args", WITH_LIBRARIES)
+def test_example_with_a_library(script, args, tmp_path):
+    out = run(tmp_path, script, "--device", "cpu", *args.split())
+    assert math.isfinite(float(re.search(r"games: (\S+)", out)[1]))
+    assert not list(tmp_path.iterdir())
+
+
+def test_ppo_learns_pendulum(tmp_path):
+    run(tmp_path, "ppo_continuous.py", "--device", "cpu", "--total-timesteps", "60000")
+    rows = list(csv.DictReader((tmp_path / "ppo_continuous.csv").read_text().splitlines()))
+    # at random it gets -1200
+    assert float(rows[-1]["return"]) > -400
+
+
+def test_learning_is_gymnasiums(tmp_path):
+    run(tmp_path, "learning_curves.py", "--total-timesteps", "16384", "--seeds", "0", "1", "--torch-threads", "1")
+    assert (tmp_path / "learning_curves.png").stat().st_size > 10_000
+    lines = (tmp_path / "learning_curves.csv").read_text().splitlines()
+    assert "--total-timesteps 16384" in lines[0] and "torch" in lines[1]
+    rows = list(csv.DictReader(lines[2:]))
+    curves = {name: [(row["seed"], row["step"], row["return"]) for row in rows if row["candidate"] == name]
+              for name in ("cypool", "gymnasium-sync")}
+    curves = {name: sorted(curve, key=lambda point: (point[0], int(point[1]))) for name, curve in curves.items()}
+    assert curves["cypool"] == curves["gymnasium-sync"] and len(curves["cypool"]) == 32
+    ends = [float(value) for seed, step, value in curves["cypool"] if step == "16384"]
+    assert all(math.isfinite(value) and value > 60 for value in ends)
+
+
+def test_benchmark_jax(tmp_path):
+    out = run(tmp_path, "benchmark_jax.py", "--num-envs", "2", "3", "--num-steps", "10", "--rounds", "1")
+    assert out.count(" us (") == 8 and "io_callback" in out

@@ -1,0 +1,117 @@
+"""Stable-Baselines3: cypool.adapters.sb3 beside SB3's own DummyVecEnv."""
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import A2C, DQN, PPO, SAC
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
+
+import cypool
+from cypool.adapters import sb3
+
+NUM = 4
+
+
+def reference(id, num_envs=NUM, **kwargs):
+    return DummyVecEnv([lambda: Monitor(gymnasium.make(id, **kwargs)) for _ in range(num_envs)])
+
+
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1", "Acrobot-v1", "MountainCarContinuous-v0"])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_steps_are_those_of_dummy_vec_env(id, seed):
+    limit = {"max_episode_steps": 30}
+    ours, theirs = sb3.make(id, num_envs=NUM, **limit), reference(id, **limit)
+    assert ours.observation_space == theirs.observation_space and ours.action_space == theirs.action_space
+    ours.action_space.seed(seed)
+    for env in (ours, theirs):
+        env.seed(seed)
+    assert ours.reset().tobytes() == theirs.reset().tobytes()
+    ended = truncated = 0
+    for _ in range(100):
+        actions = np.stack([ours.action_space.sample() for _ in range(NUM)])
+        obs, reward, done, infos = ours.step(actions)
+        obs2, reward2, done2, infos2 = theirs.step(actions)
+        assert (obs == obs2).all() and (done == done2).all()
+        assert reward.dtype == reward2.dtype and (reward == reward2).all()
+        for i in range(NUM):
+            assert infos[i]["env_id"] == i and ("episode" in infos[i]) == ("episode" in infos2[i]) == done[i]
+            if done[i]:
+                ended += 1
+                truncated += infos[i]["TimeLimit.truncated"]
+                assert infos[i]["TimeLimit.truncated"] is infos2[i]["TimeLimit.truncated"]
+                assert (infos[i]["terminal_observation"] == infos2[i]["terminal_observation"]).all()
+                assert infos[i]["episode"]["l"] == infos2[i]["episode"]["l"] == infos[i]["elapsed_step"]
+                assert infos[i]["episode"]["r"] == pytest.approx(infos2[i]["episode"]["r"], abs=1e-5)
+                assert ours.reset_infos[i]["elapsed_step"] == 0
+    assert ended > NUM and truncated
+
+
+@pytest.mark.parametrize("algorithm, id, kwargs", [
+    (PPO, "CartPole-v1", {"n_steps": 64, "batch_size": 64}),
+    (A2C, "Acrobot-v1", {}),
+    (DQN, "CartPole-v1", {"learning_starts": 100, "train_freq": 4}),
+    (SAC, "Pendulum-v1", {"learning_starts": 100}),
+])
+def test_learning_is_that_of_dummy_vec_env(algorithm, id, kwargs):
+    agents = []
+    for env in (sb3.make(id, num_envs=NUM, max_episode_steps=20), reference(id, max_episode_steps=20)):
+        agent = algorithm("MlpPolicy", env, seed=3, device="cpu", **kwargs)
+        agent.learn(400)
+        agents.append(agent.policy.state_dict())
+    assert all(torch.equal(agents[0][name], agents[1][name]) for name in agents[1])
+
+
+def test_ppo_solves_cartpole():
+    agent = PPO("MlpPolicy", sb3.make("CartPole-v1", num_envs=8), n_steps=32, batch_size=256, gamma=0.98,
+                gae_lambda=0.8, n_epochs=20, ent_coef=0.0, learning_rate=1e-3, clip_range=0.2, seed=0, device="cpu")
+    agent.learn(40_000)
+    mean, _ = evaluate_policy(agent, sb3.make("CartPole-v1", num_envs=10, seed=100), n_eval_episodes=20)
+    assert mean >= 475
+
+
+def test_atari_goes_through_sb3s_wrappers():
+    env = VecMonitor(sb3.make("Breakout-v5", num_envs=2, seed=0, episodic_life=True, episode_statistics=False))
+    agent = PPO("CnnPolicy", env, n_steps=16, batch_size=16, n_epochs=1, seed=0, device="cpu")
+    agent.learn(64)
+    assert env.observation_space.shape == (4, 84, 84) and agent.num_timesteps == 64
+    info = env.step(np.array([0, 1]))[3][1]
+    assert info["lives"] in range(6) and isinstance(info["lives"], int)
+
+
+def test_wrappers_of_vectors():
+    env = VecFrameStack(VecNormalize(sb3.make("Pendulum-v1", num_envs=NUM, seed=0)), 2)
+    assert env.reset().shape == (NUM, 6)
+    obs, reward, done, infos = env.step(np.zeros((NUM, 1), np.float32))
+    assert obs.shape == (NUM, 6) and len(infos) == NUM
+
+
+def test_the_rest_of_vec_env():
+    env = sb3.make("CartPole-v1", num_envs=NUM)
+    assert env.get_attr("num_threads", [1, 2]) == [env.pool.num_threads] * 2
+    assert env.has_attr("all_env_ids") and not env.has_attr("gravity")
+    assert env.env_is_wrapped(Monitor) == [True] * NUM and env.env_is_wrapped(gymnasium.Wrapper) == [False] * NUM
+    assert sb3.make("CartPole-v1", episode_statistics=False).env_is_wrapped(Monitor) == [False]
+    with pytest.raises(AttributeError, match="^set_attr"):
+        env.set_attr("gravity", 1.0)
+    with pytest.raises(AttributeError, match="^env_method"):
+        env.env_method("compute_reward")
+    env.reset()
+    assert env.render("rgb_array").shape == (800, 1200, 3)
+    env.set_options({"low": 0.0})
+    with pytest.raises(ValueError, match="^options"):
+        env.reset()
+    env.set_options()
+    env.close()
+    with pytest.raises(cypool.ClosedError):
+        env.reset()
+
+
+def test_pools_it_cannot_use():
+    with pytest.raises(ValueError, match="^env: expected autoreset_mode='SameStep', got 'NextStep'"):
+        sb3.PoolVecEnv(cypool.make("CartPole-v1", num_envs=NUM))
+    with pytest.raises(ValueError, match="^env: expected batch_size=num_envs, got 2 of 4"):
+        sb3.PoolVecEnv(cypool.make("CartPole-v1", num_envs=NUM, autoreset_mode="SameStep", batch_size=2))
+    with pytest.raises(TypeError, match="^env: expected"):
+        sb3.PoolVecEnv(cypool.make("CartPole-v1", "gym"))

@@ -1,0 +1,102 @@
+"""TorchRL: cypool.adapters.torchrl."""
+import numpy as np
+import pytest
+import torch
+from tensordict.nn import TensorDictModule
+from torchrl.collectors import Collector
+from torchrl.envs.utils import check_env_specs
+from torchrl.modules import ProbabilisticActor, ValueOperator
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value import GAE
+
+import cypool
+from cypool.adapters import torchrl
+
+NUM = 4
+
+
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Pong-v5"])
+def test_specs(id):
+    check_env_specs(torchrl.make(id, num_envs=NUM, seed=0, max_episode_steps=10))
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_rollouts_are_those_of_the_pool(seed):
+    env = torchrl.make("CartPole-v1", num_envs=NUM, max_episode_steps=25)
+    twin = cypool.make("CartPole-v1", num_envs=NUM, max_episode_steps=25, autoreset_mode="SameStep")
+    env.set_seed(seed)
+    torch.manual_seed(seed)
+    data = env.rollout(60, break_when_any_done=False)
+    obs, _ = twin.reset(seed=seed)
+    ended = 0
+    for t in range(60):
+        step = data[:, t]
+        assert (step["observation"].numpy() == obs).all()
+        obs, reward, terminated, truncated, info = twin.step(step["action"].numpy())
+        last = obs.copy()
+        for row in np.flatnonzero(terminated | truncated):
+            last[row] = info["final_obs"][row]
+            ended += 1
+        after = step["next"]
+        assert (after["observation"].numpy() == last).all() and (after["reward"][:, 0].numpy() == reward).all()
+        assert (after["terminated"][:, 0].numpy() == terminated).all()
+        assert (after["truncated"][:, 0].numpy() == truncated).all()
+        assert (after["done"][:, 0].numpy() == terminated | truncated).all()
+    assert ended > NUM and data["next", "truncated"].any()
+
+
+def test_infos_and_resets_of_some():
+    env = torchrl.make("Breakout-v5", infos=["lives"], num_envs=NUM, seed=0)
+    data = env.reset()
+    assert data["lives"].tolist() == [5] * NUM and data["observation"].shape == (NUM, 4, 84, 84)
+    data = env.rand_step(data)["next"]
+    data["_reset"] = torch.tensor([[False], [True], [False], [False]])
+    before = data["observation"].clone()
+    after = env.reset(data)["observation"]
+    assert torch.equal(after[[0, 2, 3]], before[[0, 2, 3]]) and after.shape == before.shape
+    with pytest.raises(ValueError, match="^infos: expected names of"):
+        torchrl.make("Breakout-v5", infos=["life"])
+    with pytest.raises(TypeError, match="^pool: expected an array or a dict"):
+        torchrl.make("Blackjack-v1")
+    env.close()
+    with pytest.raises(cypool.ClosedError):
+        env.pool.reset()
+
+
+def test_ppo_solves_cartpole():
+    torch.manual_seed(0)
+    env = torchrl.make("CartPole-v1", num_envs=16, seed=0)
+
+    def net(out):
+        return torch.nn.Sequential(torch.nn.Linear(4, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64), torch.nn.Tanh(),
+                                   torch.nn.Linear(64, out))
+
+    actor = ProbabilisticActor(TensorDictModule(net(2), ["observation"], ["logits"]), in_keys=["logits"],
+                               distribution_class=torch.distributions.Categorical, return_log_prob=True)
+    critic = ValueOperator(net(1), in_keys=["observation"])
+    advantage = GAE(gamma=0.98, lmbda=0.8, value_network=critic)
+    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.0)
+    optimizer = torch.optim.Adam(loss.parameters(), lr=3e-3)
+    collector = Collector(env, actor, frames_per_batch=512, total_frames=40 * 512)
+    best = 0
+    for data in collector:
+        advantage(data)
+        flat = data.reshape(-1)
+        for _ in range(10):
+            for rows in torch.randperm(512).split(128):
+                losses = loss(flat[rows])
+                optimizer.zero_grad()
+                sum(losses[key] for key in ("loss_objective", "loss_critic")).backward()
+                optimizer.step()
+        if best < 475 and collector._frames % 4096 == 0:
+            best = max(best, evaluate(actor))
+    collector.shutdown()
+    assert best >= 475
+
+
+def evaluate(actor):
+    env = torchrl.make("CartPole-v1", num_envs=10, seed=100)
+    with torch.no_grad():
+        data = env.rollout(500, actor, break_when_any_done=False)
+    alive = data["next", "done"][..., 0].cumsum(1) == 0
+    return alive.sum(1).float().mean().item() + 1
