@@ -1,0 +1,93 @@
+"""What a policy's parameters mean: how to draw an action, how likely it was, how far two policies are apart.
+
+A distribution is any object with these attributes and methods; `parameters` is always float32, shape
+(rows, num_parameters):
+
+    num_parameters
+    sample(parameters, rng)             actions, (rows, *action shape); rng is a NumPy Generator
+    logp(parameters, actions)           log probability or density, float64, (rows,)
+    kl(old, new)                        KL divergence of `new` from `old`, KL(old || new), float64, (rows,)
+"""
+import math
+
+import numpy as np
+
+from cypool.arguments import check_int
+from cypool.spec import Array, Discrete
+
+
+class Categorical:
+    """One of `n` choices; the parameters are logits, not necessarily normalised. -inf excludes a choice.
+
+    Args:
+        n: Number of choices.
+    """
+
+    def __init__(self, n):
+        self.n = self.num_parameters = check_int("n", n, 1, 2**31 - 1)
+
+    def sample(self, parameters, rng):
+        return (parameters + rng.gumbel(size=parameters.shape)).argmax(-1)
+
+    def logp(self, parameters, actions):
+        return np.take_along_axis(_log_softmax(parameters), np.asarray(actions)[:, None], -1)[:, 0]
+
+    def kl(self, old, new):
+        old, new = _log_softmax(old), _log_softmax(new)
+        # where old excludes a choice its term is 0, whatever new says
+        terms = np.exp(old) * np.subtract(old, new, out=np.zeros_like(old), where=old > -np.inf)
+        return np.maximum(terms.sum(-1), 0)
+
+
+class DiagonalGaussian:
+    """Independent normals; the parameters are the means, then the logarithms of the standard deviations.
+
+    Actions are as drawn. The worker clips what it passes to the environment, and only that.
+
+    Args:
+        shape: Shape of one action.
+    """
+
+    def __init__(self, shape):
+        self.shape = tuple(check_int("shape", n, 1, 2**31 - 1) for n in shape)
+        self.size = math.prod(self.shape)
+        self.num_parameters = 2 * self.size
+
+    def sample(self, parameters, rng):
+        mean, log_std = self._split(parameters)
+        drawn = mean + np.exp(log_std) * rng.standard_normal(mean.shape)
+        return drawn.astype(np.float32).reshape(-1, *self.shape)
+
+    def logp(self, parameters, actions):
+        mean, log_std = self._split(parameters)
+        z = (np.asarray(actions).reshape(-1, self.size) - mean) / np.exp(log_std)
+        return -(z * z / 2 + log_std + math.log(2 * math.pi) / 2).sum(-1)
+
+    def kl(self, old, new):
+        (old_mean, old_log), (new_mean, new_log) = self._split(old), self._split(new)
+        terms = (new_log - old_log - 0.5
+                 + (np.exp(2 * old_log) + (old_mean - new_mean) ** 2) / (2 * np.exp(2 * new_log)))
+        return np.maximum(terms.sum(-1), 0)
+
+    def _split(self, parameters):
+        parameters = np.asarray(parameters, np.float64)
+        return parameters[:, :self.size], parameters[:, self.size:]
+
+
+def distribution_of(action):
+    """Returns the distribution that fits a spec's action: `Categorical` for a `Discrete`, else `DiagonalGaussian`.
+
+    Raises:
+        ValueError: It is an array of integers, for which there is none here; bring your own.
+    """
+    if isinstance(action, Discrete):
+        return Categorical(action.n)
+    if isinstance(action, Array) and action.dtype.kind == "f":
+        return DiagonalGaussian(action.shape)
+    raise ValueError(f"action: expected a Discrete or an Array of floats, got {action}")
+
+
+def _log_softmax(logits):
+    logits = np.asarray(logits, np.float64)
+    logits = logits - logits.max(-1, keepdims=True)
+    return logits - np.log(np.exp(logits).sum(-1, keepdims=True))

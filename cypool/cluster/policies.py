@@ -1,0 +1,172 @@
+"""Policies: weights in, parameters of a distribution over actions out.
+
+A policy is any object that pickles and has
+
+    distribution                what its parameters mean: see distributions.py
+    get_weights()               a dict of names to NumPy arrays
+    set_weights(weights)        takes such a dict, whose arrays may be read-only and must be copied
+    policy(obs)                 for observations with a leading axis of n rows, a dict: "params", (n, num_parameters),
+                                and whatever else rollouts are to carry, such as "value", (n, ...)
+
+It runs on the workers, and for `APS(where="learner")` on the learner too.
+"""
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from cypool.arguments import check_float, check_int
+from cypool.cluster.distributions import distribution_of
+from cypool.registry import make_spec
+from cypool.spec import Discrete
+
+# what rollouts and infos say themselves
+RESERVED = ("obs", "next_obs", "action", "logp", "reward", "terminated", "truncated", "valid", "env_id", "elapsed_step",
+            "policy_version", "kl")
+
+
+def evaluated(policy, obs, rows):
+    """Returns what a policy says of so many observations; see `checked`."""
+    return checked(policy, policy(obs), rows)
+
+
+def checked(policy, said, rows):
+    """Returns the parameters that a policy has said, as float32, and a dict of the rest.
+
+    Raises:
+        TypeError: The policy does not return a dict.
+        ValueError: Parameters are missing, of the wrong shape, or NaN; or something else has another number of rows.
+    """
+    if not isinstance(said, Mapping) or "params" not in said:
+        raise TypeError(f"policy: expected a dict with 'params' from its call, got {said!r}")
+    others = {name: np.asarray(value) for name, value in said.items() if name != "params"}
+    params = np.asarray(said["params"], np.float32)
+    wanted = rows, policy.distribution.num_parameters
+    if params.shape != wanted:
+        raise ValueError(f"policy: expected params of shape {wanted}, got {params.shape}")
+    if np.isnan(params).any():
+        raise ValueError(f"policy: expected params without NaN, got {params[np.isnan(params).any(-1)][0]}")
+    for name, value in others.items():
+        if name in RESERVED:
+            raise ValueError(f"policy: expected no name that rollouts use themselves, got {name!r}")
+        if value.shape[:1] != (rows,):
+            raise ValueError(f"policy: expected {rows} rows of {name}, got shape {value.shape}")
+    return params, others
+
+
+def weights_of(source):
+    """Returns weights as a dict of names to NumPy arrays.
+
+    Args:
+        source: A dict of arrays or tensors; or something with `get_weights` (a policy) or `state_dict` (a module).
+
+    Raises:
+        TypeError: It is something else.
+    """
+    for method in ("get_weights", "state_dict"):
+        if hasattr(source, method):
+            source = getattr(source, method)()
+            break
+    if not isinstance(source, Mapping):
+        raise TypeError(f"weights: expected a dict of arrays, a policy or a module, got {type(source).__name__}")
+    # a tensor may want a gradient, or be on another device
+    return {name: np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+            for name, value in source.items()}
+
+
+class MLPPolicy:
+    """A multilayer perceptron with tanh between its layers, in NumPy.
+
+    Continuous actions have a logarithm of the standard deviation that does not depend on the observation: the weight
+    "log_std".
+
+    Args:
+        env: An id, or an `EnvSpec`, whose observation is one `Array` or `Discrete`; a `Discrete` is made one-hot.
+        hidden: Sizes of the layers in between.
+        seed: Of the initial weights.
+        scale: What observations are multiplied with: 1 / 255 for pictures.
+
+    Raises:
+        TypeError, ValueError: An environment with other observations, or a value out of range.
+    """
+
+    def __init__(self, env, hidden=(64, 64), seed=0, scale=1.0):
+        spec = make_spec(env) if isinstance(env, str) else env
+        if isinstance(spec.observation, Mapping | tuple):
+            raise ValueError(f"env: expected one array as observation, got {spec.observation!r}")
+        self.distribution = distribution_of(spec.action)
+        self._observation, self._scale = spec.observation, np.float32(check_float("scale", scale, -1e30, 1e30))
+        rng = np.random.default_rng(check_int("seed", seed, 0, 2**63 - 1))
+        is_gaussian = not isinstance(spec.action, Discrete)
+        outputs = self.distribution.num_parameters // (1 + is_gaussian)
+        inputs = self.features(np.zeros((1, *spec.observation.shape), spec.observation.dtype)).shape[1]
+        sizes = [inputs, *(check_int("hidden", n, 1, 2**20) for n in hidden), outputs]
+        self._layers = len(sizes) - 1
+        self._weights = {}
+        for k, (n, m) in enumerate(pairwise(sizes)):
+            # a nearly uniform policy to begin with
+            size = 0.01 if k == self._layers - 1 else 1
+            self._weights[f"w{k}"] = (rng.standard_normal((n, m)) * (size / np.sqrt(n))).astype(np.float32)
+            self._weights[f"b{k}"] = np.zeros(m, np.float32)
+        if is_gaussian:
+            self._weights["log_std"] = np.zeros(outputs, np.float32)
+
+    def features(self, obs):
+        """Returns the first layer's input, float32 (n, k); a subclass may take something else of the observations."""
+        if isinstance(self._observation, Discrete):
+            return np.eye(self._observation.n, dtype=np.float32)[obs]
+        return obs.reshape(len(obs), -1).astype(np.float32) * self._scale
+
+    def get_weights(self):
+        return {name: value.copy() for name, value in self._weights.items()}
+
+    def set_weights(self, weights):
+        self._weights = {name: np.array(weights[name], np.float32) for name in self._weights}
+
+    def __call__(self, obs):
+        x, w = self.features(obs), self._weights
+        for k in range(self._layers):
+            x = x @ w[f"w{k}"] + w[f"b{k}"]
+            if k < self._layers - 1:
+                x = np.tanh(x)
+        if "log_std" in w:
+            x = np.concatenate([x, np.broadcast_to(w["log_std"], x.shape)], 1)
+        return {"params": x}
+
+
+class TorchPolicy:
+    """A torch module as a policy; its weights are its `state_dict`.
+
+    Args:
+        module: On the CPU. It is called with a tensor (a dict or tuple of them for such observations) in the
+            observation's own dtype, and returns the parameters, or a dict with "params" and others.
+        distribution: What the parameters mean.
+    """
+
+    def __init__(self, module, distribution):
+        self.module, self.distribution = module, distribution
+
+    def get_weights(self):
+        return weights_of(self.module)
+
+    def set_weights(self, weights):
+        import torch
+
+        # a copy: arrays of the object store are read-only, which torch has no word for
+        self.module.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
+
+    def __call__(self, obs):
+        import torch
+
+        with torch.inference_mode():
+            said = self.module(_tensors(obs, torch))
+        said = said if isinstance(said, Mapping) else {"params": said}
+        return {name: value.numpy() for name, value in said.items()}
+
+
+def _tensors(obs, torch):
+    if isinstance(obs, Mapping):
+        return {name: torch.from_numpy(part) for name, part in obs.items()}
+    if isinstance(obs, tuple):
+        return tuple(torch.from_numpy(part) for part in obs)
+    return torch.from_numpy(obs)

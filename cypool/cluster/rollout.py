@@ -1,0 +1,105 @@
+"""What a rollout returns, and how the parts that workers send are joined."""
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Rollout:
+    """T steps of N environments, in rows ordered by (worker, env).
+
+    Where observations are dicts or tuples, `obs`, `next_obs` and `final_obs` are such of arrays.
+
+    Attributes:
+        obs: (T, N, ...): what the policy saw before step t.
+        next_obs: (N, ...): what there is to see after the last step, for bootstrapping.
+        action: (T, N, ...): as drawn; an environment got it clipped to its bounds.
+        params: float32, (T, N, num_parameters): of the distribution it was drawn from.
+        logp: float32, (T, N): the action's log probability or density.
+        reward: float64, (T, N).
+        terminated, truncated: bool, (T, N): whether step t ended the episode.
+        valid: bool, (T, N): False where row t is no transition: the step after an end (NextStep) ignores its action,
+            and so do the one or two steps in which a lost worker's environments start again.
+        extras: Whatever else the policy said, (T, N, ...) each.
+        infos: The infos that were asked for, (T, N, ...) each: what step t led to.
+        final_step, final_env, final_obs: Where an episode ended, with "SameStep": int64 (k,), int64 (k,), (k, ...), in
+            the order of steps. Empty, and None for the observations, if none ended or with "NextStep".
+        episodes: With `episode_statistics`: a dict of arrays (k,), in the order of steps: "r", the return, "l", the
+            length, "t", the seconds, "step" and "env".
+        version: int64, (N,): of the weights that chose the actions; 0 is the policy the workers started with.
+        kl: float64, (N,): the divergence that was found when the worker was last asked for its drift; NaN if it was not
+            in this call.
+        worker: Whose rollout it is, in a stream; None: it is of all.
+        buffers: The arrays, for `rollout(T, out=...)`.
+    """
+
+    obs: Any
+    next_obs: Any
+    action: np.ndarray
+    params: np.ndarray
+    logp: np.ndarray
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    valid: np.ndarray
+    extras: dict
+    infos: dict
+    final_step: np.ndarray
+    final_env: np.ndarray
+    final_obs: Any
+    episodes: dict | None
+    version: np.ndarray
+    kl: np.ndarray
+    worker: int | None = None
+    buffers: dict = field(default_factory=dict, repr=False)
+
+    def __len__(self):
+        return len(self.reward)
+
+
+def assembled(spec, steps, buffers, ends, version, kl, worker=None):
+    """Returns a `Rollout` over arrays.
+
+    Args:
+        spec: The `EnvSpec`.
+        steps: T.
+        buffers: Arrays by (kind, name): ("obs", k) is the k-th part of the observations, with T + 1 rows.
+        ends: For each worker in turn the index of its first environment, and its "final" and "episodes".
+        version, kl: (N,).
+        worker: As in `Rollout`.
+    """
+    def named(kind):
+        return {name: array for (each, name), array in buffers.items() if each == kind}
+
+    obs = list(named("obs").values())
+    parts = [(first, part["final"]) for first, part in ends if part["final"] is not None]
+    final = [np.concatenate([part[k] + first if k == 1 else part[k] for first, part in parts])
+             for k in range(2 + len(obs))] if parts else [np.zeros(0, np.int64)] * 2
+    order = np.lexsort(final[1::-1])
+    final = [each[order] for each in final]
+    episodes = [{**part["episodes"], "env": part["episodes"]["env"] + first}
+                for first, part in ends if part["episodes"] is not None]
+    if episodes:
+        episodes = {name: np.concatenate([each[name] for each in episodes]) for name in episodes[0]}
+        order = np.lexsort((episodes["env"], episodes["step"]))
+    return Rollout(
+        obs=spec.joined([part[:steps] for part in obs]), next_obs=spec.joined([part[steps] for part in obs]),
+        **named("step"), extras=named("extra"), infos=named("info"), final_step=final[0], final_env=final[1],
+        final_obs=spec.joined(final[2:]) if parts else None,
+        episodes={name: each[order] for name, each in episodes.items()} if episodes else None,
+        version=version, kl=kl, worker=worker, buffers=buffers)
+
+
+def joined_infos(infos, num_envs):
+    """Returns the infos of workers with `num_envs` rows each as one; a key that some lack is zero, or None, there."""
+    joined = {}
+    for key in dict.fromkeys(key for info in infos for key in info):
+        found = [info.get(key) for info in infos]
+        some = next(each for each in found if each is not None)
+        if isinstance(some, dict):
+            joined[key] = joined_infos([each or {} for each in found], num_envs)
+            continue
+        blank = np.full(num_envs, None, object) if some.dtype == object else np.zeros_like(some)
+        joined[key] = np.concatenate([blank if each is None else each for each in found])
+    return joined

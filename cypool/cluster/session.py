@@ -1,0 +1,62 @@
+"""The connection to Ray: one for the process, started for the first cluster that needs it, ended with the last one."""
+import os
+
+from cypool.engine import cpus
+
+_users = 0
+_connected = _here = False
+
+
+def ray_or_explain():
+    """Returns the module.
+
+    Raises:
+        ImportError: It is not installed; says what to do.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise ImportError('cypool.cluster needs Ray: pip install "cypool[cluster]"') from error
+    return ray
+
+
+def starts_here(address):
+    """Whether `enter` would start a Ray on this machine."""
+    return not ray_or_explain().is_initialized() and not (address or os.environ.get("RAY_ADDRESS"))
+
+
+def enter(address, ray_init):
+    """Connects to Ray, or starts it on this machine.
+
+    Args:
+        address: Of a cluster; None: that of RAY_ADDRESS, or else Ray is started here. Connected already, to whatever
+            it be: that stays.
+        ray_init: More arguments of `ray.init`.
+
+    Returns:
+        Whether it was started here, by this call or an earlier one.
+    """
+    global _users, _connected, _here
+    ray = ray_or_explain()
+    if not ray.is_initialized():
+        arguments = {"logging_level": "ERROR", "log_to_driver": False}
+        _here = starts_here(address)
+        if _here:
+            # nobody set this Ray up, so nobody agreed to its reporting to its makers
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            arguments |= {"address": "local", "num_cpus": cpus.available(), "include_dashboard": False}
+        else:
+            arguments["address"] = address or os.environ["RAY_ADDRESS"]
+        ray.init(**{**arguments, **ray_init})
+        _connected = True
+    _users += 1
+    return _here
+
+
+def leave():
+    """Ends the connection if this was the last user and `enter` began it."""
+    global _users, _connected, _here
+    _users -= 1
+    if _users == 0 and _connected:
+        _connected = _here = False
+        ray_or_explain().shutdown()

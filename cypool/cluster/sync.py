@@ -1,0 +1,81 @@
+"""When a worker takes newer weights: one family of strategies.
+
+`due(lag, drift)` is asked once for each call of a worker, while there are newer weights than its own. `lag` is how
+many versions it is behind; `drift()` computes the mean KL divergence of the newest policy from the worker's,
+KL(worker's || newest), both on the same observations, or None if there are none yet. `where` says who asks: the
+learner, before it calls the worker, so that nothing is sent that is not taken; or the worker. For a learner to know
+the drift it has to keep observations; `sample` says how many, of those strategies that ask for it.
+"""
+import math
+
+from cypool.arguments import check_choice, check_float, check_int
+
+
+class Always:
+    """Each worker takes each version, as far as it has not been overtaken by a newer one."""
+
+    where = "learner"
+
+    def due(self, lag, drift):
+        return True
+
+
+class Every:
+    """A worker takes the newest version when it is `k` behind.
+
+    Args:
+        k: At least 1; 1 is `Always`.
+    """
+
+    where = "learner"
+
+    def __init__(self, k):
+        self.k = check_int("k", k, 1, 2**31 - 1)
+
+    def due(self, lag, drift):
+        return lag >= self.k
+
+
+class Never:
+    """Workers keep the policy they started with."""
+
+    where = "learner"
+
+    def due(self, lag, drift):
+        return False
+
+
+class APS:
+    """Adaptive policy synchronisation: a worker takes the newest version when the policy has drifted.
+
+    The measure is the mean over environments of KL(worker's policy || newest policy) on observations of the worker's;
+    with the learner it is compared with what the worker's policy said when it saw them.
+
+    Args:
+        kl_threshold: At this divergence or above weights are due. 0 is `Always`, infinity is `Never`. Also due are
+            weights that make the divergence NaN, and, with the learner, those whose drift is not known as the worker
+            has not used its policy yet.
+        where: "learner": it evaluates the newest policy on `sample` observations of the worker's last rollout, and
+            sends weights only when they are due. "worker": each version goes to each node that has workers, once; a
+            worker evaluates both policies on what its environments show, and drops or takes the new one.
+        max_lag: Weights are also due when a worker is so many versions behind.
+        sample: Of how many observations the learner keeps track for each worker; at least all environments of one step.
+
+    Raises:
+        TypeError, ValueError: A value of the wrong type or out of range.
+    """
+
+    def __init__(self, kl_threshold, where="learner", max_lag=None, sample=256):
+        self.kl_threshold = check_float("kl_threshold", kl_threshold, 0, math.inf)
+        self.where = check_choice("where", where, ("learner", "worker"))
+        self.max_lag = None if max_lag is None else check_int("max_lag", max_lag, 1, 2**31 - 1)
+        self.sample = check_int("sample", sample, 1, 2**31 - 1)
+
+    def due(self, lag, drift):
+        if self.max_lag is not None and lag >= self.max_lag:
+            return True
+        if self.kl_threshold == math.inf:
+            return False
+        kl = drift()
+        # NaN is not below either
+        return kl is None or not kl < self.kl_threshold

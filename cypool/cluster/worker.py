@@ -1,0 +1,265 @@
+"""The worker's side: a pool, and the policy that chooses its actions. Knows nothing of Ray."""
+import copy
+import os
+import sys
+import uuid
+from importlib import import_module
+
+import numpy as np
+
+import cypool
+from cypool.cluster.policies import evaluated
+from cypool.errors import EnvError
+from cypool.spec import Discrete
+
+# what a rollout has of each step and environment, but for observation, action and parameters
+FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "valid": np.bool_}
+
+
+class Worker:
+    """Some environments of a cluster, and its copy of the policy.
+
+    It begins a life with `begin`, and another one when it had to be started again: a process knows nothing of the one
+    before it. Calls name the life they are meant for, and any other answers None.
+    """
+
+    _life = None
+
+    def begin(self, recipe, policy, sync=None, infos=(), imports=()):
+        """Makes the environments.
+
+        Args:
+            recipe: Arguments of `cypool.make`; `seed` is a list.
+            policy: See policies.py; None: it is always told what to do. Its weights are version 0.
+            sync: If it is to decide itself about new weights, how; else None.
+            infos: Names of infos that rollouts carry.
+            imports: Modules to import first: those that register environments.
+
+        Returns:
+            The name of this life, and the process id.
+        """
+        for module in imports:
+            import_module(module)
+        self._pool = cypool.make(**recipe)
+        self._spec = self._pool.env_spec
+        self._num_envs = self._pool.num_envs
+        self._same_step = recipe["autoreset_mode"] == "SameStep"
+        if policy is not None and "torch" in sys.modules:
+            # by default it takes all CPUs, or what Ray has reserved
+            sys.modules["torch"].set_num_threads(max(1, self._pool.num_threads))
+        self._sync, self._infos = sync, infos
+        # what came through the object store is read-only
+        self._policy, self._version = copy.deepcopy(policy), 0
+        # weights that came, but are not taken yet
+        self._newer, self._newer_version = copy.deepcopy(policy) if sync else None, 0
+        self._rng = np.random.default_rng(recipe["seed"])
+        # what is to be told before the environments step again
+        self._told_first = []
+        self._buffers, self._buffers_steps = {}, 0
+        self._life = uuid.uuid4().hex
+        return self._life, os.getpid()
+
+    def reset(self, life, seeds=None):
+        """Starts new episodes.
+
+        Args:
+            life: Whom the call is meant for.
+            seeds: A list; if there is one for each environment, it also seeds what the policy draws. None: random
+                streams go on.
+
+        Returns:
+            A dict: "obs", the parts of the observation, and "info".
+        """
+        if life != self._life:
+            return None
+        if seeds is not None and None not in seeds:
+            self._rng = np.random.default_rng(seeds)
+        obs, info = self._pool.reset(seed=seeds)
+        self._told_first.clear()
+        self._obs, self._over = obs, np.zeros(self._num_envs, np.bool_)
+        return {"obs": self._spec.parted(obs), "info": info}
+
+    def step(self, life, actions, version=0, weights=None, lost=None):
+        """Steps all environments.
+
+        Args:
+            actions: (num_envs, *action shape); None: the policy chooses.
+            life, version, weights, lost: As in `rollout`.
+
+        Returns:
+            A dict: "obs", the parts of the observation, "reward", "terminated", "truncated", "info"; if the policy
+            chose also "chosen", what it said, "version" and "kl".
+        """
+        if life != self._life:
+            return None
+        self._begin(lost)
+        chosen = {}
+        if actions is None:
+            kl = self._take(version, weights)
+            params, others = evaluated(self._policy, self._obs, self._num_envs)
+            drawn = self._policy.distribution.sample(params, self._rng)
+            actions = self._within_bounds(drawn)
+            logp = self._policy.distribution.logp(params, drawn).astype(np.float32)
+            chosen = {"chosen": {"action": drawn, "params": params, "logp": logp, **others},
+                      "version": self._version, "kl": kl}
+        obs, reward, terminated, truncated, info = self._advance(actions)
+        return {"obs": self._spec.parted(obs), "reward": reward, "terminated": terminated, "truncated": truncated,
+                "info": info, **chosen}
+
+    def rollout(self, life, num_steps, version=0, weights=None, lost=None):
+        """Steps all environments `num_steps` times as the policy says.
+
+        Args:
+            life: Whom the call is meant for.
+            num_steps: T.
+            version, weights: Newer than those it has; None: there are none for it.
+            lost: (observation parts, seeds) if it is to go on for a process that died: what was seen last.
+
+        Returns:
+            A dict: "arrays", as `assembled` takes them, which are good until the next call; "final", a list of steps,
+            environments and observation parts, or None; "episodes", a dict or None; "version"; "kl", NaN if there was
+            no comparison. None if it was started again.
+        """
+        if life != self._life:
+            return None
+        self._begin(lost)
+        kl = self._take(version, weights)
+        policy, arrays = self._policy, self._buffers_for(num_steps)
+        obs = [array for (kind, _), array in arrays.items() if kind == "obs"]
+        flags = [arrays["step", name] for name in ("reward", "terminated", "truncated")]
+        valid, finals, episodes = arrays["step", "valid"], [], []
+        for array, part in zip(obs, self._spec.parted(self._obs), strict=True):
+            array[0] = part
+        for t in range(num_steps):
+            params, others = evaluated(policy, self._spec.joined([array[t] for array in obs]), self._num_envs)
+            actions = policy.distribution.sample(params, self._rng)
+            for key, value in ((("step", "params"), params), (("step", "action"), actions),
+                               *((("extra", name), value) for name, value in others.items())):
+                self._store(arrays, key, t, value)
+            valid[t] = False if self._told_first else ~self._over
+            _, _, _, _, info = self._advance(self._within_bounds(actions), (
+                self._spec.joined([array[t + 1] for array in obs]), *(array[t] for array in flags)))
+            for name in self._infos:
+                self._store(arrays, ("info", name), t, info[name])
+            if "_final_obs" in info:
+                finals.append((t, *self._rows(info["final_obs"], info["_final_obs"])))
+            if "_episode" in info:
+                episodes.append((t, np.flatnonzero(info["_episode"]), info["episode"]))
+        flat = arrays["step", "params"].reshape(-1, policy.distribution.num_parameters)
+        drawn = arrays["step", "action"]
+        arrays["step", "logp"] = policy.distribution.logp(flat, drawn.reshape(-1, *drawn.shape[2:])).astype(
+            np.float32).reshape(num_steps, -1)
+        return {"arrays": arrays, "final": _stacked(finals), "episodes": _listed(episodes),
+                "version": self._version, "kl": kl}
+
+    def _begin(self, lost):
+        """Goes on for a process that died."""
+        if lost is None:
+            return
+        parts, seeds = lost
+        # what is shared with others is read-only
+        seen = self._spec.joined([np.array(part) for part in parts])
+        self._rng = np.random.default_rng(seeds)
+        fresh, info = self._pool.reset(seed=seeds)
+        none, ended, nothing = (np.full(self._num_envs, x) for x in (False, True, 0.0))
+        if self._same_step:
+            final = np.full(self._num_envs, None, object)
+            for i in range(self._num_envs):
+                final[i] = self._spec.joined([part[i] for part in parts])
+            ending = {"final_obs": final, "_final_obs": ended, "final_info": {}, "_final_info": ended}
+            self._told_first = [(fresh, nothing, none, ended, {**info, **ending})]
+        else:
+            blank = {name: np.zeros_like(each) for name, each in info.items()} | {"env_id": info["env_id"]}
+            self._told_first = [(seen, nothing, none, ended, blank), (fresh, nothing, none, none, info)]
+        self._obs, self._over = seen, none
+
+    def _take(self, version, weights):
+        """Takes new weights if they are due; returns the divergence, NaN if it was not looked at."""
+        kl = np.nan
+        if self._sync is None:
+            if weights is not None:
+                self._version = version
+                self._policy.set_weights(weights)
+            return kl
+        if weights is not None:
+            self._newer_version = version
+            self._newer.set_weights(weights)
+
+        def drift():
+            nonlocal kl
+            old, new = (evaluated(policy, self._obs, self._num_envs)[0] for policy in (self._policy, self._newer))
+            kl = float(self._policy.distribution.kl(old, new).mean())
+            return kl
+
+        lag = self._newer_version - self._version
+        if lag > 0 and self._sync.due(lag, drift):
+            self._policy, self._newer = self._newer, self._policy
+            self._version = self._newer_version
+        return kl
+
+    def _advance(self, actions, out=None):
+        if self._told_first:
+            batch = self._told_first.pop(0)
+            if out is not None:
+                for target, source in zip([*self._spec.parted(out[0]), *out[1:]],
+                                          [*self._spec.parted(batch[0]), *batch[1:4]], strict=True):
+                    target[...] = source
+                batch = *out, batch[4]
+        else:
+            try:
+                batch = self._pool.step(actions, out=out)
+            except EnvError as error:
+                self._see(error.batch)
+                raise
+        self._see(batch)
+        return batch
+
+    def _see(self, batch):
+        self._obs, _, terminated, truncated, _ = batch
+        if not self._same_step:
+            self._over = terminated | truncated
+
+    def _within_bounds(self, actions):
+        action = self._spec.action
+        if isinstance(action, Discrete):
+            return actions
+        return np.clip(actions, action.low, action.high).astype(action.dtype)
+
+    def _buffers_for(self, num_steps):
+        """Returns arrays for so many steps: those of the last rollout, if it was as long; Ray has copied them."""
+        if num_steps != self._buffers_steps:
+            lead = num_steps, self._num_envs
+            parts = [part for _, part in self._spec.observations]
+            self._buffers = {("obs", k): np.zeros((num_steps + 1, self._num_envs, *part.shape), part.dtype)
+                             for k, part in enumerate(parts)}
+            # what is seen now may be a row of the old ones, and is copied before that row is written
+            self._buffers |= {("step", name): np.zeros(lead, dtype) for name, dtype in FLAGS.items()}
+            self._buffers_steps = num_steps
+        return self._buffers
+
+    def _store(self, arrays, key, t, value):
+        if key not in arrays:
+            arrays[key] = np.zeros((self._buffers_steps, *value.shape), value.dtype)
+        arrays[key][t] = value
+
+    def _rows(self, final_obs, mask):
+        """Returns which environments ended, and the parts of their last observations."""
+        envs = np.flatnonzero(mask)
+        seen = [self._spec.parted(final_obs[i]) for i in envs]
+        return envs, [np.stack(parts) for parts in zip(*seen, strict=True)]
+
+
+def _stacked(finals):
+    if not finals:
+        return None
+    steps = np.concatenate([np.full(len(envs), t) for t, envs, _ in finals])
+    parts = zip(*(parts for _, _, parts in finals), strict=True)
+    return [steps, np.concatenate([envs for _, envs, _ in finals]), *(np.concatenate(part) for part in parts)]
+
+
+def _listed(episodes):
+    if not episodes:
+        return None
+    listed = {name: np.concatenate([episode[name][envs] for _, envs, episode in episodes]) for name in ("r", "l", "t")}
+    return {**listed, "step": np.concatenate([np.full(len(envs), t) for t, envs, _ in episodes]),
+            "env": np.concatenate([envs for _, envs, _ in episodes])}

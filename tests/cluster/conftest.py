@@ -1,0 +1,46 @@
+"""One Ray for all tests, on this machine; and clusters that are closed for sure."""
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import ray
+
+from cypool.cluster import ClusterEnv
+
+HERE = str(Path(__file__).parent)
+sys.path.insert(0, HERE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def elsewhere(tmp_path_factory):
+    """Workers look for modules where the learner began, which may be a clone of cypool that is not compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("cluster"))
+        yield
+
+
+@pytest.fixture(scope="session")
+def ray_here(plugin_path):
+    # what workers are to find: the policies beside this file, and the plug-in
+    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, str(plugin_path), os.environ.get("PYTHONPATH", "")])
+    # this many may ask for one; they are small
+    ray.init(address="local", num_cpus=16, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
+             object_store_memory=2**28)
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture
+def cluster(ray_here):
+    """Makes a `ClusterEnv` of 2 workers with 3 environments each; closes all in the end."""
+    made = []
+
+    def make(id="CartPole-v1", num_workers=2, envs_per_worker=3, **kwargs):
+        made.append(ClusterEnv(id, num_workers, envs_per_worker, **{"seed": 7, "cpus_per_worker": 1, **kwargs}))
+        return made[-1]
+
+    yield make
+    for env in made:
+        env.close()
+    assert ray_here.is_initialized()

@@ -1,0 +1,74 @@
+"""Policies that workers import: one does at a chosen moment, in one process, what a cluster has to survive."""
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from cypool.cluster import Categorical, DiagonalGaussian, MLPPolicy
+
+
+class Gated(MLPPolicy):
+    """Chooses like an `MLPPolicy`, but for what its attributes say.
+
+    Args:
+        id, folder: The environment; where it and the tests tell each other things.
+        calls: Write down each call: a byte in the file "calls".
+        kill: At its call of this number, the first process that comes by dies, until the file "killed" is removed;
+            or, with `every`, each.
+        slow: The first process that comes by waits at each of its calls until there is a file "gate".
+        fail: Raise at the call of this number.
+    """
+
+    def __init__(self, id, folder, calls=False, kill=None, every=False, slow=False, fail=None):
+        super().__init__(id)
+        self.folder, self.calls, self.kill, self.every = Path(folder), calls, kill, every
+        self.slow, self.fail, self.number, self.is_slow = slow, fail, 0, None
+        # the learner tries it out before it copies it to workers
+        self.pid = os.getpid()
+
+    def __call__(self, obs):
+        if os.getpid() != self.pid:
+            self.number += 1
+            if self.calls:
+                with open(self.folder / "calls", "ab", buffering=0) as file:
+                    file.write(b".")
+            if self.number == self.kill and (self.every or self.is_first("killed")):
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.slow:
+                self.wait()
+            if self.number == self.fail:
+                raise OSError("no choice today")
+        return super().__call__(obs)
+
+    def is_first(self, name):
+        try:
+            os.close(os.open(self.folder / name, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
+    def wait(self):
+        if self.is_slow is None:
+            self.is_slow = self.is_first("slow")
+        while self.is_slow and not (self.folder / "gate").exists():
+            time.sleep(0.01)
+
+
+class Uniform:
+    """Sees nothing, wants everything."""
+
+    def __init__(self, action):
+        is_discrete = hasattr(action, "n")
+        self.distribution = Categorical(action.n) if is_discrete else DiagonalGaussian(action.shape)
+
+    def get_weights(self):
+        return {"none": np.zeros(1)}
+
+    def set_weights(self, weights):
+        pass
+
+    def __call__(self, obs):
+        rows = len(obs[0] if isinstance(obs, tuple) else obs)
+        return {"params": np.zeros((rows, self.distribution.num_parameters), np.float32)}

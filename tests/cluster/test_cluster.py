@@ -1,0 +1,511 @@
+"""Environments on a real Ray with several workers. Not among the tests that `pytest` runs by itself: Ray is large.
+
+    pip install torch==2.13.0 && pip install ".[cluster]" && pytest tests/cluster
+"""
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from actor_critic import ActorCritic
+from gated import Gated, Uniform
+
+import cypool
+from cypool.cluster import APS, Always, Categorical, ClusterEnv, DiagonalGaussian, Every, MLPPolicy, Never, TorchPolicy
+
+MODES = ["NextStep", "SameStep"]
+NUM = 6
+
+
+def policy(id="CartPole-v1", seed=0, sharpness=1):
+    """Returns a policy; a sharper one is further from uniform, and so from others."""
+    policy = MLPPolicy(id, seed=seed)
+    weights = policy.get_weights()
+    policy.set_weights({**weights, "w2": weights["w2"] * sharpness})
+    return policy
+
+
+def same(a, b):
+    """Whether nested dicts of arrays are equal, but for the seconds that episodes took."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a if key != "t")
+    if a.dtype == object:
+        return all(x is y is None or (x == y).all() for x, y in zip(a, b, strict=True))
+    return a.dtype == b.dtype and a.shape == b.shape and (a == b).all()
+
+
+def barrier(env):
+    """Waits until the workers have done all that they were told so far."""
+    import ray
+
+    ray.get([worker.__ray_ready__.remote() for worker in env._workers])
+
+
+def kill(env, worker):
+    os.kill(env.stats()["pids"][worker], signal.SIGKILL)
+
+
+# the same as a pool
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_steps_with_the_learners_actions_are_those_of_a_pool(cluster, mode):
+    env = cluster(num_workers=3, envs_per_worker=2, autoreset_mode=mode, episode_statistics=True)
+    pool = cypool.make("CartPole-v1", num_envs=NUM, seed=7, autoreset_mode=mode, episode_statistics=True)
+    assert env.observation_space == pool.observation_space and env.action_space == pool.action_space
+    assert env.metadata["autoreset_mode"] == pool.metadata["autoreset_mode"]
+    rng, ends = np.random.default_rng(0), 0
+    for seed in (None, 3, [5, 4, 3, 2, 1, 0]):
+        (obs, info), want = env.reset(seed=seed), pool.reset(seed=seed)
+        assert (obs == want[0]).all() and same(info, want[1])
+        for _ in range(40):
+            actions = rng.integers(0, 2, NUM)
+            *got, info = env.step(actions)
+            *want, want_info = pool.step(actions)
+            assert all(same(a, b) for a, b in zip(got, want, strict=True)) and same(info, want_info)
+            ends += got[2].sum()
+    assert ends > 5
+
+
+@pytest.mark.parametrize(("id", "mode", "steps"), [
+    ("CartPole-v1", "NextStep", 60), ("CartPole-v1", "SameStep", 60), ("Pendulum-v1", "NextStep", 120),
+    ("Blackjack-v1", "SameStep", 10), ("Pong-v5", "NextStep", 4)])
+def test_rollouts_are_ordered_by_worker_and_env(cluster, id, mode, steps):
+    """A pool of all rows that is given a rollout's actions says the same."""
+    chooser = Uniform(cypool.make_spec(id).action)
+    env = cluster(id, 3, 2, policy=chooser, autoreset_mode=mode, infos=("elapsed_step",))
+    pool = cypool.make(id, num_envs=NUM, seed=7, autoreset_mode=mode)
+    env.reset()
+    parted = pool.env_spec.parted
+    obs, out = parted(pool.reset()[0]), None
+    for _ in range(3):
+        rollout = out = env.rollout(steps, out=out)
+        for t in range(steps):
+            assert all((got[t] == want).all() for got, want in zip(parted(rollout.obs), obs, strict=True))
+            taken = rollout.action[t] if id != "Pendulum-v1" else np.clip(rollout.action[t], -2, 2)
+            obs, reward, terminated, truncated, info = pool.step(taken)
+            obs = parted(obs)
+            assert (rollout.reward[t] == reward).all()
+            assert (rollout.infos["elapsed_step"][t] == info["elapsed_step"]).all()
+            assert (rollout.terminated[t] == terminated).all() and (rollout.truncated[t] == truncated).all()
+        assert all((got == want).all() for got, want in zip(parted(rollout.next_obs), obs, strict=True))
+    # step goes on where the rollout was
+    *got, info = env.step()
+    taken = info["action"] if id != "Pendulum-v1" else np.clip(info["action"], -2, 2)
+    *want, _ = pool.step(taken)
+    assert all((a == b).all() for a, b in zip(parted(got[0]), parted(want[0]), strict=True))
+    assert info["policy_version"].tolist() == [0] * NUM and info["logp"].shape == (NUM,)
+
+
+# when weights go
+
+
+def history(env, steps=12):
+    """Publishes and rolls out in turn; returns all rollouts."""
+    env.reset()
+    rollouts = []
+    for version in range(1, 7):
+        rollouts.append(env.rollout(steps))
+        assert env.publish(policy(env.env_spec.id, version, 30)) == version
+    return [*rollouts, env.rollout(steps)]
+
+
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1"])
+@pytest.mark.parametrize(("threshold", "baseline", "versions"), [(0, Always(), range(7)), (np.inf, Never(), [0] * 7)],
+                         ids=["Always", "Never"])
+def test_threshold_0_is_always_and_infinity_is_never(cluster, id, threshold, baseline, versions):
+    plain = cluster(id, policy=policy(id), sync=baseline)
+    wanted = history(plain)
+    for where in ("learner", "worker"):
+        aps = cluster(id, policy=policy(id), sync=APS(threshold, where))
+        for got, want, version in zip(history(aps), wanted, versions, strict=True):
+            assert (got.version == version).all() and (want.version == version).all()
+            for name in ("obs", "action", "params", "logp", "reward", "terminated", "truncated", "valid", "next_obs"):
+                assert same(getattr(got, name), getattr(want, name)), name
+        assert aps.stats()["syncs"] == plain.stats()["syncs"] == 2 * max(versions)
+        assert aps.stats()["lag"] == plain.stats()["lag"]
+
+
+def test_every_k(cluster):
+    env = cluster(policy=policy(), sync=Every(3))
+    assert [rollout.version.tolist() for rollout in history(env)] == [[v] * NUM for v in (0, 0, 0, 3, 3, 3, 6)]
+    stats = env.stats()
+    assert stats["syncs"] == 4 and stats["lag"] == {0: 6, 1: 4, 2: 4} and stats["worker_versions"] == [6, 6]
+    # both workers are on one node, which gets weights once
+    size = sum(array.nbytes for array in policy().get_weights().values())
+    assert stats["bytes_published"] == 6 * size and stats["bytes_pulled"] == 2 * size
+    assert stats["calls"] == 14 and stats["steps"] == 7 * 12 * NUM and stats["kl"]["counts"].sum() == 0
+
+
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1"])
+def test_the_learner_compares_both_policies_on_the_same_observations(cluster, id):
+    threshold = 0.005
+    env = cluster(id, policy=policy(id), sync=APS(threshold, sample=10**6))
+    env.reset()
+    rollout, newest, used, syncs = env.rollout(9), None, np.zeros(NUM, int), 0
+    for version, sharpness in enumerate((1, 2, 60, 60, 61, 300, 1, 1), 1):
+        newest = policy(id, version, sharpness)
+        env.publish(newest)
+        kls = []
+        for rows in (slice(0, 3), slice(3, 6)):
+            old = rollout.params[:, rows].reshape(27, -1)
+            new = newest(rollout.obs[:, rows].reshape(27, -1))["params"]
+            kls.append(newest.distribution.kl(old, new).mean())
+            if kls[-1] >= threshold:
+                used[rows], syncs = version, syncs + 1
+        rollout = env.rollout(9)
+        assert rollout.version.tolist() == used.tolist()
+        np.testing.assert_allclose(rollout.kl, np.repeat(kls, 3), rtol=1e-4, atol=1e-9)
+    assert 0 < syncs < 16 and env.stats()["syncs"] == syncs and env.stats()["kl"]["counts"].sum() == 16
+
+
+def test_max_lag(cluster):
+    env = cluster(policy=policy(), sync=APS(1e9, max_lag=2))
+    assert [rollout.version[0] for rollout in history(env)] == [0, 0, 2, 2, 4, 4, 6]
+
+
+def test_steps_with_the_workers_policy_sync_too(cluster):
+    env = cluster(policy=policy(), sync=APS(0.005))
+    env.reset()
+    assert np.isnan(env.step()[4]["kl"]).all()
+    env.publish(policy(seed=1))
+    info = env.step()[4]
+    assert (info["kl"] < 0.005).all() and not info["policy_version"].any()
+    env.publish(policy(seed=1, sharpness=300))
+    info = env.step()[4]
+    assert (info["kl"] >= 0.005).all() and (info["policy_version"] == 2).all()
+
+
+# streams
+
+
+def test_a_stream_brings_every_rollout_of_each_worker_in_order(cluster):
+    env = cluster(policy=policy(), num_workers=3, envs_per_worker=2, sync=Always(), autoreset_mode="SameStep")
+    pool = cypool.make("CartPole-v1", num_envs=NUM, seed=7, autoreset_mode="SameStep")
+    env.reset()
+    last = np.array_split(pool.reset()[0], 3)
+    came = []
+    for rollout in env.stream(8, in_flight=2):
+        assert (rollout.obs[0] == last[rollout.worker]).all()
+        last[rollout.worker] = rollout.next_obs
+        assert rollout.obs.shape == (8, 2, 4) and not rollout.obs.flags.writeable
+        env.publish(policy(seed=len(came)))
+        came.append((rollout.worker, rollout.version[0]))
+        with pytest.raises(RuntimeError, match="a stream is under way"):
+            env.rollout(8)
+        if min(sum(worker == w for worker, _ in came) for w in range(3)) == 4:
+            break
+    for w in range(3):
+        versions = [version for worker, version in came if worker == w]
+        # its fourth call was made after its second rollout had come, and with it a version
+        assert versions == sorted(versions) and versions[3] >= 2
+    # what was under way is thrown away, and all goes on
+    assert len(env.rollout(8)) == 8 and (env.rollout(8).version == len(came)).all()
+
+
+def test_a_slow_worker_holds_nobody_up(cluster, tmp_path):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, slow=True), num_workers=3)
+    env.reset()
+    stream = env.stream(5)
+    first = [next(stream).worker for _ in range(20)]
+    slow = ({0, 1, 2} - set(first)).pop()
+    assert len(set(first)) == 2
+    (tmp_path / "gate").touch()
+    assert any(rollout.worker == slow for rollout in stream)
+    stream.close()
+    # a rollout waits for the slow one, and is in order
+    assert env.rollout(5).reward.shape == (5, 9)
+
+
+@pytest.mark.parametrize("in_flight", [1, 3])
+def test_a_slow_learner_stops_the_workers(cluster, tmp_path, in_flight):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, calls=True))
+    env.reset()
+    stream = env.stream(10, in_flight=in_flight)
+    for taken in range(1, 6):
+        next(stream)
+        barrier(env)
+        assert (tmp_path / "calls").stat().st_size == 10 * (2 * in_flight + taken - 1)
+    stream.close()
+    barrier(env)
+    assert (tmp_path / "calls").stat().st_size == 10 * (2 * in_flight + 4)
+
+
+def test_memory_of_the_object_store_is_given_back(cluster, ray_here):
+    """More goes through it than it has room for; who does not hold rollouts does not fill it."""
+    env = cluster("Pong-v5", policy=Uniform(cypool.make_spec("Pong-v5").action), envs_per_worker=8)
+    env.reset()
+    for k, part in enumerate(env.stream(32)):
+        assert part.obs.nbytes == 8 * 28224 * 32
+        if k == 30:
+            break
+    rollout = None
+    for _ in range(12):
+        rollout = env.rollout(32, out=rollout)
+    assert env.stats()["bytes_received"] > ray_here.cluster_resources()["object_store_memory"]
+    assert not list(Path(ray_here._private.worker._global_node.get_session_dir_path()).glob("ray_spilled_objects*"))
+
+
+# who dies
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_worker_that_dies_in_a_rollout(cluster, tmp_path, mode):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, kill=17), num_workers=3, envs_per_worker=2, autoreset_mode=mode)
+    env.reset()
+    env.publish(policy(seed=3))
+    before = env.rollout(10)
+    rollout = env.rollout(10)
+    dead = env.stats()["restarts"].index(1)
+    assert sum(env.stats()["restarts"]) == 1
+    rows = np.zeros(NUM, bool)
+    rows[2 * dead:2 * dead + 2] = True
+    lost = 2 if mode == "NextStep" else 1
+    assert rollout.reward.shape == (10, NUM) and (rollout.obs[0] == before.next_obs).all()
+    assert rollout.truncated[0].tolist() == rows.tolist() and not rollout.terminated[0][rows].any()
+    assert not rollout.valid[:lost, rows].any() and rollout.valid[lost:lost + 3, rows].all()
+    assert not rollout.reward[:lost, rows].any() and (rollout.reward[lost:lost + 3, rows] == 1).all()
+    assert (np.abs(rollout.obs[lost][rows]) <= 0.05).all()
+    if mode == "SameStep":
+        ended = (rollout.final_step == 0) & rows[rollout.final_env]
+        assert (rollout.final_obs[ended] == before.next_obs[rows]).all()
+    # with the weights of the others
+    assert (rollout.version == 1).all() and env.stats()["worker_versions"] == [1, 1, 1]
+    assert env.rollout(10).valid[0].sum() >= NUM - 2 and sum(env.stats()["restarts"]) == 1
+
+
+def test_a_worker_that_dies_between_calls(cluster):
+    env = cluster(policy=policy(), sync=Never())
+    pids = env.stats()["pids"]
+    first, _ = env.reset(seed=1)
+    kill(env, 0)
+    obs, reward, terminated, truncated, _ = env.step([0] * NUM)
+    assert truncated.tolist() == [True] * 3 + [False] * 3 and not terminated.any()
+    assert (obs[:3] == first[:3]).all() and reward.tolist() == [0] * 3 + [1] * 3
+    obs, reward, _, truncated, info = env.step([0] * NUM)
+    # new seeds, not the same episodes again
+    assert not truncated.any() and reward.tolist() == [0] * 3 + [1] * 3 and not (obs[:3] == first[:3]).any()
+    assert info["elapsed_step"].tolist() == [0] * 3 + [2] * 3
+    kill(env, 1)
+    again, _ = env.reset(seed=1)
+    assert (again == first).all() and not env.step([0] * NUM)[3].any()
+    assert env.stats()["restarts"] == [1, 1] and not set(env.stats()["pids"]) & set(pids)
+
+
+def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, kill=25), num_workers=3)
+    env.reset()
+    stream, seen = env.stream(10), {0: 0, 1: 0, 2: 0}
+    while not sum(env.stats()["restarts"]):
+        seen[next(stream).worker] += 1
+    dead = env.stats()["restarts"].index(1)
+    assert seen[dead] == 2
+    rollout = next(rollout for rollout in stream if rollout.worker == dead)
+    assert rollout.truncated[0].all() and not rollout.valid[:2].any() and rollout.valid[2:5].all()
+    others = {0, 1, 2}
+    while others:
+        others.discard(next(stream).worker)
+
+
+def test_a_worker_that_always_dies(cluster, tmp_path):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, kill=3, every=True), num_workers=1)
+    env.reset()
+    with pytest.raises(RuntimeError, match=r"^worker 0 died 4 times in the same call"):
+        env.rollout(10)
+
+
+def test_errors_of_policies_and_environments_name_the_worker(cluster, tmp_path, walker):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, fail=3), num_workers=1)
+    env.reset()
+    with pytest.raises(RuntimeError, match=r"^worker 0: OSError\('no choice today'\)"):
+        env.rollout(10)
+    assert len(env.rollout(10)) == 10
+    env = cluster("walker/Trouble-v0", imports=("walker",))
+    env.reset()
+    with pytest.raises(RuntimeError, match=r"^worker 1: EnvError.*env 1: ValueError: raised in step"):
+        env.step([0, 0, 0, 0, 1, 0])
+    obs, _, _, _, info = env.step([0] * NUM)
+    assert obs["count"].shape == (NUM, 2) and info["bytes"].shape == (NUM, 3)
+
+
+LEARNER = """
+import sys, time
+from cypool.cluster import ClusterEnv, MLPPolicy
+env = ClusterEnv("CartPole-v1", 2, 3, policy=MLPPolicy("CartPole-v1"), address=sys.argv[1], seed=7)
+env.reset()
+env.rollout(5)
+print(*env.stats()["pids"], flush=True)
+if sys.argv[2:]:
+    time.sleep(1000)
+"""
+
+
+def test_a_learner_that_is_killed_leaves_no_workers(ray_here, tmp_path):
+    """Learners of their own, which come to this Ray by its address."""
+    address = ray_here.get_runtime_context().gcs_address
+    with subprocess.Popen([sys.executable, "-c", LEARNER, address, "stay"], stdout=subprocess.PIPE, text=True,
+                          cwd=tmp_path) as learner:
+        workers = [int(pid) for pid in learner.stdout.readline().split()]
+        learner.kill()
+    assert len(workers) == 2
+    while any(Path("/proc", str(pid)).exists() for pid in workers):
+        pass
+    done = subprocess.run([sys.executable, "-c", LEARNER, address], capture_output=True, text=True, timeout=300,
+                          cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == 2 and not set(pids) & set(workers)
+    # what they had reserved is free again
+    while ray_here.available_resources().get("CPU") != ray_here.cluster_resources()["CPU"]:
+        pass
+
+
+NODES = """
+from ray.cluster_utils import Cluster
+from cypool.cluster import ClusterEnv, MLPPolicy
+nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 2**27})
+others = [nodes.add_node(num_cpus=4, object_store_memory=2**27) for _ in range(2)]
+nodes.wait_for_nodes()
+with ClusterEnv("CartPole-v1", 4, 2, policy=MLPPolicy("CartPole-v1"), address=nodes.address, cpus_per_worker=1) as env:
+    env.reset()
+    env.publish(MLPPolicy("CartPole-v1", seed=1))
+    env.rollout(5)
+    stats = env.stats()
+    where = [known.node for known in env._of]
+    # four workers, two nodes: each fetches weights once
+    assert len(set(where)) == 2 and stats["bytes_pulled"] == 2 * stats["bytes_published"] > 0, stats
+    nodes.remove_node(next(node for node in others if node.node_id == where[0]), allow_graceful=False)
+    moved, before = [node == where[0] for node in where], [0] * 4
+    # processes whose node is gone may answer for a moment
+    while before != moved:
+        rollout, now = env.rollout(5), env.stats()["restarts"]
+        cut = [[b > a] * 2 for a, b in zip(before, now)]
+        assert rollout.truncated[0].reshape(4, 2).tolist() == cut, (rollout.truncated[0], cut)
+        assert (rollout.version == 1).all()
+        before = now
+    assert env.rollout(5).reward.shape == (5, 8)
+nodes.shutdown()
+"""
+
+
+def test_several_nodes_one_of_which_dies(tmp_path):
+    """On one machine, but with an object store each."""
+    done = subprocess.run([sys.executable, "-c", NODES], capture_output=True, text=True, timeout=500, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ray_is_started_and_ended_where_there_is_none(tmp_path):
+    code = """
+import ray
+from cypool.cluster import ClusterEnv, MLPPolicy
+with ClusterEnv("CartPole-v1", num_workers=4, envs_per_worker=2, policy=MLPPolicy("CartPole-v1")) as env:
+    other = ClusterEnv("CartPole-v1", 1, 1)
+    env.reset()
+    print(env.rollout(5).obs.shape)
+assert ray.is_initialized()
+other.close()
+other.close()
+assert not ray.is_initialized()
+left_open = ClusterEnv("CartPole-v1", 1, 1)
+left_open.reset()
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300,
+                          cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(5, 8, 4)\n", "") and not list(tmp_path.iterdir())
+
+
+# torch
+
+
+@pytest.mark.parametrize(("id", "inputs", "distribution"), [
+    ("CartPole-v1", 4, Categorical(2)), ("Pendulum-v1", 3, DiagonalGaussian((1,)))])
+@pytest.mark.parametrize("where", ["learner", "worker"])
+def test_torch_policies(cluster, id, inputs, distribution, where):
+    torch.manual_seed(0)
+    module = ActorCritic(inputs, 2)
+    env = cluster(id, policy=TorchPolicy(module, distribution), sync=APS(0.01, where))
+    env.reset()
+
+    first = ActorCritic(inputs, 2)
+    first.load_state_dict(module.state_dict())
+    began = env.rollout(6)
+    with torch.no_grad():
+        # trained in place: workers have what was published, not what has become of it
+        module.actor.bias += 1e-3
+        env.publish(module)
+        kept = env.rollout(6)
+        module.actor.bias += torch.tensor([2.0, -2.0])
+        env.publish(module.state_dict())
+        newest = ActorCritic(inputs, 2)
+        newest.load_state_dict(module.state_dict())
+        module.actor.bias += 5
+    taken = env.rollout(6)
+    for rollout, module, version in ((began, first, 0), (kept, first, 0), (taken, newest, 2)):
+        assert (rollout.version == version).all()
+        flat = rollout.obs.reshape(-1, inputs)
+        with torch.no_grad():
+            said = module(torch.from_numpy(flat))
+        np.testing.assert_allclose(rollout.params.reshape(-1, 2), said["params"], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(rollout.extras["value"].ravel(), said["value"], rtol=1e-4, atol=1e-5)
+        logp = distribution.logp(rollout.params.reshape(-1, 2), rollout.action.reshape(len(flat), -1).squeeze(-1))
+        np.testing.assert_allclose(rollout.logp.ravel(), logp, rtol=1e-5)
+
+
+# bad calls
+
+
+def test_bad_calls(cluster):
+    env = cluster(policy=policy())
+    for call in (env.step, lambda: env.step([0] * NUM), lambda: env.rollout(3), lambda: env.stream(3)):
+        with pytest.raises(RuntimeError, match=r"^reset\(\) has to be called first"):
+            call()
+    env.reset()
+    stream = env.stream(3)
+    other = next(stream)
+    stream.close()
+    shorter = env.rollout(2)
+    bad = [(lambda: env.rollout(0), "num_steps"), (lambda: env.rollout(2.5), "num_steps"),
+           (lambda: env.stream(0), "num_steps"), (lambda: env.stream(3, in_flight=0), "in_flight"),
+           (lambda: env.stream(3, in_flight=65), "in_flight"), (lambda: env.step([0] * 5), "actions"),
+           (lambda: env.step([2] * NUM), "actions"), (lambda: env.step([0.5] * NUM), "actions"),
+           (lambda: env.rollout(3, out=shorter), "out"), (lambda: env.rollout(3, out=other), "out"),
+           (lambda: env.rollout(3, out={}), "out"), (lambda: env.reset(seed=-1), "seed"),
+           (lambda: env.reset(seed=[1]), "seed"), (lambda: env.reset(options={"reset_mask": 1}), "options"),
+           (lambda: env.publish({}), "weights"), (lambda: env.publish(3), "weights"),
+           (lambda: env.publish(policy("Acrobot-v1")), "weights")]
+    for call, name in bad:
+        with pytest.raises((TypeError, ValueError), match=f"^{name}: expected"):
+            call()
+    assert env.publish(policy()) == 1 and len(env.rollout(3)) == 3
+    bare = cluster()
+    bare.reset()
+    for call in (bare.step, lambda: bare.rollout(3), lambda: bare.stream(3), lambda: bare.publish(policy())):
+        with pytest.raises(ValueError, match="^policy: expected one, got None"):
+            call()
+    bare.close()
+    bare.close()
+    for call in (bare.reset, lambda: bare.step([0] * NUM), lambda: bare.publish(policy())):
+        with pytest.raises(cypool.ClosedError):
+            call()
+
+
+def test_a_cluster_that_has_no_place(cluster):
+    with pytest.raises(TimeoutError, match="^num_workers: expected a cluster with 9 free CPUs for each of 2 workers"):
+        cluster(cpus_per_worker=9, start_timeout=1)
+    # and nothing is left of it
+    assert cluster(cpus_per_worker=8).reset()[0].shape == (NUM, 4)
+
+
+def test_workers_that_cannot_be_started(cluster, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "only_here.py").write_text("")
+    import only_here  # noqa: F401
+
+    (tmp_path / "only_here.py").unlink()
+    with pytest.raises(RuntimeError, match="(?s)^worker 0 could not be started.*only_here"):
+        cluster(imports=("only_here",))
+    assert isinstance(cluster(), ClusterEnv)
