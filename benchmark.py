@@ -21,7 +21,6 @@ import importlib.metadata
 import importlib.util
 import itertools
 import json
-import multiprocessing
 import os
 import platform
 import signal
@@ -35,6 +34,7 @@ from typing import NamedTuple
 try:
     import ale_py
     import gymnasium
+    import numpy
     from ale_py.vector_env import AtariVectorEnv
     from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
     from gymnasium.vector.utils import batch_space
@@ -52,6 +52,8 @@ except ImportError as error:
 # the work of Gymnasium's AtariPreprocessing and FrameStackObservation, in the words of cypool and EnvPool
 ATARI = {"frame_skip": 4, "stack_num": 4, "noop_max": 30, "use_fire_reset": False, "episodic_life": False,
          "reward_clip": False, "repeat_action_probability": 0.0}
+# what ViZDoom's environments have in common, in the same words everywhere
+DOOM = {"frame_skip": 4}
 WARM_UP = 0.1  # seconds before each sample
 
 
@@ -61,11 +63,49 @@ def python_loop(args, n, rows):
         env.reset(seed=i)
 
     def step(actions):
-        for env, action in zip(envs, actions.tolist(), strict=True):
+        # plain ints for a choice, else arrays
+        for env, action in zip(envs, actions.tolist() if actions.ndim == 1 else actions, strict=True):
             env.step(action)
         return n
 
     return envs[0].action_space, step
+
+
+def mujoco_rollout(args, n, rows):
+    """MuJoCo's own threads, with the same steps: from where episodes begin, as long as they last with random actions.
+
+    It makes no observations or rewards, and comes back to Python once in an episode.
+    """
+    import mujoco
+    from mujoco.rollout import Rollout
+
+    env = gymnasium.make(args.env)
+    env.action_space.seed(0)
+    env.reset(seed=0)
+    episodes = 1
+    for _ in range(1000):
+        *_, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            episodes += 1
+            env.reset()
+    length = min(1000 // episodes, 100)
+    model, data, frames = env.unwrapped.model, env.unwrapped.data, env.unwrapped.frame_skip
+    full = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    starts = numpy.zeros((n, mujoco.mj_stateSize(model, full)))
+    for i in range(n):
+        env.reset(seed=i)
+        mujoco.mj_getState(model, data, starts[i], full)
+    controls = numpy.random.default_rng(0).uniform(env.action_space.low, env.action_space.high, (n, length, model.nu))
+    controls = numpy.repeat(controls, frames, axis=1)
+    states = numpy.zeros((n, length * frames, starts.shape[1]))
+    runner = Rollout(nthread=args.threads)
+    datas = [mujoco.MjData(model) for _ in range(args.threads)]
+
+    def step(actions):
+        runner.rollout(model, datas, starts, controls, state=states)
+        return n * length
+
+    return env.action_space, step
 
 
 def ale(args, n, rows):
@@ -99,8 +139,10 @@ def stepping(env):
 def make_single(args):
     """Makes one environment of Gymnasium's, with the work that cypool's has."""
     die_with_parent()  # this may be a process of AsyncVectorEnv
+    if "vizdoom" in args.kinds:
+        importlib.import_module("vizdoom.gymnasium_wrapper")
     if not args.game:
-        return gymnasium.make(args.env)
+        return gymnasium.make(args.env, **args.options)
     gymnasium.register_envs(ale_py)
     env = gymnasium.make(f"ALE/{args.env.replace('3d', '3D')}", frameskip=1, repeat_action_probability=0.0)
     return FrameStackObservation(AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=84), 4)
@@ -114,7 +156,9 @@ class Candidate(NamedTuple):
     # takes the arguments, the number of environments, and how many of them return at a time;
     # returns the action space of one, and step(actions), which says how many it has stepped
     start: callable
-    kinds: str = "atari gymnasium numpy"    # Atari, other ids of Gymnasium's, those that it also has in NumPy
+    # of ids: Atari, others of Gymnasium's, those of them that it also has in NumPy, those with MuJoCo; Doom as in its
+    # wrapper, Doom as in EnvPool
+    kinds: str = "atari gymnasium"
     is_async: bool = False                  # those return that finish first
     few: bool = False
 
@@ -128,15 +172,16 @@ CANDIDATES = [
     # few: the speed of the loop does not depend on the number, and for AsyncVectorEnv each is a process
     Candidate("Python for-loop", "loop", python_loop, few=True),
     Candidate("Gymnasium SyncVectorEnv", "sync-vector", lambda args, n, rows: stepping(
-        SyncVectorEnv([partial(make_single, args)] * n)), "gymnasium numpy"),
+        SyncVectorEnv([partial(make_single, args)] * n)), "gymnasium"),
     Candidate("Gymnasium AsyncVectorEnv", "async-vector", lambda args, n, rows: stepping(
-        AsyncVectorEnv([partial(make_single, args)] * n, context="fork")), few=True),
+        AsyncVectorEnv([partial(make_single, args)] * n, context="fork")), "atari gymnasium vizdoom", few=True),
     Candidate("Gymnasium's NumPy env", "numpy-vector", lambda args, n, rows: stepping(
         gymnasium.make_vec(args.env, n, vectorization_mode="vector_entry_point")), "numpy"),
     Candidate("ALE AtariVectorEnv sync", "ale", ale, "atari"),
     Candidate("ALE AtariVectorEnv async", "ale", ale, "atari", is_async=True),
-    Candidate("EnvPool sync", "envpool", partial(pool, "envpool")),
-    Candidate("EnvPool async", "envpool", partial(pool, "envpool"), is_async=True),
+    Candidate("mujoco.rollout", "rollout", mujoco_rollout, "mujoco"),
+    Candidate("EnvPool sync", "envpool", partial(pool, "envpool"), "atari gymnasium doom"),
+    Candidate("EnvPool async", "envpool", partial(pool, "envpool"), "atari gymnasium doom", is_async=True),
     Candidate("cypool sync", "", partial(pool, "cypool")),
     Candidate("cypool async", "", partial(pool, "cypool"), is_async=True),
 ]
@@ -178,8 +223,11 @@ def run(step, actions, rows, seconds):
 
 
 def cpu_seconds():
-    """Returns the CPU time of this process and its worker processes."""
-    pids = [os.getpid(), *(child.pid for child in multiprocessing.active_children())]
+    """Returns the CPU time of this process and of those below it: workers, and engines of Doom."""
+    pids = [os.getpid()]
+    for pid in pids:
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            pids += map(int, children.read_text().split())
     # a process's CPU clock, as clock_getcpuclockid(3) makes it
     return sum(time.clock_gettime(~pid << 3 | 2) for pid in pids)
 
@@ -262,7 +310,8 @@ def summarize(candidates, samples, args):
 def describe():
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     cpu = next((line.split(": ")[1] for line in lines if line.startswith("model name")), platform.machine())
-    packages = ["numpy", "gymnasium", "ale-py", *(["envpool"] if importlib.util.find_spec("envpool") else [])]
+    others = [package for package in ("mujoco", "vizdoom", "envpool") if importlib.util.find_spec(package)]
+    packages = ["numpy", "gymnasium", "ale-py", *others]
     versions = {package: importlib.metadata.version(package) for package in packages}
     return {"machine": {"cpu": cpu, "cpus": os.cpu_count(), "cpus_usable": cpus.available()},
             "versions": {"system": platform.platform(), "python": platform.python_version(),
@@ -312,17 +361,18 @@ def plot(report, path):
 
 
 def parse():
-    """Returns the arguments, and with them `game`, ALE's name of an Atari game, and the env's `options`."""
+    """Returns the arguments."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.error = fail
     add = parser.add_argument
-    add("--env", default="Pong-v5", help="id of a cypool environment (default: %(default)s)")
+    add("--env", default="Pong-v5", help="id of a cypool environment (default: %(default)s), or several, separated by "
+        "commas, each beside its peers in their best modes; 'atari26': the games of Atari 100k")
     add("--num-envs", type=int, default=64, help="environments (default: %(default)s)")
     add("--batch-size", type=int, help="how many return at a time if asynchronous (default: half of them)")
     add("--threads", type=int, default=cpus.available(), help="default: usable CPUs, %(default)s")
     add("--seconds", type=float, default=0.5, help="length of a sample (default: %(default)s)")
     add("--rounds", type=int, default=9, help="samples of each candidate (default: %(default)s)")
-    add("--peers", help="'all', 'none', or some of loop,sync-vector,async-vector,numpy-vector,ale,envpool")
+    add("--peers", help="'all', 'none', or some of loop,sync-vector,async-vector,numpy-vector,ale,rollout,envpool")
     add("--json", metavar="FILE", help="write the result, with every sample")
     add("--plot", metavar="FILE", help="draw the result: .png, .svg or .pdf")
     add("--verbose", action="store_true", help="show what the candidates write to stderr")
@@ -335,22 +385,41 @@ def parse():
     for file in filter(None, (args.json, args.plot)):
         if not Path(file).resolve().parent.is_dir():
             fail(f"{file}: there is no such folder")
+    args.envs = [f"{roms.title(game)}-v5" for game in roms.ATARI_26] if args.env == "atari26" else args.env.split(",")
+    if args.plot and len(args.envs) > 1:
+        fail("--plot: expected one environment")
     if args.plot and not importlib.util.find_spec("matplotlib"):
         fail("--plot needs matplotlib: pip install matplotlib")
+    return args
+
+
+def of_env(args, env):
+    """Returns the arguments for an environment, with `game`, ALE's name of an Atari game, its `kinds` and `options`."""
+    args = argparse.Namespace(**{**vars(args), "env": env})
     try:
-        task = cypool.make_spec(args.env).options.get("task")
+        options = cypool.make_spec(args.env).options
     except (ValueError, ImportError) as error:
         fail(f"--env: {error}")
+    task = options.get("task")
     args.game = task if task in roms.TASKS else None
-    args.options = ATARI if args.game else {}
+    entry = gymnasium.registry.get(args.env)
+    args.options = {}
+    if args.game:
+        args.kinds, args.options = ["atari"], ATARI
+    elif "engine_timeout" in options:
+        args.kinds, args.options = ["vizdoom" if "scenario_config_file" in options else "doom"], DOOM
+    else:
+        args.kinds = ["gymnasium"] if entry else []
+        if entry and entry.vector_entry_point:
+            args.kinds.append("numpy")
+        if entry and "xml_file" in options:
+            args.kinds.append("mujoco")
     return args
 
 
 def choose(args):
     """Returns the candidates, and the peers that are not installed."""
-    entry = gymnasium.registry.get(args.env)
-    kind = "atari" if args.game else entry and ("numpy" if entry.vector_entry_point else "gymnasium")
-    peers = list(dict.fromkeys(c.peer for c in CANDIDATES if c.peer and kind in c.kinds.split()))
+    peers = list(dict.fromkeys(c.peer for c in CANDIDATES if c.peer and set(args.kinds) & set(c.kinds.split())))
     wanted = {"all": peers, "none": []}.get(args.peers or "all", (args.peers or "").split(","))
     for peer in wanted:
         if peer not in peers:
@@ -362,10 +431,41 @@ def choose(args):
             and not (c.is_async and args.batch_size == args.num_envs)], missing
 
 
+def table_of_envs(args, envs):
+    """Measures several environments and prints a line for each, in Markdown.
+
+    Returns:
+        What `summarize` returned of each.
+    """
+    results, lines = {}, []
+    for of_this in [of_env(args, env) for env in envs]:
+        env, (candidates, _) = of_this.env, choose(of_this)
+        rows = results[env] = summarize(candidates, measure(candidates, of_this, Console(file=sys.stderr)), of_this)
+        # of cypool and of each peer the mode that is faster here
+        best = {row["peer"]: row for row in sorted(rows, key=lambda row: row["frames_per_second"][1])}
+        ours, peers = best.pop(""), sorted(best)
+        if not lines:
+            print("|", "cypool, frames/s", *(f"times {peer}" for peer in peers), "", sep=" | ")
+            print("| ---", *["--:"] * (1 + len(peers)), "", sep=" | ")
+        lines.append([statistics.median(a["steps"] / a["seconds"] * b["seconds"] / b["steps"]
+                                        for a, b in zip(ours["samples"], best[peer]["samples"], strict=True))
+                      for peer in peers])
+        print(f"| {env}", f"{ours['frames_per_second'][1]:,.0f}", *(f"{ratio:.2f}" for ratio in lines[-1]), "",
+              sep=" | ", flush=True)
+    means = map(statistics.geometric_mean, zip(*lines, strict=True))
+    print("| geometric mean", "", *(f"{mean:.2f}" for mean in means), "", sep=" | ")
+    return results
+
+
 def main():
     args = parse()
+    if len(args.envs) > 1:
+        results = table_of_envs(args, args.envs)
+        if args.json:
+            Path(args.json).write_text(json.dumps({**describe(), "settings": vars(args), "results": results}) + "\n")
+        return
+    args, console = of_env(args, args.env), Console()
     candidates, missing = choose(args)
-    console = Console()
     loading = sum(1 + (0.08 * c.sizes(args)[0] if args.game else 0) for c in candidates) / cpus.available()
     duration = loading + len(candidates) * args.rounds * (args.seconds + WARM_UP)
     console.print(f"Steps {args.env} with {len(candidates)} candidates in turn, to compare their speed; "

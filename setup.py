@@ -9,10 +9,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from building.ale import ALE
 from building.commands import BuildExt, BuildPy, extensions
+from building.mujoco import MUJOCO
+from building.vizdoom import VIZDOOM
 
 # every .pyx below cypool/ is a module; all see include/ and NumPy, and these also a library
 LIBRARIES = {
     "cypool.envs.atari.atari": ALE,
+    "cypool.envs.mujoco": MUJOCO,
+    "cypool.envs.vizdoom.doom": VIZDOOM,
 }
 
 setup(

@@ -3,7 +3,7 @@
     setup.py --> commands --> cythonize (.pyx -> .cpp) --+--> toolchain (.cpp -> .o -> .so)
                     |                                    |         |
                     +-------> library --> sdist          |       cache (content -> file)
-                              (ALE: ale.py)  (download) -+
+                 (ale.py, mujoco.py)  (download) -+
 
 | module | what it does |
 | --- | --- |
@@ -11,7 +11,8 @@
 | `cythonize` | runs Cython, one process per module |
 | `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |
 | `library` | what a native library is, and how one becomes an archive to link |
-| `ale` | the declaration of the Arcade Learning Environment |
+| `ale`, `vizdoom` | the declarations of the Arcade Learning Environment and of ViZDoom's library |
+| `mujoco` | the declaration of MuJoCo, which comes with a wheel |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
 | `cache` | files kept under the hash of what they were made from |
 
@@ -19,10 +20,11 @@
 | --- | --- |
 | `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
 | `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |
-| `CYPOOL_WITHOUT=atari` | leaves out families of environments, separated by commas |
-| `CYPOOL_ALE_SOURCE` | the ale-py sdist, or the folder it unpacks to, instead of a download |
+| `CYPOOL_ALE_REFERENCE=1` | compiles ALE's emulator as it is, without the parts of ours (docs/emulator.md) |
+| `CYPOOL_WITHOUT=atari,mujoco,vizdoom` | leaves out families of environments, separated by commas |
+| `CYPOOL_ALE_SOURCE`, `CYPOOL_VIZDOOM_SOURCE` | the sdist, or the folder it unpacks to, instead of a download |
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |
 | `CYPOOL_JOBS` | how many compilers run at once |
 
-`CXX`, `CPPFLAGS`, `CXXFLAGS`, `LDFLAGS`, `AR` and pip's `PIP_*` keep their usual meaning.
+`CXX`, `CPPFLAGS`, `CXXFLAGS`, `LDFLAGS`, `AR`, `NM`, `OBJCOPY` and pip's `PIP_*` keep their usual meaning.
 """

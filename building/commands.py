@@ -4,6 +4,7 @@ import os
 import shutil
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
+from operator import attrgetter
 from pathlib import Path
 
 from setuptools import Extension
@@ -41,7 +42,7 @@ def extensions(package, libraries):
 
     Args:
         package: its folder.
-        libraries: module name -> the native library it needs.
+        libraries: name of a module, or of a package for all its modules -> the native library they need.
 
     Returns:
         The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas).
@@ -52,10 +53,12 @@ def extensions(package, libraries):
         raise SystemExit(f"CYPOOL_WITHOUT: expected some of {sorted(families)}, got {sorted(without)}")
     modules = []
     for source in sorted(Path(package).rglob("*.pyx")):
+        if Path(package, "template") in source.parents:  # what `cypool new` writes
+            continue
         name = ".".join(source.with_suffix("").parts)
         if not any(name.startswith(f"{package}.envs.{family}.") for family in without):
             module = Extension(name, [str(source)], language="c++")
-            module.library = libraries.get(name)
+            module.library = libraries.get(name) or libraries.get(name.rpartition(".")[0])
             modules.append(module)
     return modules
 
@@ -78,8 +81,9 @@ class BuildExt(build_ext):
                 # our modules first: one of them takes as long as many files of a library
                 modules = [(module, pool.submit(_compile_module, module, prepared.get(module.library)))
                            for module in self.extensions]
-                members = {library: [pool.submit(toolchain.compile_unit, unit) for unit in ready.units]
-                           for library, ready in prepared.items()}
+                members, objects = ({library: [pool.submit(toolchain.compile_unit, unit) for unit in units(ready)]
+                                     for library, ready in prepared.items()}
+                                    for units in (attrgetter("units"), attrgetter("objects")))
                 archives = {}
                 for module, compiled in modules:
                     path, remarks = compiled.result()
@@ -87,12 +91,13 @@ class BuildExt(build_ext):
                         print(remarks, flush=True)
                     inputs, arguments, library = [path], (), module.library
                     if library:
-                        if library not in archives:
+                        if library not in archives and members[library]:
                             archives[library] = folder / f"lib{library.family}.a"
-                            objects = [member.result()[0] for member in members[library]]
-                            toolchain.archive(objects, archives[library])
-                        inputs.append(archives[library])
+                            toolchain.archive([member.result()[0] for member in members[library]], archives[library])
+                        inputs += [member.result()[0] for member in objects[library]]
+                        inputs += [archives[library]] if library in archives else []
                         arguments = prepared[library].link_arguments
+                    arguments = (*arguments, _numpy_random())
                     toolchain.link(inputs, Path(self.get_ext_fullpath(module.name)), arguments)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
@@ -120,8 +125,16 @@ def _compile_module(module, ready):
     paths = sysconfig.get_paths()
     include_dirs = ("include", *(ready.include_dirs if ready else ()),
                     paths["include"], paths["platinclude"], numpy.get_include())
-    path, warnings = toolchain.compile_unit(toolchain.Unit(generated, FLAGS, include_dirs))
+    flags = (*FLAGS, *(ready.flags if ready else ()))
+    path, warnings = toolchain.compile_unit(toolchain.Unit(generated, flags, include_dirs))
     return path, remarks + warnings
+
+
+def _numpy_random():
+    """NumPy's static library of distributions; of it, a module gets what it calls."""
+    import numpy
+
+    return Path(numpy.get_include()).parents[1] / "random" / "lib" / "libnpyrandom.a"
 
 
 def _jobs(parallel):

@@ -1,16 +1,17 @@
 """Native libraries that are compiled into an extension module.
 
-A library is one declaration, such as `ale.ALE`. Another kind (say, a shared library that comes with a wheel)
-is another class with a `family` and the same `prepare`.
+A library is one declaration, such as `ale.ALE`: an object with a `family` and a method `prepare`.
 """
 
+import importlib.util
+import os
 import tarfile
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import cache, sdist
+from . import cache, sdist, toolchain
 from .toolchain import Unit
 
 
@@ -21,12 +22,70 @@ class Prepared:
     Attributes:
         include_dirs: for whoever includes its headers.
         units: to be compiled and linked with the module, as one archive.
+        objects: the same, as single objects: in an archive nobody would look for what is only weak elsewhere.
+        flags: for whoever includes its headers.
         link_arguments: further words for the linker.
     """
 
     include_dirs: tuple
     units: tuple = ()
+    objects: tuple = ()
+    flags: tuple = ()
     link_arguments: tuple = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of ours in the place of one of theirs, or of some functions in it.
+
+    Attributes:
+        source: our file.
+        instead_of: theirs, relative to the library's root.
+        flags: for our file.
+        functions: what it takes the place of, as the linker calls them; all of their file if there are none. Theirs
+            becomes weak. An inline function is that already, and need not be named.
+    """
+
+    source: str
+    instead_of: str
+    flags: tuple
+    functions: tuple = ()
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """Parts of a library written anew, all or none.
+
+    Attributes:
+        parts: what they are.
+        written_for: digest of the folders of theirs that have to be what they were.
+        folders: those folders, relative to the library's root.
+        variable: environment variable; 1 leaves the library as it is.
+        flag: for whoever includes the library's headers, where the parts are in.
+        include_dirs: folders of ours with headers in the place of theirs, of the same names.
+    """
+
+    parts: tuple
+    written_for: str
+    folders: tuple
+    variable: str
+    flag: str
+    include_dirs: tuple = ()
+
+    def missing(self, root):
+        """Says why the parts cannot be used with the sources in a folder; "": they can."""
+        given = os.environ.get(self.variable, "")
+        if given not in ("", "0", "1"):
+            raise ValueError(f"{self.variable}: expected 0 or 1, got {given!r}")
+        if given == "1":
+            return f"{self.variable}=1"
+        for tool in ("objcopy", "nm"):
+            if not toolchain.binutil(tool):
+                return f"there is no {tool}; GNU binutils have it"
+        found = cache.digest(*_files([root / folder for folder in self.folders]))
+        if found != self.written_for:
+            return f"expected digest {self.written_for} of {', '.join(self.folders)} in {root}, got {found}"
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +103,7 @@ class SourceLibrary:
         own_include_dirs: folders of the project that are searched before all others.
         flags: for the compiler.
         generate: called with (unpacked sdist, folder to fill with generated headers).
+        rewrite: what else is ours, where that is possible and wanted.
     """
 
     family: str
@@ -56,6 +116,7 @@ class SourceLibrary:
     replace: dict = field(default_factory=dict)
     own_include_dirs: tuple = ()
     generate: Callable = lambda unpacked, folder: None
+    rewrite: Rewrite | None = None
 
     def prepare(self, folder):
         """Finds the sources and unpacks them below `folder`.
@@ -73,21 +134,33 @@ class SourceLibrary:
         generated = folder / f"{self.family}-include"
         generated.mkdir(parents=True, exist_ok=True)
         self.generate(unpacked, generated)
-        own = tuple(Path(path).absolute() for path in self.own_include_dirs)
-        include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
-
         root = unpacked / self.root
+        parts, flags, own = (), (), self.own_include_dirs
+        if self.rewrite:
+            missing = self.rewrite.missing(root)
+            if missing:
+                print(f"{self.sdist.project} is compiled unmodified: {missing}", flush=True)
+            else:
+                parts, flags, own = self.rewrite.parts, (self.rewrite.flag,), (*self.rewrite.include_dirs, *own)
+        own = tuple(Path(path).absolute() for path in own)
+        include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
 
         # covers whatever a unit of theirs can include; the pinned hash spares us reading the sdist's files
         folders = [root, *include_dirs] if found.is_dir() else [*own, generated]
         common = cache.digest(self.sdist.sha256 if found.is_file() else "", *_files(folders))
+        weak = {part.instead_of: part.functions for part in parts}
         units = []
         for source in self._sources(root):
             name = str(source.relative_to(root))
-            units.append(Unit(source, self.flags, include_dirs, cache.digest(common, name)))
+            functions = weak.pop(name, None)
+            if functions != ():
+                units.append(Unit(source, self.flags, include_dirs, cache.digest(common, name), functions or ()))
+        if weak:
+            raise ValueError(f"{self.sdist.project}: expected sources {', '.join(weak)}, found none")
         for path in self.replace.values():
             units.append(Unit(Path(path).absolute(), self.flags, include_dirs))
-        return Prepared(include_dirs, tuple(units))
+        objects = tuple(Unit(Path(part.source).absolute(), part.flags, include_dirs) for part in parts)
+        return Prepared(include_dirs, tuple(units), objects, flags)
 
     def _sources(self, root):
         found = {path for pattern in self.sources for path in root.glob(pattern)}
@@ -97,6 +170,42 @@ class SourceLibrary:
                 raise ValueError(f"{self.sdist.project}: expected sources that match {pattern!r}, found none")
             found -= left_out
         return sorted(found)
+
+
+@dataclass(frozen=True, eq=False)
+class WheelLibrary:
+    """A shared library that comes with a wheel, headers included; the same version is needed to build and to run.
+
+    Attributes:
+        family: as in `SourceLibrary`.
+        project: the wheel's name on a package index; also the name of its package.
+        version: the one version we build with.
+        library: file in the package's folder; its name holds the version.
+        include_dir: folder in the package's folder.
+    """
+
+    family: str
+    project: str
+    version: str
+    library: str
+    include_dir: str
+
+    def prepare(self, folder):
+        """Finds the installed package, without importing it.
+
+        Raises:
+            SourceNotFound: it is not there, or of another version.
+        """
+        spec = importlib.util.find_spec(self.project)
+        for root in map(Path, spec.submodule_search_locations or () if spec else ()):
+            if (root / self.library).is_file():
+                # our modules lie in cypool/envs/<family>, three folders below the one that also holds the package
+                return Prepared((root / self.include_dir,),
+                                link_arguments=(root / self.library, f"-Wl,-rpath,$ORIGIN/../../../{self.project}"))
+        raise sdist.SourceNotFound(
+            f"the headers and the library of {self.project} {self.version} are needed to build and were not found: "
+            f'pip install "{self.project}=={self.version}"\n'
+            f"Or do without its environments: CYPOOL_WITHOUT={self.family}")
 
 
 def _unpack(archive, target):

@@ -39,7 +39,7 @@ class Sdist:
         version: the one version we build with.
         sha256: of the tar.gz.
         variable: environment variable that may name the tar.gz or the folder it unpacks to.
-        version_file: file inside that holds nothing but the version.
+        version_file: file inside that holds nothing but the version, or a line "Version: " with it.
     """
 
     project: str
@@ -93,7 +93,9 @@ def _given(sdist, path):
     """Checks what the environment variable names; it is never replaced by something else."""
     if path.is_dir():
         file = path / sdist.version_file
-        version = file.read_text().strip() if file.is_file() else f"no {sdist.version_file}"
+        text = file.read_text().strip() if file.is_file() else f"no {sdist.version_file}"
+        found = re.search(r"^Version: (.*)$", text, re.MULTILINE)
+        version = found[1] if found else text
         if version == sdist.version:
             return path.resolve()
         problem = f"expected version {sdist.version}, got {version}"

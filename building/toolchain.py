@@ -27,12 +27,14 @@ class Unit:
         flags: what changes the object besides the text.
         include_dirs: they matter only through the text that they bring in.
         identity: a hash that covers the source and all it includes; None: the preprocessed text is taken.
+        weak: functions, as the linker calls them, that give way to those of the same name in another unit.
     """
 
     source: Path
     flags: tuple
     include_dirs: tuple
     identity: str | None = None
+    weak: tuple = ()
 
 
 def run(command):
@@ -67,6 +69,9 @@ def compile_unit(unit):
     """Compiles one unit, unless the cache has it. Returns (path of the object in the cache, warnings)."""
     # what the user asks for comes last, so that it wins
     flags = [*unit.flags, *words("CPPFLAGS"), *words("CXXFLAGS"), *words("CYPOOL_CFLAGS")]
+    if unit.weak:
+        # else there would be no symbols to edit, or copies of what is replaced within its file
+        flags += ["-fno-lto", "-fsemantic-interposition"]
     command = [*compiler(), *flags, *(f"-I{folder}" for folder in unit.include_dirs)]
     if unit.identity:
         text = unit.identity
@@ -75,7 +80,30 @@ def compile_unit(unit):
         names = [] if any(flag.startswith("-g") and flag != "-g0" for flag in flags) else ["-P"]
         text = run([*command, *names, "-E", unit.source]).stdout
     key = cache.digest(compiler_identity(), *compiler(), *flags, "text:", text)
-    return cache.get("objects", key, ".o", lambda new: run([*command, "-c", unit.source, "-o", new]).stderr)
+    path, warnings = cache.get("objects", key, ".o", lambda new: run([*command, "-c", unit.source, "-o", new]).stderr)
+    if unit.weak:
+        path, _ = cache.get("objects", cache.digest(key, "weak:", *unit.weak), ".o",
+                            lambda new: _weaken(path, new, unit.weak))
+    return path, warnings
+
+
+@functools.cache
+def binutil(name):
+    """The command for one of GNU's binutils, as words: what the variable says, else GNU's or LLVM's; None: nothing."""
+    for command in (words(name.upper()), [name], [f"llvm-{name}"]):
+        if command and shutil.which(command[0]):
+            return tuple(command)
+    return None
+
+
+def _weaken(original, target, functions):
+    """Copies an object; raises CompileError unless it then has each function as a weak one."""
+    run([*binutil("objcopy"), *(f"--weaken-symbol={name}" for name in functions), original, target])
+    table = run([*binutil("nm"), target]).stdout
+    missing = [name for name in functions if f" W {name}\n" not in table]
+    if missing:
+        raise CompileError(f"{original}: expected functions called {', '.join(missing)}, found none")
+    return ""
 
 
 def archive(objects, target):

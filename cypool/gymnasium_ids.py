@@ -32,9 +32,9 @@ def announce_all():
     if "gymnasium" not in sys.modules:
         sys.meta_path.insert(0, _Wait())
     else:
-        from cypool.registry import list_all_envs
+        from cypool.registry import known_ids
 
-        announce(list_all_envs())
+        announce(known_ids())
 
 
 class _Wait:

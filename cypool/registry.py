@@ -3,6 +3,7 @@ import difflib
 import importlib
 import inspect
 import re
+import warnings
 from dataclasses import dataclass, field, replace
 
 from cypool.arguments import check_int
@@ -11,7 +12,9 @@ from cypool.gymnasium_ids import announce
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
 _entries = {}
 _OF_MAKE = ("env_type", "num_envs", "batch_size", "num_threads", "seed", "autoreset_mode", "episode_statistics",
-            "render_mode", "thread_pool", "thread_affinity", "env_options")
+            "render_mode", "thread_pool", "thread_affinity", "env_options", "reward_hook",
+            "observation_hook", "debug")
+_PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 
@@ -31,7 +34,9 @@ def register(id, entry_point, *, max_episode_steps=None, reference=None, **optio
         id: A name and a version, with a namespace if you like: "Walk-v0", "mine/Walk-v0".
         entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported at the first use.
         max_episode_steps: Truncates episodes after so many steps; None: never.
-        reference: "gymnasium:<id>" of an environment that this one equals, for `cypool.testing.check_parity`.
+        reference: What this environment equals, for `cypool.testing.check_parity`: "gymnasium:<id>"; or
+            "module:function", which takes the pool, its seed and the options it was made with, and returns a vector
+            environment as Gymnasium has them, whose `np_random` may be None, and its name and version.
         **options: Values for options of the environment, instead of its own defaults.
 
     Raises:
@@ -41,8 +46,9 @@ def register(id, entry_point, *, max_episode_steps=None, reference=None, **optio
         raise ValueError(f"id: expected '<name>-v<number>', got {id!r}")
     if not isinstance(entry_point, str) or not re.fullmatch(r"[\w.]+:\w+", entry_point):
         raise ValueError(f"entry_point: expected 'module:Class', got {entry_point!r}")
-    if reference is not None and not (isinstance(reference, str) and re.fullmatch(r"gymnasium:\S+", reference)):
-        raise ValueError(f"reference: expected 'gymnasium:<id>' or None, got {reference!r}")
+    if reference is not None and not (
+            isinstance(reference, str) and re.fullmatch(r"gymnasium:\S+|[\w.]+:\w+", reference)):
+        raise ValueError(f"reference: expected 'gymnasium:<id>', 'module:function' or None, got {reference!r}")
     entry = _Entry(id, entry_point, _limit(max_episode_steps), reference, options)
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(id, entry) != entry:
@@ -50,8 +56,25 @@ def register(id, entry_point, *, max_episode_steps=None, reference=None, **optio
     announce([id])
 
 
+def register_again(id, entry_point, max_episode_steps, options):
+    """Makes an environment known, or another one under its id: what was compiled anew."""
+    _load()[id] = _Entry(id, entry_point, _limit(max_episode_steps), None, options)
+    announce([id])
+
+
 def list_all_envs():
-    """Returns the ids of all registered environments, sorted."""
+    """Returns the ids of all registered environments, sorted: cypool's and those of installed plug-ins.
+
+    A plug-in that cannot be imported costs a RuntimeWarning, and its own ids only.
+    """
+    _, failed = _import_plugins(None)
+    for error in failed:
+        warnings.warn(f"{error}; the others are there", RuntimeWarning, stacklevel=2)
+    return known_ids()
+
+
+def known_ids():
+    """Returns the ids of cypool's environments and of plug-ins that were imported, sorted."""
     return sorted(_load())
 
 
@@ -79,8 +102,10 @@ def resolve(id, max_episode_steps, options):
 
     entry = _entry(id)
     module, name = entry.entry_point.split(":")
-    cls = getattr(importlib.import_module(module), name)
-    if not _is_env(cls):
+    cls = getattr(importlib.import_module(module), name, None)
+    if cls is None:
+        raise ImportError(f"{entry.entry_point}, registered as {id}: {module} has no {name}")
+    if not is_env(cls):
         raise TypeError(f"{entry.entry_point}: expected a cdef class that derives from cypool.env.Env, got {cls!r}")
     defaults = _options_of(cls)
     for given in (entry.options, options):
@@ -94,11 +119,13 @@ def resolve(id, max_episode_steps, options):
     if not isinstance(spec, EnvSpec):
         raise TypeError(f"{entry.entry_point}.describe: expected an EnvSpec, got {type(spec).__name__}")
     if spec.implementation is not None:
-        if not _is_env(spec.implementation):
+        if not is_env(spec.implementation):
             raise TypeError(f"{entry.entry_point}.describe: expected a cdef class that derives from cypool.env.Env as "
                             f"implementation, got {spec.implementation!r}")
         cls = spec.implementation
-    limit = entry.max_episode_steps if max_episode_steps is None else _limit(max_episode_steps)
+    limit = _limit(max_episode_steps)
+    if limit is None:
+        limit = spec.max_episode_steps if entry.max_episode_steps is None else entry.max_episode_steps
     # what describe returns is checked, what it was given is not
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
 
@@ -110,8 +137,16 @@ def reference_of(id):
 
 def _entry(id):
     entries = _load()
+    hint = "; list_all_envs() names all"
+    if id not in entries and isinstance(id, str) and "/" in id:
+        namespace = id.split("/")[0]
+        found, failed = _import_plugins(namespace)
+        if failed and id not in entries:
+            raise failed[0]
+        hint = "; install the package that has it, or import it first if it has no entry point"
+        if found:
+            hint = f"; the plug-in {namespace!r} has been imported and does not register it"
     if id not in entries:
-        hint = "; import the package that registers it first" if "/" in str(id) else "; list_all_envs() names all"
         raise ValueError(f"id: no environment {id!r}{_suggest_id(str(id), entries)}{hint}")
     return entries[id]
 
@@ -128,7 +163,8 @@ def _load():
     return _entries
 
 
-def _is_env(cls):
+def is_env(cls):
+    """Whether this is a compiled subclass of `Env`."""
     from cypool.env import Env
 
     # a Python subclass could describe other arrays than the compiled methods write
@@ -136,9 +172,39 @@ def _is_env(cls):
     return compiled and issubclass(cls, Env)
 
 
+def _import_plugins(namespace):
+    """Imports the plug-ins whose entry point is called so, or all.
+
+    Returns how many there are, and an ImportError for each that failed.
+    """
+    from importlib.metadata import entry_points
+
+    found, failed = 0, []
+    named = {} if namespace is None else {"name": namespace}
+    for plugin in entry_points(group=_PLUGINS, **named):
+        found += 1
+        try:
+            plugin.load()
+        # a stranger's module may raise anything
+        except Exception as error:
+            package = plugin.dist.name if plugin.dist else "?"
+            wrapped = ImportError(f"plug-in {plugin.name!r} of the package {package!r} cannot be imported: "
+                                  f"{type(error).__name__}: {error}")
+            wrapped.__cause__ = error
+            failed.append(wrapped)
+    return found, failed
+
+
 def _options_of(cls):
-    parameters = inspect.signature(cls.describe).parameters
-    return {name: parameter.default for name, parameter in parameters.items()}
+    # a describe with ** has the options of its base class's too
+    options = {}
+    for each in cls.__mro__:
+        if "describe" in vars(each):
+            parameters = inspect.signature(each.describe).parameters.values()
+            options = {p.name: p.default for p in parameters if p.kind != p.VAR_KEYWORD} | options
+            if all(p.kind != p.VAR_KEYWORD for p in parameters):
+                break
+    return options
 
 
 def _suggest_id(id, known):

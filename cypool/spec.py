@@ -1,4 +1,5 @@
 """What an environment observes, takes and tells: plain descriptions that know no RL library."""
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,6 +53,17 @@ class Array:
         return f"Array({self.shape}, {self.dtype}, {self.low.min()}, {self.high.max()})"
 
 
+class MultiBinary(Array):
+    """An array of int8, each 0 or 1: buttons that can be pressed together.
+
+    Args:
+        shape: Shape of one row, without the batch.
+    """
+
+    def __init__(self, shape):
+        super().__init__(shape, np.int8, 0, 1)
+
+
 class Discrete:
     """One of `n` choices, as an int64 in `[0, n)`.
 
@@ -82,26 +94,36 @@ class EnvSpec:
 
     Attributes:
         observation: What `observe` writes: an `Array` or `Discrete`, or a dict or tuple of them.
-        action: What `step` takes: an `Array` or `Discrete`.
+        action: What `step` takes: an `Array` or `Discrete`; or a dict of them, which lie one behind the other in what
+            `step` gets, without gaps.
         info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
         max_seed: The greatest seed an environment takes; None: any.
         render_fps: Steps per second of an episode that is watched; None: the environment cannot be drawn.
         implementation: The subclass of `Env` to make; None: the one that describes.
+        threads_per_cpu: How many threads to have for each CPU by default: more than one where a step mostly waits for
+            something else, such as another process.
+        num_players: How many play in one environment; with more than one, observation and action have the players in
+            their first dimension.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
-        max_episode_steps: The engine truncates an episode after so many steps; None: never.
+        max_episode_steps: The engine truncates an episode after so many steps; None: never. What `describe` says
+            here counts if neither `make` nor the id has a limit.
         options: Every option of the environment with the value it has here; `describe` returns those that it
             has converted.
+        spaces: Gymnasium's spaces of observation and action, where they are not what follows from these two.
     """
 
     observation: Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | Discrete, ...]
-    action: Array | Discrete
+    action: Array | Discrete | Mapping[str, Array | Discrete]
     info: Mapping[str, Array] = field(default_factory=dict)
     max_seed: int | None = None
     render_fps: int | None = None
     implementation: type | None = None
+    threads_per_cpu: int = 1
+    num_players: int = 1
     id: str = ""
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    spaces: tuple | None = None
 
     def __post_init__(self):
         if isinstance(self.observation, Mapping | tuple) and not self.observation:
@@ -121,6 +143,12 @@ class EnvSpec:
         if isinstance(self.observation, tuple):
             return list(enumerate(self.observation))
         return [(None, self.observation)]
+
+    @property
+    def action_bytes(self):
+        """The size of what `step` gets."""
+        parts = self.action.values() if isinstance(self.action, Mapping) else [self.action]
+        return sum(part.dtype.itemsize * math.prod(part.shape) for part in parts)
 
     def joined(self, parts):
         """Returns a list, with an item for each part of the observation, as a dict or tuple where that is one."""

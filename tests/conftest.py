@@ -2,11 +2,16 @@
 import importlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+pytest.register_assert_rewrite("saving")
+# a pytest that a shell started in the background would ignore Ctrl-C, which tests send
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,11 @@ def rejected(kind, argument, call):
 
 
 @pytest.mark.parametrize(("id", "hint"), [
-    ("Pong-v4", "(did you mean Pong-v5 or ALE/Pong-v5 or PongNoFrameskip-v4?)"),
+    ("Pong-v3", "(did you mean Pong-v5 or ALE/Pong-v5 or Pong-v0 or PongNoFrameskip-v0 or Pong-v4 or "
+                "PongNoFrameskip-v4?)"),
     ("pong-v5", "(did you mean Pong-v5 or"), ("ALE/Pong-v4", "(did you mean Pong-v5 or"),
     ("PongDeterministic-v4", "(did you mean Pong-v5 or"),
-    ("mine/Walk-v0", "import the package that registers it first"), ("CartPol-v1", "CartPole-v1"),
+    ("mine/Walk-v0", "install the package that has it, or import it first"), ("CartPol-v1", "CartPole-v1"),
     ("pong", None), ("", None), (None, None), (3, None)])
 def test_unknown_id(id, hint):
     with pytest.raises(ValueError, match="^id: no environment") as caught:

@@ -49,8 +49,34 @@ def test_peers(tmp_path):
     assert all(r["cpu_us_per_step"] > 0 for r in results)
 
 
+def test_peers_of_a_robot(tmp_path):
+    file = tmp_path / "result.json"
+    done = bench("--env", "InvertedPendulum-v5", "--seconds", "0.02", "--rounds", "1", "--num-envs", "4",
+                 "--peers", "loop,rollout", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert {r["peer"] for r in json.loads(file.read_text())["results"]} == {"", "loop", "rollout"}
+
+
+def test_several_environments(tmp_path):
+    file = tmp_path / "result.json"
+    done = bench("--env", "CartPole-v1,Acrobot-v1", "--seconds", "0.02", "--rounds", "2", "--num-envs", "4",
+                 "--peers", "loop", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    head, _, *lines, last = done.stdout.splitlines()
+    assert head.split(" | ")[1:3] == ["cypool, frames/s", "times loop"]
+    assert [line.split(" | ")[0] for line in lines] == ["| CartPole-v1", "| Acrobot-v1"]
+    ratios = [float(line.split(" | ")[2]) for line in lines]
+    mean = float(last.removeprefix("| geometric mean | ").split(" | ")[1])
+    assert mean == pytest.approx((ratios[0] * ratios[1]) ** 0.5, rel=0.01)
+    results = json.loads(file.read_text())["results"]
+    assert {env: {r["peer"] for r in rows} for env, rows in results.items()} == {
+        "CartPole-v1": {"", "loop"}, "Acrobot-v1": {"", "loop"}}
+
+
 @pytest.mark.parametrize("args, message", [
-    (["--env", "Pong-v4"], "did you mean Pong-v5"),
+    (["--env", "CartPole-v1,Pong-v3"], "did you mean Pong-v5"),
+    (["--env", "CartPole-v1,Acrobot-v1", "--plot", "x.png"], "--plot: expected one environment"),
+    (["--env", "Pong-v3"], "did you mean Pong-v5"),
     (["--peers", "gymnasium"], "has no 'gymnasium', but: all, none, loop, async-vector, ale, envpool"),
     (["--env", "CartPole-v1", "--peers", "ale"], "has no 'ale'"),
     (["--num-envs", "4", "--batch-size", "5"], "--batch-size: expected 1 to 4, got 5"),

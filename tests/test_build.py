@@ -121,6 +121,27 @@ def publish_html(site, tarball, link=f"../../files/{NAME}#sha256=0"):
     shutil.copy(tarball, site / "files")
 
 
+# ---- a library that comes with a wheel
+
+
+def test_a_wheel_is_found_by_its_library(building, monkeypatch, tmp_path):
+    library = building.library.WheelLibrary("tiny", "tinywheel", "1.2.3", "libtiny.so.1.2.3", "include")
+    with pytest.raises(building.sdist.SourceNotFound, match=r'pip install "tinywheel==1.2.3"\n.*CYPOOL_WITHOUT=tiny'):
+        library.prepare(tmp_path)
+    package = tmp_path / "tinywheel"
+    package.mkdir()
+    # not to be imported
+    (package / "__init__.py").write_text("raise RuntimeError")
+    (package / "libtiny.so.1.2.2").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(building.sdist.SourceNotFound, match="tinywheel 1.2.3 are needed to build and were not found"):
+        library.prepare(tmp_path)
+    (package / "libtiny.so.1.2.3").touch()
+    ready = library.prepare(tmp_path)
+    assert ready.include_dirs == (package / "include",) and ready.units == ()
+    assert ready.link_arguments == (package / "libtiny.so.1.2.3", "-Wl,-rpath,$ORIGIN/../../../tinywheel")
+
+
 # ---- where sources come from
 
 
@@ -328,6 +349,76 @@ def test_library(building, sdist, folder, tarball, tmp_path, monkeypatch, given)
     shown = subprocess.check_output(["nm", "-D", "--defined-only", module], text=True)
     assert [line.split()[-1] for line in shown.splitlines()] == ["PyInit_main"]
     assert ctypes.CDLL(str(module)).PyInit_main() == 4
+
+
+@pytest.fixture
+def rewrite(building, folder, tmp_path):
+    """Of `kept.cpp` a function that another one calls; of `replaced.cpp` all."""
+    (folder / "src" / "tiny.h").write_text("int kept();\nint inner();\nint replaced();\n")
+    (folder / "src" / "kept.cpp").write_text(
+        '#include "tiny.h"\nint inner() { return 1; }\nint kept() { return 10 * inner(); }\n')
+    (tmp_path / "inner.cpp").write_text('#include "tiny.h"\nint inner() { return MINE; }\n')
+    (tmp_path / "whole.cpp").write_text('#include "tiny.h"\nint replaced() { return MINE; }\n')
+    flags = "-fPIC", "-DMINE=7"
+    parts = (building.library.Part(str(tmp_path / "inner.cpp"), "kept.cpp", flags, ("_Z5innerv",)),
+             building.library.Part(str(tmp_path / "whole.cpp"), "replaced.cpp", flags))
+    written_for = building.cache.digest("tiny.h", folder / "src" / "tiny.h")
+    (folder / "src" / "deep").mkdir()
+    shutil.copy(folder / "src" / "tiny.h", folder / "src" / "deep")
+    return building.library.Rewrite(parts, written_for, ("deep",), "CYPOOL_TINY_REFERENCE", "-DREWRITTEN")
+
+
+def result_of(building, library, work):
+    """Builds a module that has the library; returns what it computes, and the flags for it."""
+    ready = library.prepare(work)
+    main = work / "main.cpp"
+    main.write_text('#include "tiny.h"\nextern "C" int PyInit_main() { return 100 * kept() + replaced(); }\n')
+    main_object, *objects = (building.toolchain.compile_unit(unit)[0] for unit in (
+        building.toolchain.Unit(main, ("-fPIC",), ready.include_dirs), *ready.objects))
+    building.toolchain.archive([building.toolchain.compile_unit(unit)[0] for unit in ready.units], work / "libtiny.a")
+    module = work / "main.so"
+    building.toolchain.link([main_object, *objects, work / "libtiny.a"], module)
+    return ctypes.CDLL(str(module)).PyInit_main(), ready.flags
+
+
+@pytest.mark.parametrize("given", ["", "-fno-semantic-interposition"])
+def test_functions_of_a_library_are_replaced(building, sdist, folder, rewrite, tmp_path, monkeypatch, capfd, given):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    monkeypatch.setenv("CXXFLAGS", given)
+    library = declare(building, sdist, flags=("-O2", "-fPIC"), rewrite=rewrite)
+    assert result_of(building, library, tmp_path / "ours") == (7007, ("-DREWRITTEN",))
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("why, message", [
+    ("wanted", "CYPOOL_TINY_REFERENCE=1"),
+    ("no tool", "there is no objcopy"),
+    ("other sources", "expected digest"),
+])
+def test_library_is_left_as_it_is(building, sdist, folder, rewrite, tmp_path, monkeypatch, capfd, why, message):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    if why == "wanted":
+        monkeypatch.setenv("CYPOOL_TINY_REFERENCE", "1")
+    elif why == "no tool":
+        monkeypatch.setattr(building.toolchain, "binutil", lambda name: None)
+    else:
+        (folder / "src" / "deep" / "tiny.h").write_text("changed")
+    library = declare(building, sdist, flags=("-O2", "-fPIC"), rewrite=rewrite)
+    assert result_of(building, library, tmp_path / "theirs") == (1002, ())
+    assert capfd.readouterr().out.startswith(f"tiny-lib is compiled unmodified: {message}")
+
+
+def test_rewrite_is_asked_for_wrongly(building, sdist, folder, rewrite, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    monkeypatch.setenv("CYPOOL_TINY_REFERENCE", "yes")
+    with pytest.raises(ValueError, match="CYPOOL_TINY_REFERENCE: expected 0 or 1, got 'yes'"):
+        declare(building, sdist, rewrite=rewrite).prepare(tmp_path / "work")
+
+
+def test_weakening_what_is_not_there(building, folder):
+    unit = building.toolchain.Unit(folder / "src" / "kept.cpp", ("-fPIC",), (folder / "src",), None, ("_Z4gonev",))
+    with pytest.raises(building.toolchain.CompileError, match="expected functions called _Z4gonev, found none"):
+        building.toolchain.compile_unit(unit)
 
 
 def test_library_without_sources(building, sdist, tmp_path):

@@ -9,7 +9,12 @@ import pytest
 SOURCE = """
 cimport numpy as cnp
 from libc.math cimport cos as c_cos
-from cypool.envs.numpy_math cimport cos, cosf, remainder, sin, sincos, sinf, square, squaref
+from cypool.envs.numpy_math cimport cos, cosf, norm, remainder, sin, sincos, sinf, square, squaref
+from cypool.envs.numpy_math cimport sum as sum_of, sum_of_squares
+
+def sums(const double[::1] x, const float[::1] y):
+    cdef size_t n = x.shape[0]
+    return sum_of(&x[0], n), sum_of_squares(&x[0], n), sum_of(&y[0], n), sum_of_squares(&y[0], n), norm(&x[0], n)
 
 def of_double(str name, const double[:] x, double[:] out):
     cdef Py_ssize_t k
@@ -38,8 +43,10 @@ def of_float(str name, const float[:] x, float[:] out):
 SETUP = """
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+import cypool
 import numpy
-setup(ext_modules=cythonize([Extension("probe", ["probe.pyx"], language="c++", include_dirs=[numpy.get_include()],
+setup(ext_modules=cythonize([Extension("probe", ["probe.pyx"], language="c++",
+      include_dirs=[numpy.get_include(), cypool.get_include()],
       define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")], extra_compile_args=["-std=c++20", "-w"])],
       language_level=3))
 """
@@ -109,3 +116,13 @@ def test_a_square_is_not_a_product():
     # or squares would not need a function of their own
     x = np.random.default_rng(0).uniform(-13, 13, 200_000)
     assert (np.array([value ** 2 for value in x]) != x * x).any()
+
+
+def test_sums_and_norms(probe):
+    rng = np.random.default_rng(3)
+    for n in [*range(1, 40), 84, 127, 128, 129, 136, 137, 255, 256, 257, 1000, 4097]:
+        for _ in range(20):
+            x = rng.standard_normal(n) * 10.0 ** rng.integers(-3, 4, n)
+            y = x.astype(np.float32)
+            assert probe.sums(x, y) == (np.sum(x), np.sum(np.square(x)), np.sum(y), np.sum(np.square(y)),
+                                        np.linalg.norm(x))

@@ -40,3 +40,69 @@ def test_another_abi_is_an_import_error(run_python):
 def test_either_may_be_imported_first(run_python, first):
     done = run_python(f"import {first}, walker, cypool; e = cypool.make('walker/Walk-v0'); e.reset(); print('ok')")
     assert done.stdout == "ok\n" and done.stderr == ""
+
+
+@pytest.fixture
+def announced(tmp_path):
+    """Writes packages that announce themselves by an entry point; returns the code that makes them visible."""
+
+    def announce(**modules):
+        for name, code in modules.items():
+            (tmp_path / f"{name}.py").write_text(code)
+            folder = tmp_path / f"{name}-1.0.dist-info"
+            folder.mkdir()
+            (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+            (folder / "entry_points.txt").write_text(f"[cypool.envs]\n{name} = {name}\n")
+        return f"import sys, cypool; sys.path.insert(0, {str(tmp_path)!r})\n"
+
+    return announce
+
+
+REGISTERS = "import cypool; cypool.register('good/Walk-v0', 'walker.walk:Walk')"
+
+
+def test_entry_points_are_imported_for_ids_that_name_them(run_python, announced):
+    see = announced(good=REGISTERS, other="raise RuntimeError('not wanted')")
+    done = run_python(see + "print(cypool.make('good/Walk-v0').reset()[0].shape, 'other' in sys.modules)")
+    assert done.stdout == "(1, 1) False\n" and done.stderr == ""
+
+
+@pytest.mark.parametrize("code", ["raise RuntimeError('broken')", "import no_such_module", "1 +"])
+def test_an_entry_point_that_fails_costs_its_own_envs_only(run_python, announced, code):
+    see = announced(good=REGISTERS, bad=code)
+    done = run_python(see + """if True:
+        import warnings
+        for id in ("bad/Walk-v0", "good/Walk-v0"):
+            try:
+                print(cypool.make(id).reset()[0].shape)
+            except ImportError as error:
+                print("ImportError:", str(error).splitlines()[0], "<-", type(error.__cause__).__name__)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ids = cypool.list_all_envs()
+        print("good/Walk-v0" in ids, "CartPole-v1" in ids, len(caught), caught[0].category.__name__, caught[0].message)
+        """)
+    refused, shape, listed = done.stdout.splitlines()[:3]
+    assert refused.startswith("ImportError: plug-in 'bad' of the package 'bad' cannot be imported: ")
+    assert "<- " in refused and shape == "(1, 1)"
+    assert listed.startswith("True True 1 RuntimeWarning plug-in 'bad'")
+
+
+def test_an_entry_point_that_registers_nothing(run_python, announced):
+    done = run_python(announced(idle="") + "cypool.make('idle/Walk-v0')")
+    assert "ValueError: id: no environment 'idle/Walk-v0'; the plug-in 'idle' has been imported and does" in done.stderr
+
+
+@pytest.mark.parametrize(("entry_point", "message"), [
+    ("walker.walk:Run", "walker.walk:Run, registered as x/Y-v0: walker.walk has no Run"),
+    ("walker.nowhere:Walk", "No module named 'walker.nowhere'"),
+])
+def test_classes_that_are_not_there(run_python, entry_point, message):
+    done = run_python(f"import cypool; cypool.register('x/Y-v0', {entry_point!r}); cypool.make('x/Y-v0')")
+    assert done.returncode == 1 and message in done.stderr
+
+
+def test_gymnasium_imports_no_plugin(run_python, announced):
+    see = announced(good=REGISTERS, bad="raise RuntimeError('broken')")
+    done = run_python(see + "import gymnasium; print('good' in sys.modules, 'bad' in sys.modules)")
+    assert done.stdout == "False False\n" and done.stderr == ""

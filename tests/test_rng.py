@@ -75,3 +75,13 @@ def test_doubles(draws, seed, low, high):
     assert draws.draw_doubles(mine, low, high, 1000) == numpy.uniform(low, high, 1000).tolist()
     assert draws.draw_doubles(mine, 0, 1, 1000) == [numpy.random() for _ in range(1000)]
     assert mine.state == numpy.bit_generator.state
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("mean, deviation", [(0, 1), (3.5, 0.001), (-1e9, 1e-3), (0, 1e300), (2, 0)])
+def test_normal(draws, seed, mean, deviation):
+    mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
+    # of many draws some come from the tails, which take several numbers
+    got = draws.draw_normals(mine, mean, deviation, 5000)
+    assert got == [numpy.normal(mean, deviation) for _ in range(5000)]
+    assert mine.state == numpy.bit_generator.state

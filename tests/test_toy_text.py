@@ -99,7 +99,7 @@ def test_equals_gymnasium(id, options, mode):
         want, expected = reference.reset(seed=seed)
         same(obs, want)
         same_info(info, expected)
-        for _ in range(400):
+        for _ in range(250):
             actions = random.choice(CHOICES.get(id, env.single_action_space.n), NUM)
             *got, info = env.step(actions)
             *want, expected = reference.step(actions)
@@ -124,7 +124,7 @@ def test_equals_gymnasium(id, options, mode):
 def test_long_runs_equal_gymnasium(id, num_threads):
     env, reference = pair(id, {}, AutoresetMode.NEXT_STEP, 11, num_threads)
     random = np.random.default_rng(3)
-    for _ in range(3000):
+    for _ in range(1000):
         actions = random.choice(CHOICES.get(id, env.single_action_space.n), NUM)
         *got, info = env.step(actions)
         *want, expected = reference.step(actions)
@@ -400,6 +400,19 @@ def test_a_picture_of_catch():
     obs, _ = env.reset()
     (picture, _), squares = env.render(), obs[0].repeat(16, 0).repeat(16, 1)
     assert picture.shape == (160, 80, 3) and (picture == 255 * squares[..., None].astype(np.uint8)).all()
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 300])
+def test_a_picture_of_a_chain(n):
+    env = cypool.make("NChain-v0", seed=0, n=n, slip=0)
+    env.reset()
+    for t in range(n + 1):
+        (picture,) = env.render()
+        state, shown = min(t, n - 1), min(n, 64)
+        assert picture.shape == (16, 16 * shown, 3)
+        lit = (picture[8, ::16, 0] == 255).tolist()
+        assert sum(lit) == 1 and lit.index(True) == state - min(max(state - 32, 0), n - shown)
+        env.step([0])
 
 
 def test_without_pygame_the_picture_says_what_to_install(run_python, tmp_path):
