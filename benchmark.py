@@ -26,6 +26,7 @@ import platform
 import signal
 import statistics
 import subprocess
+import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -241,11 +242,13 @@ class Runner(subprocess.Popen):
 
     def __init__(self, name, args):
         self.name = name
+        # some Dooms write to the current folder
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         # a session of its own: one signal reaches all its processes, and Ctrl-C none
-        super().__init__([sys.executable, __file__, "--serve", name, json.dumps(vars(args))], text=True,
-                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+        super().__init__([sys.executable, os.path.abspath(__file__), "--serve", name, json.dumps(vars(args))],
+                         text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
                          stderr=None if args.verbose else subprocess.DEVNULL,
-                         env={**os.environ, "OMP_NUM_THREADS": "1"})
+                         env={**os.environ, "OMP_NUM_THREADS": "1"}, cwd=self.folder.name)
 
     def sample(self):
         self.signal_all(signal.SIGCONT)
@@ -283,6 +286,7 @@ def measure(candidates, args, console):
         for runner in runners:
             runner.signal_all(signal.SIGKILL)
             runner.wait()
+            runner.folder.cleanup()
     return samples
 
 

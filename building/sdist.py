@@ -15,13 +15,16 @@ import ssl
 import subprocess
 import sys
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import Request, url2pathname, urlopen
 
 from . import cache
 
 TIMEOUT = 60  # seconds, per request
+ATTEMPTS = 3
 PAGE_TYPES = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 HREF = re.compile(r"""<a\s[^>]*?href\s*=\s*["']([^"']+)""", re.IGNORECASE)
 
@@ -72,7 +75,8 @@ def find(sdist):
     for place, read in _places(sdist, PipSettings.read()):
         try:
             data = read()
-        except (OSError, ValueError, LookupError) as error:  # URLError and HTTPError are OSErrors
+        # URLError and HTTPError are OSErrors
+        except (OSError, HTTPException, ValueError, LookupError) as error:
             tried.append(f"{place}: {error}")
             continue
         if _sha256(data) == sdist.sha256:
@@ -187,8 +191,14 @@ def _fetch(url, context):
         login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
         # not handed on to where a redirect leads
         request.add_unredirected_header("Authorization", "Basic " + base64.b64encode(login).decode())
-    with urlopen(request, timeout=TIMEOUT, context=context) as answer:
-        return answer.geturl(), answer.headers.get("Content-Type", ""), answer.read()
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            with urlopen(request, timeout=TIMEOUT, context=context) as answer:
+                return answer.geturl(), answer.headers.get("Content-Type", ""), answer.read()
+        # not what is not there, but what broke off
+        except (HTTPError, HTTPException, ConnectionError, TimeoutError) as error:
+            if not left or (isinstance(error, HTTPError) and error.code < 500):
+                raise
 
 
 def _public(url):

@@ -107,12 +107,15 @@ def image_body(size):
 
 
 class Agent(nn.Module):
-    def __init__(self, args):
+    """Policy and value of observations; pictures are centred, by what the first ones show."""
+
+    def __init__(self, args, first_obs):
         super().__init__()
         spec = cypool.make_spec(args.env_id)
         self.is_image, self.is_discrete = is_atari(args.env_id), hasattr(spec.action, "n")
         num_outputs = spec.action.n if self.is_discrete else spec.action.shape[0]
         if self.is_image:
+            self.mean, self.std = float(first_obs[:, -1].mean()), float(first_obs[:, -1].std())
             self.body, width = image_body(args.image_size)
             self.actor, self.critic = layer(nn.Linear(width, num_outputs), 0.01), layer(nn.Linear(width, 1), 1.0)
         else:
@@ -124,7 +127,7 @@ class Agent(nn.Module):
         self.log_std = nn.Parameter(torch.zeros(num_outputs))
 
     def forward(self, obs):
-        hidden = self.body(obs / 255 if self.is_image else obs.float())
+        hidden = self.body((obs - self.mean) / self.std if self.is_image else obs.float())
         out = self.actor(hidden)
         policy = Categorical(logits=out) if self.is_discrete else Normal(out, self.log_std.exp())
         return policy, self.critic(hidden).squeeze(-1)
@@ -178,13 +181,14 @@ def learn(args, candidate, seed):
     np.random.seed(seed)
     torch.manual_seed(seed)
     envs = CANDIDATES[candidate](args, seed)
-    agent = Agent(args).to(args.device)
-    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     space = cypool.make_spec(args.env_id).action
     episodes, returns = deque(maxlen=20), np.zeros(args.num_envs)
     began, in_envs = time.perf_counter(), 0.0
     # only Gymnasium's take the seed here, the others have it
     first_obs = envs.reset(**({"seed": seed} if "gymnasium" in candidate else {}))[0]
+    # this layout makes convolutions on a CPU faster
+    agent = Agent(args, first_obs).to(args.device, memory_format=torch.channels_last)
+    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     normalizer = Normalizer(args, first_obs.shape[1:])
     obs = torch.from_numpy(normalizer.observation(first_obs)).to(args.device)
     was_over = np.zeros(args.num_envs, bool)

@@ -7,9 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 pytest.register_assert_rewrite("saving")
+# how long an example takes says nothing about what is right
+hypothesis.settings.register_profile("patient", deadline=None,
+                                     suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
 # a pytest that a shell started in the background would ignore Ctrl-C, which tests send
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

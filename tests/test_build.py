@@ -81,14 +81,20 @@ def sdist(building, tarball):
 
 @pytest.fixture
 def server(tmp_path):
-    """A web server: its folder `site`, its address `url`; `seen`: (path, Authorization) of each request."""
-    seen = []
+    """A web server: its folder `site`, its address `url`; `seen`: (path, Authorization) of each request; `troubles`:
+    what it does to the next ones, a status to answer or None to hang up."""
+    seen, troubles = [], []
 
     class Handler(SimpleHTTPRequestHandler):
         extensions_map = {".html": "text/html", ".json": "application/vnd.pypi.simple.v1+json", "": "x/y"}
 
         def do_GET(self):
             seen.append((self.path, self.headers["Authorization"]))
+            if troubles:
+                trouble = troubles.pop(0)
+                if trouble:
+                    self.send_error(trouble)
+                return
             if os.path.isfile(self.translate_path(self.path + "index.json")):
                 self.path += "index.json"
             super().do_GET()
@@ -101,7 +107,8 @@ def server(tmp_path):
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site))) as http:
         thread = threading.Thread(target=http.serve_forever, args=(0.02,))
         thread.start()
-        yield SimpleNamespace(site=site, url=f"http://127.0.0.1:{http.server_port}", seen=seen)
+        yield SimpleNamespace(site=site, url=f"http://127.0.0.1:{http.server_port}", seen=seen,
+                              troubles=troubles)
         http.shutdown()
         thread.join()
 
@@ -225,6 +232,18 @@ def test_login_is_used_and_not_told(building, sdist, tarball, server, monkeypatc
     with pytest.raises(building.sdist.SourceNotFound, match="tiny-lib/: HTTP Error 404") as error:
         building.sdist.find(sdist)
     assert "cret" not in str(error.value)
+
+
+def test_a_request_that_breaks_off_is_made_again(building, sdist, tarball, server, monkeypatch):
+    publish_html(server.site, tarball)
+    use_index(monkeypatch, server.url + "/simple")
+    server.troubles[:] = [None, 503]
+    assert building.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+    assert [path for path, _ in server.seen] == 3 * ["/simple/tiny-lib/"] + [f"/files/{NAME}"]
+    shutil.rmtree(building.cache.folder())
+    server.troubles[:] = 3 * [None]
+    with pytest.raises(building.sdist.SourceNotFound, match="/simple/tiny-lib/: Remote end closed connection"):
+        building.sdist.find(sdist)
 
 
 def test_wrong_hash_goes_on_to_the_next_place(building, sdist, tarball, tmp_path, monkeypatch):

@@ -98,7 +98,8 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
         killer.start()
         restarts = 0
         try:
-            while len(kills) < 30:
+            # on a slow machine it is mostly those which start that are killed, and these are not told
+            while len(kills) < 30 or restarts <= 5:
                 actions = rng.integers(0, 4, 4)
                 want = same.step(actions[:2])
                 try:
@@ -117,7 +118,6 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
         finally:
             done.set()
             killer.join()
-        assert restarts > 5
         # all goes on
         env.reset()
         assert not env.step([0] * 4)[3].any()

@@ -30,6 +30,6 @@ def test_script(script, tmp_path):
     ours = ours.replace("jax.tree_map(", "jax.tree_util.tree_map(")
     (tmp_path / script).write_text(ours)
     done = subprocess.run([sys.executable, script, "--env-id", "Breakout-v5", *SMALL, *SCRIPTS[script]], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("runs/*/events*")) and "SPS:" in done.stdout

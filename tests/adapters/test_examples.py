@@ -32,7 +32,7 @@ def run(folder, script, *args):
     # as everywhere in these tests, one thread for torch
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, EXAMPLES / script, *args], cwd=folder, env=env, capture_output=True,
-                          text=True, timeout=300)
+                          text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -4,9 +4,15 @@ import sys
 from pathlib import Path
 
 import pytest
-import ray
 
-from cypool.cluster import ClusterEnv
+# on a slow machine Ray gives up on its own processes, and where memory is short it kills workers
+for name, value in (("gcs_server_port_wait_time_s", "300"), ("worker_register_timeout_seconds", "600"),
+                    ("memory_monitor_refresh_ms", "0"), ("prestart_worker_first_driver", "0")):
+    os.environ.setdefault(f"RAY_{name}", value)
+
+import ray  # noqa: E402
+
+from cypool.cluster import ClusterEnv  # noqa: E402
 
 HERE = str(Path(__file__).parent)
 sys.path.insert(0, HERE)

@@ -17,14 +17,15 @@ class Gated(MLPPolicy):
         calls: Write down each call: a byte in the file "calls".
         kill: At its call of this number, the first process that comes by dies, until the file "killed" is removed;
             or, with `every`, each.
+        held: Who is to die waits until there is a file "gate": what it has answered may still be on its way.
         slow: The first process that comes by waits at each of its calls until there is a file "gate".
         fail: Raise at the call of this number.
     """
 
-    def __init__(self, id, folder, calls=False, kill=None, every=False, slow=False, fail=None):
+    def __init__(self, id, folder, calls=False, kill=None, every=False, held=False, slow=False, fail=None):
         super().__init__(id)
         self.folder, self.calls, self.kill, self.every = Path(folder), calls, kill, every
-        self.slow, self.fail, self.number, self.is_slow = slow, fail, 0, None
+        self.held, self.slow, self.fail, self.number, self.is_slow = held, slow, fail, 0, None
         # the learner tries it out before it copies it to workers
         self.pid = os.getpid()
 
@@ -35,24 +36,29 @@ class Gated(MLPPolicy):
                 with open(self.folder / "calls", "ab", buffering=0) as file:
                     file.write(b".")
             if self.number == self.kill and (self.every or self.is_first("killed")):
+                if self.held:
+                    self.wait()
                 os.kill(os.getpid(), signal.SIGKILL)
             if self.slow:
-                self.wait()
+                if self.is_slow is None:
+                    self.is_slow = self.is_first("slow")
+                if self.is_slow:
+                    self.wait()
             if self.number == self.fail:
                 raise OSError("no choice today")
         return super().__call__(obs)
 
     def is_first(self, name):
+        """Whether no other process has come by; writes down which was the first."""
         try:
-            os.close(os.open(self.folder / name, os.O_CREAT | os.O_EXCL))
+            with open(self.folder / name, "x") as file:
+                file.write(str(os.getpid()))
         except FileExistsError:
             return False
         return True
 
     def wait(self):
-        if self.is_slow is None:
-            self.is_slow = self.is_first("slow")
-        while self.is_slow and not (self.folder / "gate").exists():
+        while not (self.folder / "gate").exists():
             time.sleep(0.01)
 
 

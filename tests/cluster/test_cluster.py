@@ -211,9 +211,10 @@ def test_a_slow_worker_holds_nobody_up(cluster, tmp_path):
     env = cluster(policy=Gated("CartPole-v1", tmp_path, slow=True), num_workers=3)
     env.reset()
     stream = env.stream(5)
-    first = [next(stream).worker for _ in range(20)]
-    slow = ({0, 1, 2} - set(first)).pop()
-    assert len(set(first)) == 2
+    first = []
+    while len(first) < 20 or len(set(first)) < 2:
+        first.append(next(stream).worker)
+    slow, = {0, 1, 2} - set(first)
     (tmp_path / "gate").touch()
     assert any(rollout.worker == slow for rollout in stream)
     stream.close()
@@ -297,14 +298,24 @@ def test_a_worker_that_dies_between_calls(cluster):
 
 
 def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
-    env = cluster(policy=Gated("CartPole-v1", tmp_path, kill=25), num_workers=3)
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, kill=25, held=True), num_workers=3)
     env.reset()
-    stream, seen = env.stream(10), {0: 0, 1: 0, 2: 0}
-    while not sum(env.stats()["restarts"]):
-        seen[next(stream).worker] += 1
-    dead = env.stats()["restarts"].index(1)
-    assert seen[dead] == 2
-    rollout = next(rollout for rollout in stream if rollout.worker == dead)
+    stream, came, killed = env.stream(10), {0: [], 1: [], 2: []}, tmp_path / "killed"
+
+    def take():
+        rollout = next(stream)
+        came[rollout.worker].append(rollout)
+
+    while not killed.exists() or not killed.read_text():
+        take()
+    dead = env.stats()["pids"].index(int(killed.read_text()))
+    while len(came[dead]) < 2:
+        take()
+    (tmp_path / "gate").touch()
+    while len(came[dead]) < 3:
+        take()
+    assert env.stats()["restarts"] == [worker == dead for worker in range(3)]
+    rollout = came[dead][2]
     assert rollout.truncated[0].all() and not rollout.valid[:2].any() and rollout.valid[2:5].all()
     others = {0, 1, 2}
     while others:
@@ -368,8 +379,8 @@ NODES = """
 from ray.cluster_utils import Cluster
 from cypool.cluster import ClusterEnv, MLPPolicy
 nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 2**27})
-others = [nodes.add_node(num_cpus=4, object_store_memory=2**27) for _ in range(2)]
-nodes.wait_for_nodes()
+others = [nodes.add_node(wait=False, num_cpus=4, object_store_memory=2**27) for _ in range(2)]
+nodes.wait_for_nodes(timeout=300)
 with ClusterEnv("CartPole-v1", 4, 2, policy=MLPPolicy("CartPole-v1"), address=nodes.address, cpus_per_worker=1) as env:
     env.reset()
     env.publish(MLPPolicy("CartPole-v1", seed=1))

@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 ])
 def test_tables(tmp_path, name, arguments, rows):
     done = subprocess.run([sys.executable, EXAMPLES / f"{name}.py", *arguments, "--csv", tmp_path / "table.csv"],
-                          capture_output=True, text=True, timeout=500, cwd=tmp_path)
+                          capture_output=True, text=True, timeout=1800, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "table.csv", newline="") as file:
         table = list(csv.DictReader(file))
@@ -25,6 +25,6 @@ def test_tables(tmp_path, name, arguments, rows):
 def test_overhead(tmp_path):
     done = subprocess.run([sys.executable, EXAMPLES / "cluster_overhead.py", "--env", "CartPole-v1", "--envs", "3",
                            "--steps", "20", "--rounds", "2", "--workers", "2"],
-                          capture_output=True, text=True, timeout=500, cwd=tmp_path)
+                          capture_output=True, text=True, timeout=1800, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == ["pools", "one", "cluster"]

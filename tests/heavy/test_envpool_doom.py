@@ -1,13 +1,14 @@
 """Doom's ids of EnvPool beside EnvPool. Not among the tests that `pytest` runs by itself: see test_envpool.py.
 
 EnvPool now and then waits for ever for an engine that does not start, or crashes: so it plays in processes of its own,
-three times if need be.
+several times if need be.
 """
 import os
 import pickle
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import envpool
@@ -71,14 +72,14 @@ def played_by_envpool(id, seed, options, num_steps=100):
     """Returns the action space of an environment, random actions, and what reset and steps of two return."""
     played = Path("played")
     played.unlink(missing_ok=True)
-    for _ in range(3):
+    for _ in range(10):
         process = subprocess.Popen([sys.executable, "-c", PLAY], stdin=subprocess.PIPE, start_new_session=True)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.communicate(pickle.dumps((id, seed, options, num_steps)), timeout=60)
-        except subprocess.TimeoutExpired:
-            # with its engines
+        # with its engines, also where it crashed
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.wait()
         # it may have crashed, too
         if played.exists():
             break
