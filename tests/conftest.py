@@ -12,7 +12,7 @@ import pytest
 
 pytest.register_assert_rewrite("saving")
 # how long an example takes says nothing about what is right
-hypothesis.settings.register_profile("patient", deadline=None,
+hypothesis.settings.register_profile("patient", deadline=None, database=None,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
 # a pytest that a shell started in the background would ignore Ctrl-C, which tests send
@@ -44,7 +44,7 @@ def run_python(plugin_path):
     # by default not where pytest was started, which may be the checkout with its uncompiled ./cypool
     def run(code, cwd=plugin_path):
         env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(plugin_path), os.environ.get("PYTHONPATH", "")]))
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120,
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600,
                               cwd=cwd)
 
     return run

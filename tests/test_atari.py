@@ -862,7 +862,7 @@ def run(script, *arguments):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)], env=environment, capture_output=True, text=True,
-        timeout=30, cwd=Path(__file__).parent)
+        timeout=600, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

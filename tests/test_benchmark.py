@@ -67,7 +67,9 @@ def test_several_environments(tmp_path):
     assert [line.split(" | ")[0] for line in lines] == ["| CartPole-v1", "| Acrobot-v1"]
     ratios = [float(line.split(" | ")[2]) for line in lines]
     mean = float(last.removeprefix("| geometric mean | ").split(" | ")[1])
-    assert mean == pytest.approx((ratios[0] * ratios[1]) ** 0.5, rel=0.01)
+    # all three are rounded to two digits behind the point
+    low, high = (((ratios[0] + by) * (ratios[1] + by)) ** 0.5 for by in (-0.0051, 0.0051))
+    assert low - 0.0051 <= mean <= high + 0.0051
     results = json.loads(file.read_text())["results"]
     assert {env: {r["peer"] for r in rows} for env, rows in results.items()} == {
         "CartPole-v1": {"", "loop"}, "Acrobot-v1": {"", "loop"}}
@@ -124,7 +126,7 @@ def test_no_process_stays_behind(number, status):
             # itself, three candidates, and two processes of AsyncVectorEnv
             wait_until(lambda: processes() == 6)
             run.send_signal(number)
-            _, errors = run.communicate(timeout=20)
+            _, errors = run.communicate(timeout=300)
         finally:
             run.kill()
     assert run.returncode == status and errors == ""
@@ -132,7 +134,7 @@ def test_no_process_stays_behind(number, status):
 
 
 def wait_until(condition):
-    end = time.monotonic() + 30
+    end = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -36,7 +36,8 @@ def building(monkeypatch, tmp_path):
             monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
     monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
     folder = str(ROOT / "building")
     spec = importlib.util.spec_from_file_location(

@@ -233,13 +233,14 @@ def test_async(num_threads, started):
         env.async_reset() if started == "async_reset" else env.send(np.ones(5, int), env.all_env_ids)
         obs, _, _, _, info = env.recv()
     check_rows("CartPole-v1", obs, info, 2)
-    steps = np.zeros(5, int)
-    for _ in range(60):
+    steps, batches = np.zeros(5, int), 0
+    # one whose thread has lost its core comes later
+    while batches < 60 or steps.min() == 0:
+        batches += 1
         steps[info["env_id"]] += 1
         env.send(np.ones(2, int), info["env_id"])
         obs, reward, _, _, info = env.recv()
         check_rows("CartPole-v1", obs, info, 2, float32=reward)
-    assert steps.min() > 0
 
 
 def test_arguments():

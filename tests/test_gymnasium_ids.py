@@ -96,7 +96,6 @@ print("ok")
     "import importlib, cypool; gymnasium = importlib.import_module('gymnasium')",
     # only looked for
     "import importlib.util, cypool; assert importlib.util.find_spec('gymnasium'); import gymnasium",
-    "import pkgutil, cypool; pkgutil.find_loader('gymnasium'); import gymnasium",
     "import importlib, cypool, gymnasium; importlib.reload(gymnasium)",
     # found at the second attempt
     "import sys, cypool; path = list(sys.path); sys.path[:] = []; sys.path_importer_cache.clear()\n"

@@ -192,7 +192,10 @@ def wait_until(condition):
 
 
 def gone(pid):
-    return not Path(f"/proc/{pid}").exists() or b"(zombie)" in Path(f"/proc/{pid}/status").read_bytes()
+    try:
+        return b"(zombie)" in Path(f"/proc/{pid}/status").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 @pytest.fixture(autouse=True)

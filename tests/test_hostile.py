@@ -163,8 +163,8 @@ def test_a_caller_at_work_looks_at_timeouts_and_signals(walker):
         env.recv(timeout=0.05)
     old = signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(ZeroDivisionError):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
             env.recv()
     finally:
         signal.signal(signal.SIGALRM, old)

@@ -81,8 +81,22 @@ from walker import trouble
 env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=2)
 env.async_reset(); env.recv(); env.recv()
 env.send([trouble.WAIT], [0])
-threading.Thread(target=env.recv, daemon=True).start()
-while trouble.num_waiting() == 0: pass
+def wait():
+    while True:
+        try:
+            env.recv()
+        except RuntimeError:
+            # the main thread was just looking
+            pass
+
+threading.Thread(target=wait, daemon=True).start()
+told = ""
+# until the daemon is in its call
+while "one thread at a time" not in told:
+    try:
+        env.send([0], [0])
+    except RuntimeError as error:
+        told = str(error)
 """)
     assert done.returncode == 0, done.stderr
 
@@ -195,16 +209,15 @@ def test_a_second_thread_is_refused(trouble):
     got = []
     thread = threading.Thread(target=lambda: got.append(env.recv()))
     thread.start()
-    refused = 0
-    # until the other thread is in its call, ours finds nothing to wait for in no time
-    while not refused:
-        try:
-            env.recv(timeout=0)
-        except RuntimeError as error:
-            assert "one thread at a time" in str(error)
-            refused += 1
-        except TimeoutError:
-            pass
+    told = ""
+    # refused with the GIL held, so that the other thread never finds us in a call: env 0 is in flight, or the other is
+    # in its call
+    while "one thread at a time" not in told:
+        with pytest.raises(RuntimeError) as refused:
+            env.send([trouble.GO], [0])
+        told = str(refused.value)
+    with pytest.raises(RuntimeError, match="one thread at a time"):
+        env.recv(timeout=0)
     with pytest.raises(RuntimeError, match="another thread"):
         env.close()
     trouble.set_gate(True)

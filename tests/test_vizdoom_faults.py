@@ -125,7 +125,7 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
 
 
 def test_a_hung_engine_is_replaced(empty_folder):
-    with cypool.make("VizdoomBasic-v1", num_envs=3, num_threads=3, engine_timeout=5, engine_pid=True) as env:
+    with cypool.make("VizdoomBasic-v1", num_envs=3, num_threads=3, engine_timeout=15, engine_pid=True) as env:
         _, info = env.reset()
         for victim in (0, 2):
             os.kill(info["engine_pid"][victim], signal.SIGSTOP)
@@ -185,8 +185,22 @@ def run(code, play=PLAY):
                             start_new_session=True)
 
 
+def of_session(leader):
+    """The processes of a session; of one whose leader has ended there will be no more."""
+    found = []
+    for pid in psutil.pids():
+        with suppress(OSError):
+            if os.getsid(pid) == leader:
+                found.append(pid)
+    return found
+
+
 def assert_all_ended(pids):
-    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=60)
+    processes = []
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            processes.append(psutil.Process(pid))
+    _, alive = psutil.wait_procs(processes, timeout=60)
     assert not alive
 
 
@@ -212,9 +226,8 @@ def test_processes_killed_while_engines_start_leave_nothing(empty_folder):
             workshop = process.stdout.readline().strip()
             # some moment of the start, whichever
             time.sleep(wait)
-            pids = [child.pid for child in psutil.Process(process.pid).children()]
             process.kill()
-        assert_all_ended(pids)
+        assert_all_ended(of_session(process.pid))
         left = memory_of(workshop)
         # as the next process that plays does
         assets.sweep()
@@ -246,8 +259,8 @@ env.close()
 for wait in (0.01, 0.1, 0.3):
     env = cypool.make("VizdoomBasic-v1", num_envs=4, num_threads=2)
     # some moment of the start, whichever
-    threading.Timer(wait, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
     try:
+        threading.Timer(wait, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
         while True: env.reset()
     except KeyboardInterrupt:
         env.reset()
