@@ -51,13 +51,17 @@ def is_atari(id):
     return "lives" in cypool.make_spec(id).info
 
 
-def pool_options(args):
+def pool_options(args, **options):
     size = args.image_size
-    return {"reward_clip": True, "img_height": size, "img_width": size} if is_atari(args.env_id) else {}
+    return {"reward_clip": True, "img_height": size, "img_width": size, **options} if is_atari(args.env_id) else {}
 
 
-def make_cypool(args, seed):
-    return cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, **pool_options(args))
+def make_cypool(preset, **options):
+    def make(args, seed):
+        return cypool.make(args.env_id, num_envs=args.num_envs, seed=seed,
+                           **pool_options(args, preset=preset, **options))
+
+    return make
 
 
 def make_envpool(args, seed):
@@ -84,8 +88,10 @@ def make_gymnasium(vector):
     return make
 
 
-CANDIDATES = {"cypool": make_cypool, "envpool": make_envpool, "gymnasium-sync": make_gymnasium(SyncVectorEnv),
-              "gymnasium-async": make_gymnasium(AsyncVectorEnv)}
+# Atari begins and ends games as Gymnasium does, or as EnvPool
+CANDIDATES = {"cypool": make_cypool("gymnasium", repeat_action_probability=0.0),
+              "cypool-as-envpool": make_cypool("envpool"), "envpool": make_envpool,
+              "gymnasium-sync": make_gymnasium(SyncVectorEnv), "gymnasium-async": make_gymnasium(AsyncVectorEnv)}
 
 
 def layer(module, std=2**0.5):
@@ -275,7 +281,7 @@ def draw(rows, args):
             own = [row for row in rows if row[0] == candidate and row[1] == seed]
             for axis, column in zip(axes, (2, 3), strict=True):
                 axis.plot([row[column] for row in own], [row[5] for row in own], f"C{k}", alpha=0.7,
-                          linestyle=["-", "--", ":", "-."][k], label=candidate if seed == args.seeds[0] else None)
+                          linestyle=["-", "--", ":", "-.", "-"][k], label=candidate if seed == args.seeds[0] else None)
     axes[0].set(xlabel="steps", ylabel=f"return in {args.env_id}")
     axes[1].set(xlabel="seconds")
     axes[1].legend()

@@ -59,18 +59,30 @@ def test_ppo_learns_pendulum(tmp_path):
     assert float(rows[-1]["return"]) > -400
 
 
+def curves_of(folder, *args):
+    """The rows of learning_curves.py, by candidate: (seed, step, return)."""
+    run(folder, "learning_curves.py", *args, "--torch-threads", "1")
+    lines = (folder / "learning_curves.csv").read_text().splitlines()
+    assert " ".join(args) in lines[0] and "torch" in lines[1]
+    curves = {}
+    for row in csv.DictReader(lines[2:]):
+        curves.setdefault(row["candidate"], []).append((int(row["seed"]), int(row["step"]), row["return"]))
+    return {name: sorted(curve) for name, curve in curves.items()}
+
+
 def test_learning_is_gymnasiums(tmp_path):
-    run(tmp_path, "learning_curves.py", "--total-timesteps", "16384", "--seeds", "0", "1", "--torch-threads", "1")
+    curves = curves_of(tmp_path, "--total-timesteps", "16384", "--seeds", "0", "1")
     assert (tmp_path / "learning_curves.png").stat().st_size > 10_000
-    lines = (tmp_path / "learning_curves.csv").read_text().splitlines()
-    assert "--total-timesteps 16384" in lines[0] and "torch" in lines[1]
-    rows = list(csv.DictReader(lines[2:]))
-    curves = {name: [(row["seed"], row["step"], row["return"]) for row in rows if row["candidate"] == name]
-              for name in ("cypool", "gymnasium-sync")}
-    curves = {name: sorted(curve, key=lambda point: (point[0], int(point[1]))) for name, curve in curves.items()}
     assert curves["cypool"] == curves["gymnasium-sync"] and len(curves["cypool"]) == 32
-    ends = [float(value) for seed, step, value in curves["cypool"] if step == "16384"]
+    ends = [float(value) for _, step, value in curves["cypool"] if step == 16384]
     assert all(math.isfinite(value) and value > 60 for value in ends)
+
+
+def test_learning_of_atari_is_gymnasiums(tmp_path):
+    curves = curves_of(tmp_path, "--env-id", "Breakout-v5", "--image-size", "42", "--total-timesteps", "4096")
+    assert curves["cypool"] == curves["gymnasium-sync"] and len(curves["cypool"]) == 4
+    # of games that ended
+    assert math.isfinite(float(curves["cypool"][-1][2]))
 
 
 def test_benchmark_jax(tmp_path):
