@@ -10,6 +10,15 @@ cimport numpy as cnp
 
 import numpy as np
 
+# through NumPy's header, which the running library was compiled from: its .pxd declares other fields in each version
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct PyUFuncObject:
+        int nin
+        int nout
+        int ntypes
+        void** functions
+        void** data
+
 cdef extern from *:
     """
     static PyArray_DotFunc* dot_of_doubles() {
@@ -29,16 +38,21 @@ cdef struct Function:
     void* data
 
 
-cdef Function find(cnp.ufunc ufunc, char dtype) except *:
-    """Returns NumPy's loop of a function of one argument, for a type number."""
+cdef Function find(object ufunc, str dtype) except *:
+    """Returns NumPy's loop of a function of one argument, for a type's character code."""
     cdef Function found
-    cdef int k
-    for k in range(ufunc.ntypes):
-        if ufunc.types[2 * k] == dtype and ufunc.types[2 * k + 1] == dtype:
-            found.loop = <Loop><void*>ufunc.functions[k]
-            found.data = ufunc.data[k]
-            return found
-    raise ImportError(f"numpy.{ufunc.__name__}: expected a loop for type {dtype}, found none")
+    cdef const PyUFuncObject* fields = <const PyUFuncObject*>ufunc
+    cdef Py_ssize_t k
+    # a struct of another layout shows here, before it is read out of bounds
+    if (type(ufunc) is not np.ufunc or fields.nin != 1 or fields.nout != 1 or ufunc.nargs != 2
+            or fields.ntypes != len(ufunc.types)):
+        raise ImportError(f"numpy {np.__version__}: expected {ufunc!r} with the fields that numpy/ufuncobject.h declares")
+    if f"{dtype}->{dtype}" not in ufunc.types:
+        raise ImportError(f"{ufunc!r}: expected a loop for type {dtype!r}, found {ufunc.types}")
+    k = ufunc.types.index(f"{dtype}->{dtype}")
+    found.loop = <Loop>fields.functions[k]
+    found.data = fields.data[k]
+    return found
 
 
 cdef double call(const Function* function, double x) noexcept nogil:
@@ -59,10 +73,10 @@ cdef float callf(const Function* function, float x) noexcept nogil:
     return result
 
 
-cdef Function np_sin = find(np.sin, cnp.NPY_DOUBLE)
-cdef Function np_cos = find(np.cos, cnp.NPY_DOUBLE)
-cdef Function np_sinf = find(np.sin, cnp.NPY_FLOAT)
-cdef Function np_cosf = find(np.cos, cnp.NPY_FLOAT)
+cdef Function np_sin = find(np.sin, "d")
+cdef Function np_cos = find(np.cos, "d")
+cdef Function np_sinf = find(np.sin, "f")
+cdef Function np_cosf = find(np.cos, "f")
 # of the BLAS that NumPy was built with
 cdef DotFunc np_dot = dot_of_doubles()
 # another sine differs in the last bit at hundreds of these

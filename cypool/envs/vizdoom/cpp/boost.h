@@ -10,6 +10,7 @@
 //                     process may hold a lock, or be counted as one that waits: see there
 #pragma once
 
+#include <algorithm>  // the library uses std::find, and leaves the include to Boost
 #include <atomic>
 #include <cctype>
 #include <cerrno>
@@ -531,7 +532,9 @@ class message_queue {
         pthread_cond_t filled, emptied;
         uint64_t first, givers, takers;
     };
-    static_assert(sizeof(Header) == 192, "expected Boost's layout on x86-64");
+    // Boost's has the C library's types as they are: 192 bytes on x86-64, 200 on aarch64
+    static_assert(sizeof(Header) == 7 * sizeof(uint64_t) + sizeof(pthread_mutex_t) + 2 * sizeof(pthread_cond_t),
+                  "expected Boost's layout, which has no padding");
 
     static size_t rounded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
