@@ -15,6 +15,7 @@ cdef extern from "cypool/open_batch.h" namespace "cypool" nogil:
         size_t row_bytes
 
     cdef cppclass OpenBatch:     # a batch that is being filled; workers write to distinct rows of it
+        OpenBatch() except +
         Column* columns          # observations, then infos
         Column* finals           # the same of episodes that end here; NULL unless the layout has them
         int num_columns          # observations and infos

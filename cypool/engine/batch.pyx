@@ -9,13 +9,23 @@ import numpy as np
 
 cnp.import_array()
 
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
+cdef extern from *:
+    """
+    // Python 3.14 counts fewer references than there are, and has a function that says what is held once
+    #if PY_VERSION_HEX >= 0x030E0000
+    #define CYPOOL_HELD_ONCE(object) PyUnstable_Object_IsUniquelyReferenced(object)
+    #else
+    #define CYPOOL_HELD_ONCE(object) (Py_REFCNT(object) == 1)
+    #endif
+    """
+    bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
     PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
 
-cdef extern from "numpy/arrayobject.h":
-    ctypedef struct PyArrayObject_fields:
-        PyObject* weakreflist
+# where an array has its weak references: for its class Python knows it, whatever NumPy's structs are
+cdef Py_ssize_t WEAKREFS = np.ndarray.__weakrefoffset__
+if WEAKREFS <= 0:
+    raise ImportError(f"numpy {np.__version__}: expected arrays with a list of weak references in the object, got "
+                      f"__weakrefoffset__ {WEAKREFS}")
 
 cdef enum:
     ALIGNMENT = 64
@@ -94,7 +104,7 @@ cdef class Layout:
 
 cdef object _view(Layout layout, Memory memory, int k):
     """Returns a new array over column k."""
-    cdef cnp.dtype dtype = layout.dtypes[k]
+    cdef int type_num = layout.dtypes[k].num
     cdef cnp.npy_intp[32] dims
     cdef tuple shape = layout.shapes[k]
     cdef int d
@@ -102,7 +112,7 @@ cdef object _view(Layout layout, Memory memory, int k):
     for d in range(len(shape)):
         dims[d + 1] = shape[d]
     array = cnp.PyArray_SimpleNewFromData(
-        len(shape) + 1, dims, dtype.type_num, memory.data + layout.offsets[k])
+        len(shape) + 1, dims, type_num, memory.data + layout.offsets[k])
     # the base is no ndarray, so views of views refer to our array, whose reference count tells
     cnp.set_array_base(array, memory)
     return array
@@ -117,7 +127,7 @@ cdef bint _intact(Layout layout, Memory memory, cnp.ndarray array, int k) except
             or cnp.PyArray_DIM(array, 0) != layout.num_rows
             or cnp.PyArray_BYTES(array) != memory.data + layout.offsets[k]
             or cnp.PyArray_BASE(array) != <PyObject*>memory
-            or (<PyArrayObject_fields*>array).weakreflist != NULL
+            or (<PyObject**>(<char*><PyObject*>array + WEAKREFS))[0] != NULL
             or <PyObject*>cnp.PyArray_DESCR(array) != <PyObject*>layout.dtypes[k]):
         return False
     for d in range(len(shape)):
@@ -149,7 +159,7 @@ cdef class Block:
         """Whether the arrays are held by nobody but this block; repairs what a user did to them."""
         cdef int k
         for k in range(len(self.arrays)):
-            if Py_REFCNT(PyList_GET_ITEM(<PyObject*>self.arrays, k)) != 1:
+            if not held_once(PyList_GET_ITEM(<PyObject*>self.arrays, k)):
                 return False
         for k in range(len(self.arrays)):
             if not _intact(self.layout, self.memory, self.arrays[k], k):

@@ -46,13 +46,36 @@ cdef Function find(object ufunc, str dtype) except *:
     # a struct of another layout shows here, before it is read out of bounds
     if (type(ufunc) is not np.ufunc or fields.nin != 1 or fields.nout != 1 or ufunc.nargs != 2
             or fields.ntypes != len(ufunc.types)):
-        raise ImportError(f"numpy {np.__version__}: expected {ufunc!r} with the fields that numpy/ufuncobject.h declares")
+        raise ImportError(f"numpy {np.__version__}: expected {ufunc!r} with the fields of numpy/ufuncobject.h")
     if f"{dtype}->{dtype}" not in ufunc.types:
-        raise ImportError(f"{ufunc!r}: expected a loop for type {dtype!r}, found {ufunc.types}")
+        raise ImportError(f"{ufunc!r}: expected a loop for type '{dtype}->{dtype}', found {ufunc.types}")
     k = ufunc.types.index(f"{dtype}->{dtype}")
     found.loop = <Loop>fields.functions[k]
     found.data = fields.data[k]
     return found
+
+
+cdef int check() except -1:
+    """Calls what was found as environments do, and compares with what NumPy itself gives."""
+    cdef double x, product = 0
+    cdef double[3] vector = [0.3, -1.7, 29.0]
+    for dtype in (np.float64, np.float32):
+        for x in vector:
+            array = np.array([x], dtype)
+            if dtype is np.float64:
+                found = [call(&np_sin, x), call(&np_cos, x)]
+            else:
+                found = [callf(&np_sinf, <float>x), callf(&np_cosf, <float>x)]
+            expected = [np.sin(array)[0].item(), np.cos(array)[0].item()]
+            if found != expected:
+                raise ImportError(f"numpy {np.__version__}: expected {expected} from its loops of sine and cosine for "
+                                  f"{dtype.__name__} {x}, got {found}")
+    if np_dot != NULL:
+        np_dot(vector, sizeof(double), vector, sizeof(double), &product, 3, NULL)
+    expected = np.dot(np.array(vector), np.array(vector))
+    if product != expected:
+        raise ImportError(f"numpy {np.__version__}: expected {expected} from its product of vectors, got {product}")
+    return 0
 
 
 cdef double call(const Function* function, double x) noexcept nogil:
@@ -79,6 +102,7 @@ cdef Function np_sinf = find(np.sin, "f")
 cdef Function np_cosf = find(np.cos, "f")
 # of the BLAS that NumPy was built with
 cdef DotFunc np_dot = dot_of_doubles()
+check()
 # another sine differs in the last bit at hundreds of these
 is_c = True
 cdef int _k
