@@ -14,7 +14,7 @@
 | `ale`, `vizdoom` | the declarations of the Arcade Learning Environment and of ViZDoom's library |
 | `mujoco` | the declaration of MuJoCo, which comes with a wheel |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
-| `cache` | files kept under the hash of what they were made from |
+| `cache` | files kept under the hash of what they were made from, by cypool/cache.py |
 
 | environment variable | what it does |
 | --- | --- |

@@ -20,6 +20,7 @@ def _version_header(unpacked, folder):
 
 OUR_FLAGS = (
     "-std=c++20", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-Wall", "-Wextra",
+    "-ffp-contract=off",  # the same bits on all machines
     "-fno-tree-vectorize", "-fno-tree-slp-vectorize",  # gcc packs flags into words, and pays at each use
 )
 
@@ -47,7 +48,7 @@ ALE = SourceLibrary(
     include_dirs=("src",),
     own_include_dirs=("building/zlib",),
     # without NDEBUG the emulator checks asserts at every pixel; warnings are not ours to fix
-    flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-w"),
+    flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_version_header,
     rewrite=Rewrite(
         parts=(

@@ -1,5 +1,7 @@
 """The setuptools commands, and the list of extension modules."""
 
+import fcntl
+import functools
 import os
 import shutil
 import sysconfig
@@ -12,7 +14,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.errors import SetupError
 
-from . import cythonize, sdist, toolchain
+from . import cache, cythonize, sdist, toolchain
 
 FLAGS = (
     "-std=c++20",
@@ -67,9 +69,10 @@ class BuildExt(build_ext):
     """Compiles all modules and libraries at once, on all cores, and what did not change not at all."""
 
     def build_extensions(self):
+        _lock()
         try:
             self._build()
-        except (sdist.SourceNotFound, toolchain.CompileError) as error:
+        except (sdist.SourceNotFound, toolchain.CompileError, cache.UnsafeCache) as error:
             raise SetupError(str(error)) from None  # setuptools prints the text, without a traceback
 
     def _build(self):
@@ -108,11 +111,33 @@ class BuildPy(build_py):
     """Puts the public headers into the wheel; an editable install reads them where they are."""
 
     def run(self):
+        _lock()
         # what an earlier build left there would end up in the wheel
         shutil.rmtree(Path(self.build_lib, "cypool"), ignore_errors=True)
         super().run()
         if not self.editable_mode:
             shutil.copytree("include", Path(self.build_lib, "cypool", "include"), dirs_exist_ok=True)
+
+
+@functools.cache
+def _lock():
+    """Waits until no other build is at work in this checkout, and keeps further ones waiting until this process ends.
+
+    Two at once would take each other's files away: build/ is the same for both, and so are the modules in place.
+    """
+    path = Path("build", ".lock")
+    path.parent.mkdir(exist_ok=True)
+    file = path.open("w")
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"another build is at work in this folder: waiting for it to end ({path.absolute()} is locked)",
+                  flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        print(f"{path.absolute()}: {error}; run one build in this folder at a time", flush=True)
+    return file
 
 
 def _compile_module(module, ready):

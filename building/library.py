@@ -145,9 +145,8 @@ class SourceLibrary:
         own = tuple(Path(path).absolute() for path in own)
         include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
 
-        # covers whatever a unit of theirs can include; the pinned hash spares us reading the sdist's files
-        folders = [root, *include_dirs] if found.is_dir() else [*own, generated]
-        common = cache.digest(self.sdist.sha256 if found.is_file() else "", *_files(folders))
+        # covers whatever a unit of theirs can include, as it is now: what was unpacked may have been edited since
+        common = cache.digest(*_files([root, *include_dirs]))
         weak = {part.instead_of: part.functions for part in parts}
         units = []
         for source in self._sources(root):

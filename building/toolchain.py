@@ -79,7 +79,8 @@ def compile_unit(unit):
         # -P leaves out the names of files, which differ between pip's temporary environments; -g needs them
         names = [] if any(flag.startswith("-g") and flag != "-g0" for flag in flags) else ["-P"]
         text = run([*command, *names, "-E", unit.source]).stdout
-    key = cache.digest(compiler_identity(), *compiler(), *flags, "text:", text)
+    cpu = cache.native_cpu(*compiler(), *flags)
+    key = cache.digest(compiler_identity(), *compiler(), *flags, "cpu:", cpu, "text:", text)
     path, warnings = cache.get("objects", key, ".o", lambda new: run([*command, "-c", unit.source, "-o", new]).stderr)
     if unit.weak:
         path, _ = cache.get("objects", cache.digest(key, "weak:", *unit.weak), ".o",

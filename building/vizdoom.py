@@ -40,6 +40,6 @@ VIZDOOM = SourceLibrary(
     sources=("*.cpp",),
     include_dirs=("include", "src/lib"),
     own_include_dirs=("cypool/envs/vizdoom/cpp",),
-    flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-w"),
+    flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_headers,
 )

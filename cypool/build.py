@@ -2,20 +2,22 @@
 
 Both need Cython, setuptools and a C++ compiler: `pip install "cypool[build]"`.
 """
-import hashlib
 import importlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import warnings
 from importlib.machinery import ExtensionFileLoader
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import cypool
+from cypool import cache
 from cypool.errors import CompileError
 
 # one rounding where NumPy has one, and integers that wrap, as in cypool itself
@@ -121,9 +123,9 @@ def load(source):
     name = f"{stem}_{key[:16]}"
     if name in sys.modules:
         return sys.modules[name]
-    target = _cache() / key[:2] / (name + sysconfig.get_config_var("EXT_SUFFIX"))
-    if not target.exists():
-        _make(path, text, name, target)
+    target, said = _cached(path, text, name, key)
+    if said:
+        warnings.warn(f"{path.name if path else 'cell.pyx'}: {said}", stacklevel=3)
     spec = spec_from_file_location(name, target, loader=ExtensionFileLoader(name, str(target)))
     module = module_from_spec(spec)
     sys.modules[name] = module
@@ -150,40 +152,54 @@ def _read(source):
 def _contract():
     """The files that a plug-in is compiled against."""
     package = Path(cypool.__file__).resolve().parent
-    return [*sorted(package.glob("*.pxd")), *sorted(Path(cypool.get_include(), "cypool").glob("*.h"))]
+    return [*sorted(package.rglob("*.pxd")), *sorted(Path(cypool.get_include(), "cypool").rglob("*.h"))]
 
 
 def _key(path, text):
     """A hash of all that the compiled module depends on."""
     _need()
-    import Cython
-
-    total = hashlib.sha256()
     beside = []
     if path:
         beside = [each for each in sorted(path.parent.iterdir())
                   if each.suffix in (".pxd", ".pxi", ".h", ".hpp", ".hh") and each.is_file()]
-    said = [sys.version, Cython.__version__, *FLAGS, *map(str, DIRECTIVES.items()), str(path), text]
-    said += [os.environ.get(variable, "") for variable in ("CXX", "CC", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")]
-    for part in [each.encode() for each in said] + [each.read_bytes() for each in (*_contract(), *beside)]:
-        total.update(b"%d:" % len(part) + part)
-    return total.hexdigest()
+    env = [os.environ.get(variable, "") for variable in ("CXX", "CC", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")]
+    # the packages that a text may cimport from, or whose headers it may include
+    versions = [f"{project} {_version(project)}" for project in ("cypool", "Cython", "numpy", "mujoco")]
+    return cache.digest(sys.version, cypool.__version__, *versions, *FLAGS, *map(str, DIRECTIVES.items()), str(path),
+                        *env, "cpu:", _cpu(), "text:", text, "files:", *_contract(), *beside)
 
 
-def _cache():
-    """The folder of compiled modules."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = Path(os.environ.get("CYPOOL_CACHE") or os.path.join(base, "cypool")).absolute() / "compiled"
+def _version(project):
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        return version(project)
+    except PackageNotFoundError:
+        return "none"
+
+
+def _cpu():
+    """What "native" in the flags of the compiler stands for, which are the environment's and Python's own."""
+    command = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
+    for words in (sysconfig.get_config_var("CFLAGS"), *map(os.environ.get, ("CPPFLAGS", "CFLAGS", "CXXFLAGS"))):
+        command += shlex.split(words or "")
+    try:
+        return cache.native_cpu(*command)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CompileError(f"{command[0]}: expected a compiler that says what =native stands for: {error}") from None
+
+
+def _cached(path, text, name, key):
+    """Returns the path of the compiled module, which is made if need be, and what Cython said about it."""
+    try:
+        return cache.get(cache.folder(), "compiled", key, sysconfig.get_config_var("EXT_SUFFIX"),
+                         lambda new: _make(path, text, name, new))
+    except cache.UnsafeCache as error:
+        raise CompileError(str(error)) from None
     except OSError as error:
         raise CompileError(f"CYPOOL_CACHE: expected a folder to keep compiled modules in: {error}") from None
-    return folder
 
 
 def _make(path, text, name, target):
-    """Writes the compiled module to `target`."""
-    target.parent.mkdir(exist_ok=True)
+    """Writes the compiled module to `target`; returns what Cython said."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work:
         source = path
         if path is None:
@@ -194,12 +210,10 @@ def _make(path, text, name, target):
         # errors of the C++ compiler are told in lines of the .pyx too
         said = _run(source, work, ["-m", "cython", "--cplus", "--line-directives", "-I", str(source.parent),
                                    *directives, "--module-name", name, str(source), "-o", str(generated)])
-        if said:
-            warnings.warn(f"{source.name}: {said}", stacklevel=4)
         include_dirs = [cypool.get_include(), str(source.parent)]
         _run(source, work, ["-c", _COMPILE, name, str(generated), work, "\n".join(include_dirs), "\n".join(FLAGS)])
-        # in one step: another process may compile the same
-        os.replace(Path(work, target.name), target)
+        os.replace(Path(work, name + sysconfig.get_config_var("EXT_SUFFIX")), target)
+    return said
 
 
 def _run(source, work, arguments):

@@ -1,6 +1,7 @@
 """The build code in `building/`: how sources of native libraries are found, compiled, cached and linked."""
 
 import ctypes
+import fcntl
 import hashlib
 import importlib.util
 import json
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from waiting import join
 
 ROOT = Path(__file__).resolve().parent.parent
 USERS_CACHE = os.environ.get("CYPOOL_CACHE", "")
@@ -45,7 +48,7 @@ def building(monkeypatch, tmp_path):
     package = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "building", package)
     spec.loader.exec_module(package)
-    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale")
+    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale", "vizdoom", "commands")
     yield SimpleNamespace(**{name: importlib.import_module(f"building.{name}") for name in names})
     for name in [name for name in sys.modules if name.startswith("building.")]:
         del sys.modules[name]
@@ -111,7 +114,7 @@ def server(tmp_path):
         yield SimpleNamespace(site=site, url=f"http://127.0.0.1:{http.server_port}", seen=seen,
                               troubles=troubles)
         http.shutdown()
-        thread.join()
+        join(thread)
 
 
 def use_index(monkeypatch, url, *, extra=""):
@@ -323,6 +326,46 @@ def test_cache_keeps_remarks(building):
     assert building.cache.get("things", "other", ".o", lambda new: "")[1] == ""
 
 
+def test_damaged_files_are_made_again(building):
+    said = iter(["one", "two", "three"])
+
+    def make(new):
+        new.write_text("whole")
+        return next(said)
+
+    path, _ = building.cache.get("things", "key", ".o", make)
+    path.write_text("hal")
+    assert building.cache.get("things", "key", ".o", make) == (path, "two") and path.read_text() == "whole"
+    path.with_suffix(".sha256").write_text("no digest")
+    assert building.cache.get("things", "key", ".o", make) == (path, "three")
+    assert sorted(file.suffix for file in path.parent.iterdir()) == [".o", ".sha256"]
+
+
+def test_cache_that_everybody_may_write(building, monkeypatch, tmp_path, capfd):
+    (tmp_path / "home" / "cypool").mkdir(parents=True)
+    (tmp_path / "home" / "cypool").chmod(0o777)
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "home" / "cypool"))
+    with pytest.raises(building.cache.UnsafeCache, match="expected a folder that belongs to you or root"):
+        building.cache.folder()
+    # not what anybody asked for: done without
+    monkeypatch.delenv("CYPOOL_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    assert not building.cache.folder().is_relative_to(tmp_path)
+    assert capfd.readouterr().out.startswith("without a cache: CYPOOL_CACHE: expected a folder")
+
+
+def test_cache_is_safe_whatever_the_umask(building, monkeypatch, tmp_path):
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "new" / "cache"))
+    before = os.umask(0)
+    try:
+        path, _ = building.cache.get("things", "key", ".o", lambda new: new.write_text("x") and "")
+    finally:
+        os.umask(before)
+    for folder in path.parents[:4]:
+        assert folder.stat().st_mode & 0o7777 == 0o775
+    assert path.parents[3] == tmp_path / "new"
+
+
 def test_digest_knows_where_parts_end(building, tmp_path):
     (tmp_path / "x").write_text("ab")
     digest = building.cache.digest
@@ -366,7 +409,7 @@ def test_library(building, sdist, folder, tarball, tmp_path, monkeypatch, given)
     building.toolchain.archive(objects, tmp_path / "libtiny.a")
     module = tmp_path / "main.so"
     building.toolchain.link([main_object, tmp_path / "libtiny.a"], module)
-    shown = subprocess.check_output(["nm", "-D", "--defined-only", module], text=True)
+    shown = subprocess.check_output(["nm", "-D", "--defined-only", module], text=True, timeout=300)
     assert [line.split()[-1] for line in shown.splitlines()] == ["PyInit_main"]
     assert ctypes.CDLL(str(module)).PyInit_main() == 4
 
@@ -464,6 +507,104 @@ def test_object_follows_what_it_is_made_from(building, sdist, folder, tmp_path, 
     assert len({first, second, third}) == 3
 
 
+def test_object_follows_the_cpu_where_flags_name_it(building, folder, tmp_path, monkeypatch):
+    """A compiler that resolves "native" to another CPU stands for another machine, with the same home folder."""
+    cpu = tmp_path / "cpu"
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/bash\n"
+                        f'[[ "$*" != *-dM* ]] || cat {cpu}\n'
+                        f'exec {" ".join(building.toolchain.compiler())} "${{@//=native/=$(cat {cpu})}}"\n')
+    compiler.chmod(0o755)
+    native = {"x86_64": ("-march=native", "x86-64-v2", "x86-64-v3"),
+              "aarch64": ("-mcpu=native", "cortex-a53", "cortex-a72")}[os.uname().machine]
+    monkeypatch.setenv("CXX", str(compiler))
+    for name in ("compiler", "compiler_identity"):
+        getattr(building.toolchain, name).cache_clear()
+    found = {}
+    for cpu_name in native[1:]:
+        cpu.write_text(cpu_name)
+        building.cache.native_cpu.cache_clear()
+        for flags in ((), native[:1]):
+            unit = building.toolchain.Unit(folder / "src" / "kept.cpp", flags, (), identity="the same")
+            found[flags, cpu_name] = building.toolchain.compile_unit(unit)[0]
+    assert found[(), native[1]] == found[(), native[2]]
+    assert len(set(found.values())) == 3
+
+
+def test_edited_sources_have_a_key_of_their_own(building, sdist, tarball, tmp_path, monkeypatch):
+    """What a build unpacks stays in build/, where people look at it, and try things."""
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(tarball))
+
+    def compiled(work):
+        ready = declare(building, sdist).prepare(work)
+        return {unit.source.name: building.toolchain.compile_unit(unit)[0] for unit in ready.units}
+
+    pristine = compiled(tmp_path / "one")
+    (path,) = (tmp_path / "one").rglob("kept.cpp")
+    path.write_text(path.read_text().replace("return 1", "return 5"))
+    edited = compiled(tmp_path / "one")
+    assert edited["kept.cpp"].read_bytes() != pristine["kept.cpp"].read_bytes()
+    assert compiled(tmp_path / "two") == pristine
+    # a header counts for all that may include it
+    (path,) = (tmp_path / "two").rglob("tiny.h")
+    path.write_text("#define MORE 1\n" + path.read_text())
+    assert not set(compiled(tmp_path / "two").values()) & set(pristine.values())
+
+
+@pytest.fixture
+def checkout(building, tmp_path):
+    """A project with one small module, that is built as ours is."""
+    pytest.importorskip("Cython")
+    top = tmp_path / "checkout"
+    shutil.copytree(ROOT / "building", top / "building", ignore=shutil.ignore_patterns("__pycache__"))
+    (top / "include").mkdir()
+    package = top / "cypool"
+    package.mkdir()
+    shutil.copy(ROOT / "cypool" / "cache.py", package)
+    (package / "__init__.py").touch()
+    (package / "small.pyx").write_text("def f():\n    return 1\n")
+    (top / "setup.py").write_text("""
+import sys
+from setuptools import setup
+sys.path.insert(0, ".")
+from building.commands import BuildExt, BuildPy, extensions
+setup(name="small", packages=["cypool"], ext_modules=extensions("cypool", {}),
+      cmdclass={"build_ext": BuildExt, "build_py": BuildPy})
+""")
+
+    def start(*arguments):
+        return subprocess.Popen([sys.executable, "setup.py", "-q", *arguments], cwd=top, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    return top, start
+
+
+def test_a_build_waits_for_another(checkout):
+    top, start = checkout
+    (top / "build").mkdir()
+    with (top / "build" / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        process = start("build")
+        # ends with the process, if it does not wait
+        first = process.stdout.readline()
+        made = list(top.rglob("*.so"))
+    rest, _ = process.communicate(timeout=300)
+    assert first.startswith("another build is at work in this folder: waiting"), first + rest
+    assert not made and process.returncode == 0, rest
+    assert len(list(top.rglob("*.so"))) == 1
+
+
+def test_two_builds_in_one_checkout(checkout):
+    top, start = checkout
+    processes = [start("bdist_wheel", "--dist-dir", f"dist{k}", "--bdist-dir", f"bdist{k}") for k in range(2)]
+    for process in processes:
+        said, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, said
+    for k in range(2):
+        (wheel,) = (top / f"dist{k}").iterdir()
+        assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+
+
 def test_compile_error_shows_command_and_reason(building, folder):
     unit = building.toolchain.Unit(folder / "src" / "broken.cpp", (), (), "some identity")
     shown = r"(?s)status 1 from\n.*broken.cpp -o .*error: .*does"
@@ -478,6 +619,13 @@ def test_ale_is_pinned(building):
     assert building.ale.ALE.sdist.filename == "ale_py-0.12.1.tar.gz"
     for path in (*building.ale.ALE.replace.values(), *building.ale.ALE.own_include_dirs):
         assert (ROOT / path).exists()
+
+
+def test_nothing_is_rounded_once_where_others_round_twice(building):
+    """On aarch64 gcc fuses multiplications and additions, unless it is told not to."""
+    ale, vizdoom = building.ale.ALE, building.vizdoom.VIZDOOM
+    for flags in building.commands.FLAGS, ale.flags, vizdoom.flags, *(part.flags for part in ale.rewrite.parts):
+        assert "-ffp-contract=off" in flags
 
 
 def test_zlib_stand_in_reads_plain_files(building, tmp_path):
@@ -506,7 +654,7 @@ def test_modules_show_nothing_but_themselves():
     modules = [path for folder in package.submodule_search_locations for path in Path(folder).rglob("*.so")]
     assert modules
     for path in modules:
-        shown = subprocess.check_output(["nm", "-D", "--defined-only", path], text=True)
+        shown = subprocess.check_output(["nm", "-D", "--defined-only", path], text=True, timeout=300)
         assert [line.split()[-1] for line in shown.splitlines()] == [f"PyInit_{path.name.split('.')[0]}"]
 
 

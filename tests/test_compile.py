@@ -1,5 +1,6 @@
 """`cypool.compile`: an environment from a file or a text, compiled when it has changed."""
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import cypool
+from cypool import build
 from cypool.__main__ import TEMPLATE
 from cypool.build import load
 
@@ -54,7 +56,7 @@ def test_a_file(cache, tmp_path, monkeypatch):
 
     # in a process that finds no compiler
     done = subprocess.run([sys.executable, "-c", "import cypool; print(cypool.compile('beam.pyx'))"], text=True,
-                          capture_output=True, env={**os.environ, "PATH": ""})
+                          capture_output=True, env={**os.environ, "PATH": ""}, timeout=300)
     assert done.stdout == "local/MyEnv-v0\n", done.stderr
 
 
@@ -150,3 +152,76 @@ def test_a_cache_without_a_place(tmp_path, monkeypatch):
     monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "file"))
     with pytest.raises(cypool.CompileError, match="CYPOOL_CACHE: expected a folder"):
         cypool.compile(TEXT)
+
+
+@pytest.mark.parametrize("whose", ["everybody's", "another user's"])
+def test_a_cache_of_strangers(whose, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path))
+    if whose == "everybody's":
+        tmp_path.chmod(0o1777)
+    elif os.geteuid() == 0:
+        os.chown(tmp_path, 54321, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    with pytest.raises(cypool.CompileError, match=r"CYPOOL_CACHE: expected a folder that belongs to you or root and "
+                                                  r".*, got .* of user \d+ with mode \d+ \(you are user \d+\)"):
+        load("def f():\n    return 1\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_module_is_compiled_again(cache, run_python):
+    code = "from cypool.build import load; print(load('# damage\\ndef f():\\n    return 7\\n').f())"
+    before = set(modules(cache))
+    assert run_python(code).stdout == "7\n"
+    (path,) = set(modules(cache)) - before
+    size = path.stat().st_size
+    os.truncate(path, size // 2)
+    done = run_python(code)
+    assert done.stdout == "7\n", done.stderr
+    assert path.stat().st_size == size
+
+
+def test_what_a_module_is_compiled_against(monkeypatch, tmp_path):
+    files = {path.name for path in build._contract()}
+    assert {"env.pxd", "mujoco_env.pxd", "crew.pxd", "slot.h"} <= files
+    folder = tmp_path / "cypool"
+    package = Path(cypool.__file__).parent
+    for path in package.rglob("*.pxd"):
+        (folder / path.relative_to(package)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder / path.relative_to(package))
+    keys = [build._key(None, TEXT)]
+    assert keys[0] == build._key(None, TEXT)
+    include = cypool.get_include()
+    monkeypatch.setattr(cypool, "get_include", lambda: include)
+    monkeypatch.setattr(cypool, "__file__", str(folder / "__init__.py"))
+    assert build._key(None, TEXT) == keys[0]
+    with (folder / "envs" / "mujoco" / "mujoco_env.pxd").open("a") as file:
+        file.write("# changed\n")
+    keys.append(build._key(None, TEXT))
+    for project in ("cypool", "Cython", "numpy", "mujoco"):
+        with monkeypatch.context() as patch:
+            patch.setattr(build, "_version", lambda name, changed=project: "9.9" if name == changed else "1.0")
+            keys.append(build._key(None, TEXT))
+    assert len(set(keys)) == 6
+    assert build._version("no-such-project") == "none"
+
+
+def test_the_cpu_counts_where_flags_name_it(monkeypatch, tmp_path):
+    """Of a home folder that several machines share; a compiler that reports another CPU stands for another machine."""
+    def key(flags, cpu):
+        compiler = tmp_path / "c++"
+        compiler.write_text(f"#!/bin/sh\necho '#define __{cpu}__ 1'\n")
+        compiler.chmod(0o755)
+        monkeypatch.setenv("CXX", str(compiler))
+        monkeypatch.setenv("CFLAGS", flags)
+        build.cache.native_cpu.cache_clear()
+        return build._key(None, TEXT)
+
+    assert key("-O1", "zen") == key("-O1", "skylake")
+    for flag in ("-march=native", "-mcpu=native", "-mtune=native"):
+        assert key(f"-O1 {flag}", "zen") != key(f"-O1 {flag}", "skylake")
+    (tmp_path / "c++").unlink()
+    build.cache.native_cpu.cache_clear()
+    with pytest.raises(cypool.CompileError, match="expected a compiler that says what =native stands for"):
+        build._key(None, TEXT)
+    build.cache.native_cpu.cache_clear()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace cypool {
 
@@ -25,14 +26,17 @@ template <class T, class At> T numpy_sum(const At& at, size_t begin, size_t end)
     return sum;
 }
 
+// T without a const: Cython 3.2 says sum<const double> for a pointer to const doubles
+template <class T> using Plain = std::remove_const_t<T>;
+
 // np.sum(x) of n numbers that lie side by side
-template <class T> T sum(const T* x, size_t n) {
-    return numpy_sum<T>([x](size_t k) { return x[k]; }, 0, n);
+template <class T> Plain<T> sum(const T* x, size_t n) {
+    return numpy_sum<Plain<T>>([x](size_t k) { return x[k]; }, 0, n);
 }
 
 // np.sum(np.square(x))
-template <class T> T sum_of_squares(const T* x, size_t n) {
-    return numpy_sum<T>([x](size_t k) { return x[k] * x[k]; }, 0, n);
+template <class T> Plain<T> sum_of_squares(const T* x, size_t n) {
+    return numpy_sum<Plain<T>>([x](size_t k) { return x[k] * x[k]; }, 0, n);
 }
 
 }  // namespace cypool

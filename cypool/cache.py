@@ -1,0 +1,124 @@
+"""Files kept under the hash of what they were made from, for the next time: by `cypool.compile`, and by cypool's build.
+
+The folder only ever grows and everything in it can be made again: delete it whenever you like. What is in it runs as
+your own code, so it has to be a folder that no stranger writes to.
+
+The build loads this module by its path (building/cache.py): it imports the standard library alone.
+"""
+import functools
+import hashlib
+import os
+import stat
+import subprocess
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+class UnsafeCache(Exception):
+    """Others could put code into the cache folder; the text says how, and what to do."""
+
+
+def folder():
+    """Returns the cache folder, which is made: `$CYPOOL_CACHE`, else `$XDG_CACHE_HOME/cypool`, else `~/.cache/cypool`.
+
+    Raises:
+        UnsafeCache: It belongs to neither you nor root, or everybody may write there.
+        OSError: It is no folder and cannot be made.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    path = Path(os.environ.get("CYPOOL_CACHE") or os.path.join(base, "cypool")).absolute()
+    _make_folder(path)
+    found = path.stat()
+    # a group's members have been given their right to write, often by an umask of 002 and a group of one
+    if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
+        raise UnsafeCache(
+            "CYPOOL_CACHE: expected a folder that belongs to you or root and that not everybody may write to, as its "
+            f"files run as your code, got {path} of user {found.st_uid} with mode {stat.S_IMODE(found.st_mode):o} "
+            f"(you are user {os.geteuid()}). Set CYPOOL_CACHE to another folder, or change this one with chown or "
+            "chmod and delete what is in it")
+    return path
+
+
+def get(folder, kind, key, suffix, make):
+    """Gets a file from the cache, made now if it is not there yet, or not as it was made.
+
+    Args:
+        folder: The cache folder.
+        kind: Folder in it.
+        key: Hash of everything the file is made from.
+        suffix: Of the file.
+        make: Writes the path it is given; returns what there is to say about it, such as warnings, or "".
+
+    Returns:
+        The file's path, and what `make` said when the file was made (maybe by another process).
+    """
+    target = folder / kind / key[:2] / (key + suffix)
+    # the digest of the file, then what there was to say
+    beside = target.with_suffix(".sha256")
+    with suppress(FileNotFoundError):
+        made, _, said = beside.read_text(encoding="utf-8", errors="replace").partition("\n")
+        if made == digest(target):
+            return target, said
+    with publish(target) as new:
+        said = make(new)
+        with publish(beside) as text:
+            text.write_text(f"{digest(new)}\n{said}", encoding="utf-8")
+    return target, said
+
+
+def digest(*parts):
+    """sha256 of str, bytes, or the contents of a Path; no two different lists of parts look alike."""
+    total = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str):
+            part = part.encode()
+        elif isinstance(part, Path):
+            part = part.read_bytes()
+        total.update(b"%d:" % len(part) + part)
+    return total.hexdigest()
+
+
+@contextmanager
+def publish(target):
+    """Yields a path to write; when that went well, moves it to `target` in one step.
+
+    Two processes may do so at once: each sees either no file or a complete one.
+    """
+    _make_folder(target.parent)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".new-", suffix=target.suffix)
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+@functools.cache
+def native_cpu(*command):
+    """Tells CPUs apart where that matters: for a compiler's command, the macros that "native" in its flags brings.
+
+    Args:
+        *command: The compiler and its flags, as words.
+
+    Returns:
+        "" if no flag like -march=native asks for this machine's CPU.
+
+    Raises:
+        OSError, subprocess.CalledProcessError: The compiler cannot be asked.
+    """
+    if not any(word.startswith("-m") and word.endswith("=native") for word in command):
+        return ""
+    return subprocess.run([*command, "-dM", "-E", "-x", "c++", os.devnull], check=True, capture_output=True,
+                          text=True, errors="replace").stdout
+
+
+def _make_folder(path):
+    """Makes a folder and those above it, where not everybody may write, whatever the umask."""
+    if not path.is_dir():
+        _make_folder(path.parent)
+        path.mkdir(mode=0o775, exist_ok=True)
