@@ -1,6 +1,8 @@
 """cypool.cluster without Ray: distributions, policies, strategies, the worker in this process. Ray: tests/cluster."""
+import dataclasses
 import math
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from cypool.cluster import (
     distribution_of,
 )
 from cypool.cluster.rollout import assembled, joined_infos
-from cypool.cluster.worker import Worker
+from cypool.cluster.worker import Worker, _blank
 from cypool.spec import Array, Discrete
 
 THREADS = [0, 1, 2, 5]
@@ -453,6 +455,9 @@ def test_policies_that_say_something_else(said, error, message, monkeypatch):
     ({"policy": MLPPolicy("Acrobot-v1")}, "policy"), ({"policy": MLPPolicy("MountainCar-v0")}, "policy"),
     ({"sync": "always"}, "sync"), ({"sync": Always}, "sync"), ({"seed": -1}, "seed"), ({"seed": [1, 2, 3]}, "seed"),
     ({"autoreset_mode": "Disabled"}, "autoreset_mode"), ({"infos": ("lives",)}, "infos"), ({"infos": "lives"}, "infos"),
+    ({"infos": 3}, "infos"), ({"imports": 3}, "imports"), ({"imports": (3,)}, "imports"), ({"timeout": 0}, "timeout"),
+    ({"timeout": "1"}, "timeout"), ({"timeout": math.nan}, "timeout"), ({"id": [Center] * 3}, "id"),
+    ({"id": [Center, 3] * 2}, "id"), ({"id": 3}, "id"), ({"id": ()}, "id"), ({"id": "gymnasium:Pung-v5"}, "id"),
     ({"cpus_per_worker": 0}, "cpus_per_worker"), ({"cpus_per_worker": "1"}, "cpus_per_worker"),
     ({"num_threads": -1}, "num_threads"), ({"placement": "EVEN"}, "placement"),
     ({"start_timeout": "1"}, "start_timeout"),
@@ -464,7 +469,7 @@ def test_policies_that_say_something_else(said, error, message, monkeypatch):
 def test_bad_arguments_are_found_before_anything_is_started(arguments, name, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     arguments = {"id": "CartPole-v1", "num_workers": 2, "envs_per_worker": 2, **arguments}
-    with pytest.raises((TypeError, ValueError), match=f"^{name}: (expected|no environment)"):
+    with pytest.raises((TypeError, ValueError), match=f"^{name}: (expected|no environment|Environment `Pung)"):
         ClusterEnv(**arguments)
 
 
@@ -473,6 +478,24 @@ def test_options_that_a_cluster_has_not(option, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=f"^{option}: no option of CartPole-v1"):
         ClusterEnv("CartPole-v1", 1, 1, **{option: 1})
+
+
+@pytest.mark.parametrize(("source", "option"), [
+    ("gymnasium:CartPole-v1", "batch_size"), ("gymnasium:CartPole-v1", "normalize_obs"), ([Center], "batch_size"),
+    ([Center], "gravity")])
+def test_options_that_environments_of_gymnasium_have_not(source, option, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=f"^{option}: no option of "):
+        ClusterEnv(source, 1, 1, **{option: 1})
+
+
+def test_what_was_told_of_one_that_died_is_blank():
+    """Nested infos, as environments of Gymnasium have them."""
+    told = {"episode": {"r": np.ones(2), "_r": np.ones(2, bool)}, "note": np.array(["a", None], object),
+            "_note": np.array([True, False])}
+    blank = _blank(told)
+    assert blank["episode"]["r"].tolist() == [0, 0] and not blank["episode"]["_r"].any()
+    assert blank["note"].tolist() == [None, None] and not blank["_note"].any()
 
 
 def test_joining_infos():
@@ -485,6 +508,15 @@ def test_joining_infos():
     assert joined["_episode"].tolist() == [False, False, False, True, False, False]
     assert joined["final_obs"].tolist() == [None] * 5 + ["end"]
     assert joined_infos([{}, {}], 2) == {}
+
+
+def test_players_are_counted_through_all_workers():
+    spec = dataclasses.replace(cypool.make_spec("CartPole-v1"), num_players=2)
+    parts = [{"obs": [np.zeros((2, 4))],
+              "info": {"env_id": np.arange(2), "players": {"env_id": np.repeat(np.arange(2), 2)}}} for _ in range(2)]
+    _, info = ClusterEnv._joined(SimpleNamespace(env_spec=spec, envs_per_worker=2), parts)
+    assert info["env_id"].tolist() == [0, 1, 2, 3]
+    assert info["players"]["env_id"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 def test_parts_of_several_workers_are_ordered():

@@ -4,6 +4,7 @@ import math
 import secrets
 import time
 from collections import Counter, deque
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -13,16 +14,15 @@ from gymnasium.vector.utils import batch_space
 
 from cypool.arguments import check_bool, check_choice, check_float, check_int
 from cypool.cluster import session
-from cypool.cluster.policies import checked, evaluated, weights_of
+from cypool.cluster.policies import checked, evaluated, is_hosted, spec_of, weights_of
 from cypool.cluster.rollout import Rollout, assembled, joined_infos
 from cypool.cluster.sync import Always
 from cypool.cluster.worker import Worker
 from cypool.engine import cpus
 from cypool.errors import ClosedError
-from cypool.faces.actions import ActionReader
-from cypool.faces.face import seeds_of
-from cypool.faces.gymnasium import space_of
-from cypool.registry import make_spec
+from cypool.faces.actions import parted, reader_of
+from cypool.faces.face import players_of, seeds_of
+from cypool.faces.gymnasium import spaces_of
 from cypool.spec import Discrete
 
 # a worker that dies so often in the same call will not get through it
@@ -38,10 +38,11 @@ class _Known:
     """What the learner knows of a worker."""
 
     life = pid = node = None
-    restarts = 0
+    restarts = timeouts = 0
     sent = 0            # version of the weights it got last
     used = 0            # version that chose its actions last
     seen = None         # parts of the observation it showed last
+    unanswered = 0      # calls whose answers have not come, some of which nobody waits for any more
     sample = None       # version, observation parts and parameters, to see how far the policy has drifted
 
 
@@ -62,10 +63,13 @@ class ClusterEnv(VectorEnv):
 
     A worker whose process dies is started again by Ray, and the call goes on with it. Its environments report
     `truncated`, with reward 0 and the observation seen last, and start new episodes, with new seeds, as
-    `autoreset_mode` says. Its weights are again version 0 until others are due.
+    `autoreset_mode` says. Its weights are again version 0 until others are due. Of episodes that were lost there are
+    no statistics. A worker that does not answer within `timeout` is killed, and replaced in the same way.
 
     Args:
-        id: As in `cypool.make`.
+        id: As in `cypool.make`; or, as in `cypool.from_factories`, a sequence of functions without arguments, one for
+            each row, that make environments of Gymnasium. The learner makes one of Gymnasium's environments for a
+            moment, to see its spaces.
         num_workers: Processes, 1 to 65,536.
         envs_per_worker: Environments of each.
         policy: What chooses actions on the workers: see `cypool.cluster.policies`. It is copied. None: only
@@ -76,7 +80,8 @@ class ClusterEnv(VectorEnv):
             draw. By default drawn from the operating system.
         max_episode_steps, episode_statistics: As in `cypool.make`.
         autoreset_mode: "NextStep" or "SameStep", as in `cypool.make`.
-        num_threads: Of each worker; by default as many as its CPUs.
+        num_threads: Of each worker; by default as many as its CPUs. Of Gymnasium's environments: the processes that
+            step them, 0 for the worker's own, which is the default where a worker has one CPU.
         infos: Names of infos that rollouts carry.
         address: Of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: that of the environment variable
             RAY_ADDRESS, or else Ray is started on this machine. If the process is connected to Ray already, that is
@@ -85,9 +90,14 @@ class ClusterEnv(VectorEnv):
             equal share of the machine where Ray is started here, but at least 1; else 1.
         placement: How workers are placed on nodes: "SPREAD", "PACK", "STRICT_SPREAD" or "STRICT_PACK".
         imports: Names of modules that workers import first: those that register the environment.
-        start_timeout: Seconds that starting all workers, or one again, may take.
+        start_timeout: Seconds that starting all workers, or one again, may take; and that a cluster at "host:port" has
+            to answer.
+        timeout: Seconds that a worker may take to answer one call. Then its process is killed and replaced, as if it
+            had died. By default any time: a worker that is stopped, or whose environment hangs, is waited for until you
+            press Ctrl-C. All calls that wait for workers take a `timeout` of their own; `math.inf` there is any time.
         ray_init: More arguments of `ray.init`, such as `{"object_store_memory": 10**10}`.
-        **options: Options of the environment.
+        **options: Options of the environment. Of functions: `start_method` and `worker_timeout`, as in
+            `cypool.from_factories`.
 
     Attributes:
         num_envs: Rows.
@@ -96,7 +106,7 @@ class ClusterEnv(VectorEnv):
     Raises:
         TypeError, ValueError: A value of the wrong type or out of range; nothing was started.
         ImportError: Ray is not installed.
-        TimeoutError: The cluster has no place for the workers.
+        TimeoutError: The cluster has no place for the workers, or nobody answers at its address.
         RuntimeError: A worker could not be started.
 
     Threads: one at a time.
@@ -105,29 +115,36 @@ class ClusterEnv(VectorEnv):
     def __init__(self, id, num_workers, envs_per_worker, *, policy=None, sync=None, seed=None,
                  max_episode_steps=None, autoreset_mode="NextStep", episode_statistics=False, num_threads=None,
                  infos=(), address=None, cpus_per_worker=None, placement="SPREAD", imports=(), start_timeout=300,
-                 ray_init=None, **options):
+                 ray_init=None, timeout=None, **options):
         # until all is there
         self.closed = True
         self.num_workers = check_int("num_workers", num_workers, 1, 2**16)
         # rows are counted in 32 bits
         self.envs_per_worker = check_int("envs_per_worker", envs_per_worker, 1, min(2**20, (2**31 - 1) // num_workers))
         self.num_envs = self.num_workers * self.envs_per_worker
-        self._timeout = check_float("start_timeout", start_timeout, 0, 1e9)
+        self._start_timeout = check_float("start_timeout", start_timeout, 0, 1e9)
+        self._timeout = math.inf
+        self._timeout = self._limit(timeout)
         mode = check_choice("autoreset_mode", getattr(autoreset_mode, "value", autoreset_mode), MODES)
         check_choice("placement", placement, ("SPREAD", "PACK", "STRICT_SPREAD", "STRICT_PACK"))
-        if isinstance(imports, str):
-            raise TypeError(f"imports: expected a sequence of names, got {imports!r}")
+        for name, names in (("imports", imports), ("infos", infos)):
+            if isinstance(names, str) or not isinstance(names, Iterable):
+                raise TypeError(f"{name}: expected a sequence of names, got {names!r}")
+        self._imports, self._infos = tuple(imports), tuple(infos)
         if not isinstance(address, str | None):
             raise TypeError(f"address: expected a string or None, got {address!r}")
         if not isinstance(ray_init, dict | None):
             raise TypeError(f"ray_init: expected a dict or None, got {ray_init!r}")
-        for module in imports:
+        for module in self._imports:
+            if not isinstance(module, str):
+                raise TypeError(f"imports: expected a sequence of names, got {imports!r}")
             import_module(module)
-        self.env_spec = spec = make_spec(id, max_episode_steps=max_episode_steps, **options)
-        self._infos = tuple(infos)
+        id, self._factories = self._source_of(id)
+        self.env_spec = spec = spec_of(id if self._factories is None else self._factories,
+                                       max_episode_steps=max_episode_steps, **options)
         for name in self._infos:
             if name not in (*spec.info, "elapsed_step"):
-                raise ValueError(f"infos: expected names of {id}'s infos, got {name!r}")
+                raise ValueError(f"infos: expected names of {spec.id}'s infos, got {name!r}")
         self._sync = Always() if sync is None else sync
         where = getattr(self._sync, "where", None)
         if isinstance(sync, type) or not hasattr(self._sync, "due") or where not in ("learner", "worker"):
@@ -141,10 +158,10 @@ class ClusterEnv(VectorEnv):
         self._seeds = [secrets.randbits(30) if s is None else s for s in seeds]
 
         self.metadata = {"autoreset_mode": MODES[mode], "render_modes": []}
-        self.single_observation_space, self.single_action_space = space_of(spec.observation), space_of(spec.action)
+        self.single_observation_space, self.single_action_space = spaces_of(spec)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._read = ActionReader(spec.action, self.num_envs)
+        self._read = reader_of(spec, self.num_envs)
 
         # the newest weights: version, object, bytes, nodes that have them
         self._version, self._weights, self._size, self._on_nodes = 0, None, 0, set()
@@ -152,17 +169,31 @@ class ClusterEnv(VectorEnv):
         self._begun = self._streaming = False
         self._counts, self._lags, self._kls = Counter(), Counter(), np.zeros(len(KL_EDGES) - 1, np.int64)
 
-        self._imports = tuple(imports)
-        self._recipe = {"id": id, "num_envs": self.envs_per_worker, "max_episode_steps": max_episode_steps,
-                        "autoreset_mode": mode,
+        self._recipe = {"max_episode_steps": max_episode_steps, "autoreset_mode": mode,
                         "episode_statistics": check_bool("episode_statistics", episode_statistics), **options}
+        if self._factories is None:
+            self._recipe.update(id=id, num_envs=self.envs_per_worker)
+        # of environments of Gymnasium these are processes
+        self._threads = "num_workers" if is_hosted(id) or self._factories is not None else "num_threads"
         if num_threads is not None:
-            self._recipe["num_threads"] = check_int("num_threads", num_threads, 0, 4096)
+            self._recipe[self._threads] = check_int("num_threads", num_threads, 0, 4096)
         if cpus_per_worker is not None:
             cpus_per_worker = check_float("cpus_per_worker", cpus_per_worker, 0.01, 2**16)
         self._start(address, cpus_per_worker, placement, ray_init or {})
 
+    def _source_of(self, id):
+        """Returns an id and None, or None and a function for each row."""
+        if isinstance(id, (str, bytes)) or not isinstance(id, Iterable):
+            return id, None
+        factories = list(id)
+        if len(factories) != self.num_envs or not all(map(callable, factories)):
+            raise ValueError(f"id: expected an id, or a function for each of {self.num_envs} rows, got {id!r:.200}")
+        return None, factories
+
     def _check_policy(self, policy):
+        if isinstance(self.env_spec.action, Mapping):
+            raise ValueError(f"policy: expected None for {self.env_spec.id}, whose actions are dicts, which no "
+                             f"distribution draws; step(actions) takes them; got {policy!r}")
         for name in ("distribution", "get_weights", "set_weights", "__call__"):
             if not hasattr(policy, name):
                 raise TypeError(f"policy: expected something with {name}, see cypool.cluster.policies; got {policy!r}")
@@ -186,33 +217,45 @@ class ClusterEnv(VectorEnv):
 
     # what users call
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed=None, options=None, timeout=None):
         """Starts new episodes everywhere.
 
         Args:
             seed: As in `cypool.make(...).reset`; what the policies draw is seeded too.
             options: None or empty.
+            timeout: Seconds that a worker may take before it is replaced; None: as the `ClusterEnv` was made.
 
         Returns:
             Observation and info, of `num_envs` rows.
+
+        Raises:
+            RuntimeError: A worker's environment raised, or it died again and again.
+            TimeoutError: A worker took too long again and again, or could not be started again.
         """
         self._expect_idle()
         if options:
             raise ValueError(f"options: expected none, got {options!r}")
+        timeout = self._limit(timeout)
         seeds = seeds_of(seed, self.num_envs, self.env_spec.max_seed)
 
         def submit(w, lost):
-            return self._call(w, "reset", None if seeds is None else seeds[self._rows(w)])
+            chosen = None if seeds is None else seeds[self._rows(w)]
+            if lost is not None:
+                # a process that was started again would show its first episodes once more
+                chosen = [new if s is None else s
+                          for new, s in zip(lost[1], chosen or [None] * self.envs_per_worker, strict=True)]
+            return self._call(w, "reset", chosen)
 
-        parts = self._gathered(submit)
+        parts = self._gathered(submit, timeout)
         self._begun = True
         return self._joined(parts)
 
-    def step(self, actions=None):
+    def step(self, actions=None, timeout=None):
         """Steps all environments.
 
         Args:
             actions: As in `cypool.make(...).step`, `num_envs` rows. None: the workers' policies choose.
+            timeout: As in `reset`.
 
         Returns:
             Observation, reward, terminated, truncated, info. Where the policies chose, info also has "action" (as
@@ -220,25 +263,32 @@ class ClusterEnv(VectorEnv):
 
         Raises:
             TypeError, ValueError: Wrong actions; nothing was sent.
-            RuntimeError: `reset` was not called, or a worker's environment or policy raised.
+            RuntimeError: `reset` was not called, or a worker's environment or policy raised, or it died again and
+                again.
+            TimeoutError: As in `reset`.
         """
         self._expect_idle(begun=True, policy=actions is None)
+        timeout = self._limit(timeout)
         if actions is not None:
             actions = self._read(actions)
             if len(actions) != self.num_envs:
                 raise ValueError(f"actions: expected {self.num_envs} rows, got {len(actions)}")
+            actions = parted(self.env_spec, actions)
 
         def submit(w, lost):
             if actions is None:
                 return self._call_policy(w, "step", None, lost)
-            return self._call(w, "step", actions[self._rows(w)], 0, None, lost)
+            rows = self._rows(w)
+            own = {name: part[rows] for name, part in actions.items()} if isinstance(actions, dict) else actions[rows]
+            return self._call(w, "step", own, 0, None, lost)
 
-        before = [known.seen for known in self._of]
-        parts = self._gathered(submit)
+        # one that goes on with what nobody waits for has seen something else by now
+        before = [None if known.unanswered else known.seen for known in self._of]
+        parts = self._gathered(submit, timeout)
         self._counts["steps"] += self.num_envs
         if actions is None:
             for w, part in enumerate(parts):
-                self._learn(w, part, [each[None] for each in before[w]], part["chosen"]["params"][None])
+                self._learn(w, part, before[w] and [each[None] for each in before[w]], part["chosen"]["params"][None])
                 part["info"] = {**part["info"], **part["chosen"],
                                 "policy_version": np.full(self.envs_per_worker, part["version"]),
                                 "kl": np.full(self.envs_per_worker, part["kl"])}
@@ -246,32 +296,43 @@ class ClusterEnv(VectorEnv):
         flags = (np.concatenate([part[name] for part in parts]) for name in ("reward", "terminated", "truncated"))
         return obs, *flags, info
 
-    def rollout(self, num_steps, out=None):
+    def rollout(self, num_steps, out=None, timeout=None):
         """Steps all environments `num_steps` times as the workers' policies say, in one call for each worker.
 
         Args:
             num_steps: T.
             out: A `Rollout` that this method returned for as many steps: its arrays are filled again and belong to the
                 new one. Fresh memory of this size is slow to come by.
+            timeout: As in `reset`.
 
         Returns:
             A `Rollout` of (T, num_envs, ...) arrays.
 
         Raises:
-            RuntimeError: `reset` was not called, or a worker's environment or policy raised.
+            RuntimeError, TimeoutError: As in `step`.
+            ValueError: The workers' policies return other arrays than each other.
         """
         self._expect_idle(begun=True, policy=True)
+        timeout = self._limit(timeout)
         num_steps = check_int("num_steps", num_steps, 1, 2**31 - 2)
-        buffers = {} if out is None else self._buffers_of(out, num_steps)
+        again = {} if out is None else self._buffers_of(out, num_steps)
+        buffers = {}
         ends = [None] * self.num_workers
         versions, kls = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs)
 
-        for w, part in self._answers(lambda w, lost: self._call_policy(w, "rollout", num_steps, lost)):
+        for w, part in self._answers(lambda w, lost: self._call_policy(w, "rollout", num_steps, lost), timeout):
             rows, arrays = self._rows(w), part.pop("arrays")
+            wanted = {key: ((len(array), self.num_envs, *array.shape[2:]), array.dtype)
+                      for key, array in arrays.items()}
+            if not buffers:
+                for key, (shape, dtype) in wanted.items():
+                    fits = key in again and (again[key].shape, again[key].dtype) == (shape, dtype)
+                    buffers[key] = again[key] if fits else np.empty(shape, dtype)
+            elif wanted != (found := {key: (array.shape, array.dtype) for key, array in buffers.items()}):
+                # rows that nobody writes would be anything
+                raise ValueError(f"policy: expected the same arrays from all workers, but worker {w} returned "
+                                 f"{_differing(wanted, found)}, another one {_differing(found, wanted)}")
             for key, array in arrays.items():
-                shape = len(array), self.num_envs, *array.shape[2:]
-                if key not in buffers or buffers[key].shape != shape or buffers[key].dtype != array.dtype:
-                    buffers[key] = np.empty(shape, array.dtype)
                 buffers[key][:, rows] = array
             self._learn_rollout(w, part, arrays)
             versions[rows], kls[rows] = part["version"], part["kl"]
@@ -280,7 +341,7 @@ class ClusterEnv(VectorEnv):
         self._counts["steps"] += num_steps * self.num_envs
         return assembled(self.env_spec, num_steps, buffers, ends, versions, kls)
 
-    def stream(self, num_steps, in_flight=2):
+    def stream(self, num_steps, in_flight=2, timeout=None):
         """Iterates over rollouts of single workers for ever, in the order in which they come in.
 
         Each worker has `in_flight` calls under way or finished and not fetched, never more; the next one is made when
@@ -291,6 +352,8 @@ class ClusterEnv(VectorEnv):
         Args:
             num_steps: T.
             in_flight: Calls of one worker at a time, 1 to 64.
+            timeout: As in `reset`: seconds for one of these calls. Also counted is the time that the loop takes between
+                two rollouts, in which the worker goes on.
 
         Returns:
             An iterator over `Rollout`s of (T, envs_per_worker, ...) arrays, with `worker` set. They are views of Ray's
@@ -298,7 +361,8 @@ class ClusterEnv(VectorEnv):
             may be called.
         """
         self._expect_idle(begun=True, policy=True)
-        return self._stream(check_int("num_steps", num_steps, 1, 2**31 - 2), check_int("in_flight", in_flight, 1, 64))
+        return self._stream(check_int("num_steps", num_steps, 1, 2**31 - 2), check_int("in_flight", in_flight, 1, 64),
+                            self._limit(timeout))
 
     def publish(self, weights):
         """Makes weights the newest: they go to those workers for which they are due, with their next call.
@@ -336,24 +400,28 @@ class ClusterEnv(VectorEnv):
           once for all workers of a node; bytes_received: of what workers returned.
         * kl: "counts" of divergences found, between neighbours of "edges".
         * lag: by how many versions rollouts were behind the newest when they came in: a dict of lag to count.
-        * restarts: of each worker; pids: process ids.
+        * restarts: of each worker; timeouts: those of them that took too long; pids: process ids.
         """
         counts = {name: self._counts[name] for name in ("calls", "steps", "syncs", "bytes_published", "bytes_pulled",
                                                         "bytes_received")}
         return {"version": self._version, "worker_versions": [known.used for known in self._of], **counts,
                 "kl": {"edges": KL_EDGES.copy(), "counts": self._kls.copy()}, "lag": dict(sorted(self._lags.items())),
-                "restarts": [known.restarts for known in self._of], "pids": [known.pid for known in self._of]}
+                "restarts": [known.restarts for known in self._of], "timeouts": [known.timeouts for known in self._of],
+                "pids": [known.pid for known in self._of]}
 
     def close_extras(self, **kwargs):
         """Ends the workers, and Ray if it was started for this; called by `close`, which may be called twice."""
-        # Ray's own end, at exit, was ours too
-        if self._ray.is_initialized():
-            for worker in self._workers:
-                self._ray.kill(worker)
-            if self._group is not None:
-                self._ray.util.remove_placement_group(self._group)
-        self._workers, self._group, self._weights = [], None, None
-        session.leave()
+        try:
+            # Ray's own end, at exit, was ours too
+            if self._ray.is_initialized():
+                for worker in self._workers:
+                    self._ray.kill(worker)
+                # it ends with the connection, and a head that does not answer is asked for a minute
+                if self._group is not None and not session.ends_with_one_less():
+                    self._ray.util.remove_placement_group(self._group)
+        finally:
+            self._workers, self._group, self._weights, self.closed = [], None, None, True
+            session.leave()
 
     def __enter__(self):
         return self
@@ -376,25 +444,27 @@ class ClusterEnv(VectorEnv):
         self._lost_errors = RayActorError, ObjectLostError
         if share is None:
             share = max(1, cpus.available() // self.num_workers) if session.starts_here(address) else 1
-        self._recipe.setdefault("num_threads", max(1, int(share)))
-        if session.enter(address, ray_init):
+        threads = max(1, int(share))
+        # one environment at a time is as fast in the worker's own process as in another one
+        self._recipe.setdefault(self._threads, 0 if threads == 1 and self._threads == "num_workers" else threads)
+        if session.enter(address, ray_init, self._start_timeout):
             # nobody else has this Ray: the CPUs are shared out already, and there may be more workers than CPUs
             share = TOKEN
         self.closed, self._group, self._workers = False, None, []
         try:
             self._group = placement_group([{"CPU": share}] * self.num_workers, placement)
-            if not self._group.wait(self._timeout):
+            until = time.monotonic() + self._start_timeout
+            if not self._group.wait(self._start_timeout):
                 raise TimeoutError(
                     f"num_workers: expected a cluster with {share:g} free CPUs for each of {self.num_workers} workers, "
                     f"placed {placement}, but of {ray.cluster_resources().get('CPU', 0):g} CPUs it has "
-                    f"{ray.available_resources().get('CPU', 0):g} free after {self._timeout:g} s")
+                    f"{ray.available_resources().get('CPU', 0):g} free after {self._start_timeout:g} s")
             # what a worker needs comes with its first call: arguments of the constructor can be lost before a restart
             actor = ray.remote(num_cpus=share, max_restarts=-1)(Worker)
             for w in range(self.num_workers):
                 place = PlacementGroupSchedulingStrategy(self._group, placement_group_bundle_index=w)
                 self._workers.append(actor.options(scheduling_strategy=place).remote())
             self._first_policy = ray.put(self._policy)
-            until = time.monotonic() + self._timeout
             refs = [self._begin(w) for w in range(self.num_workers)]
             for w, ref in enumerate(refs):
                 self._meet(w, ref, until)
@@ -406,6 +476,8 @@ class ClusterEnv(VectorEnv):
     def _begin(self, w):
         sync = None if self._learner_decides else self._sync
         recipe = {**self._recipe, "seed": self._seeds[self._rows(w)]}
+        if self._factories is not None:
+            recipe["factories"] = self._factories[self._rows(w)]
         # Ray repeats this one call by itself until there is a process again
         return self._workers[w].begin.options(max_task_retries=-1).remote(
             recipe, self._first_policy, sync, self._infos, self._imports)
@@ -415,7 +487,7 @@ class ClusterEnv(VectorEnv):
         try:
             self._of[w].life, self._of[w].pid = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
         except self._ray.exceptions.GetTimeoutError:
-            raise TimeoutError(f"worker {w}: expected it to be there within {self._timeout:g} s") from None
+            raise TimeoutError(f"worker {w}: expected it to be there within {self._start_timeout:g} s") from None
         except (self._ray.exceptions.RayActorError, self._ray.exceptions.RayTaskError) as error:
             raise RuntimeError(f"worker {w} could not be started: {error}") from error
 
@@ -434,7 +506,7 @@ class ClusterEnv(VectorEnv):
         self._meet(w, ref, time.monotonic())
         self._find_nodes()
         known.restarts += 1
-        known.sent = known.used = 0
+        known.sent = known.used = known.unanswered = 0
         known.sample = None
         if known.seen is None:
             return None
@@ -446,6 +518,7 @@ class ClusterEnv(VectorEnv):
 
     def _call(self, w, method, *args, kl=math.nan):
         self._counts["number"] += 1
+        self._of[w].unanswered += 1
         ref = getattr(self._workers[w], method).remote(self._of[w].life, *args)
         return _Call(ref, w, self._counts["number"], kl)
 
@@ -475,11 +548,11 @@ class ClusterEnv(VectorEnv):
             self._counts["bytes_pulled"] += self._size
         return self._call(w, method, argument, self._version, self._weights, lost, kl=kl)
 
-    def _answer(self, call):
+    def _answer(self, call, timeout):
         """Returns what a worker answered; None if it died or was started again."""
         try:
-            answer = self._ray.get(call.ref)
-        except self._lost_errors:
+            answer = self._ray.get(call.ref, timeout=_seconds(timeout))
+        except (*self._lost_errors, self._ray.exceptions.GetTimeoutError):
             return None
         except self._ray.exceptions.RayTaskError as error:
             raise RuntimeError(f"worker {call.worker}: {error.cause!r}") from error
@@ -490,73 +563,109 @@ class ClusterEnv(VectorEnv):
             answer["kl"] = call.kl
         return answer
 
-    def _answers(self, submit, in_flight=1, endless=False):
+    def _answers(self, submit, timeout, in_flight=1, endless=False):
         """Has all workers do the same, and yields (worker, answer) in the order in which answers come in.
 
         Args:
             submit: Called with a worker and None, or with what tells one that died how to go on; returns a `_Call`.
+            timeout: Seconds for one call of a worker; then it is killed, and started again.
             in_flight: How many calls of each worker are made at once.
             endless: Whether, when the next answer is asked for, another call takes the place of the last one.
         """
         queues = [deque() for _ in range(self.num_workers)]
+        # when the oldest call of each has to be answered: a worker does first what nobody waits for any more
+        now = time.monotonic()
+        due = [now + timeout * (1 + known.unanswered) for known in self._of]
         for _ in range(in_flight):
             for w, queue in enumerate(queues):
                 queue.append(submit(w, None))
-        # of those that are started again: until when, and how many calls are to be made once more
+        # of those that are started again: how many calls are to be made once more
         reviving, failed = {}, Counter()
+
+        def begin_again(w, is_late):
+            failed[w] += 1
+            if failed[w] > ATTEMPTS and is_late:
+                raise TimeoutError(f"worker {w}: expected an answer within {timeout:g} s, but it took longer, or died, "
+                                   f"{failed[w]} times in the same call: its environment or policy hangs, or timeout "
+                                   "is too short")
+            if failed[w] > ATTEMPTS:
+                raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or policy "
+                                   "ends the process, or its node has not enough memory")
+            # its later calls were for the one that died as well
+            reviving[w] = len(queues[w])
+            queues[w].clear()
+            self._counts["number"] += 1
+            queues[w].append(_Call(self._begin(w), w, self._counts["number"], math.nan))
+            due[w] = time.monotonic() + self._start_timeout
+
         while any(queues):
             # the oldest first, so that nobody is passed over
             heads = {call.ref: call for call in sorted((q[0] for q in queues if q), key=lambda call: call.number)}
-            until, late = min(((until, w) for w, (until, _) in reviving.items()), default=(None, None))
-            ready, _ = self._ray.wait(list(heads), num_returns=1,
-                                      timeout=None if until is None else max(0.0, until - time.monotonic()))
-            if not ready:
-                raise TimeoutError(f"worker {late}: expected it to be started again within {self._timeout:g} s")
+            late = min((call.worker for call in heads.values()), key=due.__getitem__)
+            if time.monotonic() < due[late]:
+                ready, _ = self._ray.wait(list(heads), num_returns=1, timeout=_seconds(due[late] - time.monotonic()))
+                if not ready:
+                    continue
+            else:
+                # others may be so fast that one of them is always ready; and an answer may still be on another node
+                ready, _ = self._ray.wait([queues[late][0].ref], timeout=0, fetch_local=False)
+                if not ready:
+                    # for good: a process that is stopped takes notice of nothing else
+                    self._ray.kill(self._workers[late], no_restart=False)
+                    if late in reviving:
+                        raise TimeoutError(f"worker {late}: expected it to be started again within "
+                                           f"{self._start_timeout:g} s")
+                    self._of[late].timeouts += 1
+                    begin_again(late, is_late=True)
+                    continue
             call = heads[ready[0]]
             w, queue = call.worker, queues[call.worker]
-            queue.popleft()
             if w in reviving:
+                queue.popleft()
                 lost = self._revived(w, call.ref)
-                for _ in range(reviving.pop(w)[1]):
-                    queue.append(submit(w, lost))
-                    lost = None
+                try:
+                    for _ in range(reviving.pop(w)):
+                        queue.append(submit(w, lost))
+                        lost = None
+                finally:
+                    if lost is not None:
+                        # it does not know how to go on: the next call starts it once more
+                        self._of[w].life = None
+                due[w] = time.monotonic() + timeout
                 continue
-            answer = self._answer(call)
+            self._of[w].unanswered = len(queue) - 1
+            answer = self._answer(call, timeout)
             if answer is None:
-                failed[w] += 1
-                if failed[w] > ATTEMPTS:
-                    raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or policy "
-                                       "ends the process, or its node has not enough memory")
-                # its later calls were for the one that died as well
-                reviving[w] = time.monotonic() + self._timeout, 1 + len(queue)
-                queue.clear()
-                self._counts["number"] += 1
-                queue.append(_Call(self._begin(w), w, self._counts["number"], math.nan))
+                begin_again(w, is_late=False)
                 continue
+            queue.popleft()
             failed[w] = 0
+            due[w] = time.monotonic() + timeout
             # whoever takes it is the only one who holds memory of the object store
             given = [(w, answer)]
             del heads, ready, call, answer
             yield given.pop()
             if endless:
+                if not queue:
+                    due[w] = time.monotonic() + timeout
                 queue.append(submit(w, None))
 
-    def _gathered(self, submit):
+    def _gathered(self, submit, timeout):
         """Returns the answers of all workers to a call, in the order of workers."""
         answers = [None] * self.num_workers
-        for w, answer in self._answers(submit):
+        for w, answer in self._answers(submit, timeout):
             # a copy: it may be needed when the user has long overwritten his
             self._of[w].seen = [np.array(part) for part in answer["obs"]]
             answers[w] = answer
         return answers
 
-    def _stream(self, num_steps, in_flight):
+    def _stream(self, num_steps, in_flight, timeout):
         self._expect_idle()
         self._streaming = True
         try:
             given = []
-            for w, part in self._answers(lambda w, lost: self._call_policy(w, "rollout", num_steps, lost), in_flight,
-                                         endless=True):
+            for w, part in self._answers(lambda w, lost: self._call_policy(w, "rollout", num_steps, lost), timeout,
+                                         in_flight, endless=True):
                 given.append(self._single(w, part, num_steps))
                 del part
                 yield given.pop()
@@ -579,15 +688,19 @@ class ClusterEnv(VectorEnv):
         self._learn(w, part, [array[:-1] for array in obs], arrays["step", "params"])
 
     def _learn(self, w, part, obs, params):
-        """Takes down what a policy did: `obs` are parts (T, envs, ...) of what it saw, `params` what it said."""
+        """Takes down what a policy did: `obs` are parts (T, envs, ...) of what it saw, `params` what it said.
+
+        None for `obs`: that is not known.
+        """
         known = self._of[w]
         self._counts["calls"] += 1
         self._counts["syncs"] += part["version"] != known.used
         known.used = part["version"]
         self._lags[self._version - known.used] += 1
         if not math.isnan(part["kl"]):
-            self._kls[np.searchsorted(KL_EDGES, part["kl"], "right") - 1] += 1
-        if self._learner_decides and hasattr(self._sync, "sample"):
+            # the last one has infinity too
+            self._kls[np.clip(np.searchsorted(KL_EDGES, part["kl"], "right") - 1, 0, len(self._kls) - 1)] += 1
+        if obs is not None and self._learner_decides and hasattr(self._sync, "sample"):
             rows = max(1, self._sync.sample // self.envs_per_worker)
             steps = np.unique(np.linspace(0, len(params) - 1, rows).round().astype(int))
             known.sample = known.used, [_flat(part[steps]) for part in obs], _flat(params[steps])
@@ -596,6 +709,8 @@ class ClusterEnv(VectorEnv):
         """Returns observations and infos of all workers as one."""
         for w, part in enumerate(parts):
             part["info"]["env_id"] = part["info"]["env_id"] + w * self.envs_per_worker
+            if "players" in part["info"]:
+                part["info"]["players"] = players_of(self.env_spec, part["info"]["env_id"])
         obs = [np.concatenate(each) for each in zip(*(part["obs"] for part in parts), strict=True)]
         return self.env_spec.joined(obs), joined_infos([part["info"] for part in parts], self.envs_per_worker)
 
@@ -609,6 +724,10 @@ class ClusterEnv(VectorEnv):
 
     def _rows(self, w):
         return slice(w * self.envs_per_worker, (w + 1) * self.envs_per_worker)
+
+    def _limit(self, timeout):
+        """Returns the seconds that a worker may take, of an argument."""
+        return self._timeout if timeout is None else check_float("timeout", timeout, 0.001, math.inf)
 
     # what may be called when
 
@@ -628,6 +747,17 @@ class ClusterEnv(VectorEnv):
             raise RuntimeError("a stream is under way: leave its loop, or close() the iterator, first")
         if begun and not self._begun:
             raise RuntimeError("reset() has to be called first")
+
+
+def _seconds(limit):
+    """Returns seconds as Ray wants them."""
+    return None if limit == math.inf else max(0.0, limit)
+
+
+def _differing(arrays, others):
+    """Returns those of the (shape, dtype) by (kind, name) that the others have not, in words."""
+    return ", ".join(f"{name} of {dtype}, shape {shape}" for (_, name), (shape, dtype) in arrays.items()
+                     if others.get((_, name)) != (shape, dtype)) or "none"
 
 
 def _flat(array):

@@ -10,19 +10,49 @@ A policy is any object that pickles and has
 
 It runs on the workers, and for `APS(where="learner")` on the learner too.
 """
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 import numpy as np
 
 from cypool.arguments import check_float, check_int
 from cypool.cluster.distributions import distribution_of
+from cypool.making import from_factories, make
 from cypool.registry import make_spec
-from cypool.spec import Discrete
+from cypool.spec import Discrete, EnvSpec
 
 # what rollouts and infos say themselves
 RESERVED = ("obs", "next_obs", "action", "logp", "reward", "terminated", "truncated", "valid", "env_id", "elapsed_step",
             "policy_version", "kl")
+
+
+def is_hosted(id):
+    """Whether an id says that Gymnasium makes the environment."""
+    return isinstance(id, str) and id.startswith("gymnasium:")
+
+
+def spec_of(source, max_episode_steps=None, **options):
+    """Returns the `EnvSpec` of an id, or of the first of functions that make environments; itself, if it is one.
+
+    Of Gymnasium's environments one is made for a moment, in this process.
+
+    Raises:
+        TypeError, ValueError: As `cypool.make` and `cypool.from_factories`.
+    """
+    if isinstance(source, EnvSpec):
+        return source
+    if not is_hosted(source) and (isinstance(source, (str, bytes)) or not isinstance(source, Iterable)):
+        return make_spec(source, max_episode_steps=max_episode_steps, **options)
+    of_make = inspect.signature(make).parameters
+    for name in options:
+        if name in of_make or (not isinstance(source, str) and name not in ("start_method", "worker_timeout")):
+            raise ValueError(f"{name}: no option of {source if isinstance(source, str) else 'functions'}"
+                             + ", but an argument of cypool.make" * (name in of_make))
+    options |= {"max_episode_steps": max_episode_steps, "num_workers": 0}
+    pool = make(source, **options) if isinstance(source, str) else from_factories(list(source)[:1], **options)
+    with pool:
+        return pool.env_spec
 
 
 def evaluated(policy, obs, rows):
@@ -81,7 +111,8 @@ class MLPPolicy:
     "log_std".
 
     Args:
-        env: An id, or an `EnvSpec`, whose observation is one `Array` or `Discrete`; a `Discrete` is made one-hot.
+        env: An id or functions, as `ClusterEnv` takes them, or an `EnvSpec`, whose observation is one `Array` or
+            `Discrete`; a `Discrete` is made one-hot.
         hidden: Sizes of the layers in between.
         seed: Of the initial weights.
         scale: What observations are multiplied with: 1 / 255 for pictures.
@@ -91,7 +122,7 @@ class MLPPolicy:
     """
 
     def __init__(self, env, hidden=(64, 64), seed=0, scale=1.0):
-        spec = make_spec(env) if isinstance(env, str) else env
+        spec = spec_of(env)
         if isinstance(spec.observation, Mapping | tuple):
             raise ValueError(f"env: expected one array as observation, got {spec.observation!r}")
         self.distribution = distribution_of(spec.action)

@@ -1,5 +1,7 @@
 """The connection to Ray: one for the process, started for the first cluster that needs it, ended with the last one."""
 import os
+import socket
+import time
 
 from cypool.engine import cpus
 
@@ -25,32 +27,59 @@ def starts_here(address):
     return not ray_or_explain().is_initialized() and not (address or os.environ.get("RAY_ADDRESS"))
 
 
-def enter(address, ray_init):
+def enter(address, ray_init, timeout):
     """Connects to Ray, or starts it on this machine.
 
     Args:
         address: Of a cluster; None: that of RAY_ADDRESS, or else Ray is started here. Connected already, to whatever
             it be: that stays.
         ray_init: More arguments of `ray.init`.
+        timeout: Seconds that a cluster has to answer.
 
     Returns:
         Whether it was started here, by this call or an earlier one.
+
+    Raises:
+        TimeoutError: Nobody answers at the address.
     """
     global _users, _connected, _here
     ray = ray_or_explain()
     if not ray.is_initialized():
         arguments = {"logging_level": "ERROR", "log_to_driver": False}
-        _here = starts_here(address)
-        if _here:
+        here = starts_here(address)
+        if here:
             # nobody set this Ray up, so nobody agreed to its reporting to its makers
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             arguments |= {"address": "local", "num_cpus": cpus.available(), "include_dashboard": False}
         else:
             arguments["address"] = address or os.environ["RAY_ADDRESS"]
+            _await(arguments["address"], timeout)
         ray.init(**{**arguments, **ray_init})
-        _connected = True
+        _connected, _here = True, here
     _users += 1
     return _here
+
+
+def _await(address, timeout):
+    """Waits until somebody listens at "host:port", for which Ray waits for many minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdigit():
+        return
+    until = time.monotonic() + timeout
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), max(0.1, until - time.monotonic())).close()
+            return
+        except (OSError, OverflowError) as error:
+            if time.monotonic() + 0.2 > until:
+                raise TimeoutError(f"address: expected a Ray cluster that answers at {address} within {timeout:g} s, "
+                                   f"got {error!r}") from None
+        time.sleep(0.2)
+
+
+def ends_with_one_less():
+    """Whether the next `leave` ends a Ray that `enter` started on this machine, and all that it has."""
+    return _users == 1 and _connected and _here
 
 
 def leave():

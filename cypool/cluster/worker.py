@@ -29,7 +29,7 @@ class Worker:
         """Makes the environments.
 
         Args:
-            recipe: Arguments of `cypool.make`; `seed` is a list.
+            recipe: Arguments of `cypool.make`, or of `cypool.from_factories`; `seed` is a list.
             policy: See policies.py; None: it is always told what to do. Its weights are version 0.
             sync: If it is to decide itself about new weights, how; else None.
             infos: Names of infos that rollouts carry.
@@ -40,7 +40,7 @@ class Worker:
         """
         for module in imports:
             import_module(module)
-        self._pool = cypool.make(**recipe)
+        self._pool = cypool.from_factories(**recipe) if "factories" in recipe else cypool.make(**recipe)
         self._spec = self._pool.env_spec
         self._num_envs = self._pool.num_envs
         self._same_step = recipe["autoreset_mode"] == "SameStep"
@@ -160,8 +160,9 @@ class Worker:
         # what is shared with others is read-only
         seen = self._spec.joined([np.array(part) for part in parts])
         self._rng = np.random.default_rng(seeds)
-        fresh, info = self._pool.reset(seed=seeds)
         none, ended, nothing = (np.full(self._num_envs, x) for x in (False, True, 0.0))
+        self._obs, self._over = seen, none
+        fresh, info = self._pool.reset(seed=seeds)
         if self._same_step:
             final = np.full(self._num_envs, None, object)
             for i in range(self._num_envs):
@@ -169,21 +170,20 @@ class Worker:
             ending = {"final_obs": final, "_final_obs": ended, "final_info": {}, "_final_info": ended}
             self._told_first = [(fresh, nothing, none, ended, {**info, **ending})]
         else:
-            blank = {name: np.zeros_like(each) for name, each in info.items()} | {"env_id": info["env_id"]}
+            blank = _blank(info) | {name: info[name] for name in ("env_id", "players") if name in info}
             self._told_first = [(seen, nothing, none, ended, blank), (fresh, nothing, none, none, info)]
-        self._obs, self._over = seen, none
 
     def _take(self, version, weights):
         """Takes new weights if they are due; returns the divergence, NaN if it was not looked at."""
         kl = np.nan
         if self._sync is None:
             if weights is not None:
-                self._version = version
                 self._policy.set_weights(weights)
+                self._version = version
             return kl
         if weights is not None:
-            self._newer_version = version
             self._newer.set_weights(weights)
+            self._newer_version = version
 
         def drift():
             nonlocal kl
@@ -247,6 +247,13 @@ class Worker:
         envs = np.flatnonzero(mask)
         seen = [self._spec.parted(final_obs[i]) for i in envs]
         return envs, [np.stack(parts) for parts in zip(*seen, strict=True)]
+
+
+def _blank(info):
+    """Returns infos of as many rows that tell nothing."""
+    return {name: _blank(each) if isinstance(each, dict) else
+            np.full(each.shape, None, object) if each.dtype == object else np.zeros_like(each)
+            for name, each in info.items()}
 
 
 def _stacked(finals):

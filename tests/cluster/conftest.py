@@ -1,5 +1,6 @@
 """One Ray for all tests, on this machine; and clusters that are closed for sure."""
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 
 # on a slow machine Ray gives up on its own processes, and where memory is short it kills workers
 for name, value in (("gcs_server_port_wait_time_s", "300"), ("worker_register_timeout_seconds", "600"),
-                    ("memory_monitor_refresh_ms", "0"), ("prestart_worker_first_driver", "0")):
+                    ("memory_monitor_refresh_ms", "0"), ("prestart_worker_first_driver", "0"),
+                    # how long it lets a process that it kills end by itself
+                    ("kill_worker_timeout_milliseconds", "100")):
     os.environ.setdefault(f"RAY_{name}", value)
 
 import ray  # noqa: E402
@@ -26,10 +29,24 @@ def elsewhere(tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True)
+def limit():
+    """No test waits for ever, whatever it waits for."""
+
+    def end(*_):
+        raise TimeoutError("the test took longer than 600 s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(600)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
 @pytest.fixture(scope="session")
-def ray_here(plugin_path):
-    # what workers are to find: the policies beside this file, and the plug-in
-    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, str(plugin_path), os.environ.get("PYTHONPATH", "")])
+def ray_here():
+    # what workers are to find: the policies and environments beside this file
+    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])
     # this many may ask for one; they are small
     ray.init(address="local", num_cpus=16, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
              object_store_memory=2**28)

@@ -4,6 +4,7 @@ import signal
 import time
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 
 from cypool.cluster import Categorical, DiagonalGaussian, MLPPolicy
@@ -18,14 +19,17 @@ class Gated(MLPPolicy):
         kill: At its call of this number, the first process that comes by dies, until the file "killed" is removed;
             or, with `every`, each.
         held: Who is to die waits until there is a file "gate": what it has answered may still be on its way.
-        slow: The first process that comes by waits at each of its calls until there is a file "gate".
+        slow: The first process that comes by waits at each of its calls until there is a file "gate"; or, with `every`,
+            each.
         fail: Raise at the call of this number.
+        odd: The first process that comes by says something that others do not.
     """
 
-    def __init__(self, id, folder, calls=False, kill=None, every=False, held=False, slow=False, fail=None):
+    def __init__(self, id, folder, calls=False, kill=None, every=False, held=False, slow=False, fail=None, odd=False):
         super().__init__(id)
         self.folder, self.calls, self.kill, self.every = Path(folder), calls, kill, every
         self.held, self.slow, self.fail, self.number, self.is_slow = held, slow, fail, 0, None
+        self.odd, self.is_odd = odd, None
         # the learner tries it out before it copies it to workers
         self.pid = os.getpid()
 
@@ -41,12 +45,14 @@ class Gated(MLPPolicy):
                 os.kill(os.getpid(), signal.SIGKILL)
             if self.slow:
                 if self.is_slow is None:
-                    self.is_slow = self.is_first("slow")
+                    self.is_slow = self.every or self.is_first("slow")
                 if self.is_slow:
                     self.wait()
             if self.number == self.fail:
                 raise OSError("no choice today")
-        return super().__call__(obs)
+            if self.odd and self.is_odd is None:
+                self.is_odd = self.is_first("odd")
+        return super().__call__(obs) | ({"odd": obs[:, 0]} if self.is_odd else {})
 
     def is_first(self, name):
         """Whether no other process has come by; writes down which was the first."""
@@ -58,8 +64,15 @@ class Gated(MLPPolicy):
         return True
 
     def wait(self):
+        end = time.monotonic() + 600
         while not (self.folder / "gate").exists():
+            if time.monotonic() > end:
+                raise TimeoutError("the gate was not opened within 600 s")
             time.sleep(0.01)
+
+
+def blackjack():
+    return gymnasium.make("Blackjack-v1")
 
 
 class Uniform:

@@ -6,16 +6,30 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from actor_critic import ActorCritic
-from gated import Gated, Uniform
+from counting import Counting
+from gated import Gated, Uniform, blackjack
+from waiting import wait_until
 
 import cypool
-from cypool.cluster import APS, Always, Categorical, ClusterEnv, DiagonalGaussian, Every, MLPPolicy, Never, TorchPolicy
+from cypool.cluster import (
+    APS,
+    Always,
+    Categorical,
+    ClusterEnv,
+    DiagonalGaussian,
+    Every,
+    MLPPolicy,
+    Never,
+    TorchPolicy,
+    session,
+)
 
 MODES = ["NextStep", "SameStep"]
 NUM = 6
@@ -42,11 +56,17 @@ def barrier(env):
     """Waits until the workers have done all that they were told so far."""
     import ray
 
-    ray.get([worker.__ray_ready__.remote() for worker in env._workers])
+    ray.get([worker.__ray_ready__.remote() for worker in env._workers], timeout=300)
 
 
-def kill(env, worker):
-    os.kill(env.stats()["pids"][worker], signal.SIGKILL)
+def kill(env, worker, signal=signal.SIGKILL):
+    pid = env.stats()["pids"][worker]
+    os.kill(pid, signal)
+    return pid
+
+
+def gone(pid):
+    return not Path("/proc", str(pid)).exists()
 
 
 # the same as a pool
@@ -101,6 +121,37 @@ def test_rollouts_are_ordered_by_worker_and_env(cluster, id, mode, steps):
     assert info["policy_version"].tolist() == [0] * NUM and info["logp"].shape == (NUM,)
 
 
+@pytest.mark.parametrize(("source", "num_threads"), [("gymnasium:CartPole-v1", None), ("functions", 2)])
+def test_environments_of_gymnasium(cluster, source, num_threads):
+    """Stepped by the workers themselves, or by processes of theirs."""
+    mode = {"autoreset_mode": "SameStep", "episode_statistics": True}
+    if source == "functions":
+        source = [blackjack] * NUM
+        pool = cypool.from_factories(source, num_workers=0, seed=7, **mode)
+    else:
+        pool = cypool.make(source, num_envs=NUM, num_workers=0, seed=7, sutton_barto_reward=True, **mode)
+        mode["sutton_barto_reward"] = True
+    chooser = MLPPolicy(source, hidden=(3,)) if isinstance(source, str) else Uniform(pool.env_spec.action)
+    env = cluster(source, policy=chooser, num_threads=num_threads, **mode)
+    assert env.single_observation_space == pool.single_observation_space and env.action_space == pool.action_space
+    parted = pool.env_spec.parted
+    obs, want = env.reset()[0], pool.reset()[0]
+    assert all((a == b).all() for a, b in zip(parted(obs), parted(want), strict=True))
+    rollout, ends = env.rollout(40), 0
+    for t in range(40):
+        want, reward, terminated, truncated, info = pool.step(rollout.action[t])
+        later = [part[t + 1] for part in parted(rollout.obs)] if t < 39 else parted(rollout.next_obs)
+        assert all((a == b).all() for a, b in zip(later, parted(want), strict=True))
+        assert (rollout.reward[t] == reward).all() and (rollout.terminated[t] == terminated).all()
+        ends += (terminated | truncated).sum()
+    assert ends == len(rollout.episodes["r"]) > 0
+    pid = kill(env, 0)
+    rollout = env.rollout(5)
+    assert rollout.truncated[0, :3].all() and not rollout.valid[0, :3].any() and rollout.valid[1:, :3].all()
+    assert env.stats()["pids"][0] != pid
+    pool.close()
+
+
 # when weights go
 
 
@@ -114,9 +165,8 @@ def history(env, steps=12):
     return [*rollouts, env.rollout(steps)]
 
 
-@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1"])
-@pytest.mark.parametrize(("threshold", "baseline", "versions"), [(0, Always(), range(7)), (np.inf, Never(), [0] * 7)],
-                         ids=["Always", "Never"])
+@pytest.mark.parametrize(("id", "threshold", "baseline", "versions"), [
+    ("CartPole-v1", 0, Always(), range(7)), ("Pendulum-v1", np.inf, Never(), [0] * 7)], ids=["Always", "Never"])
 def test_threshold_0_is_always_and_infinity_is_never(cluster, id, threshold, baseline, versions):
     plain = cluster(id, policy=policy(id), sync=baseline)
     wanted = history(plain)
@@ -178,6 +228,17 @@ def test_steps_with_the_workers_policy_sync_too(cluster):
     env.publish(policy(seed=1, sharpness=300))
     info = env.step()[4]
     assert (info["kl"] >= 0.005).all() and (info["policy_version"] == 2).all()
+
+
+def test_divergences_may_be_infinite(cluster):
+    env = cluster(policy=policy(), sync=APS(0.005))
+    env.reset()
+    env.rollout(3)
+    weights = policy().get_weights()
+    env.publish({**weights, "b2": np.float32([0, -np.inf])})
+    rollout = env.rollout(3)
+    assert (rollout.kl == np.inf).all() and not rollout.action.any() and (rollout.version == 1).all()
+    assert env.stats()["kl"]["counts"].tolist() == [0] * 22 + [2]
 
 
 # streams
@@ -282,6 +343,7 @@ def test_a_worker_that_dies_in_a_rollout(cluster, tmp_path, mode):
 def test_a_worker_that_dies_between_calls(cluster):
     env = cluster(policy=policy(), sync=Never())
     pids = env.stats()["pids"]
+    began, _ = env.reset()
     first, _ = env.reset(seed=1)
     kill(env, 0)
     obs, reward, terminated, truncated, _ = env.step([0] * NUM)
@@ -294,7 +356,12 @@ def test_a_worker_that_dies_between_calls(cluster):
     kill(env, 1)
     again, _ = env.reset(seed=1)
     assert (again == first).all() and not env.step([0] * NUM)[3].any()
-    assert env.stats()["restarts"] == [1, 1] and not set(env.stats()["pids"]) & set(pids)
+    # and a reset without seeds is no return to the first episodes
+    kill(env, 0)
+    again, _ = env.reset(seed=[None, None, 99, None, None, None])
+    assert not any((again == start).all(1).any() for start in (began, first))
+    assert (again[2] == cypool.make("CartPole-v1", seed=99).reset()[0]).all()
+    assert env.stats()["restarts"] == [2, 1] and not set(env.stats()["pids"]) & set(pids)
 
 
 def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
@@ -322,25 +389,107 @@ def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
         others.discard(next(stream).worker)
 
 
-def test_a_worker_that_always_dies(cluster, tmp_path):
-    env = cluster(policy=Gated("CartPole-v1", tmp_path, kill=3, every=True), num_workers=1)
+@pytest.mark.parametrize(("trouble", "timeout", "error", "message"), [
+    ({"kill": 3}, None, RuntimeError, "worker 0 died 2 times in the same call"),
+    ({"slow": True}, 0.5, TimeoutError, r"worker 0: expected an answer within 0\.5 s, but it took longer, or died, 2 "),
+])
+def test_a_worker_that_always_dies_or_hangs(cluster, tmp_path, monkeypatch, trouble, timeout, error, message):
+    monkeypatch.setattr("cypool.cluster.env.ATTEMPTS", 1)
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, every=True, **trouble), num_workers=1)
     env.reset()
-    with pytest.raises(RuntimeError, match=r"^worker 0 died 4 times in the same call"):
-        env.rollout(10)
+    with pytest.raises(error, match=f"^{message}"):
+        env.rollout(10, timeout=timeout)
 
 
-def test_errors_of_policies_and_environments_name_the_worker(cluster, tmp_path, walker):
+# who does not answer. Limits are small; that other workers keep them is not said, for this machine may be busy
+
+
+def test_workers_that_are_stopped_are_replaced(cluster):
+    env = cluster(policy=policy(), timeout=2)
+    calls = [env.reset, lambda: env.step([0] * NUM), lambda: env.rollout(5)]
+    for k, call in enumerate(calls):
+        pid = kill(env, 0, signal.SIGSTOP)
+        took = call()
+        assert env.stats()["timeouts"][0] > k and env.stats()["pids"][0] != pid
+        # stopped processes do not stay
+        wait_until(lambda pid=pid: gone(pid))
+    assert took.truncated[0, :3].all() and not took.valid[:2, :3].any() and took.valid[2, :3].all()
+    pid = kill(env, 1, signal.SIGSTOP)
+    # a slow learner and a fast worker: there is always something that is ready
+    stream = env.stream(5, in_flight=2)
+    while env.stats()["pids"][1] == pid:
+        next(stream)
+    stream.close()
+    # and one that nobody asks any more is in nobody's way
+    pid = kill(env, 1, signal.SIGSTOP)
+    env.close()
+    wait_until(lambda: gone(pid))
+
+
+def test_a_policy_that_hangs_is_replaced_with_its_worker(cluster, tmp_path):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, slow=True))
+    env.reset()
+    pids = env.stats()["pids"]
+    rollout = env.rollout(5, timeout=2)
+    late = pids.index(int((tmp_path / "slow").read_text()))
+    assert rollout.truncated[0].reshape(2, 3)[late].all() and env.stats()["timeouts"][late]
+    assert env.stats()["restarts"] == env.stats()["timeouts"]
+
+
+def test_calls_that_nobody_waits_for_any_more_have_their_time_too(cluster, tmp_path):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, slow=True))
+    env.reset()
+    stream = env.stream(5, in_flight=64)
+    next(stream)
+    stream.close()
+    opening = threading.Timer(3, (tmp_path / "gate").touch)
+    opening.start()
+    # the slow one has 64 other calls to answer first
+    env.rollout(5, timeout=2)
+    opening.join()
+    assert env.stats()["timeouts"] == env.stats()["restarts"] == [0, 0]
+
+
+def test_what_a_worker_sees_is_not_known_while_it_does_what_nobody_waits_for(cluster):
+    env = cluster(policy=policy(sharpness=30), sync=APS(1e9))
+    env.reset()
+    stream, came = env.stream(5, in_flight=3), set()
+    while len(came) < 2:
+        came.add(next(stream).worker)
+    stream.close()
+    env.step()
+    env.publish(policy(sharpness=30))
+    # the same weights again: they are nowhere apart, unless what one saw is put beside what the other said of another
+    np.testing.assert_allclose(env.step()[4]["kl"], 0, atol=1e-6)
+
+
+def test_errors_of_policies_and_environments_name_the_worker(cluster, tmp_path):
     env = cluster(policy=Gated("CartPole-v1", tmp_path, fail=3), num_workers=1)
     env.reset()
     with pytest.raises(RuntimeError, match=r"^worker 0: OSError\('no choice today'\)"):
         env.rollout(10)
     assert len(env.rollout(10)) == 10
-    env = cluster("walker/Trouble-v0", imports=("walker",))
-    env.reset()
+    env = cluster([Counting] * NUM)
+    _, info = env.reset()
+    assert info["note"]["name"].tolist() == ["began"] * NUM
     with pytest.raises(RuntimeError, match=r"^worker 1: EnvError.*env 1: ValueError: raised in step"):
         env.step([0, 0, 0, 0, 1, 0])
     obs, _, _, _, info = env.step([0] * NUM)
-    assert obs["count"].shape == (NUM, 2) and info["bytes"].shape == (NUM, 3)
+    assert obs["count"].tolist() == [[n, n] for n in (2, 2, 2, 2, 0, 2)]
+    assert info["bytes"].shape == (NUM, 3) and info["_bytes"].tolist() == [True] * 4 + [False, True]
+    # what is not known of a row has no key, or a blank
+    kill(env, 1)
+    obs, _, _, truncated, info = env.step([0] * NUM)
+    assert truncated.tolist() == [False] * 3 + [True] * 3
+    assert obs["half"].tolist() == [1.5, 1.5, 1.5, 1, 0, 1]
+    assert info["bytes"].shape == (NUM, 3) and info["_bytes"].tolist() == [True] * 3 + [False] * 3
+    assert info["note"]["name"].tolist() == [None] * NUM and not info["note"]["_name"].any()
+
+
+def test_modules_that_workers_import_first(cluster):
+    env = cluster("counting/Pole-v0", num_workers=1, imports=("counting",))
+    env.reset()
+    assert [env.step([0] * 3)[3].all() for _ in range(3)] == [False, False, True]
 
 
 LEARNER = """
@@ -363,16 +512,14 @@ def test_a_learner_that_is_killed_leaves_no_workers(ray_here, tmp_path):
         workers = [int(pid) for pid in learner.stdout.readline().split()]
         learner.kill()
     assert len(workers) == 2
-    while any(Path("/proc", str(pid)).exists() for pid in workers):
-        pass
+    wait_until(lambda: all(map(gone, workers)))
     done = subprocess.run([sys.executable, "-c", LEARNER, address], capture_output=True, text=True, timeout=300,
                           cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 2 and not set(pids) & set(workers)
     # what they had reserved is free again
-    while ray_here.available_resources().get("CPU") != ray_here.cluster_resources()["CPU"]:
-        pass
+    wait_until(lambda: ray_here.available_resources().get("CPU") == ray_here.cluster_resources()["CPU"])
 
 
 NODES = """
@@ -381,24 +528,24 @@ from cypool.cluster import ClusterEnv, MLPPolicy
 nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 2**27})
 others = [nodes.add_node(wait=False, num_cpus=4, object_store_memory=2**27) for _ in range(2)]
 nodes.wait_for_nodes(timeout=300)
-with ClusterEnv("CartPole-v1", 4, 2, policy=MLPPolicy("CartPole-v1"), address=nodes.address, cpus_per_worker=1) as env:
+with ClusterEnv("CartPole-v1", 3, 2, policy=MLPPolicy("CartPole-v1"), address=nodes.address, cpus_per_worker=1) as env:
     env.reset()
     env.publish(MLPPolicy("CartPole-v1", seed=1))
     env.rollout(5)
     stats = env.stats()
     where = [known.node for known in env._of]
-    # four workers, two nodes: each fetches weights once
+    # three workers, two nodes: each fetches weights once
     assert len(set(where)) == 2 and stats["bytes_pulled"] == 2 * stats["bytes_published"] > 0, stats
     nodes.remove_node(next(node for node in others if node.node_id == where[0]), allow_graceful=False)
-    moved, before = [node == where[0] for node in where], [0] * 4
+    moved, before = [node == where[0] for node in where], [0] * 3
     # processes whose node is gone may answer for a moment
     while before != moved:
         rollout, now = env.rollout(5), env.stats()["restarts"]
         cut = [[b > a] * 2 for a, b in zip(before, now)]
-        assert rollout.truncated[0].reshape(4, 2).tolist() == cut, (rollout.truncated[0], cut)
+        assert rollout.truncated[0].reshape(3, 2).tolist() == cut, (rollout.truncated[0], cut)
         assert (rollout.version == 1).all()
         before = now
-    assert env.rollout(5).reward.shape == (5, 8)
+    assert env.rollout(5).reward.shape == (5, 6)
 nodes.shutdown()
 """
 
@@ -411,9 +558,18 @@ def test_several_nodes_one_of_which_dies(tmp_path):
 
 def test_ray_is_started_and_ended_where_there_is_none(tmp_path):
     code = """
-import ray
+import ray, socket
 from cypool.cluster import ClusterEnv, MLPPolicy
-with ClusterEnv("CartPole-v1", num_workers=4, envs_per_worker=2, policy=MLPPolicy("CartPole-v1")) as env:
+with socket.socket() as nobody:
+    # bound, but nobody listens
+    nobody.bind(("127.0.0.1", 0))
+    try:
+        ClusterEnv("CartPole-v1", 1, 1, address=f"127.0.0.1:{nobody.getsockname()[1]}", start_timeout=0.5)
+    except TimeoutError as error:
+        assert str(error).startswith("address: expected a Ray cluster that answers at 127.0.0.1:"), error
+    else:
+        raise AssertionError
+with ClusterEnv("CartPole-v1", num_workers=3, envs_per_worker=2, policy=MLPPolicy("CartPole-v1")) as env:
     other = ClusterEnv("CartPole-v1", 1, 1)
     env.reset()
     print(env.rollout(5).obs.shape)
@@ -426,15 +582,14 @@ left_open.reset()
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300,
                           cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "(5, 8, 4)\n", "") and not list(tmp_path.iterdir())
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(5, 6, 4)\n", "") and not list(tmp_path.iterdir())
 
 
 # torch
 
 
-@pytest.mark.parametrize(("id", "inputs", "distribution"), [
-    ("CartPole-v1", 4, Categorical(2)), ("Pendulum-v1", 3, DiagonalGaussian((1,)))])
-@pytest.mark.parametrize("where", ["learner", "worker"])
+@pytest.mark.parametrize(("id", "inputs", "distribution", "where"), [
+    ("CartPole-v1", 4, Categorical(2), "learner"), ("Pendulum-v1", 3, DiagonalGaussian((1,)), "worker")])
 def test_torch_policies(cluster, id, inputs, distribution, where):
     torch.manual_seed(0)
     module = ActorCritic(inputs, 2)
@@ -484,6 +639,10 @@ def test_bad_calls(cluster):
            (lambda: env.stream(3, in_flight=65), "in_flight"), (lambda: env.step([0] * 5), "actions"),
            (lambda: env.step([2] * NUM), "actions"), (lambda: env.step([0.5] * NUM), "actions"),
            (lambda: env.rollout(3, out=shorter), "out"), (lambda: env.rollout(3, out=other), "out"),
+           *((lambda call=call, limit=limit: call(timeout=limit), "timeout") for limit in (0, -1, np.nan, "1")
+             for call in (env.reset, lambda timeout: env.step([0] * NUM, timeout=timeout),
+                          lambda timeout: env.rollout(3, timeout=timeout),
+                          lambda timeout: env.stream(3, timeout=timeout))),
            (lambda: env.rollout(3, out={}), "out"), (lambda: env.reset(seed=-1), "seed"),
            (lambda: env.reset(seed=[1]), "seed"), (lambda: env.reset(options={"reset_mask": 1}), "options"),
            (lambda: env.publish({}), "weights"), (lambda: env.publish(3), "weights"),
@@ -504,6 +663,27 @@ def test_bad_calls(cluster):
             call()
 
 
+def test_workers_whose_policies_say_different_things(cluster, tmp_path):
+    env = cluster(policy=Gated("CartPole-v1", tmp_path, odd=True))
+    env.reset()
+    with pytest.raises(ValueError, match=r"^policy: expected the same arrays from all workers.*odd of float32"):
+        env.rollout(3)
+
+
+def test_a_head_that_does_not_answer_when_all_is_closed(cluster, ray_here, monkeypatch):
+    env, users, remove = cluster(num_workers=1), session._users, ray_here.util.remove_placement_group
+
+    def late(group):
+        remove(group)
+        raise ray_here.exceptions.GetTimeoutError
+
+    monkeypatch.setattr(ray_here.util, "remove_placement_group", late)
+    with pytest.raises(ray_here.exceptions.GetTimeoutError):
+        env.close()
+    env.close()
+    assert session._users == users - 1
+
+
 def test_a_cluster_that_has_no_place(cluster):
     with pytest.raises(TimeoutError, match="^num_workers: expected a cluster with 9 free CPUs for each of 2 workers"):
         cluster(cpus_per_worker=9, start_timeout=1)
@@ -520,3 +700,18 @@ def test_workers_that_cannot_be_started(cluster, tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match="(?s)^worker 0 could not be started.*only_here"):
         cluster(imports=("only_here",))
     assert isinstance(cluster(), ClusterEnv)
+
+
+def test_actions_that_are_dicts(cluster, walker):
+    env, pool = cluster("walker/Levers-v0", imports=["walker"]), cypool.make("walker/Levers-v0", num_envs=NUM, seed=7)
+    assert env.action_space == pool.action_space and same(env.reset()[0], pool.reset()[0])
+    for _ in range(5):
+        actions = pool.action_space.sample()
+        for got, want in zip(env.step(actions)[:4], pool.step(actions)[:4], strict=True):
+            assert same(got, want)
+    with pytest.raises(TypeError, match="^actions: expected a dict of push, lever"):
+        env.step(np.zeros(NUM, int))
+    with pytest.raises(ValueError, match="^actions: expected 6 rows, got 5"):
+        env.step({name: part[:5] for name, part in actions.items()})
+    with pytest.raises(ValueError, match="^policy: expected None for walker/Levers-v0, whose actions are dicts"):
+        cluster("walker/Levers-v0", policy=policy())
