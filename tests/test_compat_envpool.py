@@ -325,6 +325,16 @@ assert envpool is ours and importlib.util.find_spec("envpool") is not None
 env = envpool.make("CartPole-v1", env_type="gym", num_envs=2, gym_reset_return_info=True, max_num_players=1)
 assert isinstance(env, envpool.python.envpool.EnvPoolMixin) and isinstance(env, EnvPool)
 env.reset()
+import envpool.registration
+from envpool.registration import list_all_envs, registry
+assert registry.list_all_envs() == list_all_envs() == envpool.registration.list_all_envs()
+assert isinstance(registry.make("CartPole-v1", "gymnasium", num_envs=2), EnvPool)
+assert registry.make_spec("CartPole-v1").action_space.n == 2 and registry.register is envpool.register
+from envpool.python.protocol import DMEnvPool, EnvSpec, GymnasiumEnvPool
+assert isinstance(envpool.registration.make_dm("CartPole-v1"), DMEnvPool) and DMEnvPool is envpool.DMEnvPool
+names = {}
+exec("from envpool import *", names)
+assert names["DMEnvPool"] is DMEnvPool and names["registration"] is envpool.registration
 """)
     assert done.returncode == 0, done.stderr
     done = run_python("""
@@ -339,3 +349,51 @@ else:
     raise AssertionError
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_without_dm_env_there_is_all_else(run_python):
+    done = run_python("""
+import sys
+sys.modules["dm_env"] = None
+names = {}
+exec("from cypool.compat.envpool import *", names)
+assert "make" in names and "DMEnvPool" not in names
+names["make"]("CartPole-v1", "gymnasium").reset()
+""")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_the_legacy_modules_registry_makes_legacy_pools(run_python, legacy):
+    done = run_python(f"""
+import cypool.compat.envpool as ours
+ours.install_as_envpool(legacy={legacy})
+from envpool.registration import registry
+print(type(registry.make("CartPole-v1", "gym")).__name__)
+""")
+    assert done.stdout.split() == ["LegacyEnvPool" if legacy else "GymnasiumEnvPool"], done.stderr
+
+
+@pytest.mark.parametrize("face", [envpool.make_gymnasium, envpool.make_dm])
+def test_whole_numbers_in_floats_and_bools_are_discrete_actions(face):
+    env, twin = (face("CartPole-v1", num_envs=3, seed=1) for _ in "12")
+    env.reset()
+    twin.reset()
+    for dtype in (np.float64, np.float32, np.float16, np.bool_):
+        for given in (np.array([0, 1, 1], dtype), {"action": np.array([0, 1, 1], dtype), "env_id": np.arange(3)}):
+            got, want = env.step(given), twin.step(np.array([0, 1, 1]))
+            seen = (got.observation.obs, want.observation.obs) if face is envpool.make_dm else (got[0], want[0])
+            assert seen[0].tobytes() == seen[1].tobytes()
+    with pytest.raises(ValueError, match="^actions: expected whole numbers, got 0.9"):
+        env.step(np.array([0, 0.9, 1]))
+
+
+def test_bounds_of_dm_specs_are_scalars_where_all_elements_have_them():
+    def bounds(spec):
+        return spec.minimum.tolist(), spec.maximum.tolist()
+
+    pendulum, pong = envpool.make_dm("Pendulum-v1"), envpool.make_dm("Pong-v5")
+    assert bounds(pendulum.observation_spec().obs) == ([-1, -1, -8], [1, 1, 8])
+    assert bounds(pendulum.action_spec()) == (-2, 2) == bounds(pendulum.spec.action_spec())
+    assert bounds(pong.observation_spec().obs) == (0, 255) and pong.observation_spec().obs.shape == (4, 84, 84)
+    assert bounds(pong.observation_spec().ram) == (0, 255) and pong.action_spec().num_values == 6

@@ -197,3 +197,58 @@ assert gymnasium.spec("ALE/Pong-v5").entry_point == "ale_py.env:AtariEnv"
 assert cypool.make("ALE/Pong-v5").env_spec.id == "ALE/Pong-v5"
 """)
     assert done.returncode == 0 and "Overriding" not in done.stderr, done.stderr
+
+
+def test_specs_tell_limits_and_thresholds(walker):
+    rows = [(id, gymnasium.spec(id), gymnasium.spec(f"cypool/{id}")) for id in (
+        "CartPole-v0", "CartPole-v1", "Acrobot-v1", "MountainCarContinuous-v0", "Pendulum-v1", "FrozenLake8x8-v1",
+        "Blackjack-v1", "Ant-v5", "Reacher-v4")]
+    for id, theirs, ours in rows:
+        assert ours.max_episode_steps == theirs.max_episode_steps, id
+        assert ours.reward_threshold == theirs.reward_threshold, id
+    assert gymnasium.spec("cypool/CartPole-v1").max_episode_steps == 500
+    assert gymnasium.spec("cypool/CartPole-v1").reward_threshold == 475.0
+    # the limit depends on options
+    assert gymnasium.spec("cypool/Pong-v5").max_episode_steps is None
+
+
+@pytest.mark.parametrize("arguments", [
+    {"id": "CartPole-v1"},
+    {"id": "CartPole-v1", "batch_size": 2, "max_episode_steps": 7, "autoreset_mode": "SameStep"},
+    {"id": "FrozenLake-v1", "is_slippery": False, "episode_statistics": True},
+    {"id": "ALE/Pong-v5", "obs_type": "ram"},
+    {"id": "Pendulum-v1", "normalize_obs": True, "env_options": [{"g": g} for g in (9.0, 10.0, 11.0)]},
+])
+def test_a_pools_spec_makes_the_same(arguments):
+    own = cypool.make(**arguments, num_envs=3, num_threads=1)
+    spec = own.spec
+    assert spec is own.spec and spec.max_episode_steps == own.env_spec.max_episode_steps
+    again = gymnasium.make_vec(spec)
+    assert again.recipe == {**own.recipe, "seed": again.recipe["seed"], "num_threads": again.num_threads}
+    assert spec.name == arguments["id"].rpartition("/")[2].partition("-")[0]
+    own.spec = None
+    assert own.spec == spec
+
+
+def test_specs_of_what_gymnasium_makes():
+    env = cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=0, max_episode_steps=9, sutton_barto_reward=True)
+    theirs = gymnasium.make("CartPole-v1", max_episode_steps=9, sutton_barto_reward=True).spec
+    assert (env.spec.id, env.spec.kwargs) == ("CartPole-v1", {"sutton_barto_reward": True})
+    assert env.spec.max_episode_steps == 9 == theirs.max_episode_steps and env.spec.reward_threshold == 475.0
+    env = cypool.from_factories([lambda: gymnasium.make("CartPole-v1", max_episode_steps=9)], num_workers=0)
+    assert env.spec.id == "CartPole-v1" and env.spec.max_episode_steps == 9
+
+    def unpicklable():
+        env = gymnasium.make("CartPole-v1")
+        env.spec.kwargs["hook"] = lambda: None
+        return env
+
+    assert cypool.from_factories([unpicklable], num_workers=0).spec is None
+
+
+def test_limits_of_what_is_registered_once_more():
+    from cypool.registry import register_again
+
+    for limit in (5, 6):
+        register_again("Again-v0", "walker.walk:Walk", limit, {})
+        assert gymnasium.spec("cypool/Again-v0").max_episode_steps == limit

@@ -57,15 +57,10 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
     `episode_statistics` each has `episode` and `_episode`.
 
     Args:
-        pool: What `cypool.make` or `cypool.compat.envpool.make` returns; not dm's.
-
-    Raises:
-        ValueError: `pool` is dm's.
+        pool: What `cypool.make` or `cypool.compat.envpool.make` returns.
     """
 
     def __new__(cls, pool):
-        if hasattr(pool, "action_spec"):
-            raise ValueError("xla: expected a pool of another face than dm's")
         calls = _Calls(pool)
         functions = super().__new__(cls, calls.handle, calls.recv, calls.send, calls.step)
         functions.reset = calls.reset

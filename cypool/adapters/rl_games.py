@@ -31,7 +31,7 @@ class PoolVecEnv(IVecEnv):
 
     Its infos have `time_outs` (bool, (num_envs,)), by which rl_games bootstraps; with `episode_statistics` also
     `scores` (the return of the episode that ended last, not clipped); and the environment's own but `lives`, which
-    rl_games would take for the end of a game.
+    rl_games would take for the end of a game. Infos of Gymnasium's environments, which are dicts, are left out.
 
     Args:
         pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `PoolVecEnv` owns it.
@@ -43,6 +43,8 @@ class PoolVecEnv(IVecEnv):
 
     def __init__(self, pool):
         self.pool = synchronous(same_step(pool))
+        # infos here are arrays: what environments of Gymnasium return has no place
+        pool.leaves_told = True
         self.observation_space = pool.single_observation_space
         self.action_space = pool.single_action_space
         self._scores = np.zeros(pool.num_envs)

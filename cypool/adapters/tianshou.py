@@ -5,9 +5,10 @@ import cypool
 from cypool.adapters import require, same_step
 from cypool.adapters.firsts import Firsts
 from cypool.adapters.single import SingleEnv
+from cypool.envs.hosted.spaces import assign, attribute_of
 from cypool.faces.face import ids_of
 
-require("tianshou", "tianshou", "2", "3")
+require("tianshou", "tianshou", "2.0.1", "3")
 
 from tianshou.data import Batch  # noqa: E402
 from tianshou.env import BaseVectorEnv  # noqa: E402
@@ -60,6 +61,12 @@ class Infos(Batch):
             super().__setitem__(index, value)
 
 
+def _told_by(info, final=False):
+    """Returns by env id what environments of Gymnasium returned, with the last observation of an episode if `final`."""
+    ids = info["env_id"].tolist()
+    return {ids[row]: last if final else own for row, own, last in info.get("told", ())}
+
+
 def _infos(arrays):
     infos = Infos()
     infos.__dict__.update(arrays)
@@ -76,7 +83,8 @@ class PoolVectorEnv(BaseVectorEnv):
         pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; asynchronous for an `AsyncCollector`. The
             `PoolVectorEnv` owns it.
         infos: Names of the infos that Tianshou gets, `env_id` besides. By default the environment's own. Each costs
-            time in every step, and memory in the replay buffer.
+            time in every step, and memory in the replay buffer. Of environments of Gymnasium, whose infos are dicts,
+            Tianshou gets an array of dicts, as from its own vector environments.
 
     Raises:
         TypeError, ValueError: `pool` is no such pool, observes a tuple, or has no such info.
@@ -91,7 +99,12 @@ class PoolVectorEnv(BaseVectorEnv):
         spec = pool.env_spec
         if isinstance(spec.observation, tuple):
             raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
+        # environments of Gymnasium return what they like, and its names are not known before
+        self._tells = pool.leaves_told = pool._pool.tells
+        self._told_names = None if infos is None else list(infos)
         self._infos = list(spec.info) if infos is None else list(infos)
+        if self._tells:
+            self._infos = [name for name in self._infos if name == "elapsed_step"]
         for name in self._infos:
             if name not in spec.info and name != "elapsed_step":
                 raise ValueError(f"infos: expected names of {['elapsed_step', *spec.info]}, got {name!r}")
@@ -101,17 +114,28 @@ class PoolVectorEnv(BaseVectorEnv):
         self.is_closed = False
         self._waiting = np.zeros(self.env_num, np.bool_)
         self._firsts = Firsts(pool, self._infos)
+        # what environments of Gymnasium returned with the observations in it
+        self._first_told = {}
 
     @property
     def waiting_id(self):
         return np.flatnonzero(self._waiting).tolist()
 
     def get_env_attr(self, key, id=None):
-        """Returns a list with an attribute of the pool for each environment; of spaces those of one environment."""
-        name = f"single_{key}" if key in ("action_space", "observation_space") else key
-        return [getattr(self.pool, name)] * len(self._wrap_id(id))
+        """Returns a list with an attribute of the pool for each environment; of spaces those of one environment.
+
+        But environments of Gymnasium have attributes of their own.
+        """
+        if key in ("action_space", "observation_space"):
+            return [getattr(self.pool, f"single_{key}")] * len(self._wrap_id(id))
+        if self._tells:
+            return self.pool._pool.ask(ids_of(self._wrap_id(id)), attribute_of, key)
+        return [getattr(self.pool, key)] * len(self._wrap_id(id))
 
     def set_env_attr(self, key, value, id=None):
+        if self._tells:
+            self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
+            return
         raise AttributeError(f"set_env_attr: environments of a pool have no attributes to assign, got {key!r}")
 
     def reset(self, env_id=None, **kwargs):
@@ -122,25 +146,19 @@ class PoolVectorEnv(BaseVectorEnv):
             **kwargs: `seed`, `options`, as for `cypool.faces.gymnasium.GymnasiumPool.reset`.
 
         Returns:
-            Observations, and `Infos`.
+            Observations, and `Infos`, or an array of dicts.
         """
         if env_id is None:
-            self._waiting[:] = False
-            self._firsts.forget()
-            obs, info = self.pool.reset(**kwargs)
-            # an asynchronous pool brings a batch at a time
-            while len(info["env_id"]) < self.env_num:
-                obs, info = self._and_the_rest(obs, info)
-            return self._laid_out(obs), self._chosen(info)
+            return self._reset_all(**kwargs)
         ids = ids_of(np.atleast_1d(env_id))
         if not kwargs and self._firsts.have(ids):
             obs, info = self._firsts.take(ids)
-            return self._laid_out(obs), _infos(info)
+            return self._laid_out(obs), self._chosen(info, self._first_told)
         if self._waiting.any():
             raise RuntimeError(f"reset: environments {self.waiting_id} are in flight")
         self._firsts.forget(ids)
         obs, info = self.pool.reset(ids, **kwargs)
-        return self._laid_out(obs), self._chosen(info)
+        return self._laid_out(obs), self._chosen(info, _told_by(info))
 
     def step(self, action, id=None):
         """Steps environments, all by default.
@@ -150,8 +168,8 @@ class PoolVectorEnv(BaseVectorEnv):
             id: An int, or integers of shape (k,).
 
         Returns:
-            Observation, reward (float64), terminated, truncated, and `Infos`. Rows of an asynchronous pool are those
-            that `env_id` there names.
+            Observation, reward (float64), terminated, truncated, and `Infos`, or an array of dicts. Rows of an
+            asynchronous pool are those that `env_id` there names.
         """
         if action is None:
             batch = self.pool.recv()
@@ -168,16 +186,18 @@ class PoolVectorEnv(BaseVectorEnv):
         obs, reward, terminated, truncated, info = batch
         if self.is_async:
             self._waiting[info["env_id"]] = False
+        told = _told_by(info)
         if "_final_obs" in info:
             self._firsts.keep(obs, info)
-        return self._laid_out(obs), reward, terminated, truncated, self._chosen(info)
+            lasts = _told_by(info, final=True)
+            for i in info["env_id"][info["_final_obs"]].tolist():
+                self._first_told[i], told[i] = told.get(i), lasts.get(i)
+        return self._laid_out(obs), reward, terminated, truncated, self._chosen(info, told)
 
     def seed(self, seed=None):
         """Seeds all environments, and resets them as Tianshou's own do; returns a list of one list per environment."""
-        self._waiting[:] = False
-        self._firsts.forget()
         seeds = [seed + i for i in range(self.env_num)] if isinstance(seed, int) else seed
-        self.pool.reset(seed=seeds)
+        self._reset_all(seed=seeds)
         if seeds is not None and seeds[0] is not None:
             self.pool.single_action_space.seed(seeds[0])
         return [[s] for s in seeds or [None] * self.env_num]
@@ -189,20 +209,39 @@ class PoolVectorEnv(BaseVectorEnv):
         self.pool.close()
         self.is_closed = True
 
-    def _and_the_rest(self, obs, info):
-        more, _, _, _, more_info = self.pool.recv()
-        spec = self.pool.env_spec
-        ids = np.concatenate([info["env_id"], more_info["env_id"]])
-        order = np.argsort(ids) if len(ids) == self.env_num else slice(None)
-        parts = zip(spec.parted(obs), spec.parted(more), strict=True)
-        return (spec.joined([np.concatenate(pair)[order] for pair in parts]),
-                {key: np.concatenate([values, more_info[key]])[order] for key, values in info.items()})
+    def _reset_all(self, **kwargs):
+        """Resets all environments, and waits for all, which an asynchronous pool brings a batch at a time."""
+        self._waiting[:] = False
+        self._firsts.forget()
+        batches = [self.pool.reset(**kwargs)]
+        while sum(len(info["env_id"]) for _, info in batches) < self.env_num:
+            obs, _, _, _, info = self.pool.recv()
+            batches.append((obs, info))
+        told = {i: own for _, info in batches for i, own in _told_by(info).items()}
+        if len(batches) == 1:
+            obs, info = batches[0]
+        else:
+            spec = self.pool.env_spec
+            order = np.argsort(np.concatenate([info["env_id"] for _, info in batches]))
+            info = {key: np.concatenate([info[key] for _, info in batches])[order] for key in ("env_id", *self._infos)}
+            parts = zip(*(spec.parted(obs) for obs, _ in batches), strict=True)
+            obs = spec.joined([np.concatenate(part)[order] for part in parts])
+        return self._laid_out(obs), self._chosen(info, told)
 
     def _laid_out(self, obs):
         return Batch(obs) if isinstance(obs, dict) else obs
 
-    def _chosen(self, info):
-        return _infos({"env_id": info["env_id"], **{key: info[key] for key in self._infos}})
+    def _chosen(self, info, told):
+        arrays = {"env_id": info["env_id"], **{key: info[key] for key in self._infos}}
+        if not self._tells:
+            return _infos(arrays)
+        rows = np.empty(len(info["env_id"]), object)
+        for k, i in enumerate(info["env_id"].tolist()):
+            own = told.get(i) or {}
+            if self._told_names is not None:
+                own = {key: own[key] for key in self._told_names if key in own}
+            rows[k] = {**own, **{key: values[k].item() for key, values in arrays.items()}}
+        return rows
 
 
 class PoolEnvFactory(EnvFactory):

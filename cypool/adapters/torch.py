@@ -1,10 +1,13 @@
 """PyTorch: a pool with tensors. See docs/adapters.md."""
+from collections.abc import Mapping
+
 import numpy as np
 
 from cypool.adapters import require
+from cypool.errors import EnvError
 from cypool.faces.normalized import NormalizedPool
 
-torch = require("torch", "torch", "2", "3")
+torch = require("torch", "torch", "2.3", "3")
 
 
 class TorchPool:
@@ -18,6 +21,7 @@ class TorchPool:
     On the CPU tensors share the memory of the pool's arrays, and are yours as those are. For another device a
     synchronous pool writes to one of two buffers, from which it is copied while the environments already fill the
     other; what you get is a new tensor each time. Batches of asynchronous and of normalized pools are copied without.
+    The `batch` of an `EnvError` is the pool's: arrays of its own, on the host.
 
     Args:
         pool: What `cypool.make` returns.
@@ -64,7 +68,13 @@ class TorchPool:
         buffer = self._buffers[self._turn]
         self._turn = 1 - self._turn
         buffer.wait()
-        info = self.pool.step(actions, out=buffer.arrays)[4]
+        try:
+            info = self.pool.step(actions, out=buffer.arrays)[4]
+        except EnvError as error:
+            # the buffer is filled again, the error may be kept
+            obs, *flags, info = error.batch
+            error.batch = (_each(obs, np.array), *map(np.array, flags), info)
+            raise
         return (*buffer.copied(self.device), self._info(info))
 
     def send(self, actions, env_id=None):
@@ -148,4 +158,6 @@ def _each(value, change):
 
 
 def _on_host(actions):
+    if isinstance(actions, Mapping):
+        return {name: _on_host(part) for name, part in actions.items()}
     return actions.detach().cpu().numpy() if isinstance(actions, torch.Tensor) else actions

@@ -1,4 +1,6 @@
 """TorchRL: a pool as its environment. See docs/adapters.md."""
+from collections.abc import Mapping
+
 import numpy as np
 
 import cypool
@@ -6,7 +8,7 @@ from cypool.adapters import require, same_step, synchronous
 from cypool.adapters.firsts import Firsts
 from cypool.spec import Discrete
 
-require("torchrl", "torchrl", "0.9", "0.15")
+require("torchrl", "torchrl", "0.11", "0.15")
 
 import torch  # noqa: E402
 from tensordict import TensorDict  # noqa: E402
@@ -26,7 +28,10 @@ def make(id, infos=(), device="cpu", **kwargs):
 
 
 def spec_of(description, num_envs, device):
-    """Returns the TorchRL spec of `num_envs` rows of an `Array` or a `Discrete`."""
+    """Returns the TorchRL spec of `num_envs` rows of an `Array` or a `Discrete`, or of a dict of them."""
+    if isinstance(description, Mapping):
+        return Composite({name: spec_of(part, num_envs, device) for name, part in description.items()},
+                         shape=[num_envs], device=device)
     shape = (num_envs, *description.shape)
     if isinstance(description, Discrete):
         return Categorical(description.n, shape=shape, dtype=torch.int64, device=device)
@@ -46,8 +51,8 @@ class PoolEnv(EnvBase):
     TorchRL resets what has ended itself, by a mask. The pool has the first observation of the next episode by then, so
     that this steps nothing.
 
-    Keys: `action`, int64 for discrete ones; `observation`, or the keys of a dict; those of `infos`; `reward` float32,
-    `done`, `terminated` and `truncated`, with a last axis of 1.
+    Keys: `action`, int64 for discrete ones, or `("action", name)` for each part of a dict; `observation`, or the keys
+    of a dict; those of `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
 
     Args:
         pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `PoolEnv` owns it.
@@ -63,6 +68,8 @@ class PoolEnv(EnvBase):
 
     def __init__(self, pool, infos=(), device="cpu"):
         synchronous(same_step(pool))
+        # infos here are tensors: what environments of Gymnasium return has no place
+        pool.leaves_told = True
         num_envs, spec = pool.num_envs, pool.env_spec
         super().__init__(device=device, batch_size=[num_envs])
         self.pool = pool
@@ -78,7 +85,9 @@ class PoolEnv(EnvBase):
         described.update((name, spec.info[name]) for name in self._infos)
         self.observation_spec = Composite({key: spec_of(part, num_envs, device) for key, part in described.items()},
                                           shape=[num_envs], device=device)
-        self.action_spec = spec_of(spec.action, num_envs, device)
+        # under its key, as TorchRL would take the parts of a dict for keys of their own
+        self.full_action_spec = Composite(action=spec_of(spec.action, num_envs, device), shape=[num_envs],
+                                          device=device)
         self.reward_spec = Unbounded(shape=(num_envs, 1), dtype=torch.float32, device=device)
         flag = Binary(shape=(num_envs, 1), dtype=torch.bool, device=device)
         self.done_spec = Composite({key: flag.clone() for key in ("done", "terminated", "truncated")},
@@ -108,7 +117,11 @@ class PoolEnv(EnvBase):
 
     def _step(self, tensordict):
         self._firsts.forget()
-        actions = tensordict.get("action").cpu().numpy()
+        actions = tensordict.get("action")
+        if isinstance(self.pool.env_spec.action, Mapping):
+            actions = {name: actions.get(name).cpu().numpy() for name in self.pool.env_spec.action}
+        else:
+            actions = actions.cpu().numpy()
         obs, reward, terminated, truncated, info = self.pool.step(actions)
         if "_final_obs" in info:
             self._firsts.keep(obs, info)

@@ -8,6 +8,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 import gymnasium
@@ -15,18 +16,21 @@ import numpy as np
 
 import cypool
 from cypool import list_all_envs
-from cypool.arguments import check_int
+from cypool.arguments import check_array, check_int, check_list
 from cypool.faces.face import Face, ids_of, players_of
 from cypool.faces.gym import GymPool, gyms
 from cypool.faces.gymnasium import GymnasiumPool, space_of
 from cypool.making import make_pool
-from cypool.spec import Array
+from cypool.spec import Array, Discrete
 
 __version__ = "1.2.5"  # whose interface this is; some libraries ask
 __all__ = [
     "EnvPool", "EnvSpec", "GymnasiumEnvPool", "LegacyEnvPool", "install_as_envpool", "list_all_envs", "make",
-    "make_dm", "make_gym", "make_gymnasium", "make_spec", "register",
+    "make_dm", "make_gym", "make_gymnasium", "make_spec", "register", "registration",
 ]
+if find_spec("dm_env") is not None:
+    # __getattr__ imports it
+    __all__ += ["DMEnvPool"]  # noqa: F822
 
 INT32_MAX = np.iinfo(np.int32).max
 # what every environment of EnvPool takes besides max_episode_steps, in the order of its config
@@ -66,7 +70,7 @@ class EnvSpec:
 
     def action_spec(self):
         """Returns the dm_env spec of a single action."""
-        from cypool.faces.dm import spec_of
+        from cypool.compat.envpool_dm import spec_of
         return spec_of(self._env_spec.action, "action")
 
     def __repr__(self):
@@ -147,11 +151,12 @@ class EnvPool:
         Environments that were never reset are reset instead, and their actions are ignored.
 
         Args:
-            action: Shape (k, *action shape), or a dict of `action` and `env_id`.
+            action: Shape (k, *action shape), or a dict of `action` and `env_id`. Floats and bools for discrete actions
+                are taken in an array, if they are whole numbers.
             env_id: Integers, shape (k,). By default all environments, in an asynchronous pool those of the
                 batch received last.
         """
-        action, env_id = _unpacked(action, env_id)
+        action, env_id = self._unpacked(action, env_id)
         if self._never_reset:
             ids = ids_of(env_id)
             named = range(self.num_envs) if ids is None else ids.tolist()
@@ -179,7 +184,18 @@ class EnvPool:
             self.send(action, env_id)
             return self.recv()
         # not the face's own step, which may leave out _laid_out
-        return Face.step(self, *_unpacked(action, env_id))
+        return Face.step(self, *self._unpacked(action, env_id))
+
+    def _unpacked(self, action, env_id):
+        """Returns actions and ids where both may be in a dict; ids given beside it count."""
+        if isinstance(action, dict):
+            if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
+                raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")
+            env_id = action.get("env_id") if env_id is None else env_id
+            action = action["action"]
+        if isinstance(action, np.ndarray) and action.dtype.kind in "fb" and isinstance(self.env_spec.action, Discrete):
+            action = _whole(action)
+        return action, env_id
 
     def render(self, env_ids=None, camera_id=None):
         """Draws environments: see `cypool.faces.face.Face.render`.
@@ -190,7 +206,8 @@ class EnvPool:
         """
         if camera_id is not None:
             raise ValueError(f"camera_id: expected None, got {camera_id!r}")
-        return Face.render(self, np.atleast_1d(0 if env_ids is None else env_ids))
+        ids = check_array("env_id", 0 if env_ids is None else env_ids, "an integer or several")
+        return Face.render(self, np.atleast_1d(ids))
 
     def seed(self, seed=None):
         """Does nothing but warn, as EnvPool's."""
@@ -255,6 +272,14 @@ class LegacyEnvPool(EnvPool, GymPool):
         return batch[0]
 
 
+class EnvRegistry:
+    """What EnvPool's `registration.registry` is: the functions of this module as methods."""
+
+    def __init__(self, module):
+        for name in _OF_REGISTRY:
+            setattr(self, name, getattr(module, name))
+
+
 def __getattr__(name):
     # needs dm_env, which is optional
     if name == "DMEnvPool":
@@ -302,7 +327,7 @@ def make(task_id, env_type, *, legacy=False, **kwargs):
     env = face(pool, env_spec, _config(env_spec, common, limits))
     env.render_mode = kwargs.get("render_mode")
     # what pickle takes along, with what chance chose of options; the seeds as they were given, config tells them
-    del chosen["seed"]
+    env._seeds[:] = chosen.pop("seed")
     asked = {name: value for name, value in kwargs.items() if name not in options}
     env.recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **{**asked, **chosen})
     return env
@@ -364,7 +389,8 @@ def register(task_id, entry_point=None, *class_names, **options):
 def install_as_envpool(legacy=False):
     """Makes `import envpool` give this module, for libraries that import it themselves.
 
-    There are also `envpool.python.envpool.EnvPoolMixin` and `envpool.python.protocol`, which some of them look at.
+    There are also `envpool.registration`, `envpool.python.envpool.EnvPoolMixin` and `envpool.python.protocol`, which
+    some of them look at.
 
     Args:
         legacy: Whether to give `cypool.compat.envpool_legacy` instead, for scripts written for EnvPool 0.4 to 0.6.
@@ -378,16 +404,9 @@ def install_as_envpool(legacy=False):
         raise RuntimeError(f"install_as_envpool: {other} is imported as envpool already: call this before")
     if "envpool" in sys.modules:
         return
-    package = ModuleType("envpool.python")
-    package.__path__ = []
-    package.envpool = ModuleType("envpool.python.envpool")
-    package.envpool.EnvPoolMixin = EnvPool
-    package.protocol = ModuleType("envpool.python.protocol")
-    package.protocol.EnvPool, package.protocol.EnvSpec = EnvPool, EnvSpec
-    package.protocol.GymnasiumEnvPool = GymnasiumEnvPool
-    here.python = package
     sys.modules["envpool"] = here
-    sys.modules.update({module.__name__: module for module in (package, package.envpool, package.protocol)})
+    sys.modules.update({module.__name__: module for module in (
+        here.registration, here.python, here.python.envpool, here.python.protocol)})
 
 
 def _split(task_id, kwargs, legacy):
@@ -406,13 +425,15 @@ def _split(task_id, kwargs, legacy):
     num_envs = common["num_envs"] = check_int("num_envs", common["num_envs"], 1, 2**20)
     size = 0 if common["batch_size"] is None else check_int("batch_size", common["batch_size"], 0, num_envs)
     common["batch_size"] = size or num_envs
+    if common["num_threads"] is not None:
+        check_int("num_threads", common["num_threads"], 0, 4096)
     if not np.iterable(common["env_seed"]):
         raise TypeError(f"env_seed: expected a sequence of ints, got {common['env_seed']!r}")
-    common["env_seed"] = list(common["env_seed"])
-    if np.iterable(common["seed"]):
+    common["env_seed"] = check_list("env_seed", common["env_seed"], "a sequence of ints")
+    if hasattr(type(common["seed"]), "__iter__"):
         if common["env_seed"]:
             raise ValueError("env_seed: expected none beside a sequence as seed")
-        common["env_seed"], common["seed"] = list(common["seed"]), 0
+        common["env_seed"], common["seed"] = check_list("seed", common["seed"], "an int or a sequence of ints"), 0
     options = {name: value for name, value in kwargs.items()
                if not (name in common or name in limits or name in FIXED or name == "render_mode")}
     # EnvPool's Atari always tells it
@@ -438,10 +459,38 @@ def _config(env_spec, common, limits):
     return {**common, **dict(sorted(limits.items())), **env_spec.options}
 
 
-def _unpacked(action, env_id):
-    """Returns actions and ids where both may be in a dict; ids given beside it count."""
-    if not isinstance(action, dict):
-        return action, env_id
-    if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
-        raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")
-    return action["action"], action.get("env_id") if env_id is None else env_id
+def _whole(actions):
+    """Returns an array of floats or bools as integers, as EnvPool casts them.
+
+    Raises:
+        ValueError: A value is no whole number.
+    """
+    with np.errstate(invalid="ignore"):
+        whole = actions.astype(np.int64)
+    wrong = whole != actions
+    if wrong.any():
+        raise ValueError(f"actions: expected whole numbers, got {actions[wrong].flat[0]}")
+    return whole
+
+
+def modules_of(module):
+    """Returns what is `registration` and `python` of EnvPool, for this module or the legacy one."""
+    registration = ModuleType("envpool.registration")
+    for name in (*_OF_REGISTRY, "make_gym", "EnvSpec", "GymnasiumEnvPool"):
+        setattr(registration, name, getattr(module, name))
+    registration.EnvRegistry, registration.registry = EnvRegistry, EnvRegistry(module)
+    python = ModuleType("envpool.python")
+    python.__path__ = []
+    python.envpool = ModuleType("envpool.python.envpool")
+    python.envpool.EnvPoolMixin = EnvPool
+    python.protocol = ModuleType("envpool.python.protocol")
+    for name in ("EnvPool", "EnvSpec", "GymnasiumEnvPool"):
+        setattr(python.protocol, name, globals()[name])
+        setattr(python, name, globals()[name])
+    # it needs dm_env
+    registration.__getattr__ = python.__getattr__ = python.protocol.__getattr__ = __getattr__
+    return registration, python
+
+
+_OF_REGISTRY = ("list_all_envs", "make", "make_dm", "make_gymnasium", "make_spec", "register")
+registration, python = modules_of(sys.modules[__name__])

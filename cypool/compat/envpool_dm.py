@@ -5,16 +5,33 @@ import numpy as np
 from dm_env import specs
 
 from cypool.compat.envpool import EnvPool, beside, int32
-from cypool.faces.dm import DmPool, observed_info, spec_of
+from cypool.faces import dm
+from cypool.faces.dm import DmPool, observed_info, tuple_type
 from cypool.faces.face import players_of
 from cypool.spec import Array, Discrete
 
-Players = namedtuple("Players", ["env_id"])
+Players = namedtuple("players", ["env_id"])
+
+
+def spec_of(description, name):
+    """Returns the dm_env spec of a description. Where all elements have the same bounds, these are scalars."""
+    return _with_scalars(dm.spec_of(description, name))
+
+
+def _with_scalars(spec):
+    if isinstance(spec, dict):
+        return {key: _with_scalars(part) for key, part in spec.items()}
+    if isinstance(spec, specs.DiscreteArray) or not isinstance(spec, specs.BoundedArray):
+        return spec
+    low, high = spec.minimum.flat[0], spec.maximum.flat[0]
+    if (spec.minimum != low).any() or (spec.maximum != high).any():
+        return spec
+    return specs.BoundedArray(spec.shape, spec.dtype, low, high, spec.name)
 
 
 def state_type(env_spec):
     """Returns the named tuple that EnvPool's dm observations are."""
-    return namedtuple("State", ["env_id", "players", "obs", *observed_info(env_spec)], rename=True)
+    return tuple_type("State", "env_id", "players", "obs", *observed_info(env_spec))
 
 
 def state_spec(env_spec, num_envs):
@@ -49,6 +66,10 @@ class DMEnvPool(EnvPool, DmPool):
     def observation_spec(self):
         """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
         return self.spec.observation_spec()
+
+    def action_spec(self):
+        """Returns the spec of a single environment's action."""
+        return self.spec.action_spec()
 
     def reward_spec(self):
         """Returns the spec of a single reward."""

@@ -3,6 +3,8 @@
 As `cypool.compat.envpool`, but `env_type="gym"` has the API of Gym before 0.26: `reset` returns observations only,
 `step` four things. CleanRL's and PufferLib's scripts are written for it.
 """
+import sys
+
 from cypool.compat import envpool
 from cypool.compat.envpool import (
     EnvPool,
@@ -19,7 +21,7 @@ from cypool.compat.envpool import (
 __version__ = "0.6.6"  # whose interface this is
 __all__ = [
     "EnvPool", "EnvSpec", "GymnasiumEnvPool", "LegacyEnvPool", "list_all_envs", "make", "make_dm", "make_gym",
-    "make_gymnasium", "make_spec", "register",
+    "make_gymnasium", "make_spec", "register", "registration",
 ]
 
 
@@ -31,3 +33,6 @@ def make(task_id, env_type, **kwargs):
 def make_gym(task_id, **kwargs):
     """Makes a batch of environments with the API of Gym before 0.26; arguments as in `make`."""
     return make(task_id, "gym", **kwargs)
+
+
+registration, python = envpool.modules_of(sys.modules[__name__])

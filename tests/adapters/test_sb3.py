@@ -1,8 +1,11 @@
 """Stable-Baselines3: cypool.adapters.sb3 beside SB3's own DummyVecEnv."""
+import functools
+
 import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.wrappers import RecordEpisodeStatistics
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
@@ -119,3 +122,126 @@ def test_pools_it_cannot_use():
         sb3.PoolVecEnv(cypool.make("CartPole-v1", num_envs=NUM, autoreset_mode="SameStep", batch_size=2))
     with pytest.raises(TypeError, match="^env: expected"):
         sb3.PoolVecEnv(cypool.make("CartPole-v1", "gym"))
+
+
+class Chatty(gymnasium.Wrapper):
+    """Tells now this and now that, as environments do."""
+
+    gain = 1.0
+
+    def reset(self, **kwargs):
+        self.steps = 0
+        obs, info = self.env.reset(**kwargs)
+        return obs, {**info, "start": {"obs": obs.copy(), "kind": {"name": "fresh"}}, "options": kwargs.get("options")}
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        self.steps += 1
+        info["steps"] = self.steps
+        if self.steps % 3 == 0:
+            info["third"] = {"steps": self.steps, "float": np.float32(self.steps), "text": "so it is", "none": None}
+        if self.steps % 4 == 0:
+            info["sizes"] = np.arange(self.steps)
+            info["_hidden"] = [self.steps]
+        return obs, reward, terminated, truncated, info
+
+    def times(self, factor, plus=0):
+        return self.gain * factor + plus
+
+
+def chatty(limit):
+    return Monitor(Chatty(gymnasium.make("CartPole-v1", max_episode_steps=limit)))
+
+
+def recording(limit):
+    return RecordEpisodeStatistics(Chatty(gymnasium.make("CartPole-v1", max_episode_steps=limit)))
+
+
+def equal(a, b):
+    """Whether two infos are equal in keys, values and types, but for times."""
+    if isinstance(a, dict):
+        assert isinstance(b, dict) and a.keys() == b.keys()
+        return all(key == "t" or equal(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.dtype == b.dtype and a.shape == b.shape and (a == b).all()
+    return type(a) is type(b) and a == b
+
+
+# SubprocVecEnv has the same, from interpreters that take seconds to start
+@pytest.mark.parametrize("factory, num_workers", [(chatty, 0), (recording, 2)])
+def test_infos_of_factories_are_those_of_sb3(factory, num_workers):
+    factories = [functools.partial(factory, limit) for limit in (5, 9, 500)]
+    ours = sb3.PoolVecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=num_workers))
+    theirs = DummyVecEnv(factories)
+
+    def infos_of(rows):
+        # cypool's own two
+        return [{key: value for key, value in row.items() if key not in ("env_id", "elapsed_step")} for row in rows]
+
+    try:
+        for env in (ours, theirs):
+            env.seed(3)
+            env.set_options({"low": -0.01, "high": 0.01})
+        assert (ours.reset() == theirs.reset()).all()
+        assert [row["env_id"] for row in ours.reset_infos] == [0, 1, 2]
+        assert equal(dict(enumerate(infos_of(ours.reset_infos))), dict(enumerate(theirs.reset_infos)))
+        ours.action_space.seed(0)
+        ends = 0
+        for _ in range(60):
+            actions = np.array([ours.action_space.sample() for _ in range(3)])
+            (obs, reward, done, infos), (obs2, reward2, done2, infos2) = ours.step(actions), theirs.step(actions)
+            assert (obs == obs2).all() and (reward == reward2).all() and (done == done2).all()
+            assert equal(dict(enumerate(infos_of(infos))), dict(enumerate(infos2)))
+            assert equal(dict(enumerate(infos_of(ours.reset_infos))), dict(enumerate(theirs.reset_infos)))
+            ends += done.sum()
+        assert ends > 15
+    finally:
+        ours.close()
+        theirs.close()
+
+
+@pytest.mark.parametrize("num_workers", [0, 1])
+def test_environments_of_factories_are_asked_where_they_are(num_workers):
+    factories = [functools.partial(chatty, 9), functools.partial(recording, 9)]
+    env = sb3.PoolVecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=num_workers))
+    try:
+        assert env.env_is_wrapped(Monitor) == [True, False] and env.env_is_wrapped(Chatty) == [True, True]
+        assert env.env_is_wrapped(Monitor, [1]) == [False] and env.env_is_wrapped(gymnasium.Env, 0) == [True]
+        assert env.env_is_wrapped(type(gymnasium.make("CartPole-v1").unwrapped)) == [False, False]
+        assert env.get_attr("gain") == [1.0, 1.0] and not env.has_attr("num_threads")
+        env.set_attr("gain", 2.5, 1)
+        assert env.get_attr("gain") == [1.0, 2.5]
+        assert env.env_method("get_wrapper_attr", "gain", indices=[1]) == [2.5]
+        assert env.env_method("times", 3, plus=1) == [4.0, 4.0]
+        env.reset()
+        with pytest.raises(ZeroDivisionError):
+            env.env_method("times", plus=1 // 1, factor=_Broken(), indices=0)
+        env.step_async([0, 0])
+        with pytest.raises(RuntimeError, match="in flight"):
+            env.get_attr("gain")
+        env.step_wait()
+        env.set_options([{"low": 0.0}, {}])
+        with pytest.raises(ValueError, match="^options: expected the same for all environments"):
+            env.reset()
+    finally:
+        env.close()
+
+
+class _Broken:
+    def __rmul__(self, other):
+        raise ZeroDivisionError
+
+
+def test_the_engines_statistics_beside_a_monitor():
+    factories = [functools.partial(chatty, 5), lambda: Chatty(gymnasium.make("CartPole-v1", max_episode_steps=5))]
+    env = sb3.PoolVecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", episode_statistics=True,
+                                                num_workers=0))
+    try:
+        assert env.env_is_wrapped(Monitor) == [True, True] and env.env_is_wrapped(Chatty) == [True, True]
+        env.reset()
+        for _ in range(5):
+            infos = env.step(np.zeros(2, int))[3]
+        assert [info["episode"]["l"] for info in infos] == [5, 5]
+        assert [info["episode"]["r"] for info in infos] == [5.0, 5.0]
+    finally:
+        env.close()

@@ -1,8 +1,11 @@
 """Tianshou: cypool.adapters.tianshou beside Tianshou's own DummyVectorEnv."""
+import functools
+
 import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.wrappers import RecordEpisodeStatistics
 from tianshou.algorithm import DQN, PPO
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
@@ -196,7 +199,7 @@ def test_infos_that_were_asked_for():
 def test_the_rest_of_a_vector_env():
     env = tianshou.make("CartPole-v1", num_envs=NUM)
     assert len(env) == NUM and env.action_space == [gymnasium.spaces.Discrete(2)] * NUM
-    assert env.get_env_attr("num_threads", [0]) == [env.pool.num_threads] and env.spec == [None] * NUM
+    assert env.get_env_attr("num_threads", [0]) == [env.pool.num_threads] and env.spec == [env.pool.spec] * NUM
     with pytest.raises(AttributeError, match="^set_env_attr"):
         env.set_env_attr("gravity", 1.0)
     assert env.seed([4, 5, 6, 7]) == [[4], [5], [6], [7]]
@@ -226,3 +229,91 @@ def test_single_env_is_gymnasiums(id):
             assert np.array_equal(got[0], want[0]) and got[1:4] == want[1:4] and type(got[2]) is bool
             over = got[2] or got[3]
     ours.close()
+
+
+class Chatty(gymnasium.Wrapper):
+    """Tells now this and now that, as environments do."""
+
+    gain = 1.0
+
+    def reset(self, **kwargs):
+        self.steps = 0
+        obs, info = self.env.reset(**kwargs)
+        return obs, {**info, "start": {"obs": obs.copy()}, "steps": 0}
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        self.steps += 1
+        info["steps"] = self.steps
+        if self.steps % 3 == 0:
+            info["third"] = {"text": "so it is"}
+        return obs, reward, terminated, truncated, info
+
+
+def chatty(limit):
+    return RecordEpisodeStatistics(Chatty(gymnasium.make("CartPole-v1", max_episode_steps=limit)))
+
+
+def plain(info):
+    """An info without what differs: the time, and our env_id, which Tianshou's own resets leave out."""
+    return {key: plain(value) if isinstance(value, dict) else np.asarray(value).tolist()
+            for key, value in info.items() if key not in ("t", "env_id")}
+
+
+def test_infos_of_factories_are_those_of_dummy_vector_env():
+    factories = [functools.partial(chatty, limit) for limit in (5, 9, 500)]
+    ours = tianshou.PoolVectorEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=0))
+    theirs = DummyVectorEnv(factories)
+    try:
+        assert ours.get_env_attr("gain", [1, 2]) == [1.0, 1.0]
+        ours.set_env_attr("gain", 2.0, 1)
+        assert ours.get_env_attr("gain") == [1.0, 2.0, 1.0]
+        (obs, infos), (obs2, infos2) = ours.reset(seed=3), theirs.reset(seed=3)
+        assert [row["env_id"] for row in infos] == [0, 1, 2]
+        # Tianshou passes one seed to all; the first environment is that of ours
+        assert plain(infos[0]) == plain(infos2[0]) and (obs[0] == obs2[0]).all()
+        for i in (1, 2):
+            assert plain(ours.reset(i, seed=[7 + i])[1][0]) == plain(theirs.reset(i, seed=7 + i)[1][0])
+        ends = 0
+        for t in range(40):
+            actions = np.array([t % 2, t // 2 % 2, 1])
+            got, want = ours.step(actions), theirs.step(actions)
+            assert all((a == b).all() for a, b in zip(got[:4], want[:4], strict=True))
+            assert [row["env_id"] for row in got[4]] == [0, 1, 2]
+            assert list(map(plain, got[4])) == list(map(plain, want[4]))
+            ended = np.flatnonzero(got[2] | got[3])
+            if len(ended):
+                (obs, infos), (obs2, infos2) = ours.reset(ended), theirs.reset(ended)
+                assert (obs == obs2).all() and list(map(plain, infos)) == list(map(plain, infos2))
+                ends += len(ended)
+        assert ends > 10
+    finally:
+        ours.close()
+        theirs.close()
+
+
+def test_infos_of_factories_that_were_asked_for():
+    pool = cypool.from_factories([functools.partial(chatty, 5)] * 3, autoreset_mode="SameStep", num_workers=0,
+                                 batch_size=1)
+    env = tianshou.PoolVectorEnv(pool, infos=["steps", "third", "elapsed_step"])
+    # whatever each environment tells, or does not
+    assert env.reset()[1].tolist() == [{"steps": 0, "env_id": i, "elapsed_step": 0} for i in range(3)]
+    for _ in range(3):
+        info = env.step(np.zeros(1, int), np.array([1]))[4]
+    assert info.tolist() == [{"steps": 3, "third": {"text": "so it is"}, "env_id": 1, "elapsed_step": 3}]
+    collector = Collector(cartpole_policy(), tianshou.PoolVectorEnv(cypool.from_factories(
+        [functools.partial(chatty, 5)] * 2, autoreset_mode="SameStep", num_workers=0)), VectorReplayBuffer(100, 2))
+    collector.reset()
+    collector.collect(n_step=20)
+    assert set(collector.buffer.info.steps[:10]) == {1, 2, 3, 4, 5}
+
+
+def test_a_seed_of_an_asynchronous_pool_leaves_nothing_in_flight():
+    env = tianshou.make("CartPole-v1", num_envs=NUM, batch_size=1)
+    assert env.seed(5) == [[5], [6], [7], [8]] and env.waiting_id == []
+    wanted = cypool.make("CartPole-v1", num_envs=NUM, seed=5)
+    wanted.reset()
+    want = wanted.step([1] * NUM)[0]
+    for i in (2, 0, 3, 1):
+        obs, _, _, _, info = env.step(np.array([1]), np.array([i]))
+        assert info["env_id"].tolist() == [i] and (obs[0] == want[i]).all()

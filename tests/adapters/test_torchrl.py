@@ -100,3 +100,19 @@ def evaluate(actor):
         data = env.rollout(500, actor, break_when_any_done=False)
     alive = data["next", "done"][..., 0].cumsum(1) == 0
     return alive.sum(1).float().mean().item() + 1
+
+
+def test_actions_that_are_dicts(walker):
+    env = torchrl.make("walker/Levers-v0", num_envs=NUM)
+    assert set(env.action_keys) == {("action", "push"), ("action", "lever")}
+    check_env_specs(env)
+    data = env.rollout(30, break_when_any_done=False)
+    twin = cypool.make("walker/Levers-v0", num_envs=NUM, autoreset_mode="SameStep")
+    twin.reset()
+    for t in range(30):
+        action = {name: data["action", name][:, t].numpy() for name in ("push", "lever")}
+        _, reward, terminated, truncated, _ = twin.step(action)
+        after = data["next"][:, t]
+        assert (after["reward"][:, 0].numpy() == reward.astype(np.float32)).all()
+        assert (after["done"][:, 0].numpy() == terminated | truncated).all()
+    assert set(data["action", "lever"].unique().tolist()) == {0, 1, 2} and data["next", "done"].any()

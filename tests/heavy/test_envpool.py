@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cypool
+import cypool.compat.envpool as ours
 from cypool.envs.atari import reference
 from cypool.testing import check_parity
 
@@ -84,3 +85,37 @@ def test_discounts_are_envpools(options):
         discounts.append(step.discount)
     assert 0 < np.mean(discounts) < 1
     ours.close()
+
+
+def test_the_modules_have_the_same_names():
+    assert set(envpool.__all__) <= set(ours.__all__)
+    for name in ("EnvRegistry", "EnvSpec", "GymnasiumEnvPool", "DMEnvPool", "list_all_envs", "make", "make_dm",
+                 "make_gym", "make_gymnasium", "make_spec", "register", "registry"):
+        assert hasattr(envpool.registration, name) and hasattr(ours.registration, name), name
+    for name in ("list_all_envs", "make", "make_dm", "make_gymnasium", "make_spec", "register"):
+        assert hasattr(envpool.registration.registry, name) and hasattr(ours.registration.registry, name), name
+    for name in ("DMEnvPool", "EnvPool", "EnvSpec", "GymnasiumEnvPool"):
+        assert hasattr(envpool.python.protocol, name) and hasattr(ours.python.protocol, name), name
+
+
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1", "Pong-v5", "FrozenLake-v1", "HalfCheetah-v5", "Catch-v0"])
+def test_bounds_of_dm_specs(id):
+    mine, theirs = ours.make_dm(id), envpool.make_dm(id)
+    for got, want in ((mine.observation_spec().obs, theirs.observation_spec().obs),
+                      (mine.action_spec(), theirs.action_spec())):
+        assert type(got) is type(want) and got.shape == want.shape
+        assert got.minimum.shape == want.minimum.shape and got.maximum.shape == want.maximum.shape
+        # where our dtype is another one
+        assert np.allclose(got.minimum, want.minimum, rtol=1e-6) and np.allclose(got.maximum, want.maximum, rtol=1e-6)
+
+
+# EnvPool's spaces
+@pytest.mark.filterwarnings("ignore:.*precision lowered by casting")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.bool_, np.uint8])
+def test_discrete_actions_in_other_dtypes(dtype):
+    actions = np.array([1, 0, 1])
+    for make in (envpool.make_gymnasium, ours.make_gymnasium):
+        env, twin = (make("CartPole-v1", num_envs=3) for _ in "12")
+        env.reset()
+        twin.reset()
+        assert (env.step(actions.astype(dtype))[0] == twin.step(actions)[0]).all()

@@ -79,7 +79,7 @@ def played_by_envpool(id, seed, options, num_steps=100):
         # with its engines, also where it crashed
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.wait(300)
         # it may have crashed, too
         if played.exists():
             break

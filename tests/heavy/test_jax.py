@@ -21,7 +21,7 @@ def test_outputs_are_taken_without_a_copy(id):
     obs, reward, terminated, truncated, info = env.step(np.zeros(6, int))
     assert is_shared(obs) and is_shared(terminated) and is_shared(truncated) and is_shared(info["elapsed_step"])
     # without this JAX makes singles of doubles
-    with jax.enable_x64(True):
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         assert is_shared(reward)
 
 

@@ -194,6 +194,40 @@ def test_another_device_gets_copies_from_two_buffers():
     assert places[0] == places[2] != places[1] == places[3]
 
 
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_batches_of_errors_are_not_filled_again(walker, mode):
+    env = cypool.make("walker/Trouble-v0", num_envs=NUM, autoreset_mode=mode, num_threads=2).torch("meta")
+    twin = cypool.make("walker/Trouble-v0", num_envs=NUM, autoreset_mode=mode)
+    env.reset()
+    twin.reset()
+    kept = []
+    for t in range(6):
+        # every second step fails in one environment
+        actions = torch.tensor([t % 2] + [0] * (NUM - 1))
+        for each in (env, twin) if t % 2 else ():
+            with pytest.raises(cypool.EnvError) as caught:
+                each.step(actions)
+            kept.append(caught.value.batch)
+        if t % 2 == 0:
+            env.step(actions)
+            twin.step(actions)
+    buffers = [array for buffer in env._buffers for array in (*buffer.arrays[0].values(), *buffer.arrays[1:])]
+    for got, want in zip(kept[::2], kept[1::2], strict=True):
+        arrays = [*got[0].values(), *got[1:4]]
+        for array, expected in zip(arrays, [*want[0].values(), *want[1:4]], strict=True):
+            assert isinstance(array, np.ndarray) and array.tobytes() == expected.tobytes()
+            assert not any(np.shares_memory(array, buffer) for buffer in buffers)
+
+
+def test_actions_of_tensors_in_a_dict(walker):
+    env, twin = cypool.make("walker/Levers-v0", num_envs=2).torch(), cypool.make("walker/Levers-v0", num_envs=2)
+    env.reset()
+    twin.reset()
+    actions = {"push": torch.ones(2, 3) / 2, "lever": torch.tensor([0, 2])}
+    got, want = env.step(actions), twin.step({name: part.numpy() for name, part in actions.items()})
+    assert (got[0].numpy() == want[0]).all() and got[1].tolist() == want[1].tolist() == [0.5, 2.5]
+
+
 @pytest.mark.parametrize("kwargs", [{"batch_size": 2}, {"normalize_obs": True}])
 def test_another_device_without_buffers(kwargs):
     env = cypool.make("CartPole-v1", num_envs=NUM, **kwargs).torch("meta")

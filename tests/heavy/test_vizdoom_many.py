@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+from waiting import LIMIT, join
 
 import cypool
 from cypool.envs.vizdoom import assets
@@ -85,10 +86,11 @@ def test_engines_of_matches_killed_at_any_moment(tmp_path, monkeypatch):
         env.reset()
         killer = threading.Thread(target=kill)
         killer.start()
-        restarts = 0
+        restarts, end = 0, time.monotonic() + 2 * LIMIT
         try:
             # on a slow machine it is mostly those which start that are killed, and these are not told
             while len(kills) < 40 or restarts <= 10:
+                assert time.monotonic() < end, f"{len(kills)} kills and {restarts} restarts within {2 * LIMIT} s"
                 try:
                     batch = env.step(np.zeros((2, 2, 3), np.int8))
                     assert not (batch[3] & ~batch[4]["engine_restarted"]).any()
@@ -99,7 +101,7 @@ def test_engines_of_matches_killed_at_any_moment(tmp_path, monkeypatch):
                 restarts += batch[4]["engine_restarted"].sum()
         finally:
             done.set()
-            killer.join()
+            join(killer)
         env.reset()
         assert not env.step(np.zeros((2, 2, 3), np.int8))[3].any()
     assert_nothing_left(tmp_path)
@@ -130,9 +132,10 @@ def test_engines_stopped_at_any_moment(tmp_path, monkeypatch):
         env.reset()
         stopper = threading.Thread(target=stop)
         stopper.start()
-        restarts = 0
+        restarts, end = 0, time.monotonic() + 2 * LIMIT
         try:
             while len(stops) < 40 or restarts < 3:
+                assert time.monotonic() < end, f"{len(stops)} stops and {restarts} restarts within {2 * LIMIT} s"
                 try:
                     batch = env.step(rng.integers(0, 4, 4))
                 except cypool.EnvError as error:
@@ -142,7 +145,7 @@ def test_engines_stopped_at_any_moment(tmp_path, monkeypatch):
                 restarts += batch[4]["engine_restarted"].sum()
         finally:
             done.set()
-            stopper.join()
+            join(stopper)
         env.reset()
         assert not env.step([0] * 4)[3].any()
     assert_nothing_left(tmp_path)

@@ -253,8 +253,6 @@ def test_errors(walker):
     with pytest.raises(jax.errors.JaxRuntimeError, match="ValueError: actions: expected integers in"):
         jax.block_until_ready(jax.jit(step)(handle, np.full(NUM, 2)))
     assert (np.asarray(step(handle, np.zeros(NUM, int))[1][4]["elapsed_step"]) == 1).all()
-    with pytest.raises(ValueError, match="^xla: expected a pool of another face"):
-        cypool.make("CartPole-v1", "dm").xla()
     functions = cypool.make("CartPole-v1", num_envs=4, batch_size=2).xla()
     with pytest.raises(ValueError, match="^reset: expected a synchronous pool"):
         functions.reset(functions.handle)
@@ -386,3 +384,22 @@ trouble.set_gate(True)
 print(recv(handle)[1][4]["elapsed_step"])
 """)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[1]\n", "")
+
+
+@pytest.mark.parametrize("make", [cypool.make_dm, envpool.make_dm])
+@pytest.mark.parametrize("id", ["CartPole-v1", "FrozenLake-v1"])
+def test_time_steps_of_dm(make, id):
+    envs, twins = ([make(id, num_envs=NUM, seed=seed, max_episode_steps=5) for seed in (1, 9)] for _ in "12")
+    for each in (*envs, *twins):
+        each.reset()
+    actions = np.arange(12 * NUM).reshape(12, NUM) % 2
+    functions = envs[0].xla()
+    handle, steps = jax.lax.scan(functions.step, functions.handle, actions)
+    for t in range(12):
+        same(jax.tree.map(lambda array, t=t: array[t], steps), twins[0].step(actions[t]))
+    assert type(steps).__name__ == "TimeStep" and (np.asarray(steps.step_type) == 2).any()
+    # two pools, whose time steps are alike
+    handles = jax.numpy.stack([handle, envs[1].xla().handle])
+    _, steps = jax.vmap(functions.step)(handles, actions[:2])
+    for k in range(2):
+        same(jax.tree.map(lambda array, k=k: array[k], steps), twins[k].step(actions[k]))

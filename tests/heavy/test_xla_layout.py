@@ -55,7 +55,8 @@ def remarks(folder, header):
     (folder / "both.cpp").write_text("\n".join(lines) + "\n")
     compiler = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX"))
     return subprocess.run([*compiler, "-std=c++20", "-fsyntax-only", "-Winvalid-offsetof", "-I", folder,
-                           "-I", jax.ffi.include_dir(), folder / "both.cpp"], capture_output=True, text=True).stderr
+                           "-I", jax.ffi.include_dir(), folder / "both.cpp"], capture_output=True, text=True,
+                          timeout=300).stderr
 
 
 def test_same_layout(tmp_path):
