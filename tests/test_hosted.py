@@ -1,4 +1,5 @@
 """Environments of Python in worker processes: what Gymnasium's vector environments give, and nothing that hangs."""
+import copy
 import gc
 import os
 import pickle
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from functools import partial
 from pathlib import Path
 
@@ -234,6 +236,154 @@ def test_action_spaces(action_space):
         compare(env, SyncVectorEnv([partial(Several, action_space)] * 2), 150)
 
 
+class Sampler(gymnasium.Env):
+    """Shows samples of any space, and says what it was given."""
+
+    def __init__(self, observation_space, action_space):
+        # others have the same object
+        self.observation_space, self.action_space = copy.deepcopy((observation_space, action_space))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.observation_space.seed(int(self.np_random.integers(1000)))
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        return self.observation_space.sample(), 0.5, False, self.np_random.random() < 0.2, {"given": repr(action)}
+
+
+@pytest.mark.parametrize("space", [
+    spaces.Box(0, 1, (3,), np.bool_), spaces.Box(0, 1, (), np.bool_), spaces.Box(-1, 1, (2,), np.float16),
+    spaces.Box(0, 2**64 - 1, (2,), np.uint64), spaces.Box(-2**63, 2**63 - 1, (2,), np.int64),
+    spaces.MultiBinary([2, 3]), spaces.MultiDiscrete([[2, 3], [4, 5]], dtype=np.int32),
+    spaces.MultiDiscrete([3, 4], start=[-1, 5]), spaces.Discrete(3, start=2**62), spaces.Discrete(5, dtype=np.uint8),
+    spaces.Box(-1, 1, (1,) * 7 + (2,), np.float32), spaces.Box(-1, 1, (), np.float32),
+], ids=lambda space: str(space).replace("\n", ""))
+def test_spaces_of_all_kinds(space):
+    factories = [partial(Sampler, spaces.Dict(a=space, b=spaces.Tuple([space]).spaces[0]), space)] * 2
+    compare(cypool.from_factories(factories, num_workers=0), SyncVectorEnv(factories), 60)
+
+
+@pytest.mark.parametrize("space", [spaces.Box(-1, 1, (2, 0)), spaces.Box(-1, 1, (1,) * 9), spaces.Tuple([]),
+                                   spaces.Tuple([spaces.Tuple([spaces.Discrete(2)])])], ids=str)
+def test_spaces_that_are_refused(space):
+    for kinds, name in [((space, spaces.Discrete(2)), "observation"), ((spaces.Discrete(2), space), "action")]:
+        with pytest.raises(ValueError, match=rf"{name}_space.*: expected|{name}_space: shape: expected"):
+            cypool.from_factories([partial(Sampler, *kinds)], num_workers=0)
+
+
+def test_actions_of_bool():
+    space = spaces.Box(0, 1, (2,), np.bool_)
+    with cypool.from_factories([partial(Sampler, spaces.Discrete(2), space)] * 2, num_workers=0) as env:
+        env.reset()
+        for actions in ([[True, False], [False, False]], [[1, 0], [0, 0]], np.array([[1.0, 0], [0, 0]])):
+            assert env.step(actions)[4]["given"][0] == "array([ True, False])"
+            env.reset()
+        with pytest.raises(ValueError, match=r"actions: expected values in \[False, True\], got 2 in row 1"):
+            env.step([[0, 0], [0, 2]])
+        with pytest.raises(TypeError, match="actions: expected bool, got <U1"):
+            env.step([["a", "b"]] * 2)
+
+
+class Seeder(Trouble):
+    """Shows the seed of each reset, or -1; without one it takes its own."""
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=7 if seed is None else seed)
+        return np.array([-1 if seed is None else seed, self.np_random.integers(1000)]), {}
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_seeds_of_the_first_reset(num_workers):
+    factories = [Seeder] * 3
+    reference = SyncVectorEnv(factories)
+    for seed, shown in [(None, [-1] * 3), (5, [5, 6, 7]), ([3, None, 4], [3, -1, 4])]:
+        with cypool.from_factories(factories, num_workers=num_workers, seed=seed) as env:
+            first = env.reset()[0]
+            assert first[:, 0].tolist() == shown and same(first, reference.reset(seed=seed)[0])
+            assert env.reset()[0][:, 0].tolist() == [-1] * 3
+            with pickle.loads(pickle.dumps(env)) as copied:
+                assert same(copied.reset()[0], first)
+    with cypool.from_factories(factories, num_workers=num_workers, batch_size=2) as env:
+        assert env.reset()[0][:, 0].tolist() == [-1] * 2
+
+
+class Oddity(Trouble):
+    """Env 1 tells what `value` says, and others what they should."""
+
+    observation_space = spaces.Dict(small=spaces.Box(0, 255, (2,), np.uint8), real=spaces.Box(-9, 9, (), np.float32))
+
+    def __init__(self, number, observation=None, info=None):
+        super().__init__(number)
+        self.observation, self.info = observation, info
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return {"small": np.zeros(2, np.uint8), "real": 0.5}, {}
+
+    def step(self, action):
+        observation, info = {"small": [self.number, 1], "real": self.number}, {"x": self.number}
+        if self.number == 1:
+            observation.update(self.observation or {})
+            info = info if self.info is None else self.info()
+        return observation, 1.0, False, action == TELL_NONSENSE, info
+
+
+def itself():
+    info = {}
+    info["itself"] = info
+    return info
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("observation, info, message", [
+    (None, list, r"TypeError: info: expected a dict, got \[\]"),
+    (None, lambda: 5, "TypeError: info: expected a dict, got 5"),
+    (None, lambda: {"x": threading.Lock()}, "TypeError: info: expected what can be pickled: cannot pickle '_thread"),
+    (None, lambda: {"x": bytes(1 << 24)}, "ValueError: info: expected at most .* bytes when pickled"),
+    (None, itself, "ValueError: info: expected dicts in dicts at most 100 deep"),
+    ({"small": np.array([300, 1])}, None, "ValueError: observation 'small': expected values that uint8 has"),
+    ({"small": [-1, 1]}, None, "ValueError: observation 'small': expected values that uint8 has"),
+    ({"small": [0.5, 1]}, None, "ValueError: observation 'small': expected values that uint8 has"),
+    ({"small": [[1, 1]]}, None, r"ValueError: observation 'small': expected shape \(2,\)"),
+    ({"real": 1j}, None, "ComplexWarning|ValueError: observation 'real': expected values that float32 has"),
+    ({"real": "1"}, None, "ValueError: observation 'real': expected values that float32 has"),
+    ({"real": None}, None, "ValueError: observation 'real': expected values that float32 has"),
+])
+def test_an_oddity_costs_its_own_row(observation, info, message, num_workers):
+    factories = [partial(Oddity, i, observation, info) for i in range(3)]
+    with cypool.from_factories(factories, num_workers=num_workers) as env:
+        env.reset()
+        with pytest.raises(cypool.EnvError, match=f"env 1: .*({message})") as caught:
+            env.step([GO] * 3)
+        assert caught.value.causes.keys() == {1}
+        obs, _, _, truncated, infos = caught.value.batch
+        assert obs["small"].tolist() == [[0, 1], [0, 0], [2, 1]] and truncated.tolist() == [False, True, False]
+        assert infos["x"].tolist() == [0, 0, 2] and infos["_x"].tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("info, expected", [
+    (lambda: {"x": np.ones(2)}, [0, np.ones(2), 2]),
+    (lambda: {"x": "word"}, [0, "word", 2]),
+    (lambda: {"x": None}, [0, None, 2]),
+    (lambda: {"x": 2**70}, [0, 2**70, 2]),
+    (lambda: {"x": {"y": 1}}, [0, {"y": 1}, 2]),
+    (lambda: {"x": 1, "final": 3, "told": 4, "final_obs": 5, "players": 6, 7: 8}, [0, 1, 2]),
+    (lambda: types.MappingProxyType({"x": 1}), [0, 1, 2]),
+])
+def test_infos_that_do_not_fit_together(info, expected, mode):
+    factories = [partial(Oddity, i, None, info) for i in range(3)]
+    with cypool.from_factories(factories, num_workers=0, autoreset_mode=mode) as env:
+        env.reset()
+        for action in (GO, TELL_NONSENSE):
+            infos = env.step([action] * 3)[4]
+            if action == TELL_NONSENSE and mode == "SameStep":
+                infos = infos["final_info"]
+            assert same([x.item() if isinstance(x, np.generic) else x for x in infos["x"]], expected)
+            assert infos["_x"].all()
+
+
 @pytest.mark.parametrize("num_workers", WORKERS)
 def test_asynchronous_trajectories_equal_synchronous_ones(num_workers):
     length, num_envs = 60, 5
@@ -439,6 +589,132 @@ def test_a_process_that_hangs_is_replaced(batch_size):
     env.close()
 
 
+def stop(pid):
+    """Stops a process, and waits until it is."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: b"T (stopped)" in Path(f"/proc/{pid}/status").read_bytes())
+
+
+@pytest.mark.parametrize("num_workers", [1, 2])
+def test_a_process_that_is_stopped_is_replaced(num_workers):
+    env = cypool.from_factories([partial(Trouble, i) for i in range(2)], num_workers=num_workers, worker_timeout=2)
+    env.reset()
+    stop(children(nursery_of())[0])
+    env.send([GO, GO])
+    with pytest.raises(cypool.EnvError, match="env 0: WorkerError: not done within worker_timeout=2 s") as caught:
+        env.recv(timeout=60)
+    assert len(caught.value.causes) == 3 - num_workers
+    assert env.reset()[0].tolist() == [[0, 0], [0, 1]]
+    # a reset is done by the next process; the newest is the last
+    stop(children(nursery_of())[-1])
+    env.async_reset()
+    assert env.recv(timeout=60)[0].tolist() == [[0, 0], [0, 1]]
+    # what else is asked for fails
+    stop(children(nursery_of())[-1])
+    with pytest.raises(cypool.WorkerError, match="not done within worker_timeout=2 s"):
+        env.save([0])
+    env.close()
+
+
+def test_a_process_that_hangs_while_others_answer():
+    env = cypool.from_factories([partial(Trouble, i) for i in range(2)], batch_size=1, worker_timeout=2)
+    env.async_reset()
+    env.recv()
+    env.recv()
+    env.send([GO, HANG], [0, 1])
+    end = time.monotonic() + 60
+    with pytest.raises(cypool.EnvError, match="env 1: WorkerError: not done within worker_timeout=2 s"):
+        while time.monotonic() < end:
+            assert env.recv(timeout=60)[4]["env_id"].tolist() == [0]
+            env.send([GO], [0])
+    env.close()
+
+
+class Noting(Trouble):
+    """Leaves a file where it is stepped before its first reset."""
+
+    was_reset = False
+
+    def __init__(self, number, folder):
+        super().__init__(number)
+        self.folder = folder
+
+    def reset(self, *, seed=None, options=None):
+        self.was_reset = True
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action):
+        if not self.was_reset:
+            (self.folder / str(self.number)).touch()
+        return super().step(action)
+
+
+def test_a_step_that_was_given_up_is_not_done_by_the_next_process(tmp_path):
+    env = cypool.from_factories([partial(Noting, i, tmp_path) for i in range(3)], num_workers=1)
+    env.reset()
+    with pytest.raises(cypool.EnvError, match="exit status 3") as caught:
+        env.step([EXIT, GO, GO])
+    assert caught.value.causes.keys() == {0, 1, 2}
+    # the new process comes to the desk of env 1 before it resets env 2
+    assert env.reset([2])[0].tolist() == [[0, 2]]
+    assert not list(tmp_path.iterdir())
+    assert env.step([GO] * 3)[0].tolist() == [[0, 0], [0, 1], [1, 2]]
+    env.close()
+
+
+def interrupt():
+    """What a Pestered becomes: the first times Ctrl-C comes meanwhile."""
+    interrupt.left -= 1
+    if interrupt.left >= 0:
+        signal.raise_signal(signal.SIGINT)
+    return "unpickled"
+
+
+class Pestered:
+    def __reduce__(self):
+        return interrupt, ()
+
+
+class Interrupted(KeyboardInterrupt):
+    """A Ctrl-C, and another one when somebody looks at it."""
+
+    def __reduce__(self):
+        signal.raise_signal(signal.SIGINT)
+        return KeyboardInterrupt, ()
+
+
+class Impatient(Trouble):
+    def step(self, action):
+        if action == RAISE:
+            raise Interrupted
+        *result, info = super().step(GO)
+        if action == HANG:
+            info["thing"] = Pestered()
+        return *result, info
+
+
+def test_one_ctrl_c_after_another():
+    env = cypool.from_factories([partial(Impatient, i) for i in range(3)], num_workers=0)
+    env.reset()
+    env.send([GO, RAISE, GO])
+    with pytest.raises(KeyboardInterrupt):
+        env.recv(timeout=60)
+    with pytest.raises(cypool.EnvError, match="env 1: WorkerError: it raised Interrupted") as caught:
+        env.recv(timeout=60)
+    assert caught.value.batch[0].tolist() == [[1, 0], [0, 0], [1, 2]]
+    assert isinstance(caught.value.causes[1].__cause__, Interrupted)
+    assert env.step([GO] * 3)[0].tolist() == [[2, 0], [0, 1], [2, 2]]
+    # while an answer is read
+    interrupt.left = 2
+    env.send([GO, GO, HANG])
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            env.recv(timeout=60)
+    obs, *_, info = env.recv(timeout=60)
+    assert obs.tolist() == [[3, 0], [1, 1], [3, 2]] and info["thing"].tolist() == [None, None, "unpickled"]
+    env.close()
+
+
 def test_ctrl_c(run_python):
     done = run_python("""
 import os, signal, tempfile, cypool, gymnasium
@@ -473,6 +749,28 @@ for batch_size in (2, 1):
     env.close()
 """)
     assert done.stdout == "[1 1]\n[1]\n" and done.stderr == "", done.stderr
+
+
+@pytest.mark.parametrize("closed", [[0], [1, 2], [0, 1, 2]], ids=str)
+@pytest.mark.parametrize("start_method", ["forkserver", "spawn"])
+def test_without_standard_files(tmp_path, closed, start_method):
+    said = tmp_path / "said"
+    code = f"""
+import os
+for fd in {closed}:
+    os.close(fd)
+try:
+    import cypool
+    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, start_method="{start_method}") as env:
+        env.reset()
+        done = str(env.step([0, 1])[1].tolist())
+except BaseException as error:
+    done = repr(error)
+with open({str(said)!r}, "w") as file:
+    file.write(done)
+"""
+    subprocess.run([sys.executable, "-c", code], timeout=300, stdin=subprocess.DEVNULL)
+    assert said.read_text() == "[1.0, 1.0]"
 
 
 @pytest.mark.parametrize("way", ["os.kill(os.getpid(), 9)", "os.killpg(0, 15)", "os._exit(0)", "sys.exit()",
@@ -655,7 +953,7 @@ def fail():
     ([Nested], ValueError, r"observation_space\['a'\]: expected a Box"),
     ([Trouble, Wide], ValueError, "expected the same observation_space everywhere, but env 0 has"),
     ([Trouble, fail], ArithmeticError, "no environment today"),
-    ([Trouble, int], AttributeError, "int"),
+    ([Trouble, int], TypeError, "factories: expected functions that return a gymnasium.Env, got 0"),
     ([Trouble, 3], TypeError, "factories: expected"),
     ([], TypeError, "factories: expected"),
     (Trouble, TypeError, "factories: expected"),

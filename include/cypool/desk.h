@@ -28,7 +28,7 @@ struct alignas(64) Post {
     std::atomic<uint32_t> made;   // it has made its environments
     int32_t status;               // with which it ended, as os.waitpid has it
     uint64_t letter_bytes;        // in the area of its first environment: why it could not start
-    std::atomic<int64_t> since;   // when it began to start, ns
+    std::atomic<int64_t> since;   // when it last began or finished something: to start, a task; ns
 };
 
 // A task of an environment and its answer; one cache line. Whose turn it is to write, `state` says.
@@ -38,7 +38,7 @@ struct alignas(64) Desk {
     uint64_t seed;
     uint64_t letter_bytes;  // of what is pickled: the way there options or a call, the way back infos or an error
     double reward;
-    std::atomic<int64_t> since;  // when the work began, ns
+    std::atomic<int64_t> since;  // when it was posted, ns; only if tasks have a time limit
     bool seeded;
     bool resets;        // a reset follows if the episode ends
     bool last;          // it does, by the pool's limit

@@ -22,7 +22,7 @@ cdef class Hosted(Env):
     cdef object told                 # (info, final info), or None
 
     cdef int take(self) except -1
-    cdef object call(self, str name, tuple args=*)
+    cdef object call(self, str name, tuple args=*, dict kwargs=*)
 
 
 cdef class Workers(Elsewhere):
@@ -30,7 +30,8 @@ cdef class Workers(Elsewhere):
     cdef readonly Area area
     cdef Places places
     cdef Stage stage                 # without processes: where environments are stepped
-    cdef object nursery              # subprocess.Popen
+    cdef int nursery                 # the process that starts them; 0: there is none, or it has ended
+    cdef int nursery_status          # with which it did, as os.waitpid has it
     cdef object channel              # socket to it
     cdef int setup_fd
     cdef int64_t timeout_ns          # 0: none
@@ -39,6 +40,11 @@ cdef class Workers(Elsewhere):
     cdef vector[int32_t] sent        # ids of tasks that are not taken
     cdef vector[int32_t] called      # workers to be told
     cdef uint32_t deaths             # as the bell had them last
+    # where tasks have a time limit
+    cdef int64_t looked_at           # when workers were last looked at, ns
+    cdef vector[int64_t] suspected   # of each worker when it was first found to take too long; 0: it was not
+    cdef list verdicts               # of each worker the error for which it is being ended, or None
+    cdef vector[int64_t] condemned   # and since when
     cdef int pid
     cdef bint closed
 
@@ -48,6 +54,10 @@ cdef class Workers(Elsewhere):
     cdef int take_finished(self, int32_t* ids, int most) except -1
     cdef int64_t slice_ns(self) noexcept nogil
     cdef int look_after(self, bint thoroughly) except -1
+    cdef bint nursery_ended(self, int64_t timeout_ns) noexcept nogil
+    cdef void kill_nursery(self) noexcept nogil
+    cdef int judge(self) except -1
+    cdef object verdict(self, int worker, int64_t now)
     cdef int bury(self, int worker) except -1
     cdef int give_up(self, Hosted env, object error) except -1
     cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil

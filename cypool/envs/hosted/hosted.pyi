@@ -3,7 +3,8 @@ from typing import Any
 
 from cypool.env import Elsewhere, Env
 
-class Hosted(Env): ...
+class Hosted(Env):
+    def ask(self, function: Any, *args: Any, **kwargs: Any) -> Any: ...
 
 class Workers(Elsewhere):
     @property

@@ -6,15 +6,21 @@ caller's thread (`Workers.finished`), and only then does the engine step the env
 import os
 import pickle
 import socket
-import subprocess
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.errno cimport ECHILD, errno
+from libc.signal cimport SIGKILL
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
-from posix.unistd cimport getpid
+from posix.signal cimport kill
+from posix.unistd cimport getpid, usleep
+from posix.wait cimport WNOHANG, waitpid
 
+from cypool.arguments import check_int
+from cypool.arguments import shown as shown_value
 from cypool.envs.hosted import nursery, spaces
 from cypool.errors import WorkerError
+from cypool.state import Pickled
 
 from cypool.engine.park cimport now_ns, park
 from cypool.env cimport Elsewhere, Env, Slot
@@ -24,6 +30,7 @@ from cypool.envs.hosted.stage cimport Area, Desk, Places, Post, Stage
 cdef enum:
     SLICE_NS = 100_000_000           # how long to sleep before looking after the workers, and for signals
 
+cdef int64_t SECOND = 1_000_000_000  # in ns
 
 # what a start may take at least, with a timeout, s
 cdef double START = 60
@@ -59,15 +66,20 @@ cdef class Hosted(Env):
         return 0
 
     cdef object save(self):
-        own = self.call("save")
+        own = Pickled(self.call("save"))
         first, last = self.places.letter_bytes, self.places.letter_bytes + self.places.second
         return own, (<bytes>self.place[first:last]), self.seed_to_come
 
     cdef int load(self, object state) except -1:
+        if not isinstance(state, (tuple, list)) or len(state) != 3:
+            raise ValueError(f"expected a state of a hosted environment, got {shown_value(state)}")
         own, shown, seed = state
-        if not isinstance(own, bytes) or not isinstance(shown, bytes) or <size_t>len(shown) != self.places.second:
-            raise ValueError("expected a state of a hosted environment")
-        self.call("load", (own,))
+        # plain bytes may come from a file that promises to run no code
+        if type(own) is not Pickled or type(shown) is not bytes or <size_t>len(shown) != self.places.second:
+            raise ValueError("expected a state of a hosted environment, as it was saved or unpickled")
+        if seed is not None:
+            seed = check_int("seed", seed, 0, 2**64 - 1)
+        self.call("load", (bytes(own),))
         memcpy(self.place + self.places.letter_bytes, <const char*>(<bytes>shown), len(shown))
         self.seed_to_come = seed
         self.lost = self.failed = False
@@ -80,32 +92,47 @@ cdef class Hosted(Env):
             raise NotImplementedError("render: expected an environment made with render_mode='rgb_array'")
         return self.call("render")
 
+    def ask(self, function, *args, **kwargs):
+        """Calls a function with the environment, where that is; returns what it returns."""
+        return self.call("ask", (function, *args), kwargs)
+
     cdef int take(self) except -1:
         """Reads what the answer says besides numbers."""
+        told = problem = None
+        # first all that may run Python code, and so be interrupted: then the answer is there next time
+        if self.desk.failed:
+            if self.workers.stage is not None:
+                # there was no memory to keep it
+                problem = self.workers.stage.raised.get(self.env_id, MemoryError())
+            else:
+                problem = _read(self.workers.area.letter(self.env_id, self.desk.letter_bytes))
+            if isinstance(problem, KeyboardInterrupt):
+                # the engine would take it for another Ctrl-C
+                problem = _caused(problem)
+        elif self.desk.letter_bytes > 0:
+            try:
+                told = pickle.loads(self.workers.area.letter(self.env_id, self.desk.letter_bytes))
+            except Exception as error:
+                problem = RuntimeError(f"what it told does not unpickle: {error}")
+        if self.workers.stage is not None:
+            self.workers.stage.raised.pop(self.env_id, None)
         self.sent = False
         self.error = None
         self.desk.state.store(IDLE)
-        if not self.desk.failed:
-            if self.desk.letter_bytes > 0:
-                try:
-                    self.told = pickle.loads(self.workers.area.letter(self.env_id, self.desk.letter_bytes))
-                except Exception as error:
-                    self.workers.give_up(self, RuntimeError(f"what it told does not unpickle: {error}"))
-        elif self.workers.stage is not None:
-            # the exception itself, for debuggers
-            self.workers.give_up(self, self.workers.stage.raised.pop(self.env_id))
+        if problem is not None:
+            self.workers.give_up(self, problem)
         else:
-            self.workers.give_up(self, _read(self.workers.area.letter(self.env_id, self.desk.letter_bytes)))
+            self.told = told
         return 0
 
-    cdef object call(self, str name, tuple args=()):
+    cdef object call(self, str name, tuple args=(), dict kwargs=None):
         """Has a method of the environment called, and waits."""
         cdef bint loads = name == "load"
         cdef Workers workers = self.workers
         workers.settle(self)
         if self.lost and not loads:
             raise WorkerError(f"env {self.env_id} has lost its episode with its process: reset it first")
-        letter = pickle.dumps((name, args, {}), pickle.HIGHEST_PROTOCOL)
+        letter = pickle.dumps((name, args, kwargs or {}), pickle.HIGHEST_PROTOCOL)
         self.desk.letter_bytes = workers.area.write_letter(self.env_id, letter, self.places.letter_bytes)
         self.desk.task = CALL
         self.error = self.told = None
@@ -118,8 +145,10 @@ cdef class Hosted(Env):
         self.failed = False
         self.error = self.told = None
         if error is not None:
-            if name in ("save", "load") and not isinstance(error, WorkerError):
-                raise NotImplementedError(f"{name}: env {self.env_id} does not pickle: {error}") from error
+            if name == "save" and not isinstance(error, WorkerError):
+                raise NotImplementedError(f"save: env {self.env_id} does not pickle: {error}") from error
+            if loads and not isinstance(error, WorkerError):
+                raise ValueError(f"its pickle cannot be loaded: {type(error).__name__}: {error}") from error
             raise error
         return told[0]
 
@@ -132,7 +161,7 @@ cdef class Workers(Elsewhere):
         num_workers: How many processes; environments are dealt out in blocks. 0: none, the environments are stepped
             here, one after the other, by whoever waits for them.
         start_method: "forkserver" or "spawn".
-        timeout: Seconds that a step or a reset may take; None: any time.
+        timeout: Seconds that a worker may take for a step or a reset; None: any time.
         preload: Names of modules to import before processes are forked.
 
     Raises:
@@ -148,9 +177,12 @@ cdef class Workers(Elsewhere):
         self.setup_fd = -1
         self.timeout_ns = 0 if timeout is None else <int64_t>(timeout * 1e9)
         self.area = Area(len(factories), max(num_workers, 1))
+        self.verdicts = [None] * self.area.num_workers
+        self.suspected.resize(self.area.num_workers)
+        self.condemned.resize(self.area.num_workers)
         try:
             if num_workers == 0:
-                self.stage = Stage(self.area, 0, factories)
+                self.stage = Stage(self.area, 0, factories, in_pool=True)
                 self.area.posts[0].life.store(READY)
             else:
                 import cloudpickle
@@ -174,8 +206,32 @@ cdef class Workers(Elsewhere):
     def _launch(self):
         for worker in range(self.area.num_workers):
             self.area.begin(worker)
-        self.nursery, self.channel = nursery.launch(self.setup_fd, self.area.fd, self.area.num_envs,
-                                                    self.area.num_workers)
+        self.channel, theirs, arguments, options = nursery.prepare(
+            self.setup_fd, self.area.fd, self.area.num_envs, self.area.num_workers)
+        # no Python code between its start and the note of it: Ctrl-C comes before or afterwards
+        self.nursery = os.posix_spawn(*arguments, **options)
+        theirs.close()
+
+    cdef bint nursery_ended(self, int64_t timeout_ns) noexcept nogil:
+        """Whether the nursery has ended; waits for that for so long, whatever signals come."""
+        cdef int64_t end = now_ns() + timeout_ns
+        cdef int found
+        while self.nursery > 0:
+            found = waitpid(self.nursery, &self.nursery_status, WNOHANG)
+            if found == self.nursery:
+                self.nursery = 0
+            elif found < 0 and errno == ECHILD:
+                # somebody else in this process waits for all children
+                self.nursery = self.nursery_status = 0
+            elif now_ns() >= end:
+                return False
+            else:
+                usleep(1000)
+        return True
+
+    cdef void kill_nursery(self) noexcept nogil:
+        if self.nursery > 0:
+            kill(self.nursery, SIGKILL)
 
     def _await_start(self):
         """Waits until all workers have made their environments."""
@@ -193,8 +249,9 @@ cdef class Workers(Elsewhere):
             with nogil:
                 self.sleep(seen, starting, SLICE_NS)
             PyErr_CheckSignals()
-            if self.nursery.poll() is not None:
-                raise WorkerError(f"the process that starts workers ended: {_manner(self.nursery.returncode)}")
+            if self.nursery_ended(0):
+                manner = _manner(os.waitstatus_to_exitcode(self.nursery_status))
+                raise WorkerError(f"the process that starts workers ended: {manner}")
             for worker in range(self.area.num_workers):
                 if self._overdue(worker):
                     raise WorkerError(f"a worker process took longer than {self._patience()} s to start")
@@ -286,6 +343,8 @@ cdef class Workers(Elsewhere):
         """Puts a task on an environment's desk; `ring_all` tells its worker."""
         cdef int worker = self.area.worker_of(env_id)
         (<Hosted>self.envs[env_id]).sent = True
+        if self.timeout_ns > 0:
+            self.area.desks[env_id].since.store(now_ns())
         self.area.desks[env_id].state.store(POSTED)
         if self.called.empty() or self.called.back() != worker:
             self.called.push_back(worker)
@@ -337,12 +396,20 @@ cdef class Workers(Elsewhere):
         """Takes the answers of tasks that are done, up to `most`; the others stay on the list."""
         cdef Hosted env
         cdef int count = 0
+        cdef int32_t i
         cdef size_t k, left = 0
+        # an interrupt comes before the list is changed
+        for i in self.sent:
+            if count == most:
+                break
+            env = self.envs[i]
+            if env.sent and env.desk.state.load() == ANSWERED:
+                env.take()
+            count += not env.sent
+        count = 0
         for k in range(self.sent.size()):
             env = self.envs[self.sent[k]]
-            if count < most and (not env.sent or env.desk.state.load() == ANSWERED):
-                if env.sent:
-                    env.take()
+            if count < most and not env.sent:
                 ids[count] = self.sent[k]
                 count += 1
             else:
@@ -391,54 +458,102 @@ cdef class Workers(Elsewhere):
     cdef int look_after(self, bint thoroughly) except -1:
         """Sees which workers have ended, and replaces them; thoroughly: also whether any is hung."""
         cdef Post* posts = self.area.posts
-        cdef Hosted env
         cdef int worker
+        cdef uint32_t deaths
         if self.stage is not None:
             return 0
+        if self.timeout_ns > 0 and now_ns() - self.looked_at >= self.slice_ns():
+            # others that answer all the time hide the one that does not
+            thoroughly = True
         if thoroughly:
-            if self.nursery.poll() is not None:
+            if self.nursery_ended(0):
                 # then it has taken all workers along
                 self.channel.close()
-                status = self.nursery.returncode
                 for worker in range(self.area.num_workers):
-                    self.area.ended(worker, -status if status < 0 else status << 8)
+                    self.area.ended(worker, self.nursery_status)
                     self.bury(worker)
                 self.deaths = self.area.bell.deaths.load()
                 self._launch()
                 return 0
             if self.timeout_ns > 0:
-                for env in self.envs:
-                    if (env.sent and env.desk.state.load() == AT_WORK
-                            and now_ns() - env.desk.since.load() > self.timeout_ns):
-                        # what will be said of it when the process has ended
-                        env.error = WorkerError(
-                            f"not done within worker_timeout={self.timeout_ns / 1e9:g} s: its process was ended")
-                        self._order(b"k", self.area.worker_of(env.env_id))
-                for worker in range(self.area.num_workers):
-                    if self._overdue(worker):
-                        self._order(b"k", worker)
-        if self.area.bell.deaths.load() != self.deaths:
-            self.deaths = self.area.bell.deaths.load()
+                self.judge()
+        deaths = self.area.bell.deaths.load()
+        if deaths != self.deaths:
             for worker in range(self.area.num_workers):
                 if posts[worker].life.load() == ENDED:
                     self.bury(worker)
                     self.area.begin(worker)
                     self._order(b"s", worker)
+            # last: if this is interrupted, it is done next time
+            self.deaths = deaths
         return 0
+
+    cdef int judge(self) except -1:
+        """Has workers ended that take too long."""
+        cdef int64_t now = now_ns()
+        cdef int worker
+        self.looked_at = now
+        for worker in range(self.area.num_workers):
+            if self.verdicts[worker] is not None:
+                if now - self.condemned[worker] > <int64_t>(START * 1e9):
+                    # the nursery, which was to end it, hangs itself. The kernel ends its workers with it
+                    self.kill_nursery()
+                continue
+            verdict = self.verdict(worker, now)
+            if verdict is None:
+                self.suspected[worker] = 0
+            elif self.suspected[worker] == 0:
+                # all processes may have been stopped together, and this one is the first to go on
+                self.suspected[worker] = now
+            elif now - self.suspected[worker] >= self.slice_ns():
+                self.verdicts[worker] = verdict
+                self.condemned[worker] = now
+                self._order(b"k", worker)
+        return 0
+
+    cdef object verdict(self, int worker, int64_t now):
+        """Returns the error of a worker that takes too long, or None.
+
+        It does so if it has neither begun nor finished anything for too long while it had something to do, be it
+        that a step hangs or that the process is stopped.
+        """
+        cdef Post* post = &self.area.posts[worker]
+        cdef int64_t since = post.since.load()
+        cdef uint32_t state
+        cdef Hosted env
+        if post.life.load() == ENDED:
+            return None
+        if post.life.load() == STARTING:
+            if not self._overdue(worker):
+                return None
+            return WorkerError(f"its process took longer than {self._patience():g} s to start: it was ended")
+        for i in self.area.envs_of(worker):
+            env = self.envs[i]
+            state = env.desk.state.load()
+            if (env.sent and (state == POSTED or state == AT_WORK)
+                    and now - max(since, env.desk.since.load()) > self.timeout_ns):
+                return WorkerError(f"not done within worker_timeout={self.timeout_ns / 1e9:g} s: its process was ended")
+        return None
 
     cdef int bury(self, int worker) except -1:
         """Gives up what a worker that has ended was to do."""
         cdef Hosted env
         cdef uint32_t state
-        error = self._obituary(worker)
+        error = self.verdicts[worker]
+        if error is None:
+            error = self._obituary(worker)
         for i in self.area.envs_of(worker):
             env = self.envs[i]
             state = env.desk.state.load()
             # a reset that it has not begun the next one can do, unless even the start is too much
             if env.sent and (state == AT_WORK or (state == POSTED and (
                     env.desk.task != RESET or self.area.posts[worker].made.load() == 0))):
-                self.give_up(env, error if env.error is None else env.error)
+                # the next process is not to find it: that has an environment that was never reset
+                env.desk.state.store(IDLE)
+                self.give_up(env, error)
             env.lost = not (env.sent and state == POSTED)
+        self.verdicts[worker] = None
+        self.suspected[worker] = 0
         return 0
 
     cdef int give_up(self, Hosted env, object error) except -1:
@@ -451,9 +566,10 @@ cdef class Workers(Elsewhere):
 
     def _order(self, bytes what, int worker):
         try:
-            self.channel.send(what + worker.to_bytes(4, "little"))
+            # a nursery that is stopped takes nothing
+            self.channel.send(what + worker.to_bytes(4, "little"), socket.MSG_DONTWAIT)
         except OSError:
-            # the nursery is gone: the next thorough look finds it
+            # it is gone, or hangs: the next thorough looks find out
             pass
 
     def _obituary(self, int worker):
@@ -493,28 +609,44 @@ cdef class Workers(Elsewhere):
             os.close(self.setup_fd)
         if self.channel is None:
             return
-        if not self.forked():
-            # its end is what the nursery waits for, and we for its end
-            self.channel.shutdown(socket.SHUT_WR)
-            try:
+        try:
+            if self.nursery > 0 and not self.forked():
+                # its end is what the nursery waits for, and we for its end
+                self.channel.shutdown(socket.SHUT_WR)
                 self.channel.settimeout(nursery.GRACE + 5)
                 while self.channel.recv(1):
                     pass
-                self.nursery.wait(5)
-            except (OSError, subprocess.TimeoutExpired):
-                self.nursery.kill()
-                self.nursery.wait()
-        self.channel.close()
+        except OSError:
+            # it is late
+            self.kill_nursery()
+        except BaseException:
+            # Ctrl-C: so is it
+            self.kill_nursery()
+            raise
+        finally:
+            if not self.forked():
+                with nogil:
+                    if not self.nursery_ended(5 * SECOND):
+                        self.kill_nursery()
+                        self.nursery_ended(60 * SECOND)
+            self.channel.close()
 
 
 def _read(letter):
     """Returns the exception of a letter, with the traceback from over there as its cause."""
     try:
         error, text = pickle.loads(letter)
+        error.__cause__ = WorkerError(f"raised in a worker process:\n\n{text}")
     except Exception as problem:
         return WorkerError(f"it raised something that does not unpickle: {problem}")
-    error.__cause__ = WorkerError(f"raised in a worker process:\n\n{text}")
     return error
+
+
+def _caused(error):
+    """Returns an error that another one is the cause of."""
+    new = WorkerError(f"it raised {type(error).__name__}")
+    new.__cause__ = error
+    return new
 
 
 def _manner(status):

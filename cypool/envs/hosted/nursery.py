@@ -5,21 +5,29 @@ workers on demand, tells the pool of those that end, and ends them all when the 
 in whichever way.
 """
 import ctypes
+import fcntl
 import os
 import pickle
 import selectors
 import signal
 import socket
-import subprocess
 import sys
 import time
 import traceback
 
 # how long workers may take to close their environments, s
 GRACE = 5.0
-# it takes the parent's sys.path before it imports anything of it
+# file descriptors of a nursery
+SETUP, CHANNEL, AREA = 3, 4, 5
+# it takes the parent's sys.path before it imports anything of it, and no file that a library has left open to children
 _LAUNCH = """
 import io, os, pickle, sys
+for fd in os.listdir("/proc/self/fd"):
+    if int(fd) > {kept}:
+        try:
+            os.close(int(fd))
+        except OSError:
+            pass
 setup = io.BytesIO(os.pread({setup}, os.fstat({setup}).st_size, 0))
 sys.path[:] = pickle.load(setup)
 from cypool.envs.hosted import nursery
@@ -28,24 +36,47 @@ nursery.{function}(setup, {arguments})
 _PR_SET_PDEATHSIG = 1
 
 
-def launch(setup, area, num_envs, num_workers):
-    """Starts a nursery, which starts the workers.
+def out_of_the_way(fd):
+    """Moves a file descriptor above those that have a meaning in a nursery."""
+    if fd > AREA:
+        return fd
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, AREA + 1)
+    finally:
+        os.close(fd)
+
+
+def prepare(setup, area, num_envs, num_workers):
+    """Makes what it takes to start a nursery, which then starts the workers.
 
     Args:
         setup: File descriptor of what `write_setup` has written.
         area: File descriptor of the `Area`.
 
     Returns:
-        The process, and a socket to it. A byte "s" and a worker's number starts that worker, "k" kills it; closing
-        the socket ends them all.
+        Our end of a socket to it, its own end, and the arguments of `os.posix_spawn`, by position and by name. A byte
+        "s" and a worker's number starts that worker, "k" kills it; closing the socket ends them all.
     """
-    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
-    with theirs:
-        code = _LAUNCH.format(setup=setup, function="tend", arguments=(
-            f"{setup}, {theirs.fileno()}, {area}, {num_envs}, {num_workers}, {os.getpid()}"))
-        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL,
-                                   pass_fds=[setup, theirs.fileno(), area])
-    return process, ours
+    ours, theirs = (socket.socket(fileno=out_of_the_way(end.detach()))
+                    for end in socket.socketpair(type=socket.SOCK_SEQPACKET))
+    code = _LAUNCH.format(setup=SETUP, function="tend", kept=AREA, arguments=(
+        f"{SETUP}, {CHANNEL}, {AREA}, {num_envs}, {num_workers}, {os.getpid()}"))
+    actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+    actions += [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2) if not _inherits(fd)]
+    actions += [(os.POSIX_SPAWN_DUP2, fd, target)
+                for fd, target in ((setup, SETUP), (theirs.fileno(), CHANNEL), (area, AREA))]
+    # those that Python ignores
+    options = {"file_actions": actions, "setsigdef": [signal.SIGPIPE, signal.SIGXFSZ]}
+    return ours, theirs, (sys.executable, [sys.executable, "-c", code], os.environ), options
+
+
+def _inherits(fd):
+    """Whether a child process has what we have there."""
+    try:
+        return os.get_inheritable(fd)
+    except OSError:
+        # closed
+        return False
 
 
 def write_setup(factories, preload, fresh):
@@ -56,7 +87,7 @@ def write_setup(factories, preload, fresh):
         preload: Names of modules to import before workers are forked.
         fresh: Whether each worker is to be an interpreter of its own.
     """
-    fd = os.memfd_create("cypool-setup")
+    fd = out_of_the_way(os.memfd_create("cypool-setup"))
     with open(os.dup(fd), "wb") as file:
         pickle.dump(sys.path, file)
         pickle.dump((factories, preload, fresh), file)
@@ -77,8 +108,17 @@ def tend(setup, setup_fd, channel, area_fd, num_envs, num_workers, pool):
     with socket.socket(fileno=channel) as orders:
         _Nursery(area, factories, fresh, orders, setup_fd).run(preload, pool)
     # there is nothing to take apart, and somebody waits
-    sys.stderr.flush()
+    _flush()
     os._exit(0)
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            # there is none, nobody reads it any more, or it is closed
+            pass
 
 
 class _Nursery:
@@ -118,7 +158,7 @@ class _Nursery:
                 os.read(deaths, 4096)
                 self.reap()
         for pid in self.workers:
-            os.killpg(pid, signal.SIGKILL)
+            _kill_group(pid)
         while self.workers:
             self.reap(block=True)
 
@@ -133,13 +173,12 @@ class _Nursery:
         else:
             for pid, which in self.workers.items():
                 if which == worker:
-                    os.killpg(pid, signal.SIGKILL)
+                    _kill_group(pid)
         return True
 
     def start(self, worker):
         nursery = os.getpid()
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         pid = os.fork()
         if pid == 0:
             _be_worker(self, worker, nursery)
@@ -156,13 +195,18 @@ class _Nursery:
             pid = found.si_pid
             if pid in self.workers:
                 # what it has started, while its number cannot be another's
-                try:
-                    os.killpg(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                _kill_group(pid)
             _, status = os.waitpid(pid, 0)
             if pid in self.workers:
                 self.area.ended(self.workers.pop(pid), status)
+
+
+def _kill_group(pid):
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except OSError:
+        # none of it is left, or an environment has made it another user's
+        pass
 
 
 def _own_group(pid):
@@ -186,7 +230,7 @@ def _be_worker(nursery, worker, parent):
         if nursery.fresh:
             for fd in (nursery.setup_fd, area.fd):
                 os.set_inheritable(fd, True)
-            code = _LAUNCH.format(setup=nursery.setup_fd, function="start_afresh", arguments=(
+            code = _LAUNCH.format(setup=nursery.setup_fd, function="start_afresh", kept=AREA, arguments=(
                 f"{nursery.setup_fd}, {area.fd}, {area.num_envs}, {area.num_workers}, {worker}, {parent}"))
             os.execv(sys.executable, [sys.executable, "-c", code])
         np = sys.modules.get("numpy")
@@ -197,8 +241,7 @@ def _be_worker(nursery, worker, parent):
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         os._exit(status)
 
 
@@ -228,6 +271,6 @@ def work(area, factories, worker, parent):
         area.excuse(worker, error)
         return 1
     area.ready(worker)
-    stage.serve(worker)
+    stage.serve()
     stage.close()
     return 0

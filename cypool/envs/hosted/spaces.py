@@ -1,6 +1,8 @@
-"""Gymnasium's spaces as descriptions of ours."""
+"""Gymnasium's spaces as descriptions of ours, and what a pool asks environments of Gymnasium."""
+import pickle
+
 import numpy as np
-from gymnasium import spaces
+from gymnasium import Wrapper, spaces
 
 from cypool.spec import Array, Discrete
 
@@ -53,3 +55,44 @@ def _leaf(space, name):
             raise ValueError(f"{name}: {error}") from error
     raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary, or for observations a Dict or "
                      f"Tuple of them, got {space}: a wrapper such as gymnasium.wrappers.FlattenObservation may help")
+
+
+# what `Pool.ask` takes: functions of an environment, which run where that is
+
+
+def attribute_of(env, name):
+    """Returns an attribute of an environment, or of the outermost wrapper that has it."""
+    return env.get_wrapper_attr(name)
+
+
+def assign(env, name, value):
+    """Assigns an attribute of the environment, or of its outermost wrapper."""
+    setattr(env, name, value)
+
+
+def call_method(env, name, *args, **kwargs):
+    """Calls a method of an environment, or of the outermost wrapper that has it; returns what that returns."""
+    return env.get_wrapper_attr(name)(*args, **kwargs)
+
+
+def spec_of(env):
+    """Returns Gymnasium's spec of an environment, or None where it has none, or one that does not pickle."""
+    try:
+        pickle.dumps(env.spec)
+    except Exception:
+        return None
+    return env.spec
+
+
+def wrapper_classes(env):
+    """Returns the names, with their modules, of the wrappers' classes and of all that these derive from."""
+    names = set()
+    while isinstance(env, Wrapper):
+        names.update(class_name(each) for each in type(env).__mro__)
+        env = env.env
+    return names
+
+
+def class_name(cls):
+    """Returns the name of a class with its module: the class itself may be a copy where the environment is."""
+    return f"{cls.__module__}.{cls.__qualname__}"

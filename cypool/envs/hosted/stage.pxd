@@ -93,17 +93,21 @@ cdef class Places:
 cdef class Stage:
     """Environments, made here, and stepped as their desks say."""
     cdef Area area
+    cdef Post* post                  # of the worker; borrowed from the area
     cdef int first                   # env id
     cdef int num
     cdef list envs
     cdef Places places
     cdef list actions                # arrays over the area
     cdef list parts                  # of the observation: keys, None for one that has no parts
-    cdef readonly dict raised        # env id -> what its last task raised
+    cdef bint in_pool                # this is the pool's own process
+    cdef readonly dict raised        # env id -> what its last task raised, there
     cdef int turn
 
     cdef int perform(self, int k) except -1
+    cdef int carry_out(self, int k, Desk* desk) except -1
     cdef int next_posted(self) noexcept nogil
     cdef int _step(self, int k, Desk* desk) except -1
     cdef int _show(self, int k, int which, object observation) except -1
-    cdef int _tell(self, int k, Desk* desk, object letter) except -1
+    cdef int _tell(self, int k, Desk* desk, object info, object final_info) except -1
+    cdef int _write(self, int k, Desk* desk, str name, object letter) except -1

@@ -7,6 +7,7 @@ import os
 import pickle
 import traceback
 import zlib
+from collections.abc import Mapping
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
@@ -18,8 +19,9 @@ cimport numpy as cnp
 
 import numpy as np
 
+from cypool.arguments import shown
 from cypool.spec import EnvSpec
-from cypool.envs.hosted import spaces
+from cypool.envs.hosted import nursery, spaces
 
 from cypool.engine.park cimport now_ns, park, wake
 
@@ -27,6 +29,7 @@ cnp.import_array()
 
 cdef enum:
     ALIGNMENT = 64
+    MOST_DEEP = 100                  # dicts of an info in each other
 
 
 cdef class Area:
@@ -50,7 +53,7 @@ cdef class Area:
         self.num_workers = num_workers
         self._nbytes = head + <size_t>num_envs * AREA_BYTES
         if fd is None:
-            self.fd = os.memfd_create("cypool")
+            self.fd = nursery.out_of_the_way(os.memfd_create("cypool"))
             os.ftruncate(self.fd, self._nbytes)
         else:
             self.fd = fd
@@ -83,6 +86,7 @@ cdef class Area:
     def ready(self, int worker):
         """Says that a worker has made its environments."""
         self.posts[worker].made.store(1)
+        self.posts[worker].since.store(now_ns())
         self.posts[worker].life.store(READY)
         self.answered()
 
@@ -182,19 +186,28 @@ cdef class Stage:
         area: Where the desks are.
         first: The id of the first environment.
         factories: One for each, called without arguments.
+        in_pool: Whether this is the pool's own process.
     """
 
-    def __init__(self, Area area, int first, list factories):
+    def __init__(self, Area area, int first, list factories, bint in_pool=False):
         cdef cnp.npy_intp[32] dims
         cdef int d
         self.area = area
+        self.post = &area.posts[area.worker_of(first)]
         self.first = first
         self.num = len(factories)
+        self.in_pool = in_pool
         self.raised = {}
         self.envs = []
         self.actions = []
         for factory in factories:
-            self.envs.append(factory())
+            env = factory()
+            try:
+                env.observation_space, env.action_space, env.reset, env.step
+            except Exception as error:
+                raise TypeError(f"factories: expected functions that return a gymnasium.Env, got {shown(env)}: "
+                                f"{type(error).__name__}: {error}") from error
+            self.envs.append(env)
         observation, action = spaces.described(self.envs[0].observation_space, self.envs[0].action_space)
         self.places = Places(observation, action)
         layout = area.bell.layout.load()
@@ -209,20 +222,19 @@ cdef class Stage:
             for d, n in enumerate(action.shape):
                 dims[d] = n
             array = cnp.PyArray_SimpleNewFromData(
-                len(action.shape), dims, (<cnp.dtype>action.dtype).type_num, area.at(first + k) + self.places.action_at)
+                len(action.shape), dims, action.dtype.num, area.at(first + k) + self.places.action_at)
             cnp.set_array_base(array, area)
             self.actions.append(array)
 
-    def serve(self, int worker):
+    def serve(self):
         """Carries out what is posted until the pool is closed."""
-        cdef Post* post = &self.area.posts[worker]
+        cdef Post* post = self.post
         cdef uint32_t seen
         cdef int k
         while self.area.bell.closing.load() == 0:
             k = self.next_posted()
             if k >= 0:
                 self.perform(k)
-                self.raised.clear()
                 continue
             with nogil:
                 seen = post.rings.load()
@@ -262,35 +274,46 @@ cdef class Stage:
         return -1
 
     cdef int perform(self, int k) except -1:
+        """Carries out one task. It is answered whatever happens, as the pool waits for that."""
         cdef int env_id = self.first + k
         cdef Desk* desk = &self.area.desks[env_id]
         interrupt = None
-        desk.since.store(now_ns())
+        self.post.since.store(now_ns())
         desk.state.store(AT_WORK)
         desk.failed = desk.began_anew = False
         try:
-            if desk.task == STEP:
-                self._step(k, desk)
-            elif desk.task == RESET:
-                options = pickle.loads(self.area.letter(env_id, desk.letter_bytes)) if desk.letter_bytes > 0 else None
-                seed = desk.seed if desk.seeded else None
-                observation, info = self.envs[k].reset(seed=seed, options=options)
-                self._show(k, 0, observation)
-                self._tell(k, desk, (info, None) if info else None)
-            else:
-                name, args, kwargs = pickle.loads(self.area.letter(env_id, desk.letter_bytes))
-                self._tell(k, desk, (self._call(k, name, args, kwargs),))
+            self.carry_out(k, desk)
         except BaseException as error:
-            self.raised[env_id] = error
             desk.failed = True
-            desk.letter_bytes = self.area.write_letter(env_id, _confession(error), self.places.letter_bytes)
-            # only the pool's own process has it reach an environment
-            if isinstance(error, KeyboardInterrupt):
-                interrupt = error
-        desk.state.store(ANSWERED)
-        self.area.answered()
+            desk.letter_bytes = 0
+            if not self.in_pool:
+                desk.letter_bytes = self.area.write_letter(env_id, _confession(error), self.places.letter_bytes)
+            else:
+                # the exception itself, for debuggers. No Python code runs here, so that a second Ctrl-C waits
+                self.raised[env_id] = error
+                if isinstance(error, KeyboardInterrupt):
+                    interrupt = error
+        finally:
+            self.post.since.store(now_ns())
+            desk.state.store(ANSWERED)
+            self.area.answered()
         if interrupt is not None:
             raise interrupt
+        return 0
+
+    cdef int carry_out(self, int k, Desk* desk) except -1:
+        cdef int env_id = self.first + k
+        if desk.task == STEP:
+            self._step(k, desk)
+        elif desk.task == RESET:
+            options = pickle.loads(self.area.letter(env_id, desk.letter_bytes)) if desk.letter_bytes > 0 else None
+            seed = desk.seed if desk.seeded else None
+            observation, info = self.envs[k].reset(seed=seed, options=options)
+            self._show(k, 0, observation)
+            self._tell(k, desk, info, {})
+        else:
+            name, args, kwargs = pickle.loads(self.area.letter(env_id, desk.letter_bytes))
+            self._write(k, desk, name, (self._call(k, name, args, kwargs),))
         return 0
 
     cdef int _step(self, int k, Desk* desk) except -1:
@@ -304,18 +327,23 @@ cdef class Stage:
             observation, new_info = env.reset()
             desk.began_anew = True
             self._show(k, 0, observation)
-            self._tell(k, desk, (new_info, info) if new_info or info else None)
+            self._tell(k, desk, new_info, info)
         else:
             self._show(k, 0, observation)
-            self._tell(k, desk, (info, None) if info else None)
+            self._tell(k, desk, info, {})
         return 0
 
     def _call(self, int k, str name, tuple args, dict kwargs):
         if name == "save":
             return pickle.dumps(self.envs[k], pickle.HIGHEST_PROTOCOL)
         if name == "load":
-            self.envs[k] = pickle.loads(*args)
+            env = pickle.loads(*args)
+            if type(env) is not type(self.envs[k]):
+                raise TypeError(f"expected a {type(self.envs[k]).__name__}, got a {type(env).__name__}")
+            self.envs[k] = env
             return None
+        if name == "ask":
+            return args[0](self.envs[k], *args[1:], **kwargs)
         return getattr(self.envs[k], name)(*args, **kwargs)
 
     cdef int _show(self, int k, int which, object observation) except -1:
@@ -324,32 +352,79 @@ cdef class Stage:
         cdef cnp.ndarray array
         cdef int p
         for p, key in enumerate(self.parts):
-            array = np.asarray(observation if key is None else observation[key], self.places.dtypes[p], order="C")
+            array = np.asarray(observation if key is None else observation[key], order="C")
             if (<object>array).shape != self.places.shapes[p]:
-                name = "observation" if key is None else f"observation {key!r}"
-                raise ValueError(f"{name}: expected shape {self.places.shapes[p]}, as the observation space has it, "
-                                 f"got {(<object>array).shape}")
+                raise ValueError(f"{_name(key)}: expected shape {self.places.shapes[p]}, as the observation space has "
+                                 f"it, got {(<object>array).shape}")
+            if <object>array.dtype != self.places.dtypes[p]:
+                array = _converted(array, self.places.dtypes[p], key)
             memcpy(at + self.places.offsets[p], cnp.PyArray_DATA(array), self.places.sizes[p])
         return 0
 
-    cdef int _tell(self, int k, Desk* desk, object letter) except -1:
+    cdef int _tell(self, int k, Desk* desk, object info, object final_info) except -1:
+        """Writes infos to the area: the current one, and the last one of the episode if another one began."""
         desk.letter_bytes = 0
-        if letter is not None:
-            desk.letter_bytes = self.area.write_letter(
-                self.first + k, pickle.dumps(letter, pickle.HIGHEST_PROTOCOL), self.places.letter_bytes)
+        info, final_info = _checked(info), _checked(final_info)
+        if info or final_info:
+            self._write(k, desk, "info", (info, final_info))
         return 0
+
+    cdef int _write(self, int k, Desk* desk, str name, object letter) except -1:
+        try:
+            pickled = pickle.dumps(letter, pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            raise TypeError(f"{name}: expected what can be pickled: {error}") from error
+        try:
+            desk.letter_bytes = self.area.write_letter(self.first + k, pickled, self.places.letter_bytes)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+        return 0
+
+
+def _name(key):
+    return "observation" if key is None else f"observation {key!r}"
+
+
+def _converted(array, dtype, key):
+    """Returns an observation in the dtype of its space. Floats may be rounded; nothing else may change."""
+    with np.errstate(invalid="ignore"):
+        converted = array.astype(dtype, order="C")
+    rounds = dtype.kind == "f" and np.can_cast(array.dtype, dtype, "same_kind")
+    if not rounds and not np.can_cast(array.dtype, dtype) and not np.array_equal(converted, array):
+        raise ValueError(f"{_name(key)}: expected values that {dtype} has, as the observation space, got "
+                         f"{array.dtype}: {array!r:.200}")
+    return converted
+
+
+def _checked(info, depth=0):
+    """Returns what an environment tells, if a pool can lay that out."""
+    if not isinstance(info, dict):
+        if not isinstance(info, Mapping):
+            raise TypeError(f"info: expected a dict, got {info!r:.200}")
+        info = dict(info)
+    if depth == MOST_DEEP:
+        raise ValueError(f"info: expected dicts in dicts at most {MOST_DEEP} deep")
+    for value in info.values():
+        if isinstance(value, dict):
+            _checked(value, depth + 1)
+    return info
 
 
 def _confession(error):
     """Returns an exception and its traceback as a letter: the exception itself if it comes back from pickle."""
-    text = "".join(traceback.format_exception(error))
     # half of the least room for a letter
-    text = text[-AREA_BYTES // 16:]
+    most = AREA_BYTES // 16
+    text = words = ""
+    # the exception is a stranger's, and may itself raise anything
     try:
+        text = "".join(traceback.format_exception(error))[-most:]
         letter = pickle.dumps((error, text), pickle.HIGHEST_PROTOCOL)
         if len(letter) < AREA_BYTES // 2 and isinstance(pickle.loads(letter)[0], BaseException):
             return letter
-    except Exception:
+    except BaseException:
         pass
-    return pickle.dumps((RuntimeError(f"{type(error).__name__}: {error}"[:AREA_BYTES // 16]), text),
-                        pickle.HIGHEST_PROTOCOL)
+    try:
+        words = f": {error}"[:most]
+    except BaseException:
+        pass
+    return pickle.dumps((RuntimeError(type(error).__name__ + words), text), pickle.HIGHEST_PROTOCOL)
