@@ -239,7 +239,7 @@ def test_bad_files(tmp_path):
     ({"terminate_when_unhealthy": 1}, TypeError, "terminate_when_unhealthy: expected True or False"),
     ({"include_cfrc_ext_in_observation": None}, TypeError, "include_cfrc_ext_in_observation: expected True or False"),
     ({"main_body": "head"}, ValueError, "xml_file: expected a robot with a body 'head', found none in .*ant.xml"),
-    ({"main_body": 99}, ValueError, "xml_file: expected a robot with a body 99"),
+    ({"main_body": 99}, ValueError, "main_body: expected 0 to 13, got 99"),
     ({"obs_dtype": "float16"}, ValueError, "obs_dtype: expected one of 'float64', 'float32'"),
     ({"action_dtype": np.float32}, ValueError, "action_dtype: expected one of 'float32', 'float64'"),
     ({"frame_stack": 0}, ValueError, "frame_stack: expected 1 to 1024"),
@@ -612,3 +612,84 @@ for _ in range(2):
         print(error)
 """)
     assert done.stdout.splitlines() == [f"MuJoCo's environments {message}"] * 2 and done.stderr == ""
+
+
+def test_a_robot_without_memory_fails_and_goes_on_later(run_python, monkeypatch):
+    # one heap for all threads, so that a thread has no memory left if the process has none
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")
+    done = run_python("""
+import ctypes
+import re
+import resource
+
+import numpy as np
+
+import cypool
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.malloc.argtypes, libc.free.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
+taken, count, most = (ctypes.c_void_p * 100_000)(), 0, resource.getrlimit(resource.RLIMIT_DATA)[1]
+failures = dict.fromkeys(("make", "reset", "step"), False)
+
+
+def take_memory(spare):
+    # all but so many bytes, in one piece
+    global count
+    with open("/proc/self/status") as file:
+        used = 1024 * int(re.search(r"VmData:\\s+(\\d+)", file.read())[1])
+    resource.setrlimit(resource.RLIMIT_DATA, (used + spare, most))
+    kept = libc.malloc(spare)
+    for size in (1 << 22, 1 << 18, 1 << 14, 1 << 10):
+        while count < len(taken) and (piece := libc.malloc(size)):
+            taken[count] = piece
+            count += 1
+    libc.free(kept)
+
+
+def give_back():
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    global count
+    while count:
+        count -= 1
+        libc.free(taken[count])
+
+
+def attempt(call):
+    try:
+        return call()
+    # NumPy has a SystemError for some
+    except (MemoryError, RuntimeError, ValueError, SystemError):
+        failures[moment] = True
+
+
+def make():
+    return cypool.make("Ant-v5", num_envs=6, num_threads=3, seed=0, randomize={"body_mass": (0.9, 1.1)})
+
+
+with make() as env:
+    action = np.zeros(env.action_space.shape)
+    begin, _ = env.reset(seed=0)
+    want = env.step(action)[0]
+for moment in failures:
+    for spare in (1, 10_000, 100_000, 1_000_000, 8_000_000, 20_000_000):
+        if moment == "make":
+            take_memory(spare)
+        env = attempt(make)
+        if moment == "reset":
+            take_memory(spare)
+        if env is not None:
+            # threads are new: it is their first call of MuJoCo
+            attempt(env.reset)
+            if moment == "step":
+                take_memory(spare)
+            for call in (lambda: env.step(action), lambda: env.load(env.save())):
+                attempt(call)
+            give_back()
+            assert np.array_equal(env.reset(seed=0)[0], begin) and np.array_equal(env.step(action)[0], want)
+            env.close()
+        give_back()
+assert all(failures.values()), failures
+print("ok")
+""")
+    assert done.stdout == "ok\n", (done.returncode, done.stdout, done.stderr)

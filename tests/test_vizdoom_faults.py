@@ -3,15 +3,17 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import psutil
 import pytest
+from waiting import LIMIT, join
 
 import cypool
 from cypool.compat import envpool
@@ -96,10 +98,11 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
         _, their_info = same.reset()
         killer = threading.Thread(target=kill, args=({*info["engine_pid"][:2], *their_info["engine_pid"]},))
         killer.start()
-        restarts = 0
+        restarts, end = 0, time.monotonic() + LIMIT
         try:
             # on a slow machine it is mostly those which start that are killed, and these are not told
             while len(kills) < 30 or restarts <= 5:
+                assert time.monotonic() < end, f"{len(kills)} kills and {restarts} restarts within {LIMIT} s"
                 actions = rng.integers(0, 4, 4)
                 want = same.step(actions[:2])
                 try:
@@ -117,7 +120,7 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
                 assert not restarted[:2].any()
         finally:
             done.set()
-            killer.join()
+            join(killer)
         # all goes on
         env.reset()
         assert not env.step([0] * 4)[3].any()
@@ -180,9 +183,17 @@ print(*info["engine_pid"].ravel(), flush=True)
 MATCH = PLAY.replace("num_envs=3", "num_players=3, scenario_config_file='multi_duel.cfg'")
 
 
+@contextmanager
 def run(code, play=PLAY):
-    return subprocess.Popen([sys.executable, "-c", play + code], stdout=subprocess.PIPE, text=True,
-                            start_new_session=True)
+    """A process that plays; it is killed should it take too long, which ends all reading from it."""
+    with subprocess.Popen([sys.executable, "-c", play + code], stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as process:
+        limit = threading.Timer(LIMIT, process.kill)
+        limit.start()
+        try:
+            yield process
+        finally:
+            limit.cancel()
 
 
 def of_session(leader):
@@ -233,6 +244,138 @@ def test_processes_killed_while_engines_start_leave_nothing(empty_folder):
         assets.sweep()
         assert not os.path.exists(workshop) and not any((SHARED / name).exists() for name in left)
     assert_nothing_left(empty_folder)
+
+
+def test_the_folder_is_removed_after_the_engines_have_ended(empty_folder):
+    with run("""
+import shutil
+import psutil
+remove, pids = shutil.rmtree, info["engine_pid"].tolist()
+def removed(path, **kwargs):
+    print(path, *map(psutil.pid_exists, pids), flush=True)
+    remove(path, **kwargs)
+shutil.rmtree = removed
+""") as process:
+        workshop = process.stdout.readline().strip()
+        process.stdout.readline()
+        # what writes to a folder while it is removed keeps it there
+        assert process.stdout.read().splitlines() == [f"{workshop} False False False"] and process.wait() == 0
+    assert not os.path.exists(workshop)
+    assert_nothing_left(empty_folder)
+
+
+def test_no_engine_starts_when_the_process_ends():
+    with run("""
+import atexit
+atexit._run_exitfuncs()
+late = cypool.make("Basic-v1", num_threads=0)
+try:
+    late.reset()
+except cypool.EnvError as error:
+    print(error, flush=True)
+""") as process:
+        workshop = process.stdout.readline().strip()
+        process.stdout.readline()
+        assert "the process is about to end" in process.stdout.read() and process.wait() == 0
+    assert not os.path.exists(workshop)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_process_of_multiprocessing_leaves_no_folder(method, tmp_path):
+    tmp_path.joinpath("play.py").write_text("""
+import cypool
+from cypool.envs.vizdoom import assets
+
+def play(folders):
+    env = cypool.make("Basic-v1", num_threads=0)
+    env.reset()
+    folders.put(assets.workshop()[0])
+""")
+    with subprocess.Popen([sys.executable, "-c", f"""
+import multiprocessing
+from play import play
+context = multiprocessing.get_context({method!r})
+folders = context.SimpleQueue()
+child = context.Process(target=play, args=(folders,))
+child.start()
+child.join(300)
+print(child.exitcode, folders.get(), flush=True)
+"""], stdout=subprocess.PIPE, text=True, env=dict(os.environ, PYTHONPATH=os.pathsep.join(
+            [str(tmp_path), os.environ.get("PYTHONPATH", "")]))) as process:
+        exitcode, folder = process.stdout.read().split()
+    assert exitcode == "0" and Path(folder).name.startswith(assets.PREFIX) and not os.path.exists(folder)
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A folder for temporary files, of the test's own; this process has put nothing there yet."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(assets, "_own", {})
+    return tmp_path
+
+
+@pytest.mark.parametrize("moment", ["open", "flock", "rename"])
+def test_a_process_that_starts_at_the_same_time_spares_the_folder(moment, temporary, monkeypatch):
+    module = assets.fcntl if moment == "flock" else assets.os
+    call, busy = getattr(module, moment), []
+
+    def swept_before(*args, **kwargs):
+        if not busy:
+            busy.append(True)
+            # as another process does: a lock belongs to an opened file
+            assets.sweep()
+            swept.append(moment)
+            busy.clear()
+        return call(*args, **kwargs)
+
+    swept = []
+    monkeypatch.setattr(module, moment, swept_before)
+    folder, handle = assets.workshop()
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    assert swept and os.path.samestat(os.stat(Path(folder, "names")), os.fstat(handle))
+    assets.sweep()
+    assert Path(folder, "names").exists()
+    os.close(handle)
+    # as if the process had ended
+    assets.sweep()
+    assert not os.path.exists(folder)
+
+
+def test_what_others_put_into_the_temporary_folder_is_left_alone(temporary, tmp_path_factory):
+    own = tmp_path_factory.mktemp("own")
+    own.joinpath("names").touch()
+    for kind in ("pipe", "folder", "link"):
+        Path(temporary, f"{assets.PREFIX}{kind}").mkdir()
+    os.mkfifo(temporary / f"{assets.PREFIX}pipe" / "names")
+    Path(temporary, f"{assets.PREFIX}folder", "names").mkdir()
+    Path(temporary, f"{assets.PREFIX}link", "names").symlink_to(own / "names")
+    Path(temporary, f"{assets.PREFIX}linked").symlink_to(own)
+    Path(temporary, f"{assets.PREFIX}file").touch()
+    there = sorted(path.name for path in temporary.iterdir())
+    # in a thread, as it may wait for ever
+    thread = threading.Thread(target=assets.sweep, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive() and sorted(path.name for path in temporary.iterdir()) == there
+    assert own.joinpath("names").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may give files away")
+def test_another_users_folder_is_left_alone(temporary):
+    folder = temporary / f"{assets.PREFIX}other"
+    folder.mkdir()
+    folder.joinpath("names").touch()
+    os.chown(folder / "names", 12345, 12345)
+    assets.sweep()
+    assert folder.exists()
+    os.chown(folder / "names", 0, 0)
+    os.chown(folder, 12345, 12345)
+    assets.sweep()
+    assert folder.exists()
+    os.chown(folder, 0, 0)
+    assets.sweep()
+    assert not folder.exists()
 
 
 def test_ctrl_c_is_for_us_alone():
@@ -345,6 +488,33 @@ def test_a_match_of_two_players(empty_folder):
             assert obs["gamevariables"].tolist() == [[[0, 2], [1, 2]]]
             pids = info["engine_pid"]
     assert_nothing_left(empty_folder)
+
+
+def test_a_match_without_memory_for_its_threads_is_an_error():
+    with run("""
+import re, resource
+_, most = resource.getrlimit(resource.RLIMIT_AS)
+env.close()
+env = cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", num_players=4, num_threads=1)
+with open("/proc/self/status") as file:
+    used = 1024 * int(re.search(r"VmSize:\\s+(\\d+)", file.read())[1])
+stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
+if stack == resource.RLIM_INFINITY:
+    stack = 1 << 21
+# enough for the first thread of four, or the first two
+for count in (1, 2):
+    resource.setrlimit(resource.RLIMIT_AS, (used + count * stack + stack // 4, most))
+    try:
+        env.reset()
+    except cypool.EnvError as error:
+        print("failed", flush=True)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+env.reset()
+print(env.step(env.action_space.sample())[3].any(), flush=True)
+""") as process:
+        process.stdout.readline()
+        process.stdout.readline()
+        assert process.stdout.read().split() == ["failed", "failed", "False"] and process.wait() == 0
 
 
 def test_rows_of_players_in_all_interfaces(empty_folder):

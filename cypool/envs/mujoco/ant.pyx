@@ -1,4 +1,5 @@
 """Ant: four legs around a ball."""
+from cypool.arguments import check_int
 from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.math cimport isfinite
@@ -136,7 +137,12 @@ cdef class Ant(_Ant):
             **common: See `MujocoEnv.describe`.
         """
         model = load_model(xml_file)
-        model.body(main_body)
+        if not isinstance(main_body, str):
+            main_body = check_int("main_body", main_body, 0, model.mj.nbody - 1)
+        try:
+            model.body(main_body)
+        except ValueError as error:
+            raise ValueError(f"main_body: {error}") from error
         options = check_options(
             xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
             ctrl_cost_weight=ctrl_cost_weight, contact_cost_weight=contact_cost_weight, healthy_reward=healthy_reward,

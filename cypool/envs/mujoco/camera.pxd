@@ -20,6 +20,7 @@ cdef class Camera:
     # writes uint8 (height, width, 3)
     cdef int shoot(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil
     cdef object save(self)
+    cdef object checked(self, object state)          # what save gave, or raises
     cdef int load(self, object state) except -1
 
 

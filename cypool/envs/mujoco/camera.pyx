@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int
+from cypool.arguments import check_bool, check_float, check_int, shown
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 from libcpp.algorithm cimport sort
@@ -38,16 +39,16 @@ cdef dict check_camera(Model model, dict options, dict robots):
     """
     camera_id, name = options["camera_id"], options["camera_name"]
     if camera_id is not None and name is not None:
-        raise ValueError(f"camera_id: expected None beside camera_name, got {camera_id!r} and {name!r}")
+        raise ValueError(f"camera_id: expected None beside camera_name, got {shown(camera_id)} and {name!r}")
     if camera_id is not None:
         camera_id = check_int("camera_id", camera_id, -1, <int>model.mj.ncam - 1)
     if name is not None:
         if not isinstance(name, str):
-            raise TypeError(f"camera_name: expected a str or None, got {name!r}")
+            raise TypeError(f"camera_name: expected a str or None, got {shown(name)}")
         if libmujoco.mj_name2id(model.mj, libmujoco.mjOBJ_CAMERA, name.encode()) < 0:
             names = [libmujoco.mj_id2name(model.mj, libmujoco.mjOBJ_CAMERA, k) for k in range(model.mj.ncam)]
             there = ", ".join(repr(each.decode()) for each in names if each) or "none with a name"
-            raise ValueError(f"camera_name: expected a camera of {model.path}, which has {there}; got {name!r}")
+            raise ValueError(f"camera_name: expected a camera of {model.path}, which has {there}; got {shown(name)}")
     config = options["default_camera_config"]
     return {
         "width": check_int("width", options["width"], 1, 8192),
@@ -63,16 +64,16 @@ cdef dict check_camera(Model model, dict options, dict robots):
 
 cdef dict _settings(Model model, config):
     if not isinstance(config, Mapping):
-        raise TypeError(f"default_camera_config: expected a dict or None, got {config!r}")
+        raise TypeError(f"default_camera_config: expected a dict or None, got {shown(config)}")
     settings = {}
     for key, value in config.items():
         place = f"default_camera_config[{key!r}]"
         if key == "lookat":
             if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 3:
-                raise TypeError(f"{place}: expected three numbers, got {value!r}")
+                raise TypeError(f"{place}: expected three numbers, got {shown(value)}")
             settings[key] = tuple(check_float(place, number, -1e9, 1e9) for number in value)
         elif key not in SETTINGS:
-            raise ValueError(f"default_camera_config: expected lookat, {', '.join(SETTINGS)}, got {key!r}")
+            raise ValueError(f"default_camera_config: expected lookat, {', '.join(SETTINGS)}, got {shown(key)}")
         elif SETTINGS[key] is None:
             settings[key] = check_float(place, value, -1e9, 1e9)
         else:
@@ -85,7 +86,7 @@ cdef dict _flags(options):
     if options is None:
         return None
     if not isinstance(options, Mapping):
-        raise TypeError(f"visual_options: expected a dict or None, got {options!r}")
+        raise TypeError(f"visual_options: expected a dict or None, got {shown(options)}")
     # the keys may be members of MuJoCo's enumeration
     return {check_int("visual_options", int(key) if hasattr(type(key), "__int__") else key, 0,
                       libmujoco.mjNVISFLAG - 1): check_bool(f"visual_options[{key!r}]", value)
@@ -211,6 +212,14 @@ cdef class Camera:
     cdef object save(self):
         """Returns where the camera is, or None if that is not decided."""
         return (tuple(self.view.lookat), self.view.distance) if self.aimed else None
+
+    cdef object checked(self, object state):
+        if state is None:
+            return None
+        if not isinstance(state, tuple) or len(state) != 2:
+            raise ValueError(f"expected where the camera is, got {shown(state)}")
+        lookat, distance = state
+        return check_state(lookat, float, float, float), check_float("distance", distance, -1e300, 1e300)
 
     cdef int load(self, object state) except -1:
         self.aimed = state is not None

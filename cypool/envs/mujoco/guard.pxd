@@ -10,11 +10,16 @@ from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
 cdef extern from *:
     """
     #include <csetjmp>
+    #include <cstdint>
+    #include <cstdlib>
     #include <cstring>
+    #include <memory>
+    #include <new>
     #include <stdexcept>
     #include <string>
 
     #include <mujoco/mujoco.h>
+    #include <pthread.h>
 
     // not in a header, but exported for such as us; returns the handler that was there before
     extern "C" mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
@@ -29,6 +34,8 @@ cdef extern from *:
     };
     inline thread_local Said* said = nullptr;
 
+    enum { THREAD_LOCALS = 1 << 16 };    // bytes: MuJoCo's take 4 KB
+
     inline void hear(const mjLogMessage* message) {
         if (message->level == mjLOG_ERROR) {
             std::memcpy(said->error, message->subject, sizeof said->error);
@@ -39,15 +46,80 @@ cdef extern from *:
         }
     }
 
+    // The personality routine of `jumped_into`. MuJoCo's library has a C++ runtime of its own: an exception that leaves
+    // it (std::bad_alloc, mostly) must not reach ours, which would misread it and crash. Its unwinder asks here whether
+    // there is a handler; when it has destroyed MuJoCo's objects it comes back to go there.
+    __attribute__((used)) static int exception_left(int, int actions, uint64_t, void*, void*)
+        asm("cypool_mujoco_exception_left");
+    static int exception_left(int, int actions, uint64_t, void*, void*) {
+        constexpr int SEARCH_PHASE = 1, HANDLER_FRAME = 4, HANDLER_FOUND = 6, CONTINUE_UNWIND = 8;
+        if (actions & SEARCH_PHASE) return HANDLER_FOUND;
+        if (!(actions & HANDLER_FRAME)) return CONTINUE_UNWIND;
+        std::strcpy(said->error, "an exception in its C++ code: out of memory?");
+        std::longjmp(said->back, 1);
+    }
+
     // Calls MuJoCo; false after an error. No object of ours with a destructor may live in the call.
     template <class Call> __attribute__((noinline)) bool jumped_into(const Call& call) {
+        // a relative address, four bytes
+        asm volatile(".cfi_personality 0x1b, cypool_mujoco_exception_left");
         if (setjmp(said->back)) return false;
         call();
         return true;
     }
 
+    // What MuJoCo works in during a call and begins anew in the next: contacts, constraints, its stack. Megabytes are
+    // reserved for the worst case, some ten kilobytes used: one for all environments of a thread stays in its cache.
+    struct Arena {
+        void* memory = nullptr;
+        size_t size = 0;
+        ~Arena() { std::free(memory); }
+
+        // not mju_malloc: outside a guarded call it ends the process when there is no memory
+        void grow(size_t least) {
+            if (size >= least) return;
+            std::free(memory);
+            size = 0;
+            // aligned as MuJoCo's own memory is
+            memory = std::aligned_alloc(64, (least + 63) / 64 * 64);
+            if (!memory) throw std::bad_alloc();
+            size = least;
+        }
+    };
+
+    // Returns the key of each thread's arena. Not a thread_local: where there is no memory for one, the C library ends
+    // the process. In functions, so that packages that only see this text need not be linked with MuJoCo.
+    inline pthread_key_t arena_key() {
+        static const pthread_key_t key = [] {
+            pthread_key_t made;
+            const auto free_arena = [](void* arena) { delete static_cast<Arena*>(arena); };
+            if (pthread_key_create(&made, free_arena)) throw std::bad_alloc();
+            return made;
+        }();
+        return key;
+    }
+
+    // Prepares a thread for its first call.
+    inline Arena* begin_thread() {
+        // the thread_locals of this module and of MuJoCo get their memory when first used: see that there is some
+        void* const probe = std::malloc(THREAD_LOCALS);
+        if (!probe) throw std::bad_alloc();
+        std::free(probe);
+        std::unique_ptr<Arena> arena(new Arena);
+        if (pthread_setspecific(arena_key(), arena.get())) throw std::bad_alloc();
+        said = nullptr;
+        _mjPRIVATE_setTlsLogHandler(_mjPRIVATE_setTlsLogHandler(nullptr));
+        return arena.release();
+    }
+
+    inline Arena& arena_of_thread() {
+        void* const arena = pthread_getspecific(arena_key());
+        return arena ? *static_cast<Arena*>(arena) : *begin_thread();
+    }
+
     // Calls MuJoCo. Returns the first warning, "" if there was none.
     template <class Call> std::string guarded(const Call& call) {
+        arena_of_thread();
         Said here;
         here.error[0] = here.warning[0] = 0;
         Said* const outer = said;
@@ -68,19 +140,6 @@ cdef extern from *:
         return model;
     }
 
-    // What MuJoCo works in during a call and begins anew in the next: contacts, constraints, its stack. Megabytes are
-    // reserved for the worst case, some ten kilobytes used: one for all environments of a thread stays in its cache.
-    struct Arena {
-        void* memory = nullptr;
-        size_t size = 0;
-        ~Arena() { mju_free(memory); }
-    };
-    // in a function, so that packages that only see this text need not be linked with MuJoCo
-    inline Arena& arena_of_thread() {
-        static thread_local Arena arena;
-        return arena;
-    }
-
     // Lends the thread's arena to an environment that has none of its own, for the time of a call.
     class Borrowed {
     public:
@@ -88,12 +147,7 @@ cdef extern from *:
             const size_t size = static_cast<size_t>(m->narena);
             if (own_size_ == m->narena) return;
             Arena& arena = arena_of_thread();
-            if (arena.size < size) {
-                mju_free(arena.memory);
-                arena.memory = nullptr, arena.size = 0;
-                arena.memory = mju_malloc(size);
-                arena.size = size;
-            }
+            arena.grow(size);
             d->arena = arena.memory;
             d->narena = m->narena;
         }
@@ -118,6 +172,7 @@ cdef extern from *:
         if (!with_arena) without.narena = 64;
         mjData* d = nullptr;
         guarded([&] { d = mj_makeData(&without); });
+        if (!d) throw std::bad_alloc();
         return d;
     }
 

@@ -37,7 +37,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double extent
 
     ctypedef struct mjModel:
-        int64_t nq, nv, nu, na, nbody, njnt, ngeom, nsite, ncam, ntendon
+        int64_t nq, nv, nu, na, nbody, njnt, ngeom, nsite, ncam, ntendon, ntree
         int nplugin
         mjOption opt
         mjStatistic stat

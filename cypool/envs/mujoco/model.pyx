@@ -4,6 +4,8 @@ import warnings
 import weakref
 from importlib.util import find_spec
 
+from cypool.arguments import shown
+
 from libcpp.string cimport string
 
 from cypool.envs.mujoco cimport guard, libmujoco
@@ -25,11 +27,11 @@ cdef class Model:
     cdef int body(self, object name) except -1:
         cdef int found = -1
         if isinstance(name, str):
-            found = libmujoco.mj_name2id(self.mj, libmujoco.mjOBJ_BODY, name.encode())
+            found = libmujoco.mj_name2id(self.mj, libmujoco.mjOBJ_BODY, name.encode(errors="replace"))
         elif isinstance(name, int) and 0 <= name < self.mj.nbody:
             found = name
         if found < 0:
-            raise ValueError(f"xml_file: expected a robot with a body {name!r}, found none in {self.path}")
+            raise ValueError(f"xml_file: expected a robot with a body {shown(name)}, found none in {self.path}")
         return found
 
 
@@ -46,7 +48,7 @@ cdef Model load_model(object xml_file):
     cdef Model model
     cdef string warning
     if not isinstance(xml_file, str):
-        raise TypeError(f"xml_file: expected a str, got {xml_file!r}")
+        raise TypeError(f"xml_file: expected a str, got {shown(xml_file)}")
     is_own = xml_file[:1] in (".", "/", "~")
     path = os.path.expanduser(xml_file) if is_own else os.path.join(
         os.path.dirname(find_spec("gymnasium").origin), "envs", "mujoco", "assets", xml_file)
@@ -54,6 +56,9 @@ cdef Model load_model(object xml_file):
         status = os.stat(path)
     except OSError as error:
         raise ValueError(f"xml_file: {path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        # there is a zero in it, or something that no file can be called
+        raise ValueError(f"xml_file: {shown(path)} cannot be read: {error}") from error
     key = (os.path.abspath(path), status.st_mtime_ns, status.st_size)
     model = _models.get(key)
     if model is None:

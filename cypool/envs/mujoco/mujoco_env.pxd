@@ -60,6 +60,7 @@ cdef class MujocoEnv(Env):
     cdef void _fill(self) noexcept nogil
     cdef int _observe_pictures(self, unsigned char* place) except -1 nogil
     cdef void _tell(self, const Slot* out) noexcept nogil
+    cdef int _vary(self, object values) except -1
 
 
 cdef inline double clip(double x, double low, double high) noexcept nogil:

@@ -3,8 +3,9 @@ import zlib
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int
+from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
+from cypool.state import check_state, unpack
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -14,7 +15,7 @@ cimport numpy as cnp
 from cypool.env cimport Slot
 from cypool.env cimport normal as draw_normal
 from cypool.env cimport uniform as draw_uniform
-from cypool.envs.mujoco cimport guard, libmujoco
+from cypool.envs.mujoco cimport guard, libmujoco, saved
 from cypool.envs.mujoco.camera cimport Camera, check_camera
 from cypool.envs.mujoco.model cimport Model, load_model
 from cypool.envs.mujoco.variation cimport Variation, check_randomize
@@ -43,7 +44,7 @@ def check_options(**options):
 def _checked(name, value):
     if name.endswith("_range"):
         if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
-            raise TypeError(f"{name}: expected two numbers, got {value!r}")
+            raise TypeError(f"{name}: expected two numbers, got {shown(value)}")
         return tuple(check_float(name, number, -np.inf, np.inf) for number in value)
     if name.endswith("_weight") or name == "healthy_reward":
         return check_float(name, value, -np.inf, np.inf)
@@ -354,26 +355,42 @@ cdef class MujocoEnv(Env):
         drawn = None if self.variation is None else self.variation.drawn
         awake = d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake
         packed = zlib.compress(computed + frames + pictures, 1)
-        return packed, d.time, awake, self.newest, self.info, drawn, self.camera.save()
+        return (packed, d.time, awake, self.newest, tuple(self.info), drawn, self.camera.save(),
+                libmujoco.mjVERSION_HEADER)
 
     cdef int load(self, object state) except -1:
         cdef mjData* d = self.data
-        cdef vector[double] told, drawn
+        cdef const mjModel* m = self.model
+        cdef vector[double] told
         cdef bytes unpacked
         cdef size_t frames_size = self.frames.size() * sizeof(double)
-        packed, time, awake, newest, told, values, view = state
-        try:
-            unpacked = zlib.decompress(packed)
-        except zlib.error as error:
-            raise ValueError(str(error)) from error
-        drawn = () if values is None else values
-        if (len(unpacked) != d.nbuffer + <int64_t>(frames_size + self.pictures.size())
-                or told.size() != self.info.size() or not 0 <= newest < self.frame_stack
-                or drawn.size() != (0 if self.variation is None else self.variation.drawn.size())):
-            raise ValueError("state: expected one of an environment with the same options")
+        cdef int64_t size = d.nbuffer + <int64_t>(frames_size + self.pictures.size())
+        # first all that may fail
+        if m.nplugin > 0:
+            raise NotImplementedError(f"load: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
+        if not isinstance(state, (tuple, list)) or len(state) != 8:
+            raise ValueError(f"expected 8 values, got {shown(state)}")
+        packed, time, awake, newest, numbers, values, view, version = state
+        if type(numbers) is not tuple or any(type(number) is not float for number in numbers):
+            raise TypeError(f"expected numbers of info, got {shown(numbers)}")
+        told = numbers
+        time, newest, version = check_state((time, newest, version), float, (0, self.frame_stack - 1), (0, 2**31 - 1))
+        if told.size() != self.info.size():
+            raise ValueError(f"expected {self.info.size()} numbers of info, got {told.size()}")
+        if version != libmujoco.mjVERSION_HEADER:
+            raise ValueError(f"expected a state of MuJoCo {libmujoco.mjVERSION_HEADER}, got one of {version}")
+        awake = check_state(awake, (0, m.ntree), (0, m.nbody), (0, m.nbody), (0, m.nv))
+        view = self.camera.checked(view)
         if self.variation is not None:
-            self.variation.drawn = drawn
-            self.variation.apply(d)
+            values = self.variation.checked(values)
+        elif values is not None:
+            raise ValueError(f"expected None where nothing is randomized, got {shown(values)}")
+        unpacked = unpack(packed, size)
+        if len(unpacked) != size:
+            raise ValueError(f"expected {size} bytes, got {len(unpacked)}")
+        saved.check_saved(m, d, <const char*>unpacked)
+        if self.variation is not None:
+            self._vary(values)
         memcpy(d.buffer, <const char*>unpacked, d.nbuffer)
         memcpy(self.frames.data(), <const char*>unpacked + d.nbuffer, frames_size)
         memcpy(self.pictures.data(), <const char*>unpacked + d.nbuffer + frames_size, self.pictures.size())
@@ -382,4 +399,19 @@ cdef class MujocoEnv(Env):
         d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
         self.newest = newest
         self.info = told
+        return 0
+
+    cdef int _vary(self, values) except -1:
+        """Makes the model that of a saved state; what it computes is overwritten. Another one stays as it was."""
+        cdef mjData* d = self.data
+        cdef vector[double] before = self.variation.drawn
+        cdef bytes buffer = (<char*>d.buffer)[:d.nbuffer]
+        try:
+            self.variation.drawn = values
+            self.variation.apply(d)
+        except BaseException:
+            self.variation.drawn = before
+            self.variation.apply(d)
+            memcpy(d.buffer, <const char*>buffer, d.nbuffer)
+            raise
         return 0

@@ -30,6 +30,7 @@ cdef class Variation:
     cdef bint derives                    # whether MuJoCo has to compute other fields from these
 
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil     # another model; data is overwritten
+    cdef object checked(self, object values)          # what `drawn` is in a saved state, or raises
     cdef int apply(self, mjData* data) except -1 nogil                    # the model of what is drawn
 
 

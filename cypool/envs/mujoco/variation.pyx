@@ -5,7 +5,8 @@ own, and arrays for what varies and for what MuJoCo computes from that; all else
 """
 from collections.abc import Mapping
 
-from cypool.arguments import check_choice, check_float
+from cypool.arguments import check_choice, check_float, shown
+from cypool.state import check_state
 
 from cypool.env cimport uniform
 from cypool.envs.mujoco cimport libmujoco
@@ -28,12 +29,12 @@ cdef object check_randomize(Model model, object randomize):
     if randomize is None:
         return None
     if not isinstance(randomize, Mapping):
-        raise TypeError(f"randomize: expected a dict or None, got {randomize!r}")
+        raise TypeError(f"randomize: expected a dict or None, got {shown(randomize)}")
     checked = {}
     for name, value in randomize.items():
         if not isinstance(name, str) or not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
             raise TypeError(f"randomize: expected names of fields with (low, high) or (operation, low, high), got "
-                            f"{name!r}: {value!r}")
+                            f"{shown(name)}: {shown(value)}")
         operation, low, high = ("scale", *value) if len(value) == 2 else value
         place = f"randomize[{name!r}]"
         low = check_float(place, low, -1e300, 1e300)
@@ -65,9 +66,10 @@ cdef class Variation:
                 if <bytes>fields[k].name == name.encode():
                     break
             else:
-                raise ValueError(f"randomize: expected names of fields of mjModel, got {name!r}")
+                raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}")
             if not (fields[k].is_double or fields[k].is_float) or name == "opt.timestep":
-                raise ValueError(f"randomize: expected a field of real numbers, but not the time step, got {name!r}")
+                raise ValueError("randomize: expected a field of real numbers, but not the time step, got "
+                                 f"{shown(name)}")
             first, end = self._rows(name, owner, fields[k].rows)
             part.field = self.fields.size()
             part.begin, part.end = first * fields[k].columns, end * fields[k].columns
@@ -93,11 +95,11 @@ cdef class Variation:
         kind = OBJECTS.get(name.partition("_")[0])
         if kind is None:
             raise ValueError(f"randomize: expected a field of {', '.join(OBJECTS)} for a name behind the colon, got "
-                             f"{name!r}")
+                             f"{shown(name)}")
         found = libmujoco.mj_name2id(self.loaded.mj, kind, owner.encode())
         if found < 0:
             raise ValueError(f"randomize: expected the name of a {name.partition('_')[0]} of {self.loaded.path}, got "
-                             f"{owner!r}")
+                             f"{shown(owner)}")
         return found, found + 1
 
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil:
@@ -109,6 +111,10 @@ cdef class Variation:
                 self.drawn[n] = uniform(rng, part.low, part.high)
                 n += 1
         return self.apply(data)
+
+    cdef object checked(self, object values):
+        kinds = [(part.low, part.high) for part in self.parts for _ in range(part.begin, part.end)]
+        return check_state(values, *kinds)
 
     cdef int apply(self, mjData* data) except -1 nogil:
         cdef Part* part

@@ -2,13 +2,17 @@
 import atexit
 import fcntl
 import functools
+import multiprocessing.util
 import os
 import shutil
+import stat
 import struct
 import tempfile
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+
+from cypool.arguments import check_path, shown
 
 # what the library is compiled from; another engine does not understand it
 VERSION = "1.3.2"
@@ -19,6 +23,9 @@ PREFIX = "cypool-doom-"
 ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads besides WADs
 KINDS = ("ViZDoomMQDoom", "ViZDoomMQCtr", "ViZDoomSM")
 _own = {}
+
+# called before the folder of this process is removed: they end its engines, which would write to the folder meanwhile
+before_leaving = []
 
 
 @functools.cache
@@ -55,9 +62,7 @@ def find_config(name, path):
     Raises:
         TypeError, ValueError: It is no path, or there is no such file.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{name}: expected a path, got {path!r}")
-    path = os.fspath(path)
+    path = check_path(name, path)
     scenarios = package() / "scenarios"
     folders = [Path(), scenarios]
     # some are not ViZDoom's own: D1_basic and its like
@@ -68,7 +73,7 @@ def find_config(name, path):
         for candidate in (folder / path, folder / f"{path}.cfg"):
             if candidate.is_file():
                 return str(candidate.absolute())
-    raise ValueError(f"{name}: expected a file, or the name of a scenario in {scenarios}, got {path!r}")
+    raise ValueError(f"{name}: expected a file, or the name of a scenario in {scenarios}, got {shown(path)}")
 
 
 def find_data(name, path):
@@ -77,9 +82,7 @@ def find_data(name, path):
     Raises:
         TypeError, ValueError: It is no path, or there is no such file.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{name}: expected a path, got {path!r}")
-    path = Path(path)
+    path = Path(check_path(name, path))
     for candidate in (path, Path(path.name), package() / path.name):
         for file in (candidate, Path(f"{candidate}.wad")):
             if file.is_file():
@@ -110,7 +113,7 @@ def check_map(name, value, files):
     """Raises a ValueError if a map is in none of some WADs, {argument: path}; the engine would look for it for ever."""
     lumps = [lumps_of(argument, path) for argument, path in files.items()]
     if None not in lumps and value.upper().encode() not in set().union(*lumps):
-        raise ValueError(f"{name}: expected a map in {' or '.join(files.values())}, got {value!r}")
+        raise ValueError(f"{name}: expected a map in {' or '.join(files.values())}, got {shown(value)}")
 
 
 def record_into(folder):
@@ -122,7 +125,8 @@ def record_into(folder):
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"lmp_save_dir: expected a folder, or where to make one, got {folder!r}: {error}") from error
+        raise ValueError(f"lmp_save_dir: expected a folder, or where to make one, got {shown(folder)}: "
+                         f"{error}") from error
     own, _ = workshop()
     name = f"lmp{len(os.listdir(own))}"
     os.symlink(os.path.abspath(folder), os.path.join(own, name))
@@ -147,21 +151,38 @@ def workshop():
     if pid not in _own:
         sweep()
         folder = tempfile.mkdtemp(prefix=PREFIX)
-        handle = os.open(os.path.join(folder, "names"), os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            handle = _list_in(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         _own.clear()
         _own[pid] = folder, handle
-        atexit.register(_leave, pid, folder)
+        if multiprocessing.parent_process() is not None:
+            # such a process may end without `atexit`
+            multiprocessing.util.Finalize(None, _leave, exitpriority=0)
     return _own[pid]
+
+
+def _list_in(folder):
+    """Makes the list of names in a new folder; returns its handle, with the lock that says that this process lives."""
+    # it has another name until it is locked: other processes remove the folder of a list that nobody holds
+    new = os.path.join(folder, "new")
+    handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        os.rename(new, os.path.join(folder, "names"))
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
 
 
 def sweep():
     """Removes folders, and with them shared memory, of processes of this user that live no more."""
-    for names in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/names"):
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         # another user's, or another process removes it at this moment
-        with suppress(OSError), open(names) as file:
-            if os.fstat(file.fileno()).st_uid != os.getuid():
-                continue
+        with suppress(OSError), _open_list(folder) as file:
             # refused while its process, or a child forked from it, lives
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for name in file.read().split():
@@ -169,10 +190,38 @@ def sweep():
                 if id.isalnum() and id != name:
                     for kind in KINDS:
                         Path("/dev/shm", kind + id).unlink(missing_ok=True)
-            shutil.rmtree(names.parent, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _leave(pid, folder):
-    # not in a child that was forked
-    if pid == os.getpid():
-        shutil.rmtree(folder, ignore_errors=True)
+def _open_list(folder):
+    """Opens the list of names in a folder.
+
+    Anybody may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does
+    not wait for somebody who writes to it.
+
+    Raises:
+        OSError: The folder or the list is missing, is another user's, or is something else.
+    """
+    if not _is_own(os.lstat(folder), stat.S_ISDIR):
+        raise PermissionError(f"expected a folder of this user, got {folder}")
+    handle = os.open(folder / "names", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not _is_own(os.fstat(handle), stat.S_ISREG):
+            raise PermissionError(f"expected a file of this user, got {folder / 'names'}")
+        return open(handle, encoding="ascii", errors="replace")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _is_own(facts, kind):
+    return facts.st_uid == os.getuid() and kind(facts.st_mode)
+
+
+@atexit.register
+def _leave():
+    # the folder of a process that this one was forked from stays
+    if os.getpid() in _own:
+        for end in before_leaving:
+            end()
+        shutil.rmtree(_own[os.getpid()][0], ignore_errors=True)

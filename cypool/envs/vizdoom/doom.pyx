@@ -18,6 +18,14 @@ from cypool.env cimport Env, Slot
 cdef enum:
     ATTEMPTS = 3                 # to start an engine, before it is an error
 
+
+def _end_engines():
+    with nogil:
+        library.end_engines()
+
+
+assets.before_leaving.append(_end_engines)
+
 Config = namedtuple("Config", [
     "buttons", "variables", "width", "height", "channels", "format", "depth", "labels", "automap", "audio",
     "notifications", "samples_per_tic", "audio_tics", "iwad", "wad", "map"])

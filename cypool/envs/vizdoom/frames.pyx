@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int
+from cypool.arguments import check_bool, check_float, check_int, shown
 from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
@@ -94,14 +94,14 @@ def combined_actions(buttons, force_speed, deltas):
 def check_map_of(name, value, known, count, kind):
     """Returns an option that maps known names to `count` numbers each (1: a number) as a plain dict."""
     if not isinstance(value, Mapping):
-        raise TypeError(f"{name}: expected a dict, got {value!r}")
+        raise TypeError(f"{name}: expected a dict, got {shown(value)}")
     plain = {}
     for key, numbers in value.items():
         given = (numbers,) if count == 1 else numbers
         if key not in known:
-            raise ValueError(f"{name}: expected {kind}, got {key!r}")
+            raise ValueError(f"{name}: expected {kind}, got {shown(key)}")
         if not isinstance(given, tuple | list) or len(given) != count:
-            raise ValueError(f"{name}: expected {count} numbers for {key!r}, got {numbers!r}")
+            raise ValueError(f"{name}: expected {count} numbers for {key!r}, got {shown(numbers)}")
         checked = tuple(check_float(name, number, -1e30, 1e30) for number in given)
         plain[key] = checked[0] if count == 1 else checked
     return plain
@@ -207,10 +207,10 @@ cdef class Frames(Doom):
             raise ValueError(f"cfg_path: expected a screen_format of planes, CRCGCB or GRAY8, got {facts.format}")
         height, width = image_size(path, facts, screen_resolution)
         options = common_options(facts, wad_path, iwad_path, frame_skip, game_args, num_players, num_bots,
-                                 engine_timeout, engine_pid)
+                                 engine_timeout, engine_pid, "map_id")
         vzd_path = check_text("vzd_path", vzd_path)
         if vzd_path and not os.path.isfile(vzd_path):
-            raise ValueError(f"vzd_path: expected the engine's program, got {vzd_path!r}")
+            raise ValueError(f"vzd_path: expected the engine's program, got {shown(vzd_path)}")
         lmp_save_dir = check_text("lmp_save_dir", lmp_save_dir)
         deltas = check_map_of("delta_button_config", {} if delta_button_config is None else delta_button_config,
                               BUTTONS[FIRST_DELTA:], 3, "buttons that take a number")
@@ -321,7 +321,10 @@ cdef class Frames(Doom):
             self.game_step += 1
             self.elapsed_step = self.game_step
             for k in range(self.values.size()):
-                self.values[k] = self.choices[k % self.num_buttons] if self.choices.size() > 0 else 0
+                # no conditional expression: Cython would keep the address of a temporary 0
+                self.values[k] = 0
+                if self.choices.size() > 0:
+                    self.values[k] = self.choices[k % self.num_buttons]
             goes_on = self.play()
             failed = not goes_on
             self.truncated = False

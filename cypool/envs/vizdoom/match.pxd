@@ -44,6 +44,9 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
 
     Facts probe(const Settings& settings) except +
 
+    # kills all engines of this process, waits for their end, and lets no other one start
+    void end_engines() noexcept
+
     # what there is to see between steps; of a match that runs
     cdef cppclass Player:
         cpp_bool over() noexcept

@@ -1,7 +1,7 @@
 """Options that both interfaces have, and what an engine is told of them."""
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int
+from cypool.arguments import check_bool, check_float, check_int, shown
 from cypool.envs.vizdoom import assets
 from cypool.spec import Array
 
@@ -24,7 +24,10 @@ def lines_of(config):
 def check_text(name, value):
     """Returns `value` if it is a string, else raises a TypeError."""
     if not isinstance(value, str):
-        raise TypeError(f"{name}: expected a str, got {value!r}")
+        raise TypeError(f"{name}: expected a str, got {shown(value)}")
+    # the engine takes lines of text
+    if "\0" in value or value != value.encode(errors="replace").decode():
+        raise ValueError(f"{name}: expected text, got {shown(value)}")
     return str(value)
 
 
@@ -41,12 +44,12 @@ def player_arguments(num_players, num_bots, game_args):
 
 
 def common_options(facts, wad_path, iwad_path, frame_skip, game_args, num_players, num_bots, engine_timeout,
-                   engine_pid):
+                   engine_pid, map_option="doom_map"):
     """Checks the options that both interfaces have, and finds the files; returns them as they are to be kept."""
     # the library's own way to find them depends on where its code is
-    wad = assets.find_data("wad_path", wad_path or facts.wad) if wad_path or facts.wad else ""
-    iwad = assets.find_data("iwad_path", iwad_path or facts.iwad) if iwad_path or facts.iwad else assets.default_iwad()
-    assets.check_map("doom_map", facts.map, {"iwad_path": iwad} | ({"wad_path": wad} if wad else {}))
+    wad = _find("wad_path", wad_path, facts.wad) or ""
+    iwad = _find("iwad_path", iwad_path, facts.iwad) or assets.default_iwad()
+    assets.check_map(map_option, facts.map, {"iwad_path": iwad} | ({"wad_path": wad} if wad else {}))
     return {
         "wad_path": wad,
         "iwad_path": iwad,
@@ -57,6 +60,13 @@ def common_options(facts, wad_path, iwad_path, frame_skip, game_args, num_player
         "engine_timeout": check_float("engine_timeout", engine_timeout, 0.001, 1e6),
         "engine_pid": check_bool("engine_pid", engine_pid),
     }
+
+
+def _find(name, path, otherwise):
+    """Returns the WAD that an option names, or else the config; None if neither does."""
+    if path is None or (isinstance(path, str) and not path):
+        path = otherwise
+    return None if isinstance(path, str) and not path else assets.find_data(name, path)
 
 
 def common_info(options):

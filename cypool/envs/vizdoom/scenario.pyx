@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_int
+from cypool.arguments import check_bool, check_int, shown
 from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
@@ -254,7 +254,7 @@ def check_config(config):
         TypeError, ValueError: It is none, or has keys or values that no line can hold.
     """
     if not isinstance(config, Mapping):
-        raise TypeError(f"config: expected a dict of config keys and values, got {config!r}")
+        raise TypeError(f"config: expected a dict of config keys and values, got {shown(config)}")
     plain = {}
     for key, value in config.items():
         values = value if isinstance(value, list | tuple) else [value]
@@ -263,6 +263,6 @@ def check_config(config):
         texts = [str(each) for each in (key, *values)]
         if not isinstance(key, str) or None in values or any("\n" in text or "{" in text for text in texts):
             raise ValueError(f"config: expected names with numbers, strings, bools or lists of them, got "
-                             f"{key!r}: {value!r}")
+                             f"{shown(key)}: {shown(value)}")
         plain[key] = values if isinstance(value, list | tuple) else values[0]
     return plain

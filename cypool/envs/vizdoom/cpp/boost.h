@@ -87,6 +87,53 @@ struct Process {
         return over;
     }
 };
+
+// The engines of this process, for its end.
+class Engines {
+ public:
+    // After a fork the child has none; the parent's are not touched, nor what may be locked there.
+    static Engines& own() {
+        static std::atomic<Engines*> current{nullptr};
+        Engines* here = current.load();
+        while (!here || here->owner_ != getpid()) {
+            Engines* const made = new Engines;
+            if (current.compare_exchange_strong(here, made)) return *made;
+            delete made;
+        }
+        return *here;
+    }
+
+    void add(const std::shared_ptr<Process>& process) {
+        std::lock_guard lock(mutex_);
+        if (ending_) throw std::runtime_error("the process is about to end");
+        processes_.erase(std::remove_if(processes_.begin(), processes_.end(),
+                                        [](const auto& each) { return each.expired(); }), processes_.end());
+        processes_.push_back(process);
+    }
+
+    // Kills all and waits, for seconds at most, until they are gone. No other one starts from now on.
+    void end() noexcept {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(kPatience);
+        std::lock_guard lock(mutex_);
+        ending_ = true;
+        for (const auto& each : processes_) {
+            if (const auto process = each.lock()) process->kill();
+        }
+        for (const auto& each : processes_) {
+            const auto process = each.lock();
+            while (process && !process->ended() && std::chrono::steady_clock::now() < until) usleep(1000);
+        }
+    }
+
+ private:
+    enum { kPatience = 10 };
+
+    const pid_t owner_ = getpid();
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<Process>> processes_;
+    bool ending_ = false;
+};
+
 // that of the launcher this thread is; null for any other thread
 inline thread_local Process* launched = nullptr;
 // that of the last launcher this thread has started
@@ -237,6 +284,7 @@ class thread {
     explicit thread(Function function) : process_(std::make_shared<cypool::doom::Process>()) {
         process_->circumstances = cypool::doom::circumstances;
         process_->until = cypool::doom::circumstances.until.time_since_epoch();
+        cypool::doom::Engines::own().add(process_);
         cypool::doom::latest = process_;
         sigset_t all, old;
         sigfillset(&all);
@@ -245,7 +293,12 @@ class thread {
         try {
             thread_ = std::thread([function, process = process_]() mutable {
                 cypool::doom::launched = process.get();
-                function();
+                try {
+                    function();
+                } catch (...) {
+                    // who waits for this engine gives up when its time is over
+                    process->kill();
+                }
             });
         } catch (...) {
             pthread_sigmask(SIG_SETMASK, &old, nullptr);

@@ -395,11 +395,12 @@ class Match {
     template <class Work>
     bool attempt(Work work) noexcept {
         leave_to_parent();
-        circumstances = settings_.circumstances;
-        circumstances.lost = lost_;
-        circumstances.until = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
-            std::chrono::duration<double>(settings_.patience));
         try {
+            circumstances = settings_.circumstances;
+            circumstances.lost = lost_;
+            const std::chrono::duration<double> patience(settings_.patience);
+            circumstances.until = std::chrono::steady_clock::now()
+                + std::chrono::duration_cast<std::chrono::nanoseconds>(patience);
             look_after(circumstances.until.time_since_epoch());
             work();
             look_after(std::chrono::steady_clock::duration::max());
@@ -440,22 +441,35 @@ class Match {
         }
         circumstances.lost = lost_ = std::make_shared<std::atomic<bool>>(false);
         // each waits for the others
-        std::vector<std::string> failures(count);
+        std::vector<std::exception_ptr> failures(count);
         std::vector<std::thread> threads;
-        for (size_t k = 0; k < count; ++k) {
-            threads.emplace_back([&, k, given = circumstances] {
-                circumstances = given;
-                try {
-                    players_[k]->start();
-                } catch (const std::exception& error) {
-                    *lost_ = true;
-                    failures[k] = std::string("player ") + std::to_string(k) + ": " + error.what();
-                }
-            });
+        std::exception_ptr no_thread;
+        try {
+            threads.reserve(count);
+            for (size_t k = 0; k < count; ++k) {
+                threads.emplace_back([&, k, given = circumstances] {
+                    try {
+                        circumstances = given;
+                        players_[k]->start();
+                    } catch (...) {
+                        *lost_ = true;
+                        failures[k] = std::current_exception();
+                    }
+                });
+            }
+        } catch (...) {
+            *lost_ = true;
+            no_thread = std::current_exception();
         }
         for (auto& thread : threads) thread.join();
-        for (const auto& failure : failures) {
-            if (!failure.empty()) throw std::runtime_error(failure);
+        if (no_thread) std::rethrow_exception(no_thread);
+        for (size_t k = 0; k < count; ++k) {
+            if (!failures[k]) continue;
+            try {
+                std::rethrow_exception(failures[k]);
+            } catch (const std::exception& error) {
+                throw std::runtime_error("player " + std::to_string(k) + ": " + error.what());
+            }
         }
         // guests have the numbers in the order in which they reached the host
         std::sort(players_.begin(), players_.end(), [](const auto& one, const auto& other) {
@@ -496,6 +510,14 @@ class Match {
     std::shared_ptr<std::atomic<bool>> lost_;  // see Circumstances; of the engines that run
     std::string failure_;
 };
+
+inline void end_engines() noexcept {
+    try {
+        Engines::own().end();
+    } catch (...) {
+        // there is no memory: none was started either
+    }
+}
 
 // Reads a config without starting anything.
 inline Facts probe(const Settings& settings) {
