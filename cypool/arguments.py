@@ -3,6 +3,19 @@
 Only what a check returns may be used: an object may say something else when it is asked again.
 """
 import operator
+import os
+
+LONGEST = 200  # characters of a value in a message
+
+
+def shown(value):
+    """Returns how a message shows a value, whatever the value's `__repr__` does: shortened, or only its type."""
+    try:
+        # a repr may fail: that of an int with thousands of digits does
+        text = repr(value)
+    except Exception:
+        return f"a value of type {type(value).__name__} that cannot be printed"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def check_int(name, value, least, most):
@@ -13,21 +26,30 @@ def check_int(name, value, least, most):
         ValueError: It is out of range.
     """
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = operator.index(value)
-    if not least <= value <= most:
-        raise ValueError(f"{name}: expected {least} to {most}, got {value}")
-    return value
+        raise TypeError(f"{name}: expected an int, got {shown(value)}")
+    try:
+        number = operator.index(value)
+    except Exception as error:
+        # an array has an __index__, too
+        raise TypeError(f"{name}: expected an int, got {shown(value)}") from error
+    if not least <= number <= most:
+        raise ValueError(f"{name}: expected {least} to {most}, got {shown(number)}")
+    return number
 
 
 def check_float(name, value, least, most):
     """Returns `value` as a float if it is a real number in [least, most]; raises as `check_int` does."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__"):
-        raise TypeError(f"{name}: expected a number, got {value!r}")
-    value = float(value)
-    if not least <= value <= most:
-        raise ValueError(f"{name}: expected {least} to {most}, got {value}")
-    return value
+        raise TypeError(f"{name}: expected a number, got {shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name}: expected {least} to {most}, got {shown(value)}") from error
+    except Exception as error:
+        raise TypeError(f"{name}: expected a number, got {shown(value)}") from error
+    if not least <= number <= most:
+        raise ValueError(f"{name}: expected {least} to {most}, got {number}")
+    return number
 
 
 def check_bool(name, value):
@@ -39,7 +61,7 @@ def check_bool(name, value):
     import numpy as np  # importing cypool does without
 
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
+        raise TypeError(f"{name}: expected True or False, got {shown(value)}")
     return bool(value)
 
 
@@ -50,5 +72,57 @@ def check_choice(name, value, choices):
         ValueError: It is none of them.
     """
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {shown(value)}")
     return str(value)
+
+
+def check_list(name, value, expected):
+    """Returns the items of an iterable as a list; a str is none.
+
+    Args:
+        expected: What the message says was expected.
+
+    Raises:
+        TypeError: It is none, or raises on the way.
+    """
+    if isinstance(value, (str, bytes)) or not hasattr(type(value), "__iter__"):
+        raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
+    try:
+        return list(value)
+    except Exception as error:
+        raise TypeError(f"{name}: expected {expected}, got {shown(value)}: {error}") from error
+
+
+def check_array(name, value, expected):
+    """Returns what `numpy.asarray` makes of a value.
+
+    Args:
+        expected: What the message says was expected.
+
+    Raises:
+        ValueError, TypeError: NumPy makes nothing of it: rows differ in length, or the object raises.
+    """
+    import numpy as np
+
+    try:
+        return np.asarray(value)
+    except Exception as error:
+        kind = ValueError if isinstance(error, (ValueError, MemoryError)) else TypeError
+        raise kind(f"{name}: expected {expected}, got {shown(value)}: {error}") from error
+
+
+def check_path(name, value):
+    """Returns `value` as a str if it is a path: a str, bytes or `os.PathLike`.
+
+    Raises:
+        TypeError: It is none; a number, which `open` takes for a file that is open, is none.
+        ValueError: No file can be called so.
+    """
+    try:
+        path = os.fsdecode(value)
+        os.fsencode(path)
+    except Exception as error:
+        raise TypeError(f"{name}: expected a path, got {shown(value)}") from error
+    if "\0" in path:
+        raise ValueError(f"{name}: expected a path, got {shown(value)}")
+    return path

@@ -1,26 +1,122 @@
-"""The saved state of environments."""
+"""The saved state of environments, its plain format for files, and the check that environments make of theirs."""
+import hashlib
+import json
+import sys
+
 import numpy as np
+
+from cypool.arguments import check_array, check_bool, check_float, check_int, check_path, shown
+
+# the last number but the newline is the version of the format; behind it: SHA-256 of the rest; how long the JSON is,
+# 8 bytes, little-endian; the JSON; the bytes that it refers to, in its order
+MAGIC = b"cypool state 1\n"
+PREFIX = len(MAGIC) + 32 + 8
 
 
 class State:
-    """What `env.save()` returns: the state of some environments, one in each row. Pickles.
+    """What `env.save()` returns: the state of some environments, one in each row.
 
     `len(state)` is the number of rows. `state[rows]` holds some of them, with an index, a slice or a sequence of
     integers as in NumPy; a row may be named several times: `state[[0] * 8]` is for eight ways on from the first.
 
-    Attributes:
-        env_id: int32, (k,): the environments the rows were saved from.
-        over: bool, (k,): whether the next step starts a new episode.
+    `save` and `to_bytes` give it in a format of plain data, which `cypool.load_state` and `from_bytes` read: they check
+    it and run no code of it. It also pickles; but unpickling what a stranger wrote runs the stranger's code.
+
+    Args:
+        env_id: The environments the rows were saved from.
         rows: What the engine knows of each.
+
+    Attributes:
+        env_id: int32, (k,).
+        over: bool, (k,): whether the next step starts a new episode.
+        rows: A list of dicts.
     """
 
     def __init__(self, env_id, rows):
-        self.env_id = np.asarray(env_id, np.int32)
+        env_id = check_array("env_id", env_id, "integers of shape (k,)")
+        if env_id.ndim != 1 or (env_id.dtype.kind not in "iu" and env_id.size):
+            raise TypeError(f"env_id: expected integers of shape (k,), got {env_id.dtype} of shape {env_id.shape}")
+        # beyond int32 nothing is an id; clipping keeps it out of range
+        self.env_id = np.clip(env_id, -1, 2**31 - 1).astype(np.int32)
         self.rows = rows
 
     @property
     def over(self):
         return np.array([row["over"] for row in self.rows], np.bool_)
+
+    def save(self, path):
+        """Writes the state to a file, in the format of `to_bytes`.
+
+        Raises:
+            TypeError, ValueError: As `to_bytes`; or `path` is no path.
+            OSError: The file cannot be written.
+        """
+        path, data = check_path("path", path), self.to_bytes()
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def to_bytes(self):
+        """Returns the state as bytes: plain data, with a checksum and cypool's version.
+
+        Raises:
+            ValueError: There is something else in it than numbers, strings, bytes, and tuples, lists and dicts of them.
+                So it is with environments of Python, whose own state is a pickle: what loads that runs its code.
+        """
+        from cypool import __version__
+
+        blobs, specs, rows = [], {}, []
+        try:
+            for row in self.rows:
+                row = dict(row)
+                # rows mostly have the same
+                spec = json.dumps(_encoded((row.pop("id"), row.pop("options")), blobs), separators=(",", ":"))
+                rows.append([specs.setdefault(spec, len(specs)), _encoded(row, blobs)])
+            header = {"cypool": __version__, "env_id": self.env_id.tolist(),
+                      "specs": [json.loads(spec) for spec in specs], "rows": rows}
+            text = json.dumps(header, separators=(",", ":")).encode()
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"state: expected plain data in rows as save() returned them: {error}") from error
+        body = b"".join([len(text).to_bytes(8, "little"), text, *blobs])
+        return MAGIC + hashlib.sha256(body).digest() + body
+
+    @staticmethod
+    def from_bytes(data):
+        """Returns the state that `to_bytes` gave as `data`; runs no code of it.
+
+        Raises:
+            TypeError: `data` is not bytes.
+            ValueError: It is damaged, something else, or of another version of cypool.
+        """
+        from cypool import __version__
+
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"data: expected bytes, got {shown(data)}")
+        data = bytes(data)
+        if not data.startswith(MAGIC):
+            raise ValueError(f"data: expected a state as to_bytes() returned it, got {shown(data[:20])}")
+        if len(data) < PREFIX or hashlib.sha256(data[PREFIX - 8:]).digest() != data[len(MAGIC):PREFIX - 8]:
+            raise ValueError("data: expected a state as to_bytes() returned it, got one that is damaged, of "
+                             f"{len(data)} bytes")
+        try:
+            end = PREFIX + int.from_bytes(data[PREFIX - 8:PREFIX], "little")
+            header = json.loads(data[PREFIX:end])
+            version = header["cypool"]
+            if version == __version__:
+                blobs = _Blobs(data, end)
+                specs = [_decoded(spec, blobs) for spec in header["specs"]]
+                rows = []
+                for number, rest in header["rows"]:
+                    id, options = specs[number]
+                    rows.append({"id": id, "options": options, **_decoded(rest, blobs)})
+                state = State([check_int("env_id", i, 0, 2**31 - 1) for i in header["env_id"]], rows)
+                blobs.end()
+        # with the right checksum: somebody made it so
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise ValueError("data: expected a state as to_bytes() returned it, got one that cannot be read: "
+                             f"{type(error).__name__}: {error}") from error
+        if version != __version__:
+            raise ValueError(f"data: expected a state of cypool {__version__}, got one of {shown(version)}")
+        return state
 
     def __len__(self):
         return len(self.rows)
@@ -31,3 +127,133 @@ class State:
 
     def __repr__(self):
         return f"State(env_id={self.env_id.tolist()})"
+
+
+class Pickled(bytes):
+    """A pickle in a state. What loads it runs its code: so it differs from plain bytes, and stays out of files."""
+
+
+def load_state(path):
+    """Returns the `State` that `State.save` wrote to a file; runs no code of it.
+
+    Raises:
+        TypeError: `path` is no path.
+        ValueError: The file is damaged, something else, or of another version of cypool.
+        OSError: It cannot be read.
+    """
+    path = check_path("path", path)
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return State.from_bytes(data)
+    except ValueError as error:
+        raise ValueError(f"path: {path}: {error}") from error
+
+
+def check_state(state, *kinds):
+    """Returns the values of a state as a tuple, checked: what the `load` of an environment does first.
+
+        self.row, self.speed, self.moved = check_state(state, (0, self.height - 1), float, bool)
+
+    Args:
+        state: What `load` got: should be a tuple.
+        *kinds: What each of its values has to be. `bool`; `float`: a finite number; `bytes`; (least, most): an integer
+            in that range if both are ints, else a real number. NaN is in no range.
+
+    Raises:
+        TypeError: It is no tuple, or a value is of another type.
+        ValueError: There are more or fewer values, or one is out of range.
+    """
+    if not isinstance(state, (tuple, list)):
+        raise TypeError(f"state: expected a tuple, got {shown(state)}")
+    values = tuple(state)
+    if len(values) != len(kinds):
+        raise ValueError(f"state: expected {len(kinds)} values, got {len(values)}")
+    pairs = zip(values, kinds, strict=True)
+    return tuple(_checked(f"state[{k}]", value, kind) for k, (value, kind) in enumerate(pairs))
+
+
+def _checked(name, value, kind):
+    if kind is bool:
+        return check_bool(name, value)
+    if kind is float:
+        return check_float(name, value, -sys.float_info.max, sys.float_info.max)
+    if kind is bytes:
+        if type(value) is not bytes:
+            raise TypeError(f"{name}: expected bytes, got {shown(value)}")
+        return value
+    least, most = kind
+    return (check_int if isinstance(least, int) and isinstance(most, int) else check_float)(name, value, least, most)
+
+
+def unpack(packed, most):
+    """Returns what `zlib.compress` made `packed` of.
+
+    Raises:
+        TypeError: It is not bytes.
+        ValueError: It is damaged, or comes to more than `most` bytes.
+    """
+    import zlib
+
+    if type(packed) is not bytes:
+        raise TypeError(f"state: expected bytes, got {shown(packed)}")
+    reader = zlib.decompressobj()
+    try:
+        data = reader.decompress(packed, most + 1)
+    except zlib.error as error:
+        raise ValueError(f"state: damaged: {error}") from error
+    if len(data) > most:
+        raise ValueError(f"state: expected at most {most} bytes, got more")
+    if not reader.eof or reader.unused_data:
+        raise ValueError("state: damaged: its end is missing, or there is something behind it")
+    return data
+
+
+def _encoded(value, blobs):
+    """Returns a value as JSON has it: what JSON does not tell apart is an object with one name; appends bytes."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    kind = type(value)
+    if value is None or kind in (bool, int, float, str):
+        return value
+    if kind is bytes:
+        blobs.append(value)
+        return {"bytes": len(value)}
+    if kind in (tuple, list):
+        return {kind.__name__: [_encoded(item, blobs) for item in value]}
+    if kind is dict:
+        return {"dict": [[_encoded(key, blobs), _encoded(item, blobs)] for key, item in value.items()]}
+    raise TypeError(f"a {kind.__name__} is none")
+
+
+def _decoded(value, blobs):
+    if not isinstance(value, dict):
+        if isinstance(value, list):
+            raise ValueError("a list that does not say what it is")
+        return value
+    (kind, content), = value.items()
+    if kind == "bytes":
+        return blobs.take(content)
+    if kind == "tuple":
+        return tuple(_decoded(item, blobs) for item in content)
+    if kind == "list":
+        return [_decoded(item, blobs) for item in content]
+    if kind == "dict":
+        return {_decoded(key, blobs): _decoded(item, blobs) for key, item in content}
+    raise ValueError(f"{shown(kind)} is no kind of value")
+
+
+class _Blobs:
+    """The bytes behind the JSON, taken one after the other."""
+
+    def __init__(self, data, at):
+        self._data, self._at = data, at
+
+    def take(self, size):
+        size = check_int("bytes", size, 0, len(self._data) - self._at)
+        self._at += size
+        return self._data[self._at - size:self._at]
+
+    def end(self):
+        if self._at != len(self._data):
+            raise ValueError(f"{len(self._data) - self._at} bytes more than it tells of")

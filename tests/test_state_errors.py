@@ -112,13 +112,24 @@ def test_tampered_rows(id, num_threads, batch_size):
     for changes in ({"id": "Other"}, {"options": {}}, {"options": None}):
         with pytest.raises(ValueError, match="^state: expected one of"):
             env.load(tampered(row, **changes))
+    bad_engine = [{"elapsed_step": "x"}, {"elapsed_step": 10**20}, {"elapsed_step": -1}, {"elapsed_step": 2**31 - 1},
+                  {"elapsed_step": True}, {"episode_return": None}, {"episode_return": "0"}, {"episode_length": []},
+                  {"episode_length": 2**31 - 1}, {"episode_ns": 1j}, {"episode_ns": -1}, {"episode_ns": 2**63},
+                  {"over": 1}, {"forced": None}, {"rng": 3}]
+    if id == "CartPole-v1":
+        bad_engine += [{"rng": None}, {"rng": {}}, {"rng": {**row["rng"], "state": None}},
+                       {"rng": {**row["rng"], "uinteger": 2**33}}, {"rng": {**row["rng"], "bit_generator": "MT19937"}},
+                       {"rng": {**row["rng"], "state": {"state": 2**128, "inc": 1}}}]
+    for changes in bad_engine:
+        # the other row is not loaded either
+        with pytest.raises(ValueError, match="^state: expected rows as save.* that env 0 cannot load: .*Error: "):
+            env.load(State([1, 0], [state.rows[0], {**row, **changes}]))
     assert [each["own"] for each in env.save().rows] == [each["own"] for each in state.rows]
     assert not env.save().over.any()
-    # these when the environment has taken a part: its next step is a reset
-    bad_rows = [{"elapsed_step": "x"}, {"elapsed_step": 10**20}, {"episode_return": None}, {"episode_length": []},
-                {"episode_ns": 1j}, {"own": None}, {"own": ()}, {"own": (1,)}, {"own": (None,) * len(row["own"])}]
+    # these the environment refuses: its next step is a reset
+    bad_rows = [{"own": None}, {"own": ()}, {"own": (1,)}, {"own": (None,) * len(row["own"])}]
     if id == "CartPole-v1":
-        bad_rows += [{"rng": 3}, {"rng": {}}, {"rng": {**row["rng"], "state": None}}, {"own": hit(row, 3, "x")}]
+        bad_rows += [{"own": hit(row, 3, "x")}, {"own": hit(row, 0, float("nan"))}, {"own": hit(row, 0, 10**400)}]
     else:
         packed = row["own"][0]
         bad_rows += [{"own": hit(row, 0, packed[:-1])}, {"own": hit(row, 0, packed[: len(packed) // 2])},
@@ -179,7 +190,7 @@ def test_environments_without(walker):
         with pytest.raises(NotImplementedError, match=f"^{name}: Bare has none"):
             getattr(env, name)()
     row = {"elapsed_step": 0, "over": False, "forced": False, "episode_return": 0.0, "episode_length": 0,
-           "episode_ns": 0, "rng": None, "own": None}
+           "episode_ns": 0, "rng": np.random.PCG64(0).state, "own": None}
     with pytest.raises(NotImplementedError, match="^load: Bare has none"):
         env.load(State([1], [{"id": "walker/Bare-v0", "options": {}, **row}]))
     env.step([0, 0])

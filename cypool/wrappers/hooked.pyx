@@ -78,6 +78,7 @@ cdef class Hooked(Wrapper):
         return 0
 
     cdef int load(self, object state) except -1:
+        # also if it fails: an environment of others may have taken a part
         self.looked = False
         return Wrapper.load(self, state)
 

@@ -9,6 +9,6 @@ from cypool.build import extension
 MUJOCO = Path(find_spec("mujoco").origin).with_name("include")
 
 setup(packages=["walker"], package_data={"walker": ["robot.xml"]}, ext_modules=[
-    *(extension(f"walker.{name}") for name in ("walk", "trouble", "pretender", "draws", "careless", "hooks")),
+    *(extension(f"walker.{name}") for name in ("walk", "trouble", "pretender", "draws", "careless", "hooks", "levers")),
     extension("walker.robot", include_dirs=[str(MUJOCO)]),
 ])

@@ -5,11 +5,12 @@ from collections import namedtuple
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int
+from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
 from cypool.envs.atari import roms
 from cypool.envs.atari.frames import picture_of
 from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state, unpack
 
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
@@ -21,7 +22,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Slot, integers
 from cypool.envs.atari cimport libale as ale
 from cypool.envs.atari.frames cimport FrameStack, Picture
-from cypool.envs.atari.snapshot cimport frame_goes_on, restore_snapshot, take_snapshot
+from cypool.envs.atari.snapshot cimport frame_goes_on, restore_checked, take_snapshot
 from cypool.envs.atari.start cimport Start, start_game
 from cypool.envs.numpy_math cimport cosf, sinf
 
@@ -39,7 +40,8 @@ cdef extern from *:
     inline std::string text_of(const std::mt19937& random) { std::ostringstream out; out << random; return out.str(); }
     inline void from_text(std::mt19937& random, const std::string& text) {
         std::istringstream in(text);
-        if (!(in >> random)) throw std::invalid_argument("state: not one of this game");
+        if (!(in >> random) || text_of(random) != text)
+            throw std::invalid_argument("state: not one of this game, or damaged");
     }
     }  // namespace cypool
     """
@@ -63,6 +65,7 @@ cdef enum:
     MAX_SEED = 0x7FFFFFFF        # ALE takes a non-negative int
     RAM_BYTES = 128
     NUM_ACTIONS = 18
+    MAX_SNAPSHOT = 1 << 20       # bytes; it is some 150,000
     ENVPOOL_HEIGHT = 210         # the rows it shows, of larger screens too
 
 # what an observation shows
@@ -135,6 +138,7 @@ def game_facts(task):
 cdef class SharedStart:
     """How a game begins, for all envs that play it."""
     cdef Start start
+    cdef string example                  # a state of it, with which others are compared; with the GIL only
 
 
 @functools.lru_cache(maxsize=None)
@@ -171,7 +175,7 @@ def check_skip(value):
     if not isinstance(value, (tuple, list)):
         return check_int("frame_skip", value, 1, 10_000)
     if len(value) != 2:
-        raise ValueError(f"frame_skip: expected an int, or two for a range, got {value!r}")
+        raise ValueError(f"frame_skip: expected an int, or two for a range, got {shown(value)}")
     low = check_int("frame_skip[0]", value[0], 1, 10_000)
     return low, check_int("frame_skip[1]", value[1], low + 1, 10_001)
 
@@ -310,7 +314,7 @@ cdef class Atari(Env):
             max_num_frames_per_episode: Truncates episodes within a step; for the presets "ale" and "gymnasium".
         """
         if not isinstance(task, str):
-            raise TypeError(f"task: expected a str, got {task!r}")
+            raise TypeError(f"task: expected a str, got {shown(task)}")
         task = str(task)
         if preset is not None:
             preset = check_choice("preset", preset, [name for name in PRESETS if name])
@@ -352,7 +356,7 @@ cdef class Atari(Env):
         if limit is not None:
             if preset not in ("ale", "gymnasium"):
                 raise ValueError(f"max_num_frames_per_episode: expected None but with preset 'ale' or 'gymnasium', "
-                                 f"got {limit!r}; max_episode_steps counts steps")
+                                 f"got {shown(limit)}; max_episode_steps counts steps")
             limit = check_int("max_num_frames_per_episode", limit, 1, 2**31 - 1)
         options["max_num_frames_per_episode"] = limit
         info = {}
@@ -596,26 +600,42 @@ cdef class Atari(Env):
                 self.life_lost, self.game_step, self.num_frames, self.score, self.discount)
 
     cdef int load(self, object state) except -1:
-        (packed, size, noops, self.ale_seed, self.seeded_noops, reseed, newest, self.lives, self.game_over,
-         self.life_lost, self.game_step, self.num_frames, self.score, self.discount) = state
         cdef bytes unpacked, pooled
-        try:
-            unpacked = zlib.decompress(packed)
-        except zlib.error as error:
-            raise ValueError(str(error)) from error
-        cdef Py_ssize_t end = len(unpacked) - <Py_ssize_t>self.pooled.size()
-        if end < 0 or not 0 <= self.seeded_noops <= <int64_t>self.noop_max:
+        cdef Py_ssize_t size, end
+        cdef mt19937 noops
+        cdef bint is_new = self.game.get() == NULL
+        int32 = -2**31, 2**31 - 1
+        (packed, size, text, ale_seed, seeded_noops, reseed, newest, lives, game_over, life_lost, game_step, num_frames,
+         score, discount) = check_state(
+            state, bytes, (0, MAX_SNAPSHOT), bytes, int32, (0, self.noop_max), bool, (0, self.frames.num_frames - 1),
+            int32, bool, bool, (0, 2**31 - 1), (0, 2**62), float, float)
+        from_text(noops, text)
+        end = size + <Py_ssize_t>self.frames.frames.size()
+        unpacked = unpack(packed, end + self.pooled.size())
+        if len(unpacked) != end + <Py_ssize_t>self.pooled.size():
             raise ValueError("state: expected one of an environment with the same options")
-        if self.game.get() == NULL:
-            self._load()
+        try:
+            if is_new:
+                self._load()
+            if self.start.example.empty():
+                self.start.example = take_snapshot(self.game.get()[0])
+            # the last that may fail
+            restore_checked(self.game.get()[0], unpacked[:size], self.start.example)
+        except BaseException:
+            if is_new:
+                self.game.reset()
+                self.reseed = True
+            raise
         self.frames.load(unpacked[size:end], newest)
         pooled = unpacked[end:]
         memcpy(self.pooled.data(), <const char*>pooled, self.pooled.size())
         self.fresh = False
-        restore_snapshot(self.game.get()[0], unpacked[:size])
-        from_text(self.noops, noops)
+        self.noops = noops
+        self.ale_seed, self.seeded_noops = ale_seed, seeded_noops
         # a seed that waits for a reset still does
         self.reseed = reseed
+        self.lives, self.game_over, self.life_lost = lives, game_over, life_lost
+        self.game_step, self.num_frames, self.score, self.discount = game_step, num_frames, score, discount
         return 0
 
     cdef object render(self):
@@ -623,8 +643,8 @@ cdef class Atari(Env):
             raise RuntimeError(f"env {self.env_id} has nothing to show: reset it first")
         screen = &self.game.get().getScreen()
         colours = np.frombuffer(game_facts(self.spec.options["task"]).rgb, np.uint8).reshape(3, 256)
-        shown = ale.current_screen(self.game.get()[0])
-        indices = np.frombuffer(<bytes>shown[:screen.height() * screen.width()], np.uint8)
+        pixels = ale.current_screen(self.game.get()[0])
+        indices = np.frombuffer(<bytes>pixels[:screen.height() * screen.width()], np.uint8)
         return np.ascontiguousarray(colours[:, indices].T).reshape(screen.height(), screen.width(), 3)
 
     cdef int _load(self) except -1 nogil:

@@ -12,10 +12,14 @@ from cypool.envs.atari.libale cimport ALEInterface
 
 cdef extern from *:
     """
+    #include <charconv>
+    #include <cmath>
     #include <cstring>
     #include <iterator>
+    #include <random>
     #include <stdexcept>
     #include <string>
+    #include <string_view>
 
     #include "ale/emucore/CartDPC.hxx"
     #include "ale/emucore/CartE0.hxx"
@@ -142,6 +146,9 @@ cdef extern from *:
     inline bool unfinished(TIA& tia) { return tia.*member(Partial{}); }
     #endif
 
+    // what `save_rest` writes, of either chip
+    constexpr size_t CHIP_NUMBERS = 9;
+
     inline TIA& video_of(ale::ALEInterface& game) {
         return static_cast<TIA&>(game.theOSystem->console().mediaSource());
     }
@@ -197,6 +204,127 @@ cdef extern from *:
         return out.get_str();
     }
 
+    [[noreturn]] inline void refuse_state() {
+        throw std::invalid_argument("state: not one of this game, or damaged");
+    }
+
+    // Reads what a Serializer wrote, and no further than there is.
+    class Reader {
+    public:
+        explicit Reader(std::string_view data) : data_(data) {}
+        std::string_view take(size_t size) {
+            if (size > data_.size()) refuse_state();
+            const std::string_view taken = data_.substr(0, size);
+            data_.remove_prefix(size);
+            return taken;
+        }
+        int32_t number() {
+            const std::string_view bytes = take(4);
+            uint32_t value = 0;
+            for (size_t k = 0; k < 4; ++k) value |= uint32_t{static_cast<uint8_t>(bytes[k])} << (8 * k);
+            return static_cast<int32_t>(value);
+        }
+        std::string_view text() { return take(static_cast<uint32_t>(number())); }
+        size_t left() const { return data_.size(); }
+
+    private:
+        std::string_view data_;
+    };
+
+    inline void check(bool well) {
+        if (!well) refuse_state();
+    }
+    inline void check_same(Reader& mine, Reader& theirs, size_t numbers) {
+        check(mine.take(4 * numbers) == theirs.take(4 * numbers));
+    }
+
+    // Whether the text is a random stream's, as a std::mt19937 writes it: its numbers, and at which of them it is.
+    inline void check_random(std::string_view text) {
+        uint64_t value = 0;
+        for (size_t k = 0; k <= std::mt19937::state_size; ++k) {
+            if (k > 0) {
+                check(text.starts_with(' '));
+                text.remove_prefix(1);
+            }
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            check(error == std::errc() && value <= std::mt19937::max());
+            text.remove_prefix(static_cast<size_t>(end - text.data()));
+        }
+        check(text.empty() && value <= std::mt19937::state_size);
+    }
+
+    // Whether ALE may read this as a cartridge, of which it trusts numbers of elements and of banks.
+    inline void check_cartridge(ale::stella::Device& device, Reader mine, Reader theirs) {
+        const std::string name = device.name();
+        if (name == "CartridgeE0") return check_same(mine, theirs, 1);
+        auto* cartridge = dynamic_cast<ale::stella::Cartridge*>(&device);
+        // those of 2 and 4 kB, and FE, have nothing to tell
+        if (!cartridge || cartridge->bankCount() < 2) return;
+        const int32_t bank = theirs.number();
+        check(bank >= 0 && bank < cartridge->bankCount());
+        mine.number();
+        if (name == "CartridgeDPC") {
+            for (int fetchers = 0; fetchers < 5; ++fetchers) {
+                const int32_t count = Reader(mine).number();
+                check_same(mine, theirs, 1);
+                for (int32_t k = 0; k < count; ++k) {
+                    const int32_t value = theirs.number();
+                    mine.number();
+                    // the counters are indices
+                    check(fetchers != 2 || (value >= 0 && value < 2048));
+                }
+            }
+        } else if (name.ends_with("SC")) {
+            check_same(mine, theirs, 1);
+        }
+    }
+
+    // Whether ALE may read this as its own state; `own` is another one. Leaves the emulator half in this state.
+    inline void check_emulator(ale::ALEInterface& game, std::string_view own, std::string_view given) {
+        Reader mine(own), theirs(given);
+        for (int paddle = 0; paddle < 2; ++paddle) check(std::abs(int64_t{theirs.number()}) < 100'000'000);
+        for (int count = 0; count < 2; ++count) {
+            const int32_t frames = theirs.number();
+            check(frames >= 0 && frames < 2'100'000'000);
+        }
+        mine.take(16);
+        // mode and difficulty belong to the options
+        check_same(mine, theirs, 2);
+        const std::string_view all_of_system = theirs.text();
+        Reader my_system(mine.text()), their_system(all_of_system);
+        // the limits of the paddles
+        check_same(mine, theirs, 2);
+        check(mine.left() == 0 && theirs.left() == 0);
+        const std::string_view md5 = my_system.text(), system = my_system.text();
+        check(their_system.text() == md5 && their_system.text() == system);
+        // cycles
+        my_system.number();
+        their_system.number();
+        my_system.text();
+        check_random(their_system.text());
+        // all is of one size now, but the random stream at the end: digits and spaces, behind their number
+        const std::string_view rest = my_system.take(my_system.left());
+        const size_t end = rest.find_last_not_of("0123456789 ");
+        check(end != rest.npos && end >= 3);
+        const std::string_view my_parts = rest.substr(0, end - 3), their_parts = their_system.take(my_parts.size());
+        check_random(their_system.text());
+        check(their_system.left() == 0);
+        // where lengths stand that ALE trusts
+        const auto behind = [&](const std::string& name) {
+            Serializer text;
+            text.putString(name);
+            const size_t at = my_parts.find(text.get_str());
+            check(at != my_parts.npos);
+            return at + text.get_str().size();
+        };
+        const size_t ram = behind("M6532"), cartridge = behind(cartridge_of(game)->name());
+        check(my_parts.substr(ram, 4) == their_parts.substr(ram, 4));
+        check_cartridge(*cartridge_of(game), Reader(my_parts.substr(cartridge)), Reader(their_parts.substr(cartridge)));
+        // ALE does not say when it has stopped half way, but its parts do
+        Deserializer in{std::string(all_of_system)};
+        check(game.theOSystem->console().system().loadState(std::string(md5), in));
+    }
+
     inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapshot) {
         StellaEnvironment& env = *game.environment;
         TIA& tia = video_of(game);
@@ -232,8 +360,44 @@ cdef extern from *:
         std::memcpy(tia.previousFrameBuffer(), previous.data(), size);
     }
 
+    // Restores what anybody may have written. `own` is any state of the same game, mode and difficulty; after an
+    // exception the emulator is in that state, or as it was.
+    inline void restore_checked(ale::ALEInterface& game, const std::string& given, const std::string& own) {
+        Reader mine(own), theirs(given);
+        const std::string_view own_emulator = mine.text(), emulator = theirs.text();
+        mine.text();
+        check_random(theirs.text());
+        // ALE ends the process on an action that it does not know
+        const int32_t a = theirs.number(), b = theirs.number();
+        check(a >= 0 && a < ale::PLAYER_B_NOOP && b >= ale::PLAYER_B_NOOP && b < 2 * ale::PLAYER_B_NOOP);
+        mine.take(8);
+        float strengths[2] = {NAN, NAN};
+        check(theirs.number() == sizeof strengths && mine.number() == sizeof strengths);
+        std::memcpy(strengths, theirs.take(sizeof strengths).data(), sizeof strengths);
+        mine.take(sizeof strengths);
+        for (const float strength : strengths) check(strength >= 0 && strength <= 1);
+        // what follows of the video chip it checks itself; the rest are texts, of one length each
+        mine.take(4 * CHIP_NUMBERS);
+        theirs.take(4 * CHIP_NUMBERS);
+        while (mine.left() > 0) check(mine.text().size() == theirs.text().size());
+        check(theirs.left() == 0);
+        try {
+            check_emulator(game, own_emulator, emulator);
+            restore_snapshot(game, given);
+        } catch (const std::exception&) {
+            restore_snapshot(game, own);
+            throw;
+        } catch (...) {
+            // ALE throws texts
+            restore_snapshot(game, own);
+            refuse_state();
+        }
+    }
+
     }  // namespace cypool
     """
     bint frame_goes_on "cypool::frame_goes_on"(ALEInterface& game) noexcept nogil
     string take_snapshot "cypool::take_snapshot"(ALEInterface& game) except +
+    void restore_checked "cypool::restore_checked"(ALEInterface& game, const string& snapshot,
+                                                   const string& own) except +
     void restore_snapshot "cypool::restore_snapshot"(ALEInterface& game, const string& snapshot) except +

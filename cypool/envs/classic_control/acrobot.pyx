@@ -7,6 +7,7 @@ from cypool.arguments import check_choice
 from cypool.envs.classic_control.fast import FastAcrobot
 from cypool.envs.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
@@ -138,10 +139,14 @@ cdef class Acrobot(Env):
         return 0
 
     cdef object save(self):
-        return self.y, self.trigonometry, self.moved
+        return (self.y.theta1, self.y.theta2, self.y.velocity1, self.y.velocity2, self.trigonometry[0],
+                self.trigonometry[1], self.trigonometry[2], self.trigonometry[3], self.moved)
 
     cdef int load(self, object state) except -1:
-        self.y, trigonometry, self.moved = state
+        # an angle far out would take for ever to wrap
+        angle, velocity1, velocity2 = (-PI, PI), (-MAX_VELOCITY_1, MAX_VELOCITY_1), (-MAX_VELOCITY_2, MAX_VELOCITY_2)
+        (self.y.theta1, self.y.theta2, self.y.velocity1, self.y.velocity2, *trigonometry, self.moved) = check_state(
+            state, angle, angle, velocity1, velocity2, *[(-1.0, 1.0)] * 4, bool)
         for k, value in enumerate(trigonometry):
             self.trigonometry[k] = value
         return 0

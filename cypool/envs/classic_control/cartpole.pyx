@@ -7,6 +7,7 @@ from cypool.arguments import check_bool, check_choice
 from cypool.envs.classic_control.fast import FastCartPole
 from cypool.envs.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
@@ -78,7 +79,7 @@ cdef class CartPole(Env):
         return self.x, self.x_dot, self.theta, self.theta_dot
 
     cdef int load(self, object state) except -1:
-        self.x, self.x_dot, self.theta, self.theta_dot = state
+        self.x, self.x_dot, self.theta, self.theta_dot = check_state(state, *[float] * 4)
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:

@@ -2,6 +2,7 @@
 import numpy as np
 
 from cypool.envs.pictures import draw
+from cypool.state import check_state
 
 from libc.stdint cimport uint8_t, uint32_t
 from libcpp cimport bool as cbool
@@ -84,7 +85,7 @@ cdef class Fast(Env):
         return tuple(state)
 
     cdef int load(self, object state) except -1:
-        cdef float[4] taken = state
+        cdef float[4] taken = check_state(state, *[(-1e6, 1e6)] * 4)
         self.herd.get().set(self.place, taken)
         return 0
 

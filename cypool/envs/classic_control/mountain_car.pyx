@@ -5,6 +5,7 @@ from cypool.arguments import check_choice, check_float
 from cypool.envs.classic_control.fast import FastMountainCar, FastMountainCarContinuous
 from cypool.envs.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.math cimport cos
 from libc.stdint cimport int64_t
@@ -75,7 +76,7 @@ cdef class MountainCar(Env):
         return self.position, self.velocity
 
     cdef int load(self, object state) except -1:
-        self.position, self.velocity = state
+        self.position, self.velocity = check_state(state, float, float)
         return 0
 
     cdef object render(self):
@@ -155,7 +156,7 @@ cdef class MountainCarContinuous(Env):
         return self.start, self.position, self.velocity, self.moved
 
     cdef int load(self, object state) except -1:
-        self.start, self.position, self.velocity, self.moved = state
+        self.start, self.position, self.velocity, self.moved = check_state(state, float, float, float, bool)
         return 0
 
     cdef object render(self):

@@ -7,6 +7,7 @@ from cypool.arguments import check_choice, check_float, check_int
 from cypool.envs.classic_control.fast import FastPendulum
 from cypool.envs.pictures import draw
 from cypool.spec import Array, EnvSpec
+from cypool.state import check_state
 
 from cypool.env cimport Env, Slot, uniform
 from cypool.envs.numpy_math cimport remainder, sincos, square, squaref
@@ -87,7 +88,7 @@ cdef class Pendulum(Env):
         return self.theta, self.theta_dot, self.torque, self.moved
 
     cdef int load(self, object state) except -1:
-        self.theta, self.theta_dot, self.torque, self.moved = state
+        self.theta, self.theta_dot, self.torque, self.moved = check_state(state, float, float, float, bool)
         sincos(self.theta, &self.s, &self.c)
         return 0
 

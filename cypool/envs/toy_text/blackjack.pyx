@@ -2,6 +2,7 @@
 from cypool.arguments import check_bool
 from cypool.envs.pictures import draw
 from cypool.spec import Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
@@ -114,10 +115,14 @@ cdef class Blackjack(Env):
         return 0
 
     cdef object save(self):
-        return self.player, self.dealer, self.open_card, self.suit, self.face
+        return (self.player.total, self.player.cards, self.player.ace, self.dealer.total, self.dealer.cards,
+                self.dealer.ace, self.open_card, self.suit, self.face)
 
     cdef int load(self, object state) except -1:
-        self.player, self.dealer, self.open_card, self.suit, self.face = state
+        # who stops at 21 has 31 at most, of 31 cards at most
+        (self.player.total, self.player.cards, self.player.ace, self.dealer.total, self.dealer.cards, self.dealer.ace,
+         self.open_card, self.suit, self.face) = check_state(
+            state, *[(2, 31), (2, 31), bool] * 2, (1, 10), (0, len(SUITS) - 1), (0, len(FACES) - 1))
         return 0
 
     cdef object render(self):

@@ -3,6 +3,7 @@ import numpy as np
 
 from cypool.arguments import check_int
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 from libc.string cimport memset
@@ -53,7 +54,8 @@ cdef class Catch(Env):
 
     cdef int step(self, const void* action) except -1 nogil:
         self.paddle = min(max(self.paddle + <int>(<const int64_t*>action)[0] - 1, 0), self.width - 1)
-        self.row += 1
+        # a state may say that the game is not over with the ball in the last row
+        self.row = min(self.row + 1, self.height - 1)
         if self.row == self.height - 1:
             self.terminated = True
             self.reward = 1.0 if self.col == self.paddle else -1.0
@@ -70,7 +72,8 @@ cdef class Catch(Env):
         return self.row, self.col, self.paddle
 
     cdef int load(self, object state) except -1:
-        self.row, self.col, self.paddle = state
+        self.row, self.col, self.paddle = check_state(state, (0, self.height - 1), (0, self.width - 1),
+                                                      (0, self.width - 1))
         return 0
 
     cdef object render(self):

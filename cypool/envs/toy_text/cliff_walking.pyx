@@ -59,4 +59,5 @@ cdef class CliffWalking(Tabular):
         self.table = _table(spec.options["is_slippery"])
 
     cdef object render(self):
-        return draw("gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv", {}, {"s": self.state})
+        # before 1.4 Gymnasium's hiker faced where he went; ours looks as in the first picture
+        return draw("gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv", {}, {"s": self.state, "lastaction": None})

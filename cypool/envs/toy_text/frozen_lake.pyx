@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float
+from cypool.arguments import check_bool, check_float, check_list, shown
 from cypool.envs.pictures import draw
 from cypool.envs.toy_text.tabular import INFO, Table
 from cypool.spec import Discrete, EnvSpec
@@ -21,24 +21,20 @@ MOVES = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 def _rows_of(desc):
     """Returns a map as a tuple of strings."""
-    expected = "desc: expected rows of equal length, as strings of S, F, H and G with at least one S"
-    if isinstance(desc, (str, bytes)) or not np.iterable(desc):
-        raise TypeError(f"{expected}, got {desc!r}")
+    expected = "rows of equal length, as strings of S, F, H and G with at least one S"
     rows = []
-    for row in desc:
-        if not np.iterable(row):
-            raise TypeError(f"{expected}, got the row {row!r}")
+    for row in check_list("desc", desc, expected):
         # bytes fall apart into numbers
-        tiles = [row] if isinstance(row, (str, bytes)) else list(row)
+        tiles = [row] if isinstance(row, (str, bytes)) else check_list("desc", row, expected)
         tiles = [tile.decode("latin-1") if isinstance(tile, bytes) else tile for tile in tiles]
         if not all(isinstance(tile, str) for tile in tiles):
-            raise TypeError(f"{expected}, got the row {row!r}")
+            raise TypeError(f"desc: expected {expected}, got the row {shown(row)}")
         rows.append("".join(tiles))
     if not rows or not rows[0] or len(set(map(len, rows))) > 1:
-        raise ValueError(f"{expected}, got rows of the lengths {list(map(len, rows))}")
+        raise ValueError(f"desc: expected {expected}, got rows of the lengths {list(map(len, rows))}")
     tiles = set("".join(rows))
     if not tiles <= set("SFHG") or "S" not in tiles:
-        raise ValueError(f"{expected}, got {rows}")
+        raise ValueError(f"desc: expected {expected}, got {shown(rows)}")
     return tuple(rows)
 
 
@@ -99,9 +95,9 @@ cdef class FrozenLake(Tabular):
 
             desc = _rows_of(generate_random_map())
         elif not isinstance(map_name, str) or map_name not in MAPS:
-            raise ValueError(f"map_name: expected {', '.join(map(repr, MAPS))} or None, got {map_name!r}")
+            raise ValueError(f"map_name: expected {', '.join(map(repr, MAPS))} or None, got {shown(map_name)}")
         if not isinstance(reward_schedule, (tuple, list)) or len(reward_schedule) != 3:
-            raise TypeError(f"reward_schedule: expected three numbers, got {reward_schedule!r}")
+            raise TypeError(f"reward_schedule: expected three numbers, got {shown(reward_schedule)}")
         options = {
             "desc": desc,
             "map_name": map_name,
@@ -121,5 +117,6 @@ cdef class FrozenLake(Tabular):
 
     cdef object render(self):
         options = self.spec.options
+        # before 1.4 Gymnasium's elf faced where it went; ours looks as in the first picture
         return draw("gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv",
-                    {"desc": options["desc"], "map_name": options["map_name"]}, {"s": self.state})
+                    {"desc": options["desc"], "map_name": options["map_name"]}, {"s": self.state, "lastaction": None})

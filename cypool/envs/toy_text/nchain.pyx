@@ -5,6 +5,7 @@ import numpy as np
 
 from cypool.arguments import check_float, check_int
 from cypool.spec import Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
@@ -74,10 +75,10 @@ cdef class NChain(Env):
         return 0
 
     cdef object save(self):
-        return self.state
+        return (self.state,)
 
     cdef int load(self, object state) except -1:
-        self.state = state
+        self.state, = check_state(state, (0, self.n - 1))
         return 0
 
     cdef object render(self):

@@ -13,6 +13,7 @@ cdef struct Outcome:
 
 
 cdef class Table:
+    cdef int num_states
     cdef int num_actions
     cdef int width                       # outcomes of each state and action; some may be repeats that never come
     cdef vector[Outcome] outcomes        # [state][action][outcome]

@@ -2,6 +2,7 @@
 import numpy as np
 
 from cypool.spec import Array
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
@@ -22,6 +23,7 @@ cdef class Table:
     """
 
     def __init__(self, transitions, start):
+        self.num_states = len(transitions)
         self.num_actions = len(transitions[0])
         self.width = max(len(outcomes) for state in transitions for outcomes in state)
         for state in transitions:
@@ -70,5 +72,5 @@ cdef class Tabular(Env):
         return self.state, self.prob
 
     cdef int load(self, object state) except -1:
-        self.state, self.prob = state
+        self.state, self.prob = check_state(state, (0, self.table.num_states - 1), (0.0, 1.0))
         return 0

@@ -7,6 +7,7 @@ from cypool.arguments import check_bool, check_float
 from cypool.envs.pictures import draw
 from cypool.envs.toy_text.tabular import INFO, Table
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int8_t, int64_t
 from libc.string cimport memcpy
@@ -159,7 +160,8 @@ cdef class Taxi(Tabular):
         return self.state, self.prob, self.fickle, self.heading
 
     cdef int load(self, object state) except -1:
-        self.state, self.prob, self.fickle, self.heading = state
+        self.state, self.prob, self.fickle, self.heading = check_state(
+            state, (0, NUM_STATES - 1), (0.0, 1.0), bool, (0, 3))
         return 0
 
     cdef object render(self):

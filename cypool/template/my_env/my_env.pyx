@@ -1,5 +1,6 @@
 import numpy as np
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.math cimport fabs, sin
 
@@ -49,5 +50,5 @@ cdef class MyEnv(Env):
         return self.position, self.velocity, self.angle, self.gust
 
     cdef int load(self, object state) except -1:
-        self.position, self.velocity, self.angle, self.gust = state
+        self.position, self.velocity, self.angle, self.gust = check_state(state, float, float, (-0.3, 0.3), float)
         return 0

@@ -4,7 +4,9 @@ cypool.register("walker/Walk-v0", "walker.walk:Walk", max_episode_steps=20)
 cypool.register("walker/Trouble-v0", "walker.trouble:Trouble")
 cypool.register("walker/Robot-v0", "walker.robot:Robot", max_episode_steps=200)
 cypool.register("walker/Bare-v0", "walker.trouble:Bare")
+cypool.register("walker/Caller-v0", "walker.trouble:Caller")
 cypool.register("walker/Careless-v0", "walker.careless:Careless")
+cypool.register("walker/Levers-v0", "walker.levers:Levers", max_episode_steps=20)
 for fault in ("nothing", "space", "start", "gravity", "reward", "end", "stream"):
     cypool.register(f"walker/Pretender-{fault}-v0", "walker.pretender:Pretender", max_episode_steps=200,
                     reference="gymnasium:MountainCar-v0", fault=fault)

@@ -1,6 +1,7 @@
 """An environment that breaks the contract, in one way at a time."""
 import numpy as np
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
@@ -83,8 +84,8 @@ cdef class Careless(Env):
         return 0
 
     cdef object save(self):
-        return 0 if self.forgetful else self.steps
+        return (0 if self.forgetful else self.steps,)
 
     cdef int load(self, object state) except -1:
-        self.steps = state
+        self.steps, = check_state(state, (0, 2**62))
         return 0

@@ -1,6 +1,7 @@
 """An environment that does on command all that an engine has to survive, and one that does only what it must."""
 import numpy as np
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 from libcpp.atomic cimport atomic
@@ -28,6 +29,8 @@ GO, RAISE_STEP, CPP_THROW, RAISE_OBSERVE, WAIT, FAIL_NEXT_RESET, TERMINATE, TRUN
 
 # which of save, load and render raise
 broken = set()
+# what a Caller calls
+on_step = print
 
 cdef atomic[int] gate_open
 cdef atomic[int] main_passes
@@ -108,10 +111,10 @@ cdef class Trouble(Env):
 
     cdef int load(self, object state) except -1:
         # half of it, then the trouble
-        self.count = state[0]
+        self.count, action, fail_reset = check_state(state, float, (0, 7), bool)
         if "load" in broken:
             raise OSError("raised in load")
-        _, self.action, self.fail_reset = state
+        self.action, self.fail_reset = action, fail_reset
         return 0
 
     cdef object render(self):
@@ -146,4 +149,14 @@ cdef class Bare(Env):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         (<double*>out.obs[0])[0] = 0
+        return 0
+
+
+cdef class Caller(Bare):
+    """Calls a Python function, with the environment's id, in each step."""
+
+    cdef int step(self, const void* action) except -1 nogil:
+        with gil:
+            on_step(self.env_id)
+        self.reward = 1
         return 0

@@ -1,6 +1,7 @@
 """A whole environment outside cypool's tree."""
 import numpy as np
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -42,7 +43,7 @@ cdef class Walk(Env):
         return self.position, self.visits
 
     cdef int load(self, object state) except -1:
-        self.position, self.visits = state
+        self.position, self.visits = check_state(state, float, (0, 2**31 - 1))
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
