@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from waiting import join, wait_until
 
 import cypool
 
@@ -15,8 +16,7 @@ def tasks():
 
 def await_end_of_others(before):
     """Waits until there are no other threads: one that was joined is listed for a moment longer."""
-    while tasks() - before:
-        pass
+    wait_until(lambda: not tasks() - before)
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_ctrl_c_interrupts_a_wait_and_the_batch_is_not_lost(trouble):
     with pytest.raises(KeyboardInterrupt):
         thread = interrupt_receiver(env)
         receive_until_interrupted(env)
-    thread.join()
+    join(thread)
     trouble.set_gate(True)
     obs, *_, info = env.recv()
     assert sorted(info["env_id"]) == [0, 3] and obs["count"][:, 0].tolist() == [1, 1]
@@ -155,7 +155,7 @@ def test_ctrl_c_in_a_synchronous_pool(trouble, num_threads):
         # the caller itself may be in an env: Python sees the signal when that returns
         thread = interrupt_receiver(env, after=lambda: trouble.set_gate(True))
         receive_until_interrupted(env)
-    thread.join()
+    join(thread)
     env.reset()
     assert env.step([0, 0])[4]["elapsed_step"].tolist() == [1, 1]
 
@@ -169,8 +169,7 @@ def test_ctrl_c_in_a_step_that_ends_does_not_lose_the_batch(trouble, num_threads
     trouble.set_gate(False)
 
     def interrupt():
-        while trouble.num_waiting() == 0:
-            pass
+        wait_until(lambda: trouble.num_waiting() > 0)
         # Python knows when this returns, whichever thread runs the handler
         signal.raise_signal(signal.SIGINT)
         trouble.set_gate(True)
@@ -180,9 +179,41 @@ def test_ctrl_c_in_a_step_that_ends_does_not_lose_the_batch(trouble, num_threads
     ids = list(range(batch_size))
     with pytest.raises(KeyboardInterrupt):
         env.step([trouble.WAIT] * batch_size, ids)
-    thread.join()
+    join(thread)
     obs, *_, info = env.recv()
     assert sorted(info["env_id"].tolist()) == ids and obs["count"][:, 0].tolist() == [1] * batch_size
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize(("num_threads", "batch_size"), [(0, 4), (1, 4), (0, 2)])
+def test_ctrl_c_in_an_environment_that_runs_python(trouble, num_threads, batch_size, mode, monkeypatch):
+    stepped = []
+
+    def on_step(env_id):
+        stepped.append(env_id)
+        if env_id == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(trouble, "on_step", on_step)
+    env = cypool.make("walker/Caller-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
+                      autoreset_mode=mode)
+    env.async_reset()
+    while env._pool.num_pending:
+        env.recv(timeout=60)
+    env.send([0] * 4, [0, 1, 2, 3])
+    with pytest.raises(KeyboardInterrupt):
+        env.recv(timeout=60)
+    # its row is complete, and whatever was not done yet goes on
+    with pytest.raises(cypool.EnvError, match="env 1: KeyboardInterrupt") as caught:
+        env.recv(timeout=60)
+    batches = [caught.value.batch]
+    while env._pool.num_pending:
+        batches.append(env.recv(timeout=60))
+    rewards, truncated = (np.concatenate([batch[k] for batch in batches]).tolist() for k in (1, 3))
+    assert np.concatenate([batch[4]["env_id"] for batch in batches]).tolist() == stepped == [0, 1, 2, 3]
+    assert rewards == [1, 0, 1, 1] and truncated == [False, True, False, False]
+    env.async_reset([1])
+    assert env.recv(timeout=60)[4]["env_id"].tolist() == [1]
 
 
 def test_recv_timeout(trouble):
@@ -221,7 +252,7 @@ def test_a_second_thread_is_refused(trouble):
     with pytest.raises(RuntimeError, match="another thread"):
         env.close()
     trouble.set_gate(True)
-    thread.join()
+    join(thread)
     assert got[0][4]["env_id"].tolist() == [0]
 
 
@@ -241,8 +272,7 @@ def test_many_threads_at_once_do_no_harm():
     threads = [threading.Thread(target=hammer) for _ in range(4)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    join(*threads)
     assert len(done) + len(refused) == 2000 and done
     env.step(np.zeros(64, np.int64))
 
@@ -317,8 +347,7 @@ def test_threads_leave_all_signals_but_those_of_a_crash_to_python(trouble):
     env.recv()
     env.send([trouble.WAIT] * 3, [0, 1, 2])
     # one that has only just begun has all signals blocked by the C library
-    while trouble.num_waiting() < 3:
-        pass
+    wait_until(lambda: trouble.num_waiting() == 3)
     threads = set(os.listdir("/proc/self/task")) - others
     masks = []
     for thread in threads:

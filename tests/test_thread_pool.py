@@ -7,9 +7,11 @@ import threading
 
 import numpy as np
 import pytest
+from waiting import join, wait_until
 
 import cypool
 from cypool.engine import cpus
+from cypool.engine.pool import worth_waking
 
 THREADS = [1, 2, 5]
 
@@ -21,8 +23,7 @@ def tasks():
 
 def await_tasks(before):
     """Waits until no other threads are left: one that was joined is listed for a moment longer."""
-    while tasks() - before:
-        pass
+    wait_until(lambda: not tasks() - before)
 
 
 @pytest.fixture
@@ -92,8 +93,7 @@ def test_pools_at_once_from_several_python_threads(num_threads):
         users = [threading.Thread(target=use, args=[k]) for k in range(2 * len(POOLS))]
         for user in users:
             user.start()
-        for user in users:
-            user.join()
+        join(*users)
         assert threads.num_pools == 0
     for k in range(2 * len(POOLS)):
         check_histories(got[k], want[k % len(POOLS)])
@@ -120,8 +120,7 @@ def test_many_pools_made_and_closed_at_once(trouble):
         users = [threading.Thread(target=churn, args=[seed]) for seed in range(5)]
         for user in users:
             user.start()
-        for user in users:
-            user.join()
+        join(*users)
         gc.collect()
         assert threads.num_pools == 0
     assert len(done) == 200
@@ -146,7 +145,7 @@ def test_a_busy_pool_does_not_keep_the_threads_to_itself():
                 env.reset()
                 env.step([0, 1])
         stop.append(True)
-        feeder.join()
+        join(feeder)
         busy.close()
 
 
@@ -162,8 +161,7 @@ def test_a_blocked_pool_does_not_keep_others_from_closing(trouble, batch_size):
         other.reset()
         trouble.set_gate(False)
         blocked.send([trouble.WAIT], [0])
-        while trouble.num_waiting() == 0:
-            pass
+        wait_until(lambda: trouble.num_waiting() > 0)
         other.step([trouble.GO] * batch_size)
         other.close()
         assert threads.num_pools == 1
@@ -201,8 +199,7 @@ def test_close_while_a_pool_is_being_closed(trouble):
     env.recv()
     trouble.set_gate(False)
     env.send([trouble.WAIT], [0])
-    while trouble.num_waiting() == 0:
-        pass
+    wait_until(lambda: trouble.num_waiting() > 0)
     closer = threading.Thread(target=env.close)
     closer.start()
     with pytest.raises(cypool.ClosedError):
@@ -223,7 +220,7 @@ def test_close_while_a_pool_is_being_closed(trouble):
     with cypool.make("CartPole-v1", num_envs=4, thread_pool=threads) as other:
         other.reset()
     trouble.set_gate(True)
-    closer.join()
+    join(closer)
     assert threads.num_pools == 0
     threads.close()
 
@@ -235,8 +232,7 @@ def test_close_from_several_python_threads():
         closers = [threading.Thread(target=threads.close) for _ in range(4)]
         for closer in closers:
             closer.start()
-        for closer in closers:
-            closer.join()
+        join(*closers)
     await_tasks(before)
 
 
@@ -290,7 +286,7 @@ print("ok")
 @pytest.mark.parametrize("shared", ["False", "True", "'garbage too'"])
 def test_garbage_found_by_a_thread_whose_env_raises(run_python, num_threads, shared):
     done = run_python(f"""
-import gc, os, sys, threading, weakref, cypool, walker
+import gc, os, sys, threading, time, weakref, cypool, walker
 from walker import trouble
 
 N, SHARED = {num_threads}, {shared}
@@ -327,9 +323,13 @@ for turn in range(10):
     gc.set_threshold(1)
     gc.enable()
     trouble.set_gate(True)
-    # makes no objects, so it is a thread that collects: by the first allocation, where Python does that
-    while not collected.acquire(timeout=1):
-        pass
+    # makes no objects, so it is a thread that collects: by its first allocation, where Python does that. From 3.12 on a
+    # thread that runs bytecode does, from 3.13 on when it has made objects itself; and lists would come from a store
+    end = time.monotonic() + 60
+    while not collected.acquire(timeout=0.01 if sys.version_info >= (3, 12) else 1):
+        assert time.monotonic() < end
+        if sys.version_info >= (3, 12):
+            made = [set() for _ in range(10)]
     gc.disable()
     collected.release()
     assert sys.version_info >= (3, 12) or where[-1] != threading.get_ident()
@@ -561,8 +561,67 @@ def test_memory_nodes(tmp_path, monkeypatch):
         assert cpus.affinity("numa", num_threads) == expected
 
 
+def test_quotas_of_control_groups(tmp_path, monkeypatch):
+    """Made-up files: a quota counts wherever it is between the process's own group and the mount point."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)))
+
+    def seen(cgroup, mounts, files):
+        proc = tmp_path / str(len(list(tmp_path.iterdir())))
+        proc.mkdir()
+        (proc / "cgroup").write_text(cgroup)
+        (proc / "mountinfo").write_text("".join(
+            f"31 23 0:28 {root} {proc}/{mount.replace(' ', chr(92) + '040')} rw shared:9 - {kind} none rw,{options}\n"
+            for root, mount, kind, options in mounts))
+        for name, text in files.items():
+            (proc / name).parent.mkdir(parents=True, exist_ok=True)
+            (proc / name).write_text(text + "\n")
+        found = cpus._quota(proc)
+        with monkeypatch.context() as patch:
+            patch.setattr(cpus, "_quota", lambda: found)
+            return found, cpus.available()
+
+    two = [("/", "fs", "cgroup2", "nsdelegate")]
+    one = [("/", "fs/pids", "cgroup", "pids"), ("/", "fs/cpu", "cgroup", "cpu,cpuacct"), ("/", "fs/2", "cgroup2", "x")]
+    own = "9:pids:/\n1:cpu,cpuacct:/slurm/job_1/step_0\n0::/\n"
+    slurm = "fs/cpu/slurm/job_1"
+    # systemd's CPUQuota= is the unit's; a slice above it may allow less
+    unit = {"fs/a.slice/b.service/cpu.max": "350000 100000", "fs/a.slice/cpu.max": "max 100000"}
+    assert seen("0::/a.slice/b.service\n", two, unit) == (3.5, 4)
+    assert seen("0::/a.slice/b.service\n", two, {**unit, "fs/a.slice/cpu.max": "120000 100000"}) == (1.2, 2)
+    # another unit's, and what lies above the mount point, are none of ours
+    assert seen("0::/a.slice/c.service\n", two, {**unit, "cpu.max": "100000 100000"}) == (None, 64)
+    # as it is in a container, without and with the names that the host has; and outside what is mounted
+    at_root = {"fs/cpu.max": "50000 100000"}
+    assert seen("0::/\n", two, at_root) == (0.5, 1)
+    assert seen("0::/../other\n", two, {**at_root, "other/cpu.max": "20000 100000"}) == (0.5, 1)
+    hosts = [("/docker/12", "fs", "cgroup2", "x")]
+    assert seen("0::/docker/12/in\n", hosts, {**at_root, "fs/in/cpu.max": "30000 100000"}) == (0.3, 1)
+    assert seen("0::/docker/123\n", hosts, {"fs/cpu.max": "200000 100000"}) == (2, 2)
+    # version 1, beside a version 2 that limits no CPUs
+    assert seen(own, one, {f"{slurm}/cpu.cfs_quota_us": "800000", f"{slurm}/cpu.cfs_period_us": "100000",
+                           f"{slurm}/step_0/cpu.cfs_quota_us": "-1",
+                           f"{slurm}/step_0/cpu.cfs_period_us": "100000"}) == (8, 8)
+    assert seen(own, [("/", "with space", "cgroup", "cpu")], {
+        "with space/slurm/cpu.cfs_quota_us": "150000", "with space/slurm/cpu.cfs_period_us": "100000"}) == (1.5, 2)
+    # nothing to go by
+    assert seen("", [], {}) == (None, 64) == seen("not a line", two, at_root)
+    assert seen("0::/\n", two, {"fs/cpu.max": "nonsense"}) == (None, 64)
+    assert cpus._quota(tmp_path / "not there") is None
+
+
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_numa_changes_no_results(num_threads):
     env, own = (cypool.make("CartPole-v1", num_envs=50, num_threads=num_threads, thread_affinity=wish)
                 for wish in ("numa", None))
     check_histories(history(env, 50), history(own, 50))
+
+
+def test_no_more_threads_are_woken_than_there_is_work_for():
+    us = 1000
+    for work_ns, count in ((1, 1), (20 * us - 1, 1), (40 * us - 1, 1), (40 * us, 2), (100 * us, 5), (1000 * us, 50),
+                           (2000 * us, 100), (10**15, 100)):
+        assert worth_waking(work_ns, 100) == count
+        # and no more than there are
+        assert [worth_waking(work_ns, wanted) for wanted in (0, 1, 3)] == [0, 1, min(3, count)]
+    # steps of unknown cost may take long
+    assert worth_waking(0, 100) == 100

@@ -1,14 +1,14 @@
 """Which CPUs there are for threads, and how many threads may keep busy."""
 import math
 import os
-from collections.abc import Iterable
-from pathlib import Path
+import re
+from pathlib import Path, PurePosixPath
 
-from cypool.arguments import check_int
+from cypool.arguments import check_int, check_list, shown
 
 
 def available():
-    """Returns the number of CPUs this process may use: its affinity, or its cgroup's quota if less."""
+    """Returns the number of CPUs this process may use: its affinity, or its control groups' quota if less."""
     cpus = len(os.sched_getaffinity(0))
     quota = _quota()
     return cpus if quota is None else max(1, min(cpus, math.ceil(quota)))
@@ -31,11 +31,10 @@ def affinity(wish, num_threads):
     own = os.sched_getaffinity(0)
     if isinstance(wish, str):
         if wish != "numa":
-            raise ValueError(f"thread_affinity: expected 'numa' or a sequence of CPU numbers, got {wish!r}")
+            raise ValueError(f"thread_affinity: expected 'numa' or a sequence of CPU numbers, got {shown(wish)}")
         nodes = [node & own for node in numa_nodes() if node & own]
         return [nodes[k * len(nodes) // num_threads] for k in range(num_threads)] if len(nodes) > 1 else None
-    if not isinstance(wish, Iterable):
-        raise TypeError(f"thread_affinity: expected 'numa' or a sequence of CPU numbers, got {wish!r}")
+    wish = check_list("thread_affinity", wish, "'numa' or a sequence of CPU numbers")
     wanted = [check_int("thread_affinity", cpu, 0, 2**16) for cpu in wish]
     if not wanted or not own.issuperset(wanted):
         raise ValueError(f"thread_affinity: expected some of this process's CPUs {sorted(own)}, got {wanted}")
@@ -56,16 +55,65 @@ def numa_nodes(folder=Path("/sys/devices/system/node")):
     return nodes
 
 
-def _quota():
-    # version 2, then version 1; without a limit the file says so or is not there
+def _quota(proc=Path("/proc/self")):
+    """Returns how many CPUs the quotas of this process's control groups allow, or None for no limit.
+
+    A quota holds for all groups below it, so the smallest one counts, of the process's own group and of those above.
+    """
+    quotas = []
+    for folder, mount in _cgroups(proc):
+        # a group's limit may be anywhere up to the mount point; what is above that cannot be seen
+        for group in (folder, *folder.parents):
+            quotas += filter(None, (_quota_v2(group), _quota_v1(group)))
+            if group == mount:
+                break
+    return min(quotas, default=None)
+
+
+def _cgroups(proc):
+    """Yields (folder of the process's group, mount point) for each hierarchy with the CPU controller."""
     try:
-        limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return None if limit == "max" else int(limit) / int(period)
+        groups = {}
+        for line in (proc / "cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            # version 2 names no controllers
+            for controller in controllers.split(",") if controllers else ["version 2"]:
+                groups[controller] = PurePosixPath(path)
+        for line in (proc / "mountinfo").read_text().splitlines():
+            # what is mounted, where, and behind a dash the type and its options
+            place, _, kind = line.partition(" - ")
+            root, mount = (_unescape(word) for word in place.split(" ")[3:5])
+            kind, _, options = kind.split(" ", 2)
+            if kind == "cgroup2":
+                path = groups.get("version 2")
+            elif kind == "cgroup" and "cpu" in options.split(","):
+                path = groups.get("cpu")
+            else:
+                continue
+            # a container may see a part of the hierarchy, and the process be elsewhere
+            below = path.relative_to(root) if path is not None and path.is_relative_to(root) else PurePosixPath("..")
+            yield Path(mount, "" if ".." in below.parts else below), Path(mount)
     except (OSError, ValueError):
-        pass
+        # without /proc, or with another form of it, nothing is known
+        return
+
+
+def _quota_v2(group):
     try:
-        root = Path("/sys/fs/cgroup/cpu")
-        limit = int((root / "cpu.cfs_quota_us").read_text())
-        return None if limit <= 0 else limit / int((root / "cpu.cfs_period_us").read_text())
+        limit, period = (group / "cpu.max").read_text().split()
+        return None if limit == "max" else int(limit) / int(period)
     except (OSError, ValueError, ZeroDivisionError):
         return None
+
+
+def _quota_v1(group):
+    try:
+        limit = int((group / "cpu.cfs_quota_us").read_text())
+        return None if limit <= 0 else limit / int((group / "cpu.cfs_period_us").read_text())
+    except (OSError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _unescape(word):
+    """A path as it is: spaces and the like are octal in mountinfo."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word)

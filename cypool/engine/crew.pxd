@@ -10,6 +10,15 @@ from cypool.engine.batch cimport MAX_COLUMNS, Column, OpenBatch
 from cypool.engine.ready cimport Ready, Shares
 from cypool.env cimport Slot
 
+cdef extern from "cypool/counters.h" namespace "cypool" nogil:
+    enum:
+        CACHE_LINE
+
+    cdef cppclass CrewCounters:  # each on a cache line of its own
+        CrewCounters() except +
+        atomic[uint64_t] rows     # rows claimed so far, where not ordered
+        atomic[uint32_t] cost_ns  # of one step, running mean; 0: unknown
+
 cdef enum:
     SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
 
@@ -47,7 +56,13 @@ cdef struct Claim:               # what one thread holds at the moment
 @cython.final
 cdef class Crew:
     """Environments and the batches they fill."""
+    # the caller changes the object's reference count, in front of these, while threads are at work
     cdef list owner                      # owns the references that envs borrows
+    cdef list filling                    # the Block under each open batch: lives as long as a thread may write
+    cdef dict errors                     # env id -> exception; with the GIL only
+    # what follows is read by all threads, for each environment, and written between batches only: on other cache lines
+    cdef char[CACHE_LINE] gap
+    cdef unique_ptr[CrewCounters] counters   # what threads write for each environment
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, copied at send
     cdef size_t action_bytes
@@ -61,16 +76,13 @@ cdef class Crew:
     cdef uint32_t batch_rows
     cdef Autoreset autoreset
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
-    cdef atomic[uint64_t] rows           # rows claimed so far, where not ordered
-    cdef list filling                    # the Block under each open batch: lives as long as a thread may write
-    cdef dict errors                     # env id -> exception; with the GIL only
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef vector[Claim] claims            # one per thread that serves this crew
     cdef atomic[uint32_t] stopping
-    cdef atomic[uint32_t] cost_ns        # of one step, running mean; 0: unknown
     cdef bint statistics                 # of episodes are kept
     cdef bint gathered                   # environments can step many at once
     cdef bint together                   # and shall, in this batch
+    cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
 
     # with the GIL, on the caller's thread
     cdef int expect(self, uint32_t num_threads) except -1

@@ -25,7 +25,7 @@ cdef inline OpenBatch* claim_row(Crew crew, Claim* claim, uint32_t* row) noexcep
         batch = crew.open[0]
     else:
         if claim.row < 0:
-            claim.row = <int64_t>crew.rows.fetch_add(1)
+            claim.row = <int64_t>crew.counters.get().rows.fetch_add(1)
         row[0] = <uint32_t>(claim.row % crew.batch_rows)
         batch = crew.open[<size_t>(claim.row // crew.batch_rows) % crew.open.size()]
     if claim.batch != batch:
@@ -212,6 +212,10 @@ cdef class Crew:
     def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes, bint ordered,
                   Autoreset autoreset, bint statistics):
         cdef Env env
+        # known to the compiler: no instructions
+        if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.together:
+            raise SystemError("crew: expected what threads read on cache lines of their own")
+        self.counters.reset(new CrewCounters())
         self.owner = envs
         for env in envs:
             self.envs.push_back(<PyObject*>env)
@@ -251,6 +255,9 @@ cdef class Crew:
 
         Returns:
             Whether they are there; False after `timeout_ns`, or earlier on a signal.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C reached an environment, which fails. Call again.
         """
         cdef bint finished
         claim.chunks, claim.until = 0, timeout_ns
@@ -263,6 +270,10 @@ cdef class Crew:
                 return finished
             except BaseException as error:
                 self.failed(claim, error)
+                if isinstance(error, KeyboardInterrupt):
+                    # an environment ran Python code, which saw it; what is left is done at the next call
+                    self.count(claim)
+                    raise
 
     cdef int failed(self, Claim* claim, object error) except -1:
         # the news before the row counts, so that whoever receives the row finds it
@@ -278,7 +289,7 @@ cdef class Crew:
 
     cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil:
         """Has a thread come back after so much work, as others may wait for it."""
-        cdef int64_t cost = self.cost_ns.load()
+        cdef int64_t cost = self.counters.get().cost_ns.load()
         # a step of unknown cost may take long
         claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
@@ -295,7 +306,7 @@ cdef class Crew:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none, or if the caller has to come back."""
-        cdef uint32_t cost = self.cost_ns.load(), most
+        cdef uint32_t cost = self.counters.get().cost_ns.load(), most
         cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
@@ -349,11 +360,11 @@ cdef class Crew:
     cdef void measure(self, Claim* claim) noexcept nogil:
         """Puts the chunk just done into the running mean of the cost."""
         cdef int64_t cost = max((now_ns() - claim.started) // claim.count, <int64_t>1)
-        cdef int64_t mean = self.cost_ns.load()
+        cdef int64_t mean = self.counters.get().cost_ns.load()
         if mean > 0:
             # a thread that lost its core in the middle says nothing about the environment
             cost = mean + (min(cost, 8 * mean) - mean) // 8
-        self.cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
+        self.counters.get().cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
 
     cdef bint has_work(self, Claim* claim) noexcept nogil:
         """Whether there may be something to claim; says so of a synchronous batch once only."""
@@ -374,7 +385,7 @@ cdef class Crew:
             return True
         if timeout_ns <= 0:
             return False
-        left_ns = <int64_t>(wanted - seen) * self.cost_ns.load() // self.num_steppers
+        left_ns = <int64_t>(wanted - seen) * self.counters.get().cost_ns.load() // self.num_steppers
         if left_ns < SPIN_NS:
             start = now_ns()
             while now_ns() - start < SPIN_NS:

@@ -27,6 +27,7 @@ cnp.import_array()
 cdef enum:
     INLINE_NS = 8_000            # less work than this is done sooner than a thread takes it up
     WORTH_WAKING_NS = 100_000    # so much work is worth a futex call
+    WAKE_NS = 20_000             # of work for each thread that is woken: a wake costs the caller a microsecond or two
     HOT_NS = 20_000              # workers still spin so long after the last call
     SLICE_NS = 100_000_000       # how long to wait or work at a time before looking for signals
     ALONE_FOR = 1000             # steps without threads after they were found not to pay
@@ -37,6 +38,22 @@ cdef enum Purpose:
     STEP
     RESET
     LOOK                         # between steps: save, load, render
+
+
+cpdef uint32_t worth_waking(int64_t work_ns, uint32_t wanted) noexcept:
+    """Returns how many of `wanted` sleeping threads a synchronous call wakes.
+
+    One call wakes them one after another, before the caller begins its own share. Threads stay awake from call to call
+    if these follow each other closely; then each call wakes some more, until all that are wanted are awake.
+
+    Args:
+        work_ns: What one thread would need for all of the work; 0: nobody knows.
+        wanted: How many threads could take part and are asleep.
+    """
+    if work_ns <= 0:
+        return wanted
+    return <uint32_t>min(<int64_t>wanted, max(work_ns // WAKE_NS, <int64_t>1))
+
 
 # closed at exit, while threads can still be joined
 pools = weakref.WeakSet()
@@ -371,7 +388,8 @@ cdef class Pool:
 
         Raises:
             ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before; or
-                a row is none of `save`'s. An environment that fails to load starts an episode with its next step.
+                a row is none of `save`'s. What the engine keeps of all rows is checked before anything changes. An
+                environment that refuses its own part of a row starts an episode with its next step.
         """
         cdef uint32_t count, k
         cdef const int32_t* ids
@@ -380,10 +398,9 @@ cdef class Pool:
             ids = self._ids(env_ids, RESET, &count)
             if <Py_ssize_t>count != len(states):
                 raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
+            rows = [check_state(<Env>self.crew.envs[ids[k]], states[k]) for k in range(count)]
             for k in range(count):
-                check_state(<Env>self.crew.envs[ids[k]], states[k])
-            for k in range(count):
-                load_state(<Env>self.crew.envs[ids[k]], states[k])
+                load_state(<Env>self.crew.envs[ids[k]], rows[k])
                 if not self.started[ids[k]]:
                     self.started[ids[k]] = True
                     self.num_unstarted -= 1
@@ -445,6 +462,45 @@ cdef class Pool:
         try:
             ids = self._ids(env_ids, LOOK, &count)
             return [(<Env>self.crew.envs[ids[k]]).render() for k in range(count)]
+        finally:
+            self.busy = False
+
+    def streams(self):
+        """Returns the states of the environments' random streams: a list, None where there is no stream.
+
+        Raises:
+            RuntimeError: An environment is in flight.
+        """
+        cdef Env env
+        cdef uint32_t count
+        self._enter()
+        try:
+            # whether an environment was reset before does not matter
+            self._ids(None, RESET, &count)
+            return [None if env._bit_generator is None else env._bit_generator.state for env in self.crew.owner]
+        finally:
+            self.busy = False
+
+    def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
+        """Calls a function with environments that are stepped elsewhere, where they are.
+
+        Args:
+            env_ids: As in `send_reset`.
+            function: Is called with an environment, `args` and `kwargs`; all have to pickle.
+
+        Returns:
+            What it returns, a list.
+
+        Raises:
+            ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
+            Exception: What the function raises.
+        """
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        self._enter()
+        try:
+            ids = self._ids(env_ids, RESET, &count)
+            return [self.crew.owner[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
         finally:
             self.busy = False
 
@@ -581,6 +637,7 @@ cdef class Pool:
             # from elsewhere they have to come back first
             if self.elsewhere is None:
                 self._push(ids, count)
+            # however little work: one slow environment must not keep the others waiting
             self.threads.rouse(min(helpers, count))
             return 0
         block = self.filling[0]
@@ -595,7 +652,7 @@ cdef class Pool:
             ids = self.sent_ids.data()
         crew.list, crew.list_size = ids, count
         self.pending = count
-        work_ns = <int64_t>crew.cost_ns.load() * count
+        work_ns = <int64_t>crew.counters.get().cost_ns.load() * count
         little = 0 < work_ns < WORTH_WAKING_NS
         if little and self.alone_for > 0:
             self.alone_for -= 1
@@ -614,9 +671,9 @@ cdef class Pool:
                 return 0
             helpers = min(helpers, <uint32_t>max(self.num_cpus - 1, 0))
         # between batches a thread that does not sleep is at hand, unless it is with another pool
-        awake = 0 if self.shared is not None else <uint32_t>self.threads.count - self.threads.sleeping.load()
+        awake = 0 if self.shared is not None else <uint32_t>self.threads.count - self.threads.num_sleeping()
         if helpers > awake:
-            self.threads.rouse(helpers - awake)
+            self.threads.rouse(worth_waking(work_ns, helpers - awake))
         return 0
 
     cdef void _push(self, const int32_t* ids, uint32_t count) noexcept:
@@ -719,6 +776,6 @@ cdef class Pool:
             # a short batch was the last: nobody is at work, so the next row can begin a new batch
             self.taken += self.batch_size
             if count < <uint32_t>self.batch_size:
-                self.crew.rows.store(self.taken)
+                self.crew.counters.get().rows.store(self.taken)
             following.open_on(self.crew.open[slot])
         return 0

@@ -2,5 +2,5 @@
 from cypool.env cimport Env
 
 cdef dict save_state(Env env)
-cdef int check_state(Env env, object state) except -1
-cdef int load_state(Env env, dict state) except -1
+cdef dict check_state(Env env, object state)
+cdef int load_state(Env env, dict row) except -1

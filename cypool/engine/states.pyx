@@ -1,11 +1,17 @@
 """What `save` tells of an environment: its own state, and what the engine keeps of it."""
+from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t
+
+from cypool.arguments import check_bool, check_int, shown
 
 from cypool.engine.park cimport now_ns
 from cypool.env cimport Env
 
 KEYS = frozenset(["id", "options", "elapsed_step", "over", "forced", "episode_return", "episode_length", "episode_ns",
                   "rng", "own"])
+
+# a bit generator of each kind, to try states with
+cdef dict streams = {}
 
 
 cdef dict save_state(Env env):
@@ -18,30 +24,80 @@ cdef dict save_state(Env env):
         rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
 
 
-cdef int check_state(Env env, object state) except -1:
-    """Raises a ValueError if this is not what `save_state` made of an environment with the same options."""
-    if not isinstance(state, dict) or state.keys() != KEYS:
-        raise ValueError(f"state: expected rows as save() returned them, got {state!r:.200}")
-    if (env.spec.id, env.spec.options) != (state["id"], state["options"]):
-        raise ValueError(f"state: expected one of {env.spec.id} with {env.spec.options} for env {env.env_id}, "
-                         f"got {state['id']} with {state['options']}")
-    return 0
+cdef dict check_state(Env env, object state):
+    """Returns a copy of what `save_state` made of an environment with the same options; changes nothing.
+
+    All of it is checked but `own`, which only the environment knows.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if type(state) is not dict or state.keys() != KEYS:
+        raise ValueError(f"state: expected rows as save() returned them, got {shown(state)}")
+    cdef dict row = dict(state)
+    if not _same((env.spec.id, env.spec.options), (row["id"], row["options"])):
+        id = row["id"] if type(row["id"]) is str else shown(row["id"])
+        raise ValueError(f"state: expected one of {env.spec.id} with {env.spec.options} for env {env.env_id}, got "
+                         f"{id:.200} with {shown(row['options'])}")
+    try:
+        for key in ("over", "forced"):
+            row[key] = check_bool(key, row[key])
+        # one more step may follow, unless the next one is a reset
+        most = INT_MAX if row["over"] else INT_MAX - 1
+        row["elapsed_step"] = check_int("elapsed_step", row["elapsed_step"], 0, most)
+        row["episode_length"] = check_int("episode_length", row["episode_length"], 0, most)
+        row["episode_ns"] = check_int("episode_ns", row["episode_ns"], 0, 2**62)
+        if type(row["episode_return"]) not in (float, int):
+            raise TypeError(f"episode_return: expected a number, got {shown(row['episode_return'])}")
+        row["episode_return"] = float(row["episode_return"])
+        row["rng"] = _stream(env._bit_generator, row["rng"])
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+        raise _refused(env, error) from error
+    return row
 
 
-cdef int load_state(Env env, dict state) except -1:
-    """Puts an environment back to a checked state; if that fails with a ValueError, it is to be reset."""
+def _same(one, other):
+    # a stranger's values may raise when they are compared
+    try:
+        return bool(one == other)
+    except Exception:
+        return False
+
+
+def _stream(own, state):
+    """Returns the state of a bit generator like `own`, as one that has taken it says it."""
+    if own is None or state is None:
+        if own is not None or state is not None:
+            raise ValueError(f"rng: expected {'None' if own is None else 'the state of a stream'}, got {shown(state)}")
+        return None
+    kind = type(own)
+    if kind not in streams:
+        streams[kind] = kind(0)
+    stream = streams[kind]
+    stream.state = state
+    taken = stream.state
+    # those of other generators than ours hold arrays
+    if taken["bit_generator"] == "PCG64" and not _same(taken, state):
+        raise ValueError(f"rng: expected the state of a PCG64, got {shown(state)}")
+    return taken
+
+
+def _refused(Env env, error):
+    return ValueError(f"state: expected rows as save() returned them, got one that env {env.env_id} cannot load: "
+                      f"{type(error).__name__}: {error}")
+
+
+cdef int load_state(Env env, dict row) except -1:
+    """Puts an environment back to what `check_state` returned; if that fails, it is to be reset."""
     env.over = env.forced = True
     try:
-        if state["rng"] is not None:
-            if env._bit_generator is None:
-                Env.seed(env, 0)
-            env._bit_generator.state = state["rng"]
-        env.load(state["own"])
-        env.elapsed_step = state["elapsed_step"]
-        env.episode_return, env.episode_length = state["episode_return"], state["episode_length"]
-        env.episode_began = now_ns() - <int64_t>state["episode_ns"]
-        env.over, env.forced = state["over"], state["forced"]
-    except (TypeError, ValueError, LookupError, OverflowError) as error:
-        raise ValueError(f"state: expected rows as save() returned them, got one that env {env.env_id} cannot "
-                         f"load: {type(error).__name__}: {error}") from error
+        env.load(row["own"])
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
+        raise _refused(env, error) from error
+    if row["rng"] is not None:
+        env._bit_generator.state = row["rng"]
+    env.elapsed_step = row["elapsed_step"]
+    env.episode_return, env.episode_length = row["episode_return"], row["episode_length"]
+    env.episode_began = now_ns() - <int64_t>row["episode_ns"]
+    env.over, env.forced = row["over"], row["forced"]
     return 0

@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t, uint32_t
 from libcpp cimport bool as cbool
 from libcpp.atomic cimport atomic
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from cypool.engine.crew cimport Crew
@@ -18,6 +19,7 @@ cdef extern from "<thread>" namespace "std" nogil:
 
 cdef extern from "cypool/thread.h" namespace "cypool" nogil:
     cdef cppclass Visit:
+        Visit() except +
         atomic[uint32_t] place       # 1 + the place of the crew it is with; 0: with none
         void* crew
         cbool owns
@@ -27,6 +29,13 @@ cdef extern from "cypool/thread.h" namespace "cypool" nogil:
     cbool on_thread(Visit* visit) noexcept
     void settle(Visit* visit) noexcept
     void block_signals() noexcept
+
+
+cdef extern from "cypool/counters.h" namespace "cypool" nogil:
+    cdef cppclass Sleepers:      # on a cache line of their own
+        Sleepers() except +
+        atomic[uint32_t] signal  # idle threads sleep on it
+        atomic[uint32_t] count   # how many do
 
 
 cdef class Threads:
@@ -43,18 +52,20 @@ cdef class Threads:
     cdef atomic[uint32_t] num_crews
     cdef atomic[uint32_t] leaving          # callers that wait for threads to leave a crew
     cdef atomic[uint32_t] num_begun        # threads that have taken their number
-    cdef atomic[uint32_t] signal           # idle threads sleep on it
-    cdef atomic[uint32_t] sleeping         # how many do
+    cdef unique_ptr[Sleepers] sleepers
     cdef atomic[uint32_t] stopping
     cdef int forks                         # of this process when the threads were started
 
     # with the GIL
     cdef int start(self) except -1
+    cdef void await_begun(self) noexcept
     cdef void stop(self)
     cdef bint forked(self) noexcept
     cdef int attach(self, Crew crew) except -1
     cdef void detach(self, Crew crew)
     # without it
+    cdef inline uint32_t num_sleeping(self) noexcept nogil:
+        return self.sleepers.get().count.load()
     cdef void rouse(self, uint32_t wanted) noexcept nogil
     cdef int serve(self, uint32_t index) except -1 nogil
     cdef bint enter(self, uint32_t index) noexcept nogil

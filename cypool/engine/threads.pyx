@@ -57,6 +57,7 @@ cdef class Threads:
     def __cinit__(self, int count, affinity=None):
         self.count = count
         self.affinity = affinity
+        self.sleepers.reset(new Sleepers())
         self.start()
 
     def __dealloc__(self):
@@ -76,7 +77,18 @@ cdef class Threads:
         except BaseException:
             self.stop()
             raise
+        self.await_begun()
         return 0
+
+    cdef void await_begun(self) noexcept:
+        """Waits until Python knows all threads: it ends the process if a thread begins and there is no memory."""
+        cdef uint32_t begun
+        with nogil:
+            while True:
+                begun = self.num_begun.load()
+                if begun == <uint32_t>self.count:
+                    return
+                park(self.num_begun, begun, -1)
 
     cdef void stop(self):
         """Ends the threads as soon as each has finished the step it is at."""
@@ -90,8 +102,8 @@ cdef class Threads:
         # another caller may come while this one waits: it finds nothing to join
         ending.swap(self.threads)
         self.stopping.store(1)
-        self.signal.fetch_add(1)
-        wake(self.signal, INT_MAX)
+        self.sleepers.get().signal.fetch_add(1)
+        wake(self.sleepers.get().signal, INT_MAX)
         with nogil:
             for worker in ending:
                 if on_thread(worker):
@@ -153,9 +165,9 @@ cdef class Threads:
 
     cdef void rouse(self, uint32_t wanted) noexcept nogil:
         """Wakes up to `wanted` threads, if any sleep, for what was published."""
-        if self.sleeping.load() > 0:
-            self.signal.fetch_add(1)
-            wake(self.signal, wanted)
+        if self.num_sleeping() > 0:
+            self.sleepers.get().signal.fetch_add(1)
+            wake(self.sleepers.get().signal, wanted)
 
     cdef int serve(self, uint32_t index) except -1 nogil:
         cdef Visit* visit = self.visits[index]
@@ -207,15 +219,15 @@ cdef class Threads:
                 relax()
             if now_ns() - start < SPIN_NS:
                 continue
-            seen = self.signal.load()
+            seen = self.sleepers.get().signal.load()
             # counted first, looked afterwards: whoever publishes in between sees a sleeper and signals
-            self.sleeping.fetch_add(1)
+            self.sleepers.get().count.fetch_add(1)
             if self.stopping.load() == 0:
                 if self.enter(index):
-                    self.sleeping.fetch_sub(1)
+                    self.sleepers.get().count.fetch_sub(1)
                     return True
-                park(self.signal, seen, -1)
-            self.sleeping.fetch_sub(1)
+                park(self.sleepers.get().signal, seen, -1)
+            self.sleepers.get().count.fetch_sub(1)
             start = now_ns()
 
 
@@ -225,6 +237,7 @@ cdef void work(void* arg) noexcept with gil:
     cdef uint32_t index = threads.num_begun.fetch_add(1)
     cdef Visit* visit = threads.visits[index]
     cdef Crew crew
+    wake(threads.num_begun, 1)
     settle(visit)
     block_signals()
     if threads.affinity is not None:

@@ -43,9 +43,11 @@ class Ready {
   private:
     const uint64_t mask_;
     const std::unique_ptr<std::atomic<int32_t>[]> ids_;
-    uint64_t end_ = 0;                           // the producer's own
+    alignas(64) uint64_t end_ = 0;               // the producer's own
     alignas(64) std::atomic<uint64_t> tail_{0};  // written by the producer
     alignas(64) std::atomic<uint64_t> head_{0};  // written by consumers
 };
+
+static_assert(sizeof(Ready) == 4 * 64, "expected what all read, and each word that is written, on its own cache line");
 
 }  // namespace cypool

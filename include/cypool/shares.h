@@ -60,4 +60,6 @@ class Shares {
     alignas(64) std::atomic<uint64_t> published_{0};
 };
 
+static_assert(sizeof(Shares) == 2 * 64, "expected what the producer writes on a cache line of its own");
+
 }  // namespace cypool

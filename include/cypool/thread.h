@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <thread>
 
 namespace cypool {
@@ -31,7 +32,11 @@ struct alignas(64) Visit {
 };
 
 // Makes the calling thread the one whose visits these are.
-inline void settle(Visit* visit) noexcept { visit->thread = std::this_thread::get_id(); }
+inline void settle(Visit* visit) noexcept {
+    visit->thread = std::this_thread::get_id();
+    // has the C++ library allocate what a thread needs to throw: if there is no memory for that later, the process ends
+    static_cast<void>(std::uncaught_exceptions());
+}
 
 // Whether they are the calling thread's.
 inline bool on_thread(const Visit* visit) noexcept { return visit->thread == std::this_thread::get_id(); }
