@@ -18,6 +18,7 @@ The way of the data, and where to read about each station:
 
 `make`, in making.py, joins them: registry.py finds the environment, spec.py describes it.
 """
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,9 @@ from pathlib import Path
 if find_spec("cypool.env") is None:
     raise ImportError(f"{Path(__file__).parent} is cypool's source, not compiled: leave this folder to import the "
                       'installed cypool, or compile in place with: pip install -e .')
+if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
+    # a free-threaded Python: either this switches the lock on, or no compiled module is imported
+    import_module("cypool.env")
 
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
 from cypool.gymnasium_ids import announce_all
@@ -33,8 +37,9 @@ from cypool.registry import list_all_envs, make_spec, register
 
 __version__ = "0.1.0"
 __all__ = [
-    "ClosedError", "CompileError", "EnvError", "ThreadPool", "WorkerError", "compile", "from_factories", "get_include",
-    "list_all_envs", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "record", "register",
+    "ClosedError", "CompileError", "EnvError", "State", "ThreadPool", "WorkerError", "compile", "from_factories",
+    "get_include", "list_all_envs", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec",
+    "record", "register",
 ]
 
 announce_all()
@@ -55,6 +60,8 @@ def __getattr__(name):
     if name == "ThreadPool":
         from cypool.engine.threads import ThreadPool
         return ThreadPool
+    if name in ("State", "load_state"):
+        return getattr(import_module("cypool.state"), name)
     if name == "compile":
         return import_module("cypool.build").compile
     if name == "record":

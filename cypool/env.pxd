@@ -80,8 +80,9 @@ cdef class Env:
     cdef int observe(self, const Slot* out) except -1 nogil   # writes observation and info to a row
     # can be implemented: run on the caller's thread, with the GIL
     cdef int seed(self, object seed) except -1                # restarts the random stream; a reset follows
-    cdef object save(self)                                    # all that reset, step and observe go by; pickles
-    cdef int load(self, object state) except -1               # takes what save gave, of an env with the same options
+    cdef object save(self)                                    # all that reset, step and observe go by: plain values
+    # takes what save gave, of an env with the same options; anybody may have edited it: see cypool.state.check_state
+    cdef int load(self, object state) except -1
     cdef object render(self)                                  # a picture: uint8 (height, width, 3)
     # can be implemented together, for environments so cheap that calling each costs more than its step
     cdef bint gather(self, list envs) except -1               # all of a pool, before the first reset; True: step_many

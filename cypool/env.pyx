@@ -1,4 +1,6 @@
 """The base class of every environment; its `.pxd` is the contract."""
+import sys
+
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.limits cimport INT_MAX
 
@@ -17,6 +19,11 @@ cdef extern from "numpy/random/distributions.h" nogil:
     ctypedef struct bitgen_t:
         pass
     double random_normal(bitgen_t* bitgen_state, double loc, double scale) noexcept
+
+# a free-threaded Python switches it on for modules like this one, unless it is told not to
+if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
+    raise ImportError("cypool: expected Python's global interpreter lock, but PYTHON_GIL=0 or -X gil=0 keeps it off; "
+                      "without these settings Python switches it on when it imports cypool")
 
 ABI = CYPOOL_ABI
 

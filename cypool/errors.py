@@ -19,7 +19,12 @@ class EnvError(RuntimeError):
         self.batch = batch
         cause = causes[self.env_id]
         others = f" (and {len(causes) - 1} more)" if len(causes) > 1 else ""
-        super().__init__(f"env {self.env_id}: {type(cause).__name__}: {cause}{others}")
+        try:
+            words = f": {cause}"
+        except Exception:
+            # it is a stranger's exception, and the batch must not be lost with it
+            words = ""
+        super().__init__(f"env {self.env_id}: {type(cause).__name__}{words}{others}")
 
     def __reduce__(self):
         # exceptions pickle by their message alone, and one that does not come back hangs multiprocessing's pools

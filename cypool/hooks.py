@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cypool.arguments import shown
 from cypool.spec import Array, Discrete
 
 # what Cython calls the type
@@ -40,7 +41,7 @@ class Batch:
 
     Attributes:
         env_id: int32, (k,): whose rows they are.
-        action: (k, ...): what they did.
+        action: (k, ...): what they did; a dict of such where actions are dicts.
         observation: What that led to; where an episode ended the last one of it, in autoreset mode SameStep too. The
             environment's own, also if there is an observation hook.
         reward: float64, (k,): the environment's own.
@@ -50,7 +51,7 @@ class Batch:
     """
 
     env_id: np.ndarray
-    action: np.ndarray
+    action: np.ndarray | dict
     observation: Any
     reward: np.ndarray
     terminated: np.ndarray
@@ -90,8 +91,9 @@ def hook_of(name, function):
     if function is None or isinstance(function, CHook):
         return function
     if isinstance(function, int) and not isinstance(function, bool):
-        if function <= 0:
-            raise ValueError(f"{name}: expected the address of a function, got {function}")
+        # the first page of memory is nobody's
+        if not 4096 <= function < 2**64:
+            raise ValueError(f"{name}: expected the address of a function, got {shown(function)}")
         return CHook(function, None)
     kind = type(function)
     if kind.__name__ == "PyCapsule":
@@ -102,7 +104,7 @@ def hook_of(name, function):
         return CHook(_of_numba(name, function), function)
     if not callable(function):
         raise TypeError(f"{name}: expected a C function (an address, a Cython capsule, a ctypes function pointer or a "
-                        f"Numba cfunc) or a Python function, got {function!r}")
+                        f"Numba cfunc) or a Python function, got {shown(function)}")
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -133,7 +135,7 @@ def observation_hook_of(given, spec):
         parts = list(described)
     if not parts or not all(isinstance(part, Array | Discrete) for part in parts):
         raise TypeError("observation_hook: expected a function, or (function, description) with a cypool.spec.Array or "
-                        f"Discrete, or a dict or tuple of them, got {given!r}")
+                        f"Discrete, or a dict or tuple of them, got {shown(given)}")
     return hook_of("observation_hook", function), described
 
 

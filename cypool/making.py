@@ -1,5 +1,7 @@
 """From arguments to environments with a face: registry, engine and face are joined here."""
-from collections.abc import Iterable
+from enum import Enum
+
+from cypool.arguments import check_bool, check_int, check_list, shown
 
 
 def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=None, seed=None,
@@ -20,7 +22,7 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
             caller is one of them, so 0 and 1 run everything on the caller's thread; an asynchronous pool does so with
             0 only. Of Gymnasium's environments: `num_workers`.
         seed: An int, and environment i gets `seed + i`; or a sequence of one int per environment.
-            By default seeds are drawn from the operating system.
+            By default seeds are drawn from the operating system; Gymnasium's environments are then reset without one.
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
             environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.
@@ -55,6 +57,8 @@ def make(id, env_type="gymnasium", *, num_envs=1, batch_size=None, num_threads=N
         TypeError: A value of the wrong type.
         ImportError: The API's library is not installed.
     """
+    if not isinstance(id, str):
+        raise ValueError(f"id: no environment {shown(id)}; list_all_envs() names all")
     return _make(id, env_type, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=seed,
                  max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode,
                  episode_statistics=episode_statistics, normalize_obs=normalize_obs, normalize_reward=normalize_reward,
@@ -71,14 +75,16 @@ def from_factories(factories, env_type="gymnasium", *, batch_size=None, seed=Non
     Args:
         factories: A sequence of functions without arguments; each returns a `gymnasium.Env`. All have the same spaces:
             Box, Discrete, MultiDiscrete or MultiBinary, and a Dict or Tuple of these for observations.
-        env_type, batch_size, seed, autoreset_mode, episode_statistics: As in `make`.
+        env_type, batch_size, autoreset_mode, episode_statistics: As in `make`.
+        seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
+            environment. By default none gets a seed, as in Gymnasium.
         max_episode_steps: Truncates episodes after so many steps, if the environments do not do so earlier.
         num_workers: How many processes, 0 to 4096; by default one for each environment. With fewer, one steps several
             environments in turn. 0: none, they are stepped in this one.
         start_method: "forkserver": processes are forked from a fresh interpreter, which imports what they need once;
             "spawn": each is a fresh interpreter.
-        worker_timeout: Seconds that a step or a reset may take; then the process is ended and another one takes
-            its place. By default any time; `recv(timeout=...)` and Ctrl-C always end the waiting.
+        worker_timeout: Seconds that a step or a reset may take, or a process be stopped; then it is ended and
+            another one takes its place. By default any time; `recv(timeout=...)` and Ctrl-C always end the waiting.
 
     Returns:
         What `make` returns.
@@ -88,11 +94,9 @@ def from_factories(factories, env_type="gymnasium", *, batch_size=None, seed=Non
         Exception: What a factory raises.
         WorkerError: A process ended before it was ready.
     """
-    if isinstance(factories, (str, bytes)) or not isinstance(factories, Iterable):
-        raise TypeError(f"factories: expected a sequence of functions, got {factories!r}")
-    factories = list(factories)
+    factories = check_list("factories", factories, "a sequence of functions")
     if not factories or not all(map(callable, factories)):
-        raise TypeError(f"factories: expected at least one function, and nothing else, got {factories!r}")
+        raise TypeError(f"factories: expected at least one function, and nothing else, got {shown(factories)}")
     ways = {"num_workers": num_workers, "start_method": start_method, "worker_timeout": worker_timeout}
     return _make(factories, env_type, num_envs=len(factories), batch_size=batch_size, seed=seed,
                  max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode,
@@ -117,14 +121,13 @@ def make_dm(id, **kwargs):
 def _make(source, env_type, *, autoreset_mode, episode_statistics, normalize_obs=False, normalize_reward=False,
           render_mode=None, thread_affinity=None, **arguments):
     """Makes what `make` and `from_factories` return; `source` is an id or a list of functions."""
-    from cypool.arguments import check_bool
-
     face = _face(env_type)
     # an AutoresetMode is known by its value
-    mode = getattr(autoreset_mode, "value", autoreset_mode)
+    mode = autoreset_mode.value if isinstance(autoreset_mode, Enum) else autoreset_mode
     if not isinstance(mode, str) or mode not in face.autoreset_modes:
         known = ", ".join(map(repr, face.autoreset_modes))
-        raise ValueError(f"autoreset_mode: expected one of {known} for env_type {env_type!r}, got {autoreset_mode!r}")
+        raise ValueError(f"autoreset_mode: expected one of {known} for env_type {env_type!r}, got "
+                         f"{shown(autoreset_mode)}")
     statistics = check_bool("episode_statistics", episode_statistics)
     if statistics and not face.has_statistics:
         raise ValueError(f"episode_statistics: expected False for env_type {env_type!r}, which has no place for them")
@@ -133,11 +136,11 @@ def _make(source, env_type, *, autoreset_mode, episode_statistics, normalize_obs
     for name, wanted in normal.items():
         if wanted and env_type != "gymnasium":
             raise ValueError(f"{name}: expected False for env_type {env_type!r}")
-    if render_mode not in (None, "rgb_array"):
-        raise ValueError(f"render_mode: expected None or 'rgb_array', got {render_mode!r}")
-    if thread_affinity is not None and not isinstance(thread_affinity, str) and isinstance(thread_affinity, Iterable):
+    if render_mode is not None and not (isinstance(render_mode, str) and render_mode == "rgb_array"):
+        raise ValueError(f"render_mode: expected None or 'rgb_array', got {shown(render_mode)}")
+    if thread_affinity is not None and not isinstance(thread_affinity, str):
         # the recipe reads it again
-        thread_affinity = list(thread_affinity)
+        thread_affinity = check_list("thread_affinity", thread_affinity, "'numa' or a sequence of CPU numbers")
     pool, spec, chosen = make_pool(source, autoreset=face.autoreset_modes[mode], statistics=statistics, hosts=True,
                                    render_mode=render_mode, thread_affinity=thread_affinity, **arguments)
     if any(normal.values()):
@@ -146,6 +149,9 @@ def _make(source, env_type, *, autoreset_mode, episode_statistics, normalize_obs
         env = NormalizedPool(pool, spec, mode, *normal.values())
     else:
         env = face(pool, spec, mode)
+    # environments of Gymnasium know their own
+    if not pool.tells:
+        env._seeds[:] = chosen["seed"]
     # what pickle takes along: the way to fresh environments, with the same seeds and what chance chose of options
     env.recipe = dict(env_type=env_type, batch_size=env.batch_size, max_episode_steps=spec.max_episode_steps,
                       autoreset_mode=mode, episode_statistics=statistics, **chosen)
@@ -159,6 +165,9 @@ def _make(source, env_type, *, autoreset_mode, episode_statistics, normalize_obs
 
 def _face(env_type):
     """Returns the class that has the API; imports only that."""
+    if not isinstance(env_type, str):
+        hint = " (num_envs is passed by name)" if isinstance(env_type, int) else ""
+        raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {shown(env_type)}{hint}")
     if env_type == "gymnasium":
         from cypool.faces.gymnasium import GymnasiumPool
         return GymnasiumPool
@@ -168,8 +177,7 @@ def _face(env_type):
     if env_type == "dm":
         from cypool.faces.dm import DmPool
         return DmPool
-    hint = " (num_envs is passed by name)" if isinstance(env_type, int) else ""
-    raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {env_type!r}{hint}")
+    raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {shown(env_type)}")
 
 
 def make_pool(source, *, num_envs, autoreset, options, batch_size=None, num_threads=None, seed=None,
@@ -186,21 +194,20 @@ def make_pool(source, *, num_envs, autoreset, options, batch_size=None, num_thre
         The pool, the spec of its environments, and what was chosen: the arguments `seed` and `env_options`, or the
         options if all have the same, and hooks.
     """
-    from cypool.arguments import check_bool, check_int
     from cypool.engine import cpus
     from cypool.engine.pool import Pool
     from cypool.engine.threads import ThreadPool
+    from cypool.faces.face import seeds_of
+
     num_envs = check_int("num_envs", num_envs, 1, 2**20)
     batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
     hooked = reward_hook is not None or observation_hook is not None or check_bool("debug", debug)
     if env_options is not None:
-        if not isinstance(env_options, Iterable):
-            raise TypeError(f"env_options: expected a dict for each of {num_envs} envs, got {env_options!r}")
-        env_options = list(env_options)
+        env_options = check_list("env_options", env_options, f"a dict for each of {num_envs} envs")
         if len(env_options) != num_envs or not all(isinstance(each, dict) for each in env_options):
-            raise ValueError(f"env_options: expected a dict for each of {num_envs} envs, got {env_options!r}")
+            raise ValueError(f"env_options: expected a dict for each of {num_envs} envs, got {shown(env_options)}")
     workers = affinity = finish = None
-    if hosts and (isinstance(source, list) or str(source).startswith("gymnasium:")):
+    if hosts and (isinstance(source, list) or (isinstance(source, str) and source.startswith("gymnasium:"))):
         from cypool.envs.hosted import host_factories, host_id
 
         if thread_pool is not None or thread_affinity is not None:
@@ -221,7 +228,7 @@ def make_pool(source, *, num_envs, autoreset, options, batch_size=None, num_thre
     else:
         if thread_pool is not None:
             if not isinstance(thread_pool, ThreadPool):
-                raise TypeError(f"thread_pool: expected a cypool.ThreadPool, got {thread_pool!r}")
+                raise TypeError(f"thread_pool: expected a cypool.ThreadPool, got {shown(thread_pool)}")
             if num_threads is not None or thread_affinity is not None:
                 raise ValueError("thread_pool: expected neither num_threads nor thread_affinity beside it")
             num_threads = thread_pool.num_threads
@@ -243,7 +250,8 @@ def make_pool(source, *, num_envs, autoreset, options, batch_size=None, num_thre
             chosen.update(given)
     try:
         if workers is not None:
-            seeds = _draw_seeds(seed, num_envs, spec)
+            # an environment of Gymnasium without a seed is one that nobody seeds: it may do so itself
+            seeds = seeds_of(seed, num_envs, spec.max_seed) or [None] * num_envs
         pool = Pool(envs, seeds, batch_size, num_threads, autoreset, statistics, thread_pool, affinity, workers)
     except BaseException:
         if workers is not None:

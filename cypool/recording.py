@@ -1,7 +1,12 @@
 """`cypool.record`: a film of a pool, all environments side by side."""
-import numpy as np
+import os
 
-from cypool.arguments import check_int
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from cypool.arguments import check_float, check_int, check_path, shown
+from cypool.faces.face import ids_of
+from cypool.faces.gymnasium import GymnasiumPool
 
 
 def record(env, path, *, actions=None, num_steps=500, env_id=None, fps=None):
@@ -23,15 +28,27 @@ def record(env, path, *, actions=None, num_steps=500, env_id=None, fps=None):
         TypeError, ValueError: Wrong arguments.
         NotImplementedError: The environments cannot be drawn.
     """
-    with Film(path, fps or env.metadata.get("render_fps", 30)) as film:
+    # there may be wrappers of Gymnasium's around it
+    if not isinstance(env.unwrapped if isinstance(env, VectorEnv) else env, GymnasiumPool):
+        raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}")
+    if env.is_async:
+        raise ValueError("env: expected a synchronous pool, as rows of others are in no fixed order")
+    if env.render_mode is None:
+        raise NotImplementedError(f"env: expected environments that can be drawn, got {env.env_spec.id}")
+    path = check_path("path", path)
+    if not os.path.splitext(path)[1]:
+        raise ValueError(f"path: expected a film's, such as out.mp4 or out.gif, got {path!r}")
+    num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
+    if actions is not None and not callable(actions):
+        raise TypeError(f"actions: expected a function, got {shown(actions)}")
+    fps = env.metadata.get("render_fps", 30) if fps is None else check_float("fps", fps, 0.01, 1000)
+    ids = None if env_id is None else ids_of(env_id).copy()
+    if ids is not None and not (ids.size and 0 <= ids.min() and ids.max() < env.num_envs):
+        raise ValueError(f"env_id: expected ids in [0, {env.num_envs}), got {shown(env_id)}")
+    with Film(path, fps) as film:
         def show():
-            film.add(tiled(env.render() if env_id is None else env.render(env_id)))
+            film.add(tiled(env.render() if ids is None else env.render(ids)))
 
-        num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
-        if actions is not None and not callable(actions):
-            raise TypeError(f"actions: expected a function, got {actions!r}")
-        if env.is_async:
-            raise ValueError("env: expected a synchronous pool, as rows of others are in no fixed order")
         obs, _ = env.reset()
         rewards = np.zeros((num_steps, env.num_envs))
         show()
@@ -79,10 +96,13 @@ class Film:
             import imageio.v2 as imageio
         except ImportError as error:
             raise ImportError('record: expected imageio, which is not there: pip install "cypool[video]"') from error
-        gif = str(path).endswith(".gif")
-        # no size of a picture is changed to one that old players prefer
-        self._writer = (imageio.get_writer(path, duration=1000 / fps, loop=0) if gif
-                        else imageio.get_writer(path, fps=fps, macro_block_size=2))
+        gif = path.endswith(".gif")
+        try:
+            # no size of a picture is changed to one that old players prefer
+            self._writer = (imageio.get_writer(path, duration=1000 / fps, loop=0) if gif
+                            else imageio.get_writer(path, fps=fps, macro_block_size=2))
+        except ValueError as error:
+            raise ValueError(f"path: expected a film's, such as out.mp4 or out.gif, got {path!r}: {error}") from error
 
     def add(self, picture):
         """Appends a picture: uint8, (height, width, 3)."""

@@ -6,7 +6,7 @@ import re
 import warnings
 from dataclasses import dataclass, field, replace
 
-from cypool.arguments import check_int
+from cypool.arguments import LONGEST, check_int, shown
 from cypool.gymnasium_ids import announce
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
@@ -43,23 +43,23 @@ def register(id, entry_point, *, max_episode_steps=None, reference=None, **optio
         ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
     """
     if not isinstance(id, str) or not _ID.fullmatch(id):
-        raise ValueError(f"id: expected '<name>-v<number>', got {id!r}")
+        raise ValueError(f"id: expected '<name>-v<number>', got {shown(id)}")
     if not isinstance(entry_point, str) or not re.fullmatch(r"[\w.]+:\w+", entry_point):
-        raise ValueError(f"entry_point: expected 'module:Class', got {entry_point!r}")
+        raise ValueError(f"entry_point: expected 'module:Class', got {shown(entry_point)}")
     if reference is not None and not (
             isinstance(reference, str) and re.fullmatch(r"gymnasium:\S+|[\w.]+:\w+", reference)):
-        raise ValueError(f"reference: expected 'gymnasium:<id>', 'module:function' or None, got {reference!r}")
+        raise ValueError(f"reference: expected 'gymnasium:<id>', 'module:function' or None, got {shown(reference)}")
     entry = _Entry(id, entry_point, _limit(max_episode_steps), reference, options)
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(id, entry) != entry:
         raise ValueError(f"id: {id!r} is registered already")
-    announce([id])
+    announce([entry])
 
 
 def register_again(id, entry_point, max_episode_steps, options):
     """Makes an environment known, or another one under its id: what was compiled anew."""
-    _load()[id] = _Entry(id, entry_point, _limit(max_episode_steps), None, options)
-    announce([id])
+    entry = _load()[id] = _Entry(id, entry_point, _limit(max_episode_steps), None, options)
+    announce([entry])
 
 
 def list_all_envs():
@@ -76,6 +76,12 @@ def list_all_envs():
 def known_ids():
     """Returns the ids of cypool's environments and of plug-ins that were imported, sorted."""
     return sorted(_load())
+
+
+def known_entries():
+    """Returns what is registered of these environments, in the order of their ids."""
+    entries = _load()
+    return [entries[id] for id in sorted(entries)]
 
 
 def make_spec(id, *, max_episode_steps=None, **options):
@@ -106,7 +112,10 @@ def resolve(id, max_episode_steps, options):
     if cls is None:
         raise ImportError(f"{entry.entry_point}, registered as {id}: {module} has no {name}")
     if not is_env(cls):
-        raise TypeError(f"{entry.entry_point}: expected a cdef class that derives from cypool.env.Env, got {cls!r}")
+        raise TypeError(f"{entry.entry_point}: expected a cdef class that derives from cypool.env.Env, got "
+                        f"{shown(cls)}")
+    if not callable(getattr(cls, "describe", None)):
+        raise TypeError(f"{entry.entry_point}: expected a class with a static method describe, got {shown(cls)}")
     defaults = _options_of(cls)
     for given in (entry.options, options):
         for option in given:
@@ -121,7 +130,7 @@ def resolve(id, max_episode_steps, options):
     if spec.implementation is not None:
         if not is_env(spec.implementation):
             raise TypeError(f"{entry.entry_point}.describe: expected a cdef class that derives from cypool.env.Env as "
-                            f"implementation, got {spec.implementation!r}")
+                            f"implementation, got {shown(spec.implementation)}")
         cls = spec.implementation
     limit = _limit(max_episode_steps)
     if limit is None:
@@ -138,7 +147,9 @@ def reference_of(id):
 def _entry(id):
     entries = _load()
     hint = "; list_all_envs() names all"
-    if id not in entries and isinstance(id, str) and "/" in id:
+    if not isinstance(id, str):
+        raise ValueError(f"id: no environment {shown(id)}{hint}")
+    if id not in entries and "/" in id:
         namespace = id.split("/")[0]
         found, failed = _import_plugins(namespace)
         if failed and id not in entries:
@@ -147,7 +158,7 @@ def _entry(id):
         if found:
             hint = f"; the plug-in {namespace!r} has been imported and does not register it"
     if id not in entries:
-        raise ValueError(f"id: no environment {id!r}{_suggest_id(str(id), entries)}{hint}")
+        raise ValueError(f"id: no environment {shown(id)}{_suggest_id(id[:LONGEST], entries)}{hint}")
     return entries[id]
 
 

@@ -1,4 +1,5 @@
 """Fixtures: the plug-in package, built once per run."""
+import faulthandler
 import importlib
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from waiting import LIMIT
 
 pytest.register_assert_rewrite("saving")
 # how long an example takes says nothing about what is right
@@ -25,7 +27,7 @@ def plugin_path(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plugin") / "walker-src"
     shutil.copytree(Path(__file__).with_name("plugin"), folder)
     done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -44,7 +46,25 @@ def run_python(plugin_path):
     # by default not where pytest was started, which may be the checkout with its uncompiled ./cypool
     def run(code, cwd=plugin_path):
         env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(plugin_path), os.environ.get("PYTHONPATH", "")]))
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600,
-                              cwd=cwd)
+        command = [sys.executable, "-X", "faulthandler", "-c", code]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
+                              cwd=cwd) as process:
+            try:
+                out, errors = process.communicate(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                # says where its threads are; the pipes stay open as long as it has children
+                process.send_signal(signal.SIGABRT)
+                try:
+                    said = "".join(process.communicate(timeout=60))
+                except subprocess.TimeoutExpired as late:
+                    said = b"".join(filter(None, (late.stdout, late.stderr))).decode()
+                process.kill()
+                pytest.fail(f"not done within {LIMIT} s\n{said}")
+        return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
     return run
+
+
+def pytest_unconfigure():
+    """Ends a process whose threads do not end; within a test that is what `faulthandler_timeout` does."""
+    faulthandler.dump_traceback_later(LIMIT, exit=True, file=sys.__stderr__)

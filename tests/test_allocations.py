@@ -75,7 +75,7 @@ def counter(tmp_path_factory):
     source = Path(__file__).with_name("count_allocations.c")
     # without the flag gcc makes malloc and memset of calloc one call of calloc
     done = subprocess.run([os.environ.get("CC", shutil.which("gcc") or "cc"), "-O1", "-fno-builtin", "-shared", "-fPIC",
-                           source, "-o", library], capture_output=True, text=True)
+                           source, "-o", library], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return library
 

@@ -216,3 +216,126 @@ def test_the_observation_is_always_in_its_space():
         for _ in range(50):
             assert env.observation_space.contains(obs)
             obs, *_ = env.step(env.action_space.sample())
+
+
+class Unprintable:
+    """Says nothing of itself."""
+
+    def __repr__(self):
+        raise ArithmeticError("on purpose")
+
+    __str__ = __index__ = __float__ = __array__ = __iter__ = __repr__
+
+
+ODD = [10**5000, -10**5000, np.zeros(3), np.zeros((2, 2), int), np.array(["a"]), np.array([None, "x"]),
+       np.zeros(2, [("a", "i4")]), float("nan"), 1j, "\ud800", b"x", {"a": 1}, object(), Unprintable(), [1, [2]],
+       [[1], 2]]
+
+
+@pytest.mark.parametrize("argument", [
+    "id", "env_type", "num_envs", "batch_size", "num_threads", "seed", "max_episode_steps", "autoreset_mode",
+    "episode_statistics", "normalize_obs", "normalize_reward", "render_mode", "thread_pool", "thread_affinity",
+    "env_options", "reward_hook", "observation_hook", "debug", "sutton_barto_reward", "precision"])
+def test_whatever_make_gets(argument):
+    for value in ODD:
+        # any number that is not negative is a seed
+        if not (argument == "seed" and isinstance(value, int) and value >= 0):
+            with pytest.raises((ValueError, TypeError), match=f"^{argument}: "):
+                cypool.make(**{"id": "CartPole-v1", "num_envs": 2, argument: value})
+
+
+@pytest.mark.parametrize(("id", "option"), [
+    ("Ant-v5", "main_body"), ("Ant-v5", "xml_file"), ("Ant-v5", "healthy_z_range"), ("Ant-v5", "randomize"),
+    ("Ant-v5", "visual_options"), ("Pong-v5", "frame_skip"), ("Pong-v5", "task"), ("Pong-v5", "mode"),
+    ("FrozenLake-v1", "desc"), ("FrozenLake-v1", "reward_schedule"), ("Basic-v1", "map_id"), ("Basic-v1", "wad_path")])
+def test_whatever_an_option_gets(id, option):
+    for value in ODD:
+        with pytest.raises((ValueError, TypeError), match=f"^{option}"):
+            cypool.make_spec(id, **{option: value})
+
+
+@pytest.mark.parametrize("batch_size", [2, 1])
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1"])
+def test_whatever_a_pool_gets(id, batch_size):
+    env = cypool.make(id, num_envs=2, batch_size=batch_size, num_threads=2)
+
+    def receive():
+        while env._pool.num_pending:
+            env.recv()
+
+    env.async_reset()
+    receive()
+    good, state = [[0], [0]] if id == "Pendulum-v1" else [0, 0], env.save()
+    calls = {
+        "step(.)": ("actions", lambda value: env.step(value, [0, 1])),
+        "send(.)": ("actions", lambda value: env.send(value, [0, 1])),
+        "step(actions, .)": ("env_id", lambda value: env.step(good, value)),
+        "reset": ("env_id", env.reset), "save": ("env_id", env.save), "render": ("env_id", env.render),
+        "load(state, .)": ("env_id", lambda value: env.load(state, value)), "load": ("state", env.load),
+        "reset(seed=.)": ("seed", lambda value: env.reset(seed=value)), "recv": ("timeout", env.recv),
+        "reset(options=.)": ("options", lambda value: env.reset(options=value)),
+        "reset_mask": ("reset_mask", lambda value: env.reset(options={"reset_mask": value})),
+        "out": ("out", lambda value: env.step(good, [0, 1], out=value)),
+        "rollout_buffers": ("num_steps|rollout_buffers", env.rollout_buffers)}
+    for value in (*ODD, np.broadcast_to(np.int64(0), 10**12), range(10**12)):
+        for name, (argument, call) in calls.items():
+            if name != "reset(seed=.)" or not isinstance(value, int) or value < 0:
+                with pytest.raises((ValueError, TypeError), match=f"^({argument}): "):
+                    print(name, type(value), value if isinstance(value, np.ndarray) else "", call(value))
+    assert env._pool.num_pending == 0
+    env.send(good, [0, 1])
+    receive()
+
+
+def test_more_steps_than_memory_holds():
+    env = cypool.make("Pong-v5", num_envs=2)
+    with pytest.raises(ValueError, match="^num_steps: expected as many as memory can hold"):
+        env.rollout_buffers(2**31 - 1)
+
+
+def test_whatever_other_functions_get():
+    env = cypool.make("NChain-v0", num_envs=2)
+
+    def record(**changes):
+        cypool.record(**{"env": env, "path": "out.gif", **changes})
+
+    def register(**changes):
+        cypool.register(**{"id": "test/Odd-v0", "entry_point": "a:B", **changes})
+
+    calls = [
+        *((name, lambda value, name=name: record(**{name: value}))
+          for name in ("env", "path", "num_steps", "fps", "env_id", "actions")),
+        *((name, lambda value, name=name: register(**{name: value}))
+          for name in ("id", "entry_point", "reference", "max_episode_steps")),
+        ("id", cypool.make_spec), ("num_threads", cypool.ThreadPool),
+        ("max_episode_steps", lambda value: cypool.make_spec("NChain-v0", max_episode_steps=value)),
+        ("thread_affinity", lambda value: cypool.ThreadPool(1, value)), ("factories", cypool.from_factories),
+        ("factories", lambda value: cypool.from_factories([lambda: value], num_workers=0)),
+        ("num_workers", lambda value: cypool.from_factories([dict], num_workers=value)),
+        ("worker_timeout", lambda value: cypool.from_factories([dict], worker_timeout=value))]
+    for value in ODD:
+        for argument, call in calls:
+            with pytest.raises((ValueError, TypeError), match=f"^{argument}: "):
+                call(value)
+    with pytest.raises(TypeError, match="^env: expected a pool of env_type 'gymnasium', got 3"):
+        cypool.record(3, "out.gif")
+    with pytest.raises(ValueError, match="^path: expected a film's, such as out.mp4 or out.gif, got 'out'"):
+        cypool.record(env, "out")
+    assert "test/Odd-v0" not in cypool.list_all_envs()
+    cypool.register("test/Base-v0", "cypool.env:Env")
+    with pytest.raises(TypeError, match="^cypool.env:Env: expected a class with a static method describe"):
+        cypool.make("test/Base-v0")
+
+
+def test_statistics_of_normalized_pools():
+    env = cypool.make("CartPole-v1", num_envs=2, normalize_obs=True)
+    env.reset()
+    good = env.normalization()
+    for bad in (*ODD, None, {}, {"obs": None, "reward": None}, {**good, "reward": good["obs"]}, {**good, "obs": {}},
+                *({**good, "obs": {**good["obs"], key: value}} for key, value in (
+                    ("mean", np.zeros(3)), ("mean", np.full(4, np.nan)), ("var", -np.ones(4)), ("var", np.ones(3)),
+                    ("var", "x"), ("count", 0), ("count", float("nan")), ("count", "1"), ("count", None)))):
+        with pytest.raises(ValueError, match="^statistics: expected them as"):
+            env.load_normalization(bad)
+    assert str(env.normalization()) == str(good)
+    env.load_normalization(good)

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from waiting import join, wait_until
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -149,7 +150,8 @@ def test_a_single_environment_takes_a_scalar(face):
 @sync_and_async
 @envpools_faces
 @pytest.mark.parametrize(("actions", "kind"), [
-    (np.full(4, 0.9), TypeError), (np.ones(4), TypeError), (np.full(4, np.nan), TypeError),
+    (np.full(4, 0.9), ValueError), (np.full(4, 2.0), ValueError), (np.full(4, np.nan), ValueError),
+    (np.full(4, 1e30), ValueError), (np.full(4, -np.inf), ValueError), ([1.0] * 4, TypeError),
     ([0, 1, 2**40, 0], ValueError), ([0, 7, 0, 0], ValueError), ([0, 0, 0, -1], ValueError), ([True] * 4, TypeError),
     (None, TypeError)], ids=str)
 def test_actions_in_a_dict(face, batch_size, actions, kind):
@@ -263,8 +265,7 @@ def test_several_threads_call_at_once(face, batch_size):
     threads = [threading.Thread(target=hammer) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    join(*threads)
     assert {message for message in refusals if not any(
         part in message for part in ("one thread at a time", "in flight", "nothing is pending"))} == set()
     receive_all(env)
@@ -382,12 +383,11 @@ def test_render_while_another_thread_steps(walker, num_threads):
     thread = threading.Thread(target=env.step, args=([trouble.WAIT, trouble.GO],))
     thread.start()
     try:
-        while trouble.num_waiting() == 0:
-            pass
+        wait_until(lambda: trouble.num_waiting() > 0)
         for call in (env.render, env.save):
             with pytest.raises(RuntimeError, match="one thread at a time"):
                 call()
     finally:
         trouble.set_gate(True)
-        thread.join()
+        join(thread)
     assert env.step([0, 0])[4]["elapsed_step"].tolist() == [2, 2]

@@ -9,7 +9,7 @@ from cypool.envs.atari import atari
 
 
 def test_the_module_tells_which_emulator_is_in():
-    symbols = subprocess.check_output(["nm", atari.__file__], text=True)
+    symbols = subprocess.check_output(["nm", atari.__file__], text=True, timeout=300)
     # ALE's processor has interrupts, ours has none
     assert atari.EMULATOR == ("reference" if "M6502Low16interruptHandlerEv" in symbols else "fast")
 

@@ -1,9 +1,11 @@
 """Gymnasium's own vector wrappers work on a pool."""
+import gymnasium
 import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
+from packaging.version import Version
 
 import cypool
 
@@ -38,6 +40,8 @@ def test_wrapper(wrap):
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_episode_statistics_are_those_of_the_episodes(mode):
+    if mode == "SameStep" and Version(gymnasium.__version__) < Version("1.4"):
+        pytest.skip("before Gymnasium 1.4 its wrapper leaves out the first step of each episode there")
     env = wrappers.RecordEpisodeStatistics(cypool.make("CartPole-v1", num_envs=4, seed=0, autoreset_mode=mode))
     env.reset()
     length, ended = np.zeros(4), np.zeros(4, bool)

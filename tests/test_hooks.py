@@ -368,3 +368,27 @@ def test_errors_in_a_hook_are_the_callers(hooks):
         env.step([0] * 4)
     # the pool is as after any step
     env.reset()
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_actions_that_are_dicts(walker, mode):
+    seen = []
+
+    def reward(batch):
+        seen.append(batch)
+        return batch.action["lever"] * 10 + batch.action["push"][:, 2]
+
+    env = cypool.make("walker/Levers-v0", num_envs=3, num_threads=2, autoreset_mode=mode, reward_hook=reward)
+    env.reset()
+    actions = {"lever": np.array([0, 1, 2]), "push": np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)}
+    expected = actions["lever"] * 10 + actions["push"][:, 2]
+    _, got, terminated, _, _ = env.step(actions)
+    assert got.tolist() == expected.tolist() and terminated.tolist() == [False, False, True]
+    assert seen[-1].action.keys() == actions.keys()
+    for name, part in actions.items():
+        assert seen[-1].action[name].dtype == part.dtype and (seen[-1].action[name] == part).all()
+        # its own: the hook may keep it
+        seen[-1].action[name][:] = 0
+    # some, in another order
+    _, got, *_ = env.step({name: part[:2] for name, part in actions.items()}, [1, 0])
+    assert got.tolist() == expected[:2].tolist() and seen[-1].env_id.tolist() == [1, 0]

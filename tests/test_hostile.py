@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+from waiting import join
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec
@@ -73,7 +74,7 @@ def test_another_thread_may_change_the_actions_meanwhile():
                 pass
     finally:
         stop.append(1)
-        thread.join()
+        join(thread)
 
 
 def test_a_seed_list_that_lies_about_its_length():

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from waiting import wait_until
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -68,8 +69,7 @@ def leaves_nothing(times, *args, **options):
         history.append(held())
         growth.append(np.subtract(history[-1], history[-2])[2:])
     # a thread that is joined may still be listed for a moment
-    while len(os.listdir("/proc/self/task")) > history[0][0]:
-        os.sched_yield()
+    wait_until(lambda: len(os.listdir("/proc/self/task")) <= history[0][0])
     assert history[-1][1] == history[0][1]
     least_bytes, least_objects = np.min(growth, 0)
     assert least_bytes < times * 100

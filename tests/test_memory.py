@@ -62,6 +62,8 @@ def test_arrays_are_aligned_writeable_and_own_their_rows():
                 array[...] = 1
 
 
+# NumPy 2.5 says so, and lets users do it
+@pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")
 def test_what_a_user_does_to_an_array_object_stays_with_it():
     env = cypool.make("CartPole-v1", num_envs=4)
     obs, _ = env.reset()

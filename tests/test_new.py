@@ -18,7 +18,7 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("new")
     # seen from there, the folder must not be taken for the package
     package = new("gust_beam", folder / "gust_beam")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True, timeout=300)
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
     # also what those folders' own .pth files name
@@ -26,7 +26,8 @@ def installed(tmp_path_factory):
     (site / "all.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in here))
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index",
-                           "--no-build-isolation", "--no-deps", "-e", package], capture_output=True, text=True, env=env)
+                           "--no-build-isolation", "--no-deps", "-e", package], capture_output=True, text=True, env=env,
+                          timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 
     def run(*arguments):

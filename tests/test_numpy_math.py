@@ -58,7 +58,7 @@ def probe(tmp_path_factory):
     (folder / "probe.pyx").write_text(SOURCE)
     (folder / "setup.py").write_text(SETUP)
     done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     sys.path.insert(0, str(folder))
     try:

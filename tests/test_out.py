@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from waiting import join, wait_until
 
 import cypool
 
@@ -211,8 +212,7 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
     trouble.set_gate(False, True)
 
     def interrupt():
-        while trouble.num_waiting() == 0:
-            pass
+        wait_until(lambda: trouble.num_waiting() > 0)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
@@ -224,7 +224,7 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
     except KeyboardInterrupt:
         interrupted = True
     assert interrupted
-    thread.join()
+    join(thread)
     del out
     gc.collect()
     assert all(each() is not None for each in watch)
@@ -254,19 +254,18 @@ def test_closing_an_interrupted_step(trouble):
     trouble.set_gate(False, True)
 
     def interrupt():
-        while trouble.num_waiting() == 0:
-            pass
+        wait_until(lambda: trouble.num_waiting() > 0)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         env.step(actions, out=new_out(env, num))
-    thread.join()
+    join(thread)
     opener = threading.Thread(target=trouble.set_gate, args=[True])
     opener.start()
     env.close()
-    opener.join()
+    join(opener)
 
 
 class Exporter:

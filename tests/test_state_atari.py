@@ -126,7 +126,7 @@ def test_a_load_that_failed_starts_a_whole_game():
     state = env.save()
     # its next step would go on with the next life
     with pytest.raises(ValueError, match="cannot load"):
-        env.load(State([0], [{**state.rows[0], "elapsed_step": None}]))
+        env.load(State([0], [{**state.rows[0], "own": None}]))
     *_, info = env.step([0])
     assert info["lives"].tolist() == [5] and info["elapsed_step"].tolist() == [0]
     env.load(state)

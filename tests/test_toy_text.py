@@ -72,7 +72,13 @@ def same_streams(env, reference):
         assert row["rng"] == other.unwrapped.np_random.bit_generator.state
 
 
+def need(id):
+    if id not in gymnasium.registry:
+        pytest.skip(f"Gymnasium {gymnasium.__version__} has no {id}")
+
+
 def pair(id, options, mode, seed, num_threads):
+    need(id)
     env = cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=seed, autoreset_mode=mode, **options)
     reference = gymnasium.make_vec(id, num_envs=NUM, vectorization_mode="sync",
                                    vector_kwargs={"autoreset_mode": mode}, **options)
@@ -214,7 +220,7 @@ def test_random_maps():
     ("FrozenLake-v1", {"desc": [""]}, ValueError, "^desc"),
     ("FrozenLake-v1", {"desc": "SFFG"}, TypeError, "^desc"),
     ("FrozenLake-v1", {"desc": 4}, TypeError, "^desc"),
-    ("FrozenLake-v1", {"desc": [4, 4]}, TypeError, "^desc.*the row 4"),
+    ("FrozenLake-v1", {"desc": [4, 4]}, TypeError, "^desc: expected rows.*got 4"),
     ("FrozenLake-v1", {"desc": [[1, 2]]}, TypeError, "^desc"),
     ("FrozenLake-v1", {"map_name": "5x5"}, ValueError, "^map_name: expected '4x4', '8x8' or None, got '5x5'"),
     ("FrozenLake-v1", {"map_name": ["4x4"]}, ValueError, "^map_name"),
@@ -376,6 +382,7 @@ def test_an_empty_tuple_is_no_observation():
     ("FrozenLake-v1", {}), ("FrozenLake8x8-v1", {}), ("FrozenLake-v1", {"desc": MAP}), ("CliffWalking-v1", {}),
     ("Taxi-v4", {}), ("Taxi-v4", {"is_rainy": True}), ("Blackjack-v1", {})])
 def test_pictures_equal_gymnasium(monkeypatch, id, options):
+    need(id)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     env = cypool.make(id, num_envs=2, seed=3, autoreset_mode="NextStep", render_mode="rgb_array", **options)
     reference = gymnasium.make_vec(id, num_envs=2, vectorization_mode="sync", render_mode="rgb_array", **options)
@@ -384,6 +391,10 @@ def test_pictures_equal_gymnasium(monkeypatch, id, options):
     reference.reset(seed=3)
     random = np.random.default_rng(0)
     for _ in range(60):
+        if id != "Taxi-v4":
+            # before 1.4 Gymnasium's picture showed the last action too
+            for each in reference.envs:
+                each.unwrapped.lastaction = None
         for mine, other in zip(env.render(), reference.render(), strict=True):
             assert mine.dtype == np.uint8 and mine.shape == other.shape and (mine == other).all()
         if id == "Taxi-v4":

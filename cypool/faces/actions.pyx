@@ -4,10 +4,12 @@ from libc.string cimport memcpy
 
 cimport numpy as cnp
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
+from cypool.arguments import check_array, shown
 from cypool.spec import Discrete
 
 cnp.import_array()
@@ -18,6 +20,22 @@ def reader_of(spec, int num_envs):
     if isinstance(spec.action, Mapping):
         return DictReader(spec.action, spec.action_bytes, num_envs)
     return ActionReader(spec.action, num_envs)
+
+
+def parted(spec, rows):
+    """Returns what a reader of this spec returned, or rows of it, as users pass it.
+
+    Returns:
+        `rows`, or, where actions are dicts, a dict of arrays of their own.
+    """
+    if not isinstance(spec.action, Mapping):
+        return rows
+    parts, at = {}, 0
+    for name, part in spec.action.items():
+        end = at + part.dtype.itemsize * math.prod(part.shape)
+        parts[name] = rows[:, at:end].copy().view(part.dtype).reshape(len(rows), *part.shape)
+        at = end
+    return parts
 
 
 class DictReader:
@@ -40,7 +58,7 @@ class DictReader:
             uint8, (k, action_bytes): in each row the parts, one behind the other.
         """
         if not isinstance(actions, Mapping) or set(actions) != set(self.readers):
-            raise TypeError(f"actions: expected a dict of {', '.join(self.readers)}, got {actions!r:.200}")
+            raise TypeError(f"actions: expected a dict of {', '.join(self.readers)}, got {shown(actions)}")
         parts = []
         for name, reader in self.readers.items():
             part = reader(actions[name])
@@ -60,6 +78,7 @@ cdef class ActionReader:
     """
     cdef bint discrete
     cdef int64_t n
+    cdef int num_envs
     cdef object dtype
     cdef tuple shape
     cdef cnp.ndarray low
@@ -68,6 +87,7 @@ cdef class ActionReader:
     cdef cnp.ndarray checked
 
     def __init__(self, space, int num_envs):
+        self.num_envs = num_envs
         self.discrete = isinstance(space, Discrete)
         self.dtype = space.dtype
         self.shape = space.shape
@@ -82,8 +102,8 @@ cdef class ActionReader:
 
         Args:
             actions: Array, list or anything `np.asarray` takes, shape (k, *action shape). For discrete
-                actions of any integer dtype, else of any real one. A single action without the first
-                axis counts as one row.
+                actions of any integer dtype, else of any real one, or of bool if the actions are. A single action
+                without the first axis counts as one row.
 
         Returns:
             A private copy, C-contiguous, in the dtype of the action space; valid until the next call.
@@ -94,6 +114,12 @@ cdef class ActionReader:
         """
         if self.discrete:
             return self._discrete(actions)
+        if type(actions) is not cnp.ndarray:
+            actions = check_array("actions", actions, f"{self.dtype} of shape {('k', *self.shape)}")
+        # a view of one number may say that it has millions of rows
+        if cnp.PyArray_SIZE(actions) > self.num_envs * cnp.PyArray_SIZE(self.low):
+            raise ValueError(f"actions: expected shape {('k', *self.shape)}, at most {self.num_envs} rows, got "
+                             f"{actions.shape}")
         return self._box(np.array(actions))
 
     cdef object _discrete(self, object actions):
@@ -103,10 +129,14 @@ cdef class ActionReader:
         if type(actions) is cnp.ndarray:
             array = actions
         else:
-            array = np.asarray(actions)
+            array = check_array("actions", actions, "integers of shape (k,)")
         if cnp.PyArray_TYPE(array) != cnp.NPY_INT64 or not cnp.PyArray_ISCARRAY_RO(array):
             if array.dtype.kind not in "iu":
                 raise TypeError(f"actions: expected integers, got {array.dtype}")
+            # a view of one number may say that it has millions of rows
+            if array.size > cnp.PyArray_SIZE(self.checked):
+                raise ValueError(f"actions: expected at most {cnp.PyArray_SIZE(self.checked)} rows, got shape "
+                                 f"{(<object>array).shape}")
             if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
                 raise ValueError(f"actions: expected integers in [0, {self.n}), got {array.max()}")
             array = array.astype(np.int64, order="C")
@@ -124,7 +154,7 @@ cdef class ActionReader:
         return self.checked if rows == cnp.PyArray_SIZE(self.checked) else self.checked[:rows]
 
     cdef object _box(self, cnp.ndarray given):
-        if given.dtype.kind not in "iuf":
+        if given.dtype.kind not in "iuf" and (given.dtype.kind, self.dtype.kind) != ("b", "b"):
             raise TypeError(f"actions: expected {self.dtype}, got {given.dtype}")
         if (<object>given).shape == self.shape:
             given = given[None]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cypool.errors import EnvError
+from cypool.faces.actions import parted
 from cypool.hooks import Batch
 
 
@@ -24,8 +25,11 @@ class HookedPool:
         self._pool = pool
         self._spec, self._described = spec, described
         self._reward, self._observation = reward, observation
-        # by env id
-        self._actions = np.zeros((pool.num_envs, *spec.action.shape), spec.action.dtype)
+        # by env id, as the engine takes them
+        shape, dtype = (spec.action_bytes,), np.uint8
+        if not isinstance(spec.action, Mapping):
+            shape, dtype = spec.action.shape, spec.action.dtype
+        self._actions = np.zeros((pool.num_envs, *shape), dtype)
         self._over = np.ones(pool.num_envs, np.bool_)
         self._starts = np.ones(pool.num_envs, np.bool_)
         self._last = None  # env ids of the last batch
@@ -85,7 +89,8 @@ class HookedPool:
                 led_to = self._spec.joined(parts)
             starts = self._starts[self._last]
             made = np.asarray(self._reward(Batch(
-                self._last, self._actions[self._last], led_to, reward.copy(), terminated, truncated, info, starts)))
+                self._last, parted(self._spec, self._actions[self._last]), led_to, reward.copy(), terminated, truncated,
+                info, starts)))
             if made.shape != reward.shape or made.dtype.kind not in "fiub":
                 raise ValueError(f"reward_hook: expected numbers of shape {reward.shape}, got {made.dtype} of shape "
                                  f"{made.shape}")

@@ -1,4 +1,5 @@
 """The dm face: a pool as a `dm_env.Environment` whose time steps hold a batch."""
+import functools
 from collections import namedtuple
 
 import numpy as np
@@ -26,6 +27,12 @@ def spec_of(description, name):
     if isinstance(description, tuple):
         return tuple(spec_of(part, f"{name}_{k}") for k, part in enumerate(description))
     return specs.BoundedArray(description.shape, description.dtype, description.low, description.high, name)
+
+
+@functools.cache
+def tuple_type(name, *fields):
+    """Returns a named tuple's class: the same for the same fields, so that JAX finds batches of two pools alike."""
+    return namedtuple(name, fields, rename=True)
 
 
 def observed_info(spec):
@@ -66,8 +73,7 @@ class DmPool(Face, dm_env.Environment):
 
     def __init__(self, pool, spec, autoreset_mode):
         super().__init__(pool, spec)
-        self._observation = namedtuple("Observation", ["obs", "env_id", "elapsed_step", *observed_info(spec)],
-                                       rename=True)
+        self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
         # envs whose next row is a reset's; elapsed_step does not tell, Atari's goes on after a lost life
         self._over = np.zeros(self.num_envs, np.bool_)
 

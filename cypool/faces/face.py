@@ -1,10 +1,12 @@
 """What all faces have in common: they check what comes in, and lay out what the engine hands out."""
 import numpy as np
 
-from cypool.arguments import check_float
+from cypool.arguments import check_array, check_float, shown
 from cypool.errors import EnvError
 from cypool.faces.actions import reader_of
 from cypool.state import State
+
+MAX_ENVS = 2**20  # of a pool
 
 
 class Face:
@@ -45,6 +47,8 @@ class Face:
         self.is_async = pool.is_async
         self.num_threads = pool.num_threads
         self.all_env_ids = np.arange(pool.num_envs, dtype=np.int32)
+        # of random streams; who makes the face fills in what it has drawn
+        self._seeds = [-1] * pool.num_envs
 
     def _laid_out(self, batch):
         """Returns the engine's batch (observation, reward, terminated, truncated, info) as the user gets it."""
@@ -88,6 +92,8 @@ class Face:
                 seeds = seeds_of([seed + i for i in seeded], len(seeded), max_seed)
         pairs = [] if seeds is None else [(i, s) for i, s in zip(seeded, seeds, strict=True) if s is not None]
         self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs, options)
+        for i, s in pairs:
+            self._seeds[i] = s
 
     def reset(self, env_id=None, *, seed=None):
         """Starts new episodes and waits for a batch: `async_reset`, then `recv`."""
@@ -146,7 +152,7 @@ class Face:
             env_id: Integers, shape (k,): which environments; all by default.
 
         Returns:
-            A `cypool.state.State`, which pickles.
+            A `cypool.State`; `state.save(path)` and `cypool.load_state(path)` are its way to a file and back.
 
         Raises:
             TypeError, ValueError: Wrong ids.
@@ -166,8 +172,8 @@ class Face:
             What `reset(env_id)` returns: what these environments show.
 
         Raises:
-            TypeError, ValueError: Wrong ids or state. An environment that has taken a part of it starts an episode
-                with its next step.
+            TypeError, ValueError: Wrong ids or state. What the engine keeps of all rows is checked before anything
+                changes; an environment that refuses its own part starts an episode with its next step.
             RuntimeError: An environment is in flight.
             NotImplementedError: The environment has no `load`.
         """
@@ -176,9 +182,18 @@ class Face:
     def _load(self, state, env_id):
         """Loads, and returns what is seen then as a batch of the engine's."""
         if not isinstance(state, State):
-            raise TypeError(f"state: expected what save() returned, got {state!r}")
-        ids = ids_of(state.env_id if env_id is None else env_id)
-        obs, info = self._pool.load(ids, list(state.rows))
+            raise TypeError(f"state: expected what save() returned, got {shown(state)}")
+        # it may have been unpickled, or edited
+        rows, saved_ids = getattr(state, "rows", None), getattr(state, "env_id", None)
+        if not isinstance(rows, (list, tuple)):
+            raise TypeError(f"state: expected a list of rows, got {shown(rows)}")
+        if env_id is None and saved_ids is None:
+            raise ValueError("state: expected one with env_id, got None")
+        ids = ids_of(saved_ids if env_id is None else env_id)
+        obs, info = self._pool.load(ids, list(rows))
+        # a state says where a random stream is, not how it began
+        for i in ids.tolist():
+            self._seeds[i] = -1
         none = np.zeros(len(ids), np.bool_)
         return obs, np.zeros(len(ids)), none, none, info
 
@@ -209,7 +224,6 @@ class Face:
 
         Raises:
             ImportError: JAX is not there, or in a version that is not supported.
-            ValueError: The face is dm's.
         """
         from cypool.adapters.jax import Functions
 
@@ -248,34 +262,49 @@ def players_of(spec, env_ids):
     return {"env_id": env_ids if spec.num_players == 1 else np.repeat(env_ids, spec.num_players)}
 
 
-def add_info(infos, info, row, num_rows):
+def add_info(infos, info, row, num_rows, own=("env_id", "elapsed_step")):
     """Adds what one environment tells to the infos of a batch, as Gymnasium's vector environments lay them out.
 
     Args:
         infos: Arrays of `num_rows` rows, `_key` saying in which rows there is a `key`; dicts of such for what is a
-            dict. What the engine tells of all rows, it goes on telling.
+            dict. What does not fit beside what others tell makes it an array of objects.
         info: The environment's.
         row: Which row is the environment's.
         num_rows: How many there are.
+        own: What the engine tells of all rows, and goes on telling.
     """
     for key, value in info.items():
-        if key in ("env_id", "elapsed_step"):
+        if key in own:
             continue
-        if isinstance(value, dict):
-            add_info(infos.setdefault(key, {}), value, row, num_rows)
+        if isinstance(value, dict) and isinstance(infos.setdefault(key, {}), dict):
+            add_info(infos[key], value, row, num_rows, ())
         else:
             if key not in infos:
-                kind = type(value)
-                if kind in (int, float, bool) or issubclass(kind, np.number):
-                    infos[key] = np.zeros(num_rows, kind)
-                elif isinstance(value, np.ndarray):
-                    infos[key] = np.zeros((num_rows, *value.shape), value.dtype)
-                else:
-                    infos[key] = np.full(num_rows, None, object)
-            infos[key][row] = value
+                infos[key] = _column_for(value, num_rows)
+            try:
+                if isinstance(value, dict):
+                    raise TypeError("others have none")
+                infos[key][row] = value
+            except (TypeError, ValueError, OverflowError):
+                # of another shape or kind than the first; Gymnasium fails here
+                objects = np.full(num_rows, None, object)
+                for other in np.flatnonzero(infos.get(f"_{key}", ())):
+                    objects[other] = infos[key][other]
+                objects[row] = value
+                infos[key] = objects
         if f"_{key}" not in infos:
             infos[f"_{key}"] = np.zeros(num_rows, np.bool_)
         infos[f"_{key}"][row] = True
+
+
+def _column_for(value, num_rows):
+    """Returns an array for what environments tell, of which this is the first."""
+    kind = type(value)
+    if kind in (int, float, bool) or issubclass(kind, np.number):
+        return np.zeros(num_rows, kind)
+    if isinstance(value, np.ndarray):
+        return np.zeros((num_rows, *value.shape), value.dtype)
+    return np.full(num_rows, None, object)
 
 
 def seeds_of(seed, num_envs, max_seed):
@@ -290,19 +319,21 @@ def seeds_of(seed, num_envs, max_seed):
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
         seeds = [int(seed) + i for i in range(num_envs)]
     elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
+        if isinstance(seed, np.ndarray) and len(seed) != num_envs:
+            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seed)}")
         seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in seed]
         if len(seeds) != num_envs:
             raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seeds)}")
     else:
-        raise TypeError(f"seed: expected an int or a sequence of ints, got {seed!r}")
+        raise TypeError(f"seed: expected an int or a sequence of ints, got {shown(seed)}")
     for s in seeds:
         if s is None:
             continue
         if not isinstance(s, int) or isinstance(s, bool):
-            raise TypeError(f"seed: expected ints, got {s!r}")
+            raise TypeError(f"seed: expected ints, got {shown(s)}")
         if s < 0 or (max_seed is not None and s > max_seed):
             most = "" if max_seed is None else f", at most {max_seed}"
-            raise ValueError(f"seed: expected at least 0{most} for every env, got {s}")
+            raise ValueError(f"seed: expected at least 0{most} for every env, got {shown(s)}")
     return seeds
 
 
@@ -315,12 +346,14 @@ def ids_of(env_id):
     """
     if env_id is None:
         return None
-    ids = np.asarray(env_id)
+    ids = env_id if type(env_id) is np.ndarray else check_array("env_id", env_id, "integers of shape (k,)")
     if ids.ndim == 1 and ids.dtype == np.int32 and ids.flags.c_contiguous and ids.flags.aligned:
         return ids
     if ids.dtype.kind not in "iu" and ids.size:
         raise TypeError(f"env_id: expected integers, got {ids.dtype}")
     if ids.ndim != 1:
         raise ValueError(f"env_id: expected shape (k,), got {ids.shape}")
+    if ids.size > MAX_ENVS:
+        raise ValueError(f"env_id: expected each id once, got {ids.size}")
     # beyond int32 nothing is an id; clipping keeps it out of range
     return np.clip(ids.astype(np.int64), -1, np.iinfo(np.int32).max).astype(np.int32)

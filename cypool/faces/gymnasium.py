@@ -1,13 +1,17 @@
 """The Gymnasium face: a pool as a `gymnasium.vector.VectorEnv`."""
 from collections.abc import Mapping
+from dataclasses import replace
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from cypool.arguments import check_int
+from cypool.arguments import check_int, shown
 from cypool.faces.face import Face, add_info, ids_of, players_of
+from cypool.gymnasium_ids import ENTRY_POINT, name_of
 from cypool.spec import Discrete, MultiBinary
 
 # what follows the observation in a batch
@@ -37,6 +41,45 @@ def metadata_of(spec):
     if spec.render_fps is None:
         return {"render_modes": []}
     return {"render_modes": ["rgb_array"], "render_fps": spec.render_fps}
+
+
+def _attribute_of():
+    # only where there is somebody to ask
+    from cypool.envs.hosted.spaces import attribute_of
+
+    return attribute_of
+
+
+def _registered(pool):
+    """Returns Gymnasium's `EnvSpec` of a pool, or None."""
+    spec, recipe = pool.env_spec, dict(pool.recipe)
+    if "factories" in recipe:
+        from cypool.envs.hosted.spaces import spec_of
+
+        # that of the first one, as of Gymnasium's own vectors
+        return pool._pool.ask(np.zeros(1, np.int32), spec_of)[0]
+    for name in ("env_type", "seed", "max_episode_steps", "num_threads", "thread_affinity"):
+        recipe.pop(name, None)
+    common = {name: recipe.pop(name, None) for name in (
+        "id", "num_envs", "batch_size", "autoreset_mode", "episode_statistics", "normalize_obs", "normalize_reward",
+        "debug", "reward_hook", "observation_hook")}
+    if pool._pool.tells:
+        found = gymnasium.spec(spec.id.removeprefix("gymnasium:").rpartition(":")[2])
+        ways = ("num_workers", "start_method", "worker_timeout", "env_options")
+        kwargs = {**found.kwargs, **{name: value for name, value in recipe.items()
+                                     if name not in ways and value is not None}}
+    else:
+        usual = {"batch_size": common["num_envs"], "autoreset_mode": "NextStep"}
+        kwargs = {name: value for name, value in common.items()
+                  if value and usual.get(name) != value and name != "num_envs"}
+        kwargs.update(recipe, num_envs=common["num_envs"], vectorization_mode="vector_entry_point")
+        found = gymnasium.registry.get(name_of(spec.id))
+        if found is None or found.vector_entry_point != ENTRY_POINT:
+            try:
+                found = EnvSpec(name_of(spec.id), vector_entry_point=ENTRY_POINT)
+            except gymnasium.error.Error:
+                return None
+    return replace(found, kwargs=kwargs, max_episode_steps=spec.max_episode_steps)
 
 
 class RolloutBuffers:
@@ -95,11 +138,17 @@ class GymnasiumPool(Face, VectorEnv):
 
     Attributes:
         batch_size: Rows of a batch; also the batch axis of `observation_space` and `action_space`.
+        spec: Gymnasium's `EnvSpec`, from which `gymnasium.make_vec` makes such a pool; of environments of Gymnasium
+            that of the first one. None if Gymnasium does not take the name. May be assigned.
 
     Threads: one at a time.
     """
 
     autoreset_modes = {mode.value: mode.name.lower() for mode in AutoresetMode}
+    # for adapters: whether info["told"] stays what the engine makes it, a list of (row, info, final info) with what
+    # environments of Gymnasium return; else it is merged into info
+    leaves_told = False
+    _spec = None
 
     def __init__(self, pool, spec, autoreset_mode):
         super().__init__(pool, spec)
@@ -111,6 +160,49 @@ class GymnasiumPool(Face, VectorEnv):
         self.single_observation_space, self.single_action_space = spaces_of(spec)
         self.observation_space = batch_space(self.single_observation_space, self.batch_size)
         self.action_space = batch_space(self.single_action_space, self.batch_size)
+
+    @property
+    def spec(self):
+        if self._spec is None:
+            self._spec = _registered(self)
+        return self._spec
+
+    @spec.setter
+    def spec(self, value):
+        self._spec = value
+
+    @property
+    def np_random_seed(self):
+        """The seed of each environment's random stream, a tuple of ints; -1 where it is not known, as after `load`.
+
+        Raises:
+            RuntimeError: Environments of Gymnasium, which are asked, are in flight.
+        """
+        if self._pool.tells:
+            return tuple(self._pool.ask(None, _attribute_of(), "np_random_seed"))
+        return tuple(self._seeds)
+
+    @property
+    def np_random(self):
+        """A NumPy Generator for each environment, a tuple: copies in the states of the environments' random streams.
+
+        They give what the environments draw next, but what is drawn from them changes no environment.
+
+        Raises:
+            AttributeError: The environments draw from no NumPy generator: Atari's with most presets.
+            RuntimeError: An environment is in flight.
+        """
+        if self._pool.tells:
+            return tuple(self._pool.ask(None, _attribute_of(), "np_random"))
+        states = self._pool.streams()
+        if None in states:
+            raise AttributeError(f"np_random: {self.env_spec.id} draws from no NumPy generator")
+        generators = []
+        for state in states:
+            # its own seed would be drawn from the operating system, to be overwritten
+            generators.append(np.random.Generator(np.random.PCG64(0)))
+            generators[-1].bit_generator.state = state
+        return tuple(generators)
 
     def reset(self, env_id=None, *, seed=None, options=None):
         """Starts new episodes.
@@ -128,21 +220,24 @@ class GymnasiumPool(Face, VectorEnv):
             batch. With a mask the environments that are not reset show what they showed before.
         """
         ids, mask = ids_of(env_id), None
-        if options:
+        if options is not None:
             if not isinstance(options, Mapping):
-                raise TypeError(f"options: expected a dict or None, got {options!r}")
-            options = dict(options)
+                raise TypeError(f"options: expected a dict or None, got {shown(options)}")
+            try:
+                options = dict(options)
+            except Exception as error:
+                raise TypeError(f"options: expected a dict or None, got {shown(options)}: {error}") from error
             if "reset_mask" in options:
                 mask = self._mask(options.pop("reset_mask"), env_id)
             if options and not self._pool.tells:
-                raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
+                raise ValueError(f"options: expected none but reset_mask, got {shown(list(options))}")
         self._start(ids, seed, mask, options)
         obs, _, _, _, info = self._received(self._pool.recv)
         return obs, info
 
     def _mask(self, mask, env_id):
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"reset_mask: expected a NumPy array of bools, got {mask!r}")
+            raise TypeError(f"reset_mask: expected a NumPy array of bools, got {shown(mask)}")
         if mask.shape != (self.num_envs,):
             raise ValueError(f"reset_mask: expected shape ({self.num_envs},), got {mask.shape}")
         if not mask.any():
@@ -178,7 +273,11 @@ class GymnasiumPool(Face, VectorEnv):
         """
         if self.is_async:
             raise ValueError("rollout_buffers: expected a synchronous pool, as rows of others are in no fixed order")
-        return RolloutBuffers(self.env_spec, check_int("num_steps", num_steps, 1, 2**31 - 1), self.num_envs)
+        num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
+        try:
+            return RolloutBuffers(self.env_spec, num_steps, self.num_envs)
+        except (MemoryError, ValueError) as error:
+            raise ValueError(f"num_steps: expected as many as memory can hold, got {num_steps}: {error}") from error
 
     def torch(self, device="cpu", pin=None):
         """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.
@@ -228,10 +327,10 @@ class GymnasiumPool(Face, VectorEnv):
                   for key, part in self.env_spec.observations]
         if isinstance(described, Mapping):
             if not isinstance(obs, Mapping) or set(obs) != set(described):
-                raise TypeError(f"out: expected a dict of {list(described)} as observation, got {obs!r}")
+                raise TypeError(f"out: expected a dict of {list(described)} as observation, got {shown(obs)}")
         elif isinstance(described, tuple):
             if not isinstance(obs, tuple | list) or len(obs) != len(described):
-                raise TypeError(f"out: expected a tuple of {len(described)} arrays as observation, got {obs!r}")
+                raise TypeError(f"out: expected a tuple of {len(described)} arrays as observation, got {shown(obs)}")
         obs = self.env_spec.parted(obs)
         wanted += FLAGS
         arrays = []
@@ -258,14 +357,16 @@ class GymnasiumPool(Face, VectorEnv):
         if self._is_laid_out:
             return batch
         obs, reward, terminated, truncated, info = batch
-        told = info.pop("told", ())
+        told = () if self.leaves_told else info.pop("told", ())
+        # what environments tell may have any name
+        finals = info.pop("final", None) if self._same_step else None
         for row, own, _ in told:
             add_info(info, own, row, len(reward))
         if self.env_spec.num_players > 1:
             info["players"] = players_of(self.env_spec, info["env_id"])
-        if not self._same_step:
+        if finals is None:
             return batch
-        final_obs, final_info = info.pop("final")
+        final_obs, final_info = finals
         ended = terminated | truncated
         if ended.any():
             rows = np.flatnonzero(ended)

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cypool.arguments import check_float, shown
 from cypool.faces.face import ids_of
 from cypool.faces.gymnasium import GymnasiumPool
 from cypool.spec import Array
@@ -34,6 +35,16 @@ class Moments:
         self.mean = self.mean + apart * (count / total)
         self.var = (self.var * self.count + var * count + apart**2 * (self.count * count / total)) / total
         self.count = total
+
+
+def _checked(given, shape):
+    """Returns mean, variance and count of statistics, as numbers that rows can be normalized with."""
+    mean, var = np.array(given["mean"], np.float64), np.array(given["var"], np.float64)
+    if mean.shape != shape or var.shape != shape:
+        raise ValueError(f"expected mean and var of shape {shape}, got {mean.shape} and {var.shape}")
+    if not (np.isfinite(mean).all() and np.isfinite(var).all() and (var >= 0).all()):
+        raise ValueError("expected finite means and variances, these not below 0")
+    return mean, var, check_float("count", given["count"], 1e-9, 1e300)
 
 
 class NormalizedPool(GymnasiumPool):
@@ -81,16 +92,19 @@ class NormalizedPool(GymnasiumPool):
         Raises:
             ValueError: They are of other observations, or of a pool that normalizes something else.
         """
-        own = self.normalization()
-        for name, moments in (("obs", self._obs), ("reward", self._return)):
-            given = statistics.get(name)
-            if (given is None) != (moments is None) or (moments and np.shape(given["mean"]) != moments.mean.shape):
-                raise ValueError(f"statistics: expected them as {own}, got {statistics!r}")
-        for name, moments in (("obs", self._obs), ("reward", self._return)):
-            if moments is not None:
+        taken = []
+        try:
+            for name, moments in (("obs", self._obs), ("reward", self._return)):
                 given = statistics[name]
-                moments.mean, moments.var = np.array(given["mean"], float), np.array(given["var"], float)
-                moments.count = float(given["count"])
+                if (given is None) != (moments is None):
+                    raise ValueError(f"{name}: expected {'None' if moments is None else 'a dict'}")
+                if moments is not None:
+                    taken.append((moments, *_checked(given, moments.mean.shape)))
+        except Exception as error:
+            raise ValueError(f"statistics: expected them as {self.normalization()}, got {shown(statistics)}: "
+                             f"{type(error).__name__}: {error}") from error
+        for moments, mean, var, count in taken:
+            moments.mean, moments.var, moments.count = mean, var, count
 
     def reset(self, env_id=None, *, seed=None, options=None):
         self._only_looks = True

@@ -1,0 +1,20 @@
+"""Waits that end: what would last for ever fails instead. A limit only guards against that; machines differ."""
+import os
+import time
+
+LIMIT = 300  # seconds
+
+
+def wait_until(condition):
+    """Calls `condition` until it is true."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, f"not so within {LIMIT} s"
+        os.sched_yield()
+
+
+def join(*threads):
+    """Waits until threads have ended."""
+    for thread in threads:
+        thread.join(LIMIT)
+        assert not thread.is_alive(), f"{thread} did not end within {LIMIT} s"
