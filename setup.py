@@ -7,10 +7,10 @@ from setuptools import setup
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from building.ale import ALE
-from building.commands import BuildExt, BuildPy, extensions
-from building.mujoco import MUJOCO
-from building.vizdoom import VIZDOOM
+from build_tools.ale import ALE
+from build_tools.commands import BuildExt, BuildPy, extensions
+from build_tools.mujoco import MUJOCO
+from build_tools.vizdoom import VIZDOOM
 
 # every .pyx below cypool/ is a module; all see include/ and NumPy, and these also a library
 LIBRARIES = {

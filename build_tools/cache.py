@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-_spec = spec_from_file_location("building._cache", Path(__file__).resolve().parents[1] / "cypool" / "cache.py")
+_spec = spec_from_file_location("build_tools._cache", Path(__file__).resolve().parents[1] / "cypool" / "cache.py")
 _shared = module_from_spec(_spec)
 _spec.loader.exec_module(_shared)
 

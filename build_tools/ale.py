@@ -46,7 +46,7 @@ ALE = SourceLibrary(
     exclude=("common/SDL2.cpp", "common/DynamicLoad.cpp", "common/ScreenSDL.cpp", "common/SoundSDL.cxx"),
     replace={"environment/phosphor_blend.cpp": "cypool/envs/atari/phosphor_blend.cpp"},
     include_dirs=("src",),
-    own_include_dirs=("building/zlib",),
+    own_include_dirs=("build_tools/zlib",),
     # without NDEBUG the emulator checks asserts at every pixel; warnings are not ours to fix
     flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_version_header,

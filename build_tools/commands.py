@@ -55,7 +55,7 @@ def extensions(package, libraries):
         raise SystemExit(f"CYPOOL_WITHOUT: expected some of {sorted(families)}, got {sorted(without)}")
     modules = []
     for source in sorted(Path(package).rglob("*.pyx")):
-        if Path(package, "template") in source.parents:  # what `cypool new` writes
+        if Path(package, "tools", "template") in source.parents:  # what `cypool new` writes
             continue
         name = ".".join(source.with_suffix("").parts)
         if not any(name.startswith(f"{package}.envs.{family}.") for family in without):
@@ -148,7 +148,8 @@ def _compile_module(module, ready):
     target = Path("build", "cython-debug" if cythonize.DEBUG else "cython", source.with_suffix(".cpp"))
     generated, remarks = cythonize.generate(module.name, source, target)
     paths = sysconfig.get_paths()
-    include_dirs = ("include", *(ready.include_dirs if ready else ()),
+    # public headers are in include/, private ones lie beside their modules: "cypool/park.h"
+    include_dirs = ("include", ".", *(ready.include_dirs if ready else ()),
                     paths["include"], paths["platinclude"], numpy.get_include())
     flags = (*FLAGS, *(ready.flags if ready else ()))
     path, warnings = toolchain.compile_unit(toolchain.Unit(generated, flags, include_dirs))

@@ -41,8 +41,9 @@ def run(command):
     """Runs a command, given as words and paths. Returns the finished process, or raises CompileError."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
     if done.returncode:
-        said = done.stdout + done.stderr
-        raise CompileError(f"status {done.returncode} from\n{shlex.join(done.args)}\n{said}")
+        # what a preprocessor has printed so far is of no use
+        output = done.stderr or done.stdout
+        raise CompileError(f"status {done.returncode} from\n{shlex.join(done.args)}\n{output}")
     return done
 
 
