@@ -1,5 +1,3 @@
-from typing import Any
-
 from cypool.spec import EnvSpec
 
 ABI: int
@@ -10,9 +8,3 @@ class Env:
     def env_id(self) -> int: ...
     @property
     def spec(self) -> EnvSpec: ...
-
-class Elsewhere:
-    @property
-    def count(self) -> int: ...
-    options: Any
-    def close(self) -> None: ...

@@ -4,18 +4,27 @@ A C function is called where the environment runs, once for each, without the GI
 `cypool/transition.h`. A Python function is called where the batch is received, once for all of it, with a `Batch`, or
 for the observation with the observation.
 """
+from __future__ import annotations
+
 import ctypes
 import inspect
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cypool.arguments import shown
 from cypool.spec import Array, Discrete
 
+if TYPE_CHECKING:
+    from cypool.spec import EnvSpec
+
 # what Cython calls the type
 _CAPSULE = "void (struct cypool::Transition *)"
+
+# the base class of ctypes' function pointers
+_FUNCTION_POINTER = vars(ctypes)["_CFuncPtr"]
 
 
 class Transition(ctypes.Structure):
@@ -35,6 +44,12 @@ class Transition(ctypes.Structure):
     ]
 
 
+# the same struct for NumPy and Numba, with addresses as integers
+_NUMBERS = (ctypes.c_double, ctypes.c_uint8, ctypes.c_int32)
+TRANSITION_DTYPE = np.dtype([(name, kind if kind in _NUMBERS else np.uintp) for name, kind, *_ in Transition._fields_],
+                            align=True)
+
+
 @dataclass(frozen=True)
 class Batch:
     """What a reward hook in Python sees: k rows.
@@ -50,14 +65,14 @@ class Batch:
         starts: bool, (k,): rows that begin an episode; their reward is 0, whatever the hook returns.
     """
 
-    env_id: np.ndarray
-    action: np.ndarray | dict
+    env_id: NDArray[Any]
+    action: NDArray[Any] | dict[str, Any]
     observation: Any
-    reward: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    info: dict
-    starts: np.ndarray
+    reward: NDArray[Any]
+    terminated: NDArray[Any]
+    truncated: NDArray[Any]
+    info: dict[str, Any]
+    starts: NDArray[Any]
 
 
 class CHook:
@@ -67,16 +82,16 @@ class CHook:
         address: Where it is.
     """
 
-    def __init__(self, address, owner):
+    def __init__(self, address: int, owner: object):
         self.address = address
         self._owner = owner  # keeps the code alive
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a hook that is a C function is an address in this process: it cannot be pickled or copied, "
                         "and neither can a pool that has it")
 
 
-def hook_of(name, function):
+def hook_of(name: str, function: Any) -> Any:
     """Returns a `CHook`, a Python function, or None for None.
 
     Args:
@@ -98,7 +113,7 @@ def hook_of(name, function):
     kind = type(function)
     if kind.__name__ == "PyCapsule":
         return CHook(_in_capsule(name, function), function)
-    if isinstance(function, ctypes._CFuncPtr):
+    if isinstance(function, _FUNCTION_POINTER):
         return CHook(_of_ctypes(name, function), function)
     if kind.__module__.partition(".")[0] == "numba" and hasattr(function, "address"):
         return CHook(_of_numba(name, function), function)
@@ -117,7 +132,7 @@ def hook_of(name, function):
     return function
 
 
-def observation_hook_of(given, spec):
+def observation_hook_of(given: Any, spec: EnvSpec) -> tuple[Any, Any]:
     """Returns the hook and the description of what it makes.
 
     Args:
@@ -139,7 +154,7 @@ def observation_hook_of(given, spec):
     return hook_of("observation_hook", function), described
 
 
-def _in_capsule(name, capsule):
+def _in_capsule(name: str, capsule: object) -> int:
     get_name = ctypes.pythonapi.PyCapsule_GetName
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     said = get_name(capsule)
@@ -149,10 +164,11 @@ def _in_capsule(name, capsule):
                         f"module has for a 'cdef api void f(Transition* t) noexcept nogil', got one of {signature!r}")
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return get_pointer(capsule, said)
+    result: int = get_pointer(capsule, said)
+    return result
 
 
-def _of_ctypes(name, function):
+def _of_ctypes(name: str, function: Any) -> int:
     takes = function.argtypes
     fits = takes is not None and len(takes) == 1 and takes[0] in (ctypes.c_void_p, ctypes.POINTER(Transition))
     if function.restype is not None or not fits:
@@ -164,7 +180,7 @@ def _of_ctypes(name, function):
     return address
 
 
-def _of_numba(name, function):
+def _of_numba(name: str, function: Any) -> int:
     from numba import types
 
     signature = function._sig
@@ -172,4 +188,5 @@ def _of_numba(name, function):
     if signature.return_type != types.void or not fits:
         raise TypeError(f"{name}: expected a Numba cfunc of cypool.numba.SIGNATURE, void(CPointer(Transition)), got "
                         f"one of {signature}")
-    return function.address
+    result: int = function.address
+    return result

@@ -1,50 +1,53 @@
 """What a Numba function needs to be a hook: `numba.cfunc(cypool.numba.SIGNATURE)`. See docs/hooks.md."""
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from numba import carray, from_dtype, types
 from numba.extending import intrinsic, overload
 
-# cypool::Transition, with addresses as integers
-TRANSITION = from_dtype(np.dtype([
-    ("obs", np.uintp), ("info", np.uintp), ("before", np.uintp), ("action", np.uintp), ("out", np.uintp),
-    ("reward", np.float64), ("terminated", np.uint8), ("truncated", np.uint8), ("env_id", np.int32),
-    ("elapsed_step", np.int32)], align=True))
+from cypool.hooks import TRANSITION_DTYPE
+
+TRANSITION = from_dtype(TRANSITION_DTYPE)
 SIGNATURE = types.void(types.CPointer(TRANSITION))
 
 
 @intrinsic
-def _pointer(typing_context, address):
-    def generate(context, builder, signature, arguments):
+def _pointer(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
 
     return types.voidptr(types.uintp), generate
 
 
-def transition(pointer):
+def transition(pointer: Any) -> Any:
     """Returns what a hook is called with: its fields are read, and some written, by name. In a Numba function."""
     raise NotImplementedError("to be called in a function that Numba compiles")
 
 
-def array(address, shape, dtype):
+def array(address: Any, shape: Any, dtype: Any) -> Any:
     """Returns an array over the memory at an address, such as `transition.action`. In a Numba function."""
     raise NotImplementedError("to be called in a function that Numba compiles")
 
 
-def part(addresses, k, shape, dtype):
+def part(addresses: Any, k: int, shape: Any, dtype: Any) -> Any:
     """Returns an array over the k-th part of `transition.obs`, `info`, `before` or `out`. In a Numba function."""
     raise NotImplementedError("to be called in a function that Numba compiles")
 
 
+# Numba compares these signatures with those of the lambdas: no annotations
 @overload(transition, inline="always")
-def _transition(pointer):
+def _transition(pointer):  # type: ignore[no-untyped-def]
     return lambda pointer: carray(pointer, 1)[0]
 
 
 @overload(array, inline="always")
-def _array(address, shape, dtype):
+def _array(address, shape, dtype):  # type: ignore[no-untyped-def]
     return lambda address, shape, dtype: carray(_pointer(address), shape, dtype)
 
 
 @overload(part, inline="always")
-def _part(addresses, k, shape, dtype):
+def _part(addresses, k, shape, dtype):  # type: ignore[no-untyped-def]
     return lambda addresses, k, shape, dtype: carray(
         _pointer(carray(_pointer(addresses), k + 1, np.uintp)[k]), shape, dtype)

@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Slot
 
 
-cdef extern from "cypool/open_batch.h" namespace "cypool" nogil:
+cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
     enum:
         MAX_COLUMNS
 

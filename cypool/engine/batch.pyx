@@ -7,17 +7,11 @@ cimport numpy as cnp
 
 import numpy as np
 
+from cypool.constants cimport ALIGNMENT
+
 cnp.import_array()
 
-cdef extern from *:
-    """
-    // Python 3.14 counts fewer references than there are, and has a function that says what is held once
-    #if PY_VERSION_HEX >= 0x030E0000
-    #define CYPOOL_HELD_ONCE(object) PyUnstable_Object_IsUniquelyReferenced(object)
-    #else
-    #define CYPOOL_HELD_ONCE(object) (Py_REFCNT(object) == 1)
-    #endif
-    """
+cdef extern from "cypool/engine/held_once.h":
     bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
     PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
 
@@ -26,9 +20,6 @@ cdef Py_ssize_t WEAKREFS = np.ndarray.__weakrefoffset__
 if WEAKREFS <= 0:
     raise ImportError(f"numpy {np.__version__}: expected arrays with a list of weak references in the object, got "
                       f"__weakrefoffset__ {WEAKREFS}")
-
-cdef enum:
-    ALIGNMENT = 64
 
 # what the engine itself writes of every row, after the environment's columns
 cdef list ENGINE_COLUMNS = [np.float64, np.bool_, np.bool_, np.int32, np.int32]

@@ -1,24 +1,28 @@
 """Which CPUs there are for threads, and how many threads may keep busy."""
+from __future__ import annotations
+
 import math
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from cypool.arguments import check_int, check_list, shown
 
 
-def available():
+def available() -> int:
     """Returns the number of CPUs this process may use: its affinity, or its control groups' quota if less."""
     cpus = len(os.sched_getaffinity(0))
     quota = _quota()
     return cpus if quota is None else max(1, min(cpus, math.ceil(quota)))
 
 
-def affinity(wish, num_threads):
+def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
     """Returns for each thread the set of CPUs it may run on, or None for no preference.
 
     Args:
-        wish: None; a sequence of CPU numbers, dealt out in turn, one to a thread; or "numa": threads are spread evenly
+        requested: None; a sequence of CPU numbers, given to the threads in turn; or "numa": threads are spread evenly
             over the memory nodes, and each may run on any CPU of its node. With one node that is None.
         num_threads: How many threads there are.
 
@@ -26,26 +30,26 @@ def affinity(wish, num_threads):
         TypeError: It is something else.
         ValueError: A CPU is none of this process's, or there is none.
     """
-    if wish is None:
+    if requested is None:
         return None
     own = os.sched_getaffinity(0)
-    if isinstance(wish, str):
-        if wish != "numa":
-            raise ValueError(f"thread_affinity: expected 'numa' or a sequence of CPU numbers, got {shown(wish)}")
+    if isinstance(requested, str):
+        if requested != "numa":
+            raise ValueError(f"thread_affinity: expected 'numa' or a sequence of CPU numbers, got {shown(requested)}")
         nodes = [node & own for node in numa_nodes() if node & own]
         return [nodes[k * len(nodes) // num_threads] for k in range(num_threads)] if len(nodes) > 1 else None
-    wish = check_list("thread_affinity", wish, "'numa' or a sequence of CPU numbers")
-    wanted = [check_int("thread_affinity", cpu, 0, 2**16) for cpu in wish]
+    requested = check_list("thread_affinity", requested, "'numa' or a sequence of CPU numbers")
+    wanted = [check_int("thread_affinity", cpu, 0, 2**16) for cpu in requested]
     if not wanted or not own.issuperset(wanted):
         raise ValueError(f"thread_affinity: expected some of this process's CPUs {sorted(own)}, got {wanted}")
     return [{wanted[k % len(wanted)]} for k in range(num_threads)]
 
 
-def numa_nodes(folder=Path("/sys/devices/system/node")):
+def numa_nodes(folder: Path = Path("/sys/devices/system/node")) -> list[set[int]]:
     """Returns the set of CPUs of each memory node; a machine that does not tell has none."""
     nodes = []
     for path in sorted(folder.glob("node[0-9]*/cpulist"), key=lambda path: int(path.parent.name[4:])):
-        cpus = set()
+        cpus: set[int] = set()
         for part in path.read_text().strip().split(","):
             # a node may have memory and no CPU
             if part:
@@ -55,12 +59,12 @@ def numa_nodes(folder=Path("/sys/devices/system/node")):
     return nodes
 
 
-def _quota(proc=Path("/proc/self")):
+def _quota(proc: Path = Path("/proc/self")) -> float | None:
     """Returns how many CPUs the quotas of this process's control groups allow, or None for no limit.
 
     A quota holds for all groups below it, so the smallest one counts, of the process's own group and of those above.
     """
-    quotas = []
+    quotas: list[float] = []
     for folder, mount in _cgroups(proc):
         # a group's limit may be anywhere up to the mount point; what is above that cannot be seen
         for group in (folder, *folder.parents):
@@ -70,15 +74,15 @@ def _quota(proc=Path("/proc/self")):
     return min(quotas, default=None)
 
 
-def _cgroups(proc):
+def _cgroups(proc: Path) -> Iterator[tuple[Path, Path]]:
     """Yields (folder of the process's group, mount point) for each hierarchy with the CPU controller."""
     try:
         groups = {}
         for line in (proc / "cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
+            _, controllers, group = line.split(":", 2)
             # version 2 names no controllers
             for controller in controllers.split(",") if controllers else ["version 2"]:
-                groups[controller] = PurePosixPath(path)
+                groups[controller] = PurePosixPath(group)
         for line in (proc / "mountinfo").read_text().splitlines():
             # what is mounted, where, and behind a dash the type and its options
             place, _, kind = line.partition(" - ")
@@ -98,7 +102,7 @@ def _cgroups(proc):
         return
 
 
-def _quota_v2(group):
+def _quota_v2(group: Path) -> float | None:
     try:
         limit, period = (group / "cpu.max").read_text().split()
         return None if limit == "max" else int(limit) / int(period)
@@ -106,7 +110,7 @@ def _quota_v2(group):
         return None
 
 
-def _quota_v1(group):
+def _quota_v1(group: Path) -> float | None:
     try:
         limit = int((group / "cpu.cfs_quota_us").read_text())
         return None if limit <= 0 else limit / int((group / "cpu.cfs_period_us").read_text())
@@ -114,6 +118,6 @@ def _quota_v1(group):
         return None
 
 
-def _unescape(word):
+def _unescape(word: str) -> str:
     """A path as it is: spaces and the like are octal in mountinfo."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word)

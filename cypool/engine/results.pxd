@@ -1,8 +1,8 @@
 """What a user gets of a finished batch: its arrays, put together as the spec has them."""
 from libc.stdint cimport uint32_t
 
+from cypool.backend cimport StepBackend
 from cypool.engine.batch cimport Block, Layout
-from cypool.env cimport Elsewhere
 
 
 cdef class Results:
@@ -11,7 +11,8 @@ cdef class Results:
     cdef list obs_keys                   # None for an observation that has no parts
     cdef bint obs_is_tuple
     cdef list info_keys
+    cdef StepBackend backend             # steps the environments, or None
 
-    cdef tuple of(self, Block block, uint32_t count, tuple out, Elsewhere elsewhere)
+    cdef tuple of(self, Block block, uint32_t count, tuple out)
     cdef object observation(self, list arrays, int first)
     cdef tuple finals(self, list arrays)

@@ -1,5 +1,6 @@
 # by .ci/stubs: not to be edited
-from typing import final
+from typing import Any, final
 
 @final
-class Results: ...
+class Results:
+    def __init__(self, spec: Any, layout: Any, backend: Any) -> None: ...

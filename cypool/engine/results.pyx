@@ -5,8 +5,8 @@ from libc.string cimport memchr
 
 cimport numpy as cnp
 
+from cypool.backend cimport StepBackend
 from cypool.engine.batch cimport Block, Layout
-from cypool.env cimport Elsewhere
 
 cnp.import_array()
 
@@ -24,22 +24,23 @@ cdef class Results:
     Args:
         spec: Of the environments.
         layout: Of the batches.
+        backend: Steps the environments, or None.
     """
 
-    def __init__(self, spec, Layout layout):
+    def __init__(self, spec, Layout layout, StepBackend backend):
         self.layout = layout
+        self.backend = backend
         self.obs_keys = [key for key, _ in spec.observations]
         self.obs_is_tuple = isinstance(spec.observation, tuple)
         self.info_keys = list(spec.info)
 
-    cdef tuple of(self, Block block, uint32_t count, tuple out, Elsewhere elsewhere):
+    cdef tuple of(self, Block block, uint32_t count, tuple out):
         """Observation, reward, terminated, truncated and info of a batch.
 
         Args:
             block: Holds the batch.
             count: Rows of it that count.
             out: The user's arrays that were filled instead of the block's, or None.
-            elsewhere: Where the environments are stepped, or None.
         """
         cdef list arrays = block.arrays
         cdef int k, n = self.layout.num_columns
@@ -51,10 +52,10 @@ cdef class Results:
                       *out[self.layout.num_obs:], *arrays[n + 3:]]
         obs = self.observation(arrays, 0)
         info = {"env_id": arrays[n + 3], "elapsed_step": arrays[n + 4]}
-        if elsewhere is not None:
-            told = elsewhere.tell(info["env_id"])
-            if told:
-                info["told"] = told
+        if self.backend is not None:
+            extra_infos = self.backend.extra_infos(info["env_id"])
+            if extra_infos:
+                info["extra_infos"] = extra_infos
         for k in range(self.layout.num_obs, n):
             info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
         if self.layout.has_finals:

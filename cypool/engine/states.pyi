@@ -1,2 +1,4 @@
 # by .ci/stubs: not to be edited
-KEYS: frozenset
+from typing import Any
+
+KEYS: frozenset[Any]

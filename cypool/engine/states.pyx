@@ -4,21 +4,21 @@ from libc.stdint cimport int64_t
 
 from cypool.arguments import check_bool, check_int, shown
 
-from cypool.engine.park cimport now_ns
+from cypool.park cimport now_ns
 from cypool.env cimport Env
 
-KEYS = frozenset(["id", "options", "elapsed_step", "over", "forced", "episode_return", "episode_length", "episode_ns",
-                  "rng", "own"])
+KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_requested", "episode_return", "episode_length",
+                  "episode_ns", "rng", "own"])
 
 # a bit generator of each kind, to try states with
 cdef dict streams = {}
 
 
 cdef dict save_state(Env env):
-    """Takes down all that the next steps of an environment depend on, in a dict that pickles."""
+    """Returns all that the next steps of an environment depend on, as a dict that pickles."""
     return dict(
-        id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, over=env.over, forced=env.forced,
-        episode_return=env.episode_return, episode_length=env.episode_length,
+        id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, needs_reset=env.needs_reset,
+        reset_requested=env.reset_requested, episode_return=env.episode_return, episode_length=env.episode_length,
         # 0 where nobody looks at the clock
         episode_ns=now_ns() - env.episode_began if env.episode_began != 0 else 0,
         rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
@@ -40,10 +40,10 @@ cdef dict check_state(Env env, object state):
         raise ValueError(f"state: expected one of {env.spec.id} with {env.spec.options} for env {env.env_id}, got "
                          f"{id:.200} with {shown(row['options'])}")
     try:
-        for key in ("over", "forced"):
+        for key in ("needs_reset", "reset_requested"):
             row[key] = check_bool(key, row[key])
         # one more step may follow, unless the next one is a reset
-        most = INT_MAX if row["over"] else INT_MAX - 1
+        most = INT_MAX if row["needs_reset"] else INT_MAX - 1
         row["elapsed_step"] = check_int("elapsed_step", row["elapsed_step"], 0, most)
         row["episode_length"] = check_int("episode_length", row["episode_length"], 0, most)
         row["episode_ns"] = check_int("episode_ns", row["episode_ns"], 0, 2**62)
@@ -89,7 +89,7 @@ def _refused(Env env, error):
 
 cdef int load_state(Env env, dict row) except -1:
     """Puts an environment back to what `check_state` returned; if that fails, it is to be reset."""
-    env.over = env.forced = True
+    env.needs_reset = env.reset_requested = True
     try:
         env.load(row["own"])
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
@@ -99,5 +99,5 @@ cdef int load_state(Env env, dict row) except -1:
     env.elapsed_step = row["elapsed_step"]
     env.episode_return, env.episode_length = row["episode_return"], row["episode_length"]
     env.episode_began = now_ns() - <int64_t>row["episode_ns"]
-    env.over, env.forced = row["over"], row["forced"]
+    env.needs_reset, env.reset_requested = row["needs_reset"], row["reset_requested"]
     return 0

@@ -1,7 +1,7 @@
-"""Threads that look for crews with something to do; of one pool, or shared by several.
+"""Threads that serve the schedulers of one pool, or of several.
 
-A thread is with one crew at a time, and says so: whoever closes a pool takes its crew off the list and waits until no
-thread is with it. A thread that finds nothing to do spins for a moment, then sleeps.
+A thread serves one scheduler at a time and publishes which. A caller that closes a pool takes its scheduler off the
+list and waits until no thread serves it. A thread that finds nothing to do spins for a moment, then sleeps.
 """
 import atexit
 import os
@@ -14,11 +14,11 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.limits cimport INT_MAX
 from libcpp.vector cimport vector
 
-from cypool.engine.crew cimport SPIN_NS
-from cypool.engine.park cimport now_ns, park, relax, wake
+from cypool.engine.scheduler cimport SPIN_NS
+from cypool.park cimport now_ns, park, relax, wake
 
 cdef enum:
-    TURN_NS = 1_000_000          # how long a thread stays with a crew before it looks at the others
+    TURN_NS = 1_000_000          # how long a thread stays with a scheduler before it looks at the others
 
 # forks this process has seen; threads do not survive one
 cdef int forks = 0
@@ -45,13 +45,13 @@ os.register_at_fork(after_in_child=_count_fork)
 
 
 cdef class Threads:
-    """Threads that serve the crews of one pool, or of several.
+    """Threads that serve the schedulers of one pool, or of several.
 
     Args:
         count: How many; 0 is allowed.
         affinity: For each the set of CPUs it may run on, or None.
 
-    Threads: `attach` and `detach` for callers with the GIL, any of them.
+    Threads: `add_scheduler` and `remove_scheduler` for callers with the GIL, any of them.
     """
 
     def __cinit__(self, int count, affinity=None):
@@ -61,14 +61,14 @@ cdef class Threads:
         self.start()
 
     def __dealloc__(self):
-        cdef Visit* visit
-        for visit in self.visits:
-            del visit
+        cdef WorkerState* state
+        for state in self.worker_states:
+            del state
 
     cdef int start(self) except -1:
         self.forks = forks
         for _ in range(self.count):
-            self.visits.push_back(new Visit())
+            self.worker_states.push_back(new WorkerState())
         # a thread that has begun is never lost for want of memory
         self.threads.reserve(self.count)
         try:
@@ -117,104 +117,105 @@ cdef class Threads:
         """Whether the threads stayed behind in the parent process."""
         return self.threads.size() > 0 and self.forks != forks
 
-    cdef int attach(self, Crew crew) except -1:
-        """Has the threads serve a crew."""
+    cdef int add_scheduler(self, Scheduler scheduler) except -1:
+        """Has the threads serve a scheduler."""
         cdef uint32_t place
         if self.closed or self.forked():
             raise RuntimeError("thread_pool: its threads have ended: make a new one")
-        for place in range(<uint32_t>MAX_CREWS):
+        for place in range(<uint32_t>MAX_SCHEDULERS):
             if not self.taken[place]:
-                crew.expect(self.count)
+                scheduler.expect(self.count)
                 self.taken[place] = True
                 self.num_places.store(max(self.num_places.load(), place + 1))
-                self.num_crews.fetch_add(1)
-                self.crews[place].store(<void*>crew)
+                self.num_schedulers.fetch_add(1)
+                self.schedulers[place].store(<void*>scheduler)
                 return 0
-        raise RuntimeError(f"thread_pool: expected at most {MAX_CREWS} pools at a time")
+        raise RuntimeError(f"thread_pool: expected at most {MAX_SCHEDULERS} pools at a time")
 
-    cdef void detach(self, Crew crew):
-        """Ends a crew's work and waits until no thread is with it; does nothing if it was not attached."""
+    cdef void remove_scheduler(self, Scheduler scheduler):
+        """Ends a scheduler's work and waits until no thread is with it; does nothing if it was not attached."""
         cdef uint32_t place
-        cdef Visit* visit
-        cdef Visit* own = NULL
-        crew.stopping.store(1)
+        cdef WorkerState* state
+        cdef WorkerState* own = NULL
+        scheduler.stopping.store(1)
         for place in range(self.num_places.load()):
-            if self.crews[place].load() == <void*>crew:
-                self.crews[place].store(NULL)
+            if self.schedulers[place].load() == <void*>scheduler:
+                self.schedulers[place].store(NULL)
                 break
         else:
             return
         if not self.forked():
-            for visit in self.visits:
-                if on_thread(visit):
-                    own = visit
+            for state in self.worker_states:
+                if on_thread(state):
+                    own = state
             if own != NULL and own.place.load() == place + 1:
                 # the garbage collector has found the pool in this very thread, in an env's error path
-                Py_INCREF(crew)
+                Py_INCREF(scheduler)
                 own.owns = True
             with nogil:
                 self.leaving.fetch_add(1)
-                for visit in self.visits:
-                    if visit != own:
-                        while visit.place.load() == place + 1:
-                            park(visit.place, place + 1, -1)
+                for state in self.worker_states:
+                    if state != own:
+                        while state.place.load() == place + 1:
+                            park(state.place, place + 1, -1)
                 self.leaving.fetch_sub(1)
-        # only now: the next crew at this place would be waited for as well
+        # only now: the next scheduler at this place would be waited for as well
         self.taken[place] = False
-        self.num_crews.fetch_sub(1)
+        self.num_schedulers.fetch_sub(1)
 
-    cdef void rouse(self, uint32_t wanted) noexcept nogil:
+    cdef void notify(self, uint32_t wanted) noexcept nogil:
         """Wakes up to `wanted` threads, if any sleep, for what was published."""
         if self.num_sleeping() > 0:
             self.sleepers.get().signal.fetch_add(1)
             wake(self.sleepers.get().signal, wanted)
 
-    cdef int serve(self, uint32_t index) except -1 nogil:
-        cdef Visit* visit = self.visits[index]
+    cdef int run(self, uint32_t index) except -1 nogil:
+        cdef WorkerState* state = self.worker_states[index]
         while True:
-            # still with a crew: an env of it has raised
-            if visit.place.load() == 0 and not self.enter(index) and not self.await_work(index):
+            # still with a scheduler: an env of it has raised
+            if state.place.load() == 0 and not self.attach(index) and not self.await_work(index):
                 return 0
-            (<Crew>visit.crew).drain(&(<Crew>visit.crew).claims[index])
-            if visit.owns:
+            (<Scheduler>state.scheduler).drain(&(<Scheduler>state.scheduler).claims[index])
+            if state.owns:
                 return 0
-            self.leave(index)
+            self.detach(index)
 
-    cdef bint enter(self, uint32_t index) noexcept nogil:
-        """Goes to the next crew that has something to do; False if there is none."""
-        cdef Visit* visit = self.visits[index]
+    cdef bint attach(self, uint32_t index) noexcept nogil:
+        """Goes to the next scheduler that has something to do; False if there is none."""
+        cdef WorkerState* state = self.worker_states[index]
         cdef uint32_t num_places = self.num_places.load(), place, _k
-        cdef void* crew
+        cdef void* scheduler
         for _k in range(num_places):
-            place = visit.next if visit.next < num_places else 0
-            visit.next = place + 1
-            crew = self.crews[place].load()
-            if crew == NULL:
+            place = state.next if state.next < num_places else 0
+            state.next = place + 1
+            scheduler = self.schedulers[place].load()
+            if scheduler == NULL:
                 continue
-            # said first, looked again afterwards: whoever takes the crew off in between waits for this thread
-            visit.place.store(place + 1)
-            if self.crews[place].load() == crew and (<Crew>crew).has_work(&(<Crew>crew).claims[index]):
-                visit.crew = crew
+            # published first, checked again afterwards: a caller that takes the scheduler off in between waits for us
+            state.place.store(place + 1)
+            if (self.schedulers[place].load() == scheduler
+                    and (<Scheduler>scheduler).has_work(&(<Scheduler>scheduler).claims[index])):
+                state.scheduler = scheduler
                 # also if it is the only one now: another may come before this one is out of work
-                (<Crew>crew).limit(&(<Crew>crew).claims[index], TURN_NS)
+                (<Scheduler>scheduler).limit(&(<Scheduler>scheduler).claims[index], TURN_NS)
                 return True
-            self.leave(index)
+            self.detach(index)
         return False
 
-    cdef void leave(self, uint32_t index) noexcept nogil:
-        self.visits[index].place.store(0)
+    cdef void detach(self, uint32_t index) noexcept nogil:
+        self.worker_states[index].place.store(0)
         if self.leaving.load() > 0:
-            wake(self.visits[index].place, INT_MAX)
+            wake(self.worker_states[index].place, INT_MAX)
 
     cdef bint await_work(self, uint32_t index) noexcept nogil:
-        """Spins, then sleeps, until it is with a crew; False when the threads are to end."""
+        """Spins, then sleeps, until it is with a scheduler; False when the threads are to end."""
         cdef int64_t start = now_ns()
         cdef uint32_t seen, _k
         while True:
             for _k in range(16):
                 if self.stopping.load() != 0:
                     return False
-                if self.enter(index):
+                if self.attach(index):
                     return True
                 relax()
             if now_ns() - start < SPIN_NS:
@@ -223,7 +224,7 @@ cdef class Threads:
             # counted first, looked afterwards: whoever publishes in between sees a sleeper and signals
             self.sleepers.get().count.fetch_add(1)
             if self.stopping.load() == 0:
-                if self.enter(index):
+                if self.attach(index):
                     self.sleepers.get().count.fetch_sub(1)
                     return True
                 park(self.sleepers.get().signal, seen, -1)
@@ -235,10 +236,10 @@ cdef void work(void* arg) noexcept with gil:
     """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
     cdef Threads threads = <Threads>arg
     cdef uint32_t index = threads.num_begun.fetch_add(1)
-    cdef Visit* visit = threads.visits[index]
-    cdef Crew crew
+    cdef WorkerState* state = threads.worker_states[index]
+    cdef Scheduler scheduler
     wake(threads.num_begun, 1)
-    settle(visit)
+    bind_thread(state)
     block_signals()
     if threads.affinity is not None:
         try:
@@ -249,19 +250,19 @@ cdef void work(void* arg) noexcept with gil:
     while True:
         try:
             with nogil:
-                threads.serve(index)
-            if not visit.owns:
+                threads.run(index)
+            if not state.owns:
                 return
         except BaseException as error:
             # without a pool nobody receives the row
-            if not visit.owns:
-                crew = <Crew>visit.crew
-                crew.failed(&crew.claims[index], error)
-                crew = None
-        if visit.owns:
-            visit.owns = False
-            threads.leave(index)
-            Py_DECREF(<Crew>visit.crew)
+            if not state.owns:
+                scheduler = <Scheduler>state.scheduler
+                scheduler.fail(&scheduler.claims[index], error)
+                scheduler = None
+        if state.owns:
+            state.owns = False
+            threads.detach(index)
+            Py_DECREF(<Scheduler>state.scheduler)
 
 
 cdef class ThreadPool:
@@ -298,7 +299,7 @@ cdef class ThreadPool:
     @property
     def num_pools(self):
         """How many pools they serve at the moment."""
-        return self.threads.num_crews.load()
+        return self.threads.num_schedulers.load()
 
     def close(self):
         """Ends the threads. A second call does nothing.

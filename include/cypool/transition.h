@@ -5,7 +5,7 @@
 
 namespace cypool {
 
-// Pointers are valid during the call. cypool/hooks.py has the same struct for ctypes and NumPy.
+// Pointers are valid during the call. hooks.pxd and hooks.py declare the struct too: tests/api/test_transition.py compares.
 struct Transition {
     const void* const* obs;     // obs[k]: the k-th observation array of the environment's own spec
     const void* const* info;    // info[k]: the k-th info array
@@ -14,9 +14,9 @@ struct Transition {
     void* const* out;           // out[k]: where an observation hook writes the k-th array; null for a reward hook
     double reward;              // a reward hook may change this, and the two below; 0 for an observation hook
     uint8_t terminated;
-    uint8_t truncated;          // by the environment itself: the step limit comes afterwards
+    uint8_t truncated;  // by the environment itself: the step limit comes afterwards
     int32_t env_id;
-    int32_t elapsed_step;       // steps in the episode
+    int32_t elapsed_step;  // steps in the episode
 };
 
 using Hook = void (*)(Transition*);

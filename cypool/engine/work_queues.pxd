@@ -3,17 +3,17 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 
 
-cdef extern from "cypool/ready.h" namespace "cypool" nogil:
-    cdef cppclass Ready:
-        Ready(uint32_t num_ids) except +
+cdef extern from "cypool/engine/ready_queue.h" namespace "cypool" nogil:
+    cdef cppclass ReadyQueue:
+        ReadyQueue(uint32_t num_ids) except +
         void push(int32_t id) noexcept
         void publish() noexcept
         cbool empty() noexcept
         cbool claim(int32_t* id) noexcept
 
-cdef extern from "cypool/shares.h" namespace "cypool" nogil:
-    cdef cppclass Shares:
-        Shares(uint32_t num_shares) except +
+cdef extern from "cypool/engine/work_shares.h" namespace "cypool" nogil:
+    cdef cppclass WorkShares:
+        WorkShares(uint32_t num_shares) except +
         void publish(uint64_t first, uint64_t count) noexcept
         uint64_t published() noexcept
         uint32_t claim(uint32_t own, uint32_t least, uint32_t most, uint64_t* first) noexcept

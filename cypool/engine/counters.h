@@ -1,7 +1,7 @@
 // Words that threads of the engine write while others read what lies beside them: each on a cache line of its own.
 //
 // A line that one thread writes is taken from the caches of all others. These words were fields of the Python objects
-// `Crew` and `Threads`, which have no alignment and hold what every thread reads for each environment.
+// `Scheduler` and `Threads`, which have no alignment and hold what every thread reads for each environment.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ namespace cypool {
 
 constexpr size_t CACHE_LINE = 64;
 
-// Of a crew.
-struct CrewCounters {
+// Of a scheduler.
+struct SchedulerCounters {
     alignas(CACHE_LINE) std::atomic<uint64_t> rows{0};     // rows claimed so far, where not ordered
     alignas(CACHE_LINE) std::atomic<uint32_t> cost_ns{0};  // of one step, running mean; 0: unknown
 };
@@ -24,8 +24,8 @@ struct Sleepers {
     std::atomic<uint32_t> count{0};                       // how many do
 };
 
-static_assert(alignof(CrewCounters) == CACHE_LINE && sizeof(CrewCounters) == 2 * CACHE_LINE
-              && offsetof(CrewCounters, rows) == 0 && offsetof(CrewCounters, cost_ns) == CACHE_LINE,
+static_assert(alignof(SchedulerCounters) == CACHE_LINE && sizeof(SchedulerCounters) == 2 * CACHE_LINE
+                  && offsetof(SchedulerCounters, rows) == 0 && offsetof(SchedulerCounters, cost_ns) == CACHE_LINE,
               "expected each word on a cache line of its own");
 static_assert(alignof(Sleepers) == CACHE_LINE && sizeof(Sleepers) == CACHE_LINE,
               "expected both words on one cache line, with nothing else");

@@ -9,10 +9,11 @@
 namespace cypool {
 
 // An id is on the ring once at most, so a ring with a place for each id cannot overflow.
-class Ready {
-  public:
-    explicit Ready(uint32_t num_ids)
-        : mask_(std::bit_ceil(num_ids) - 1), ids_(new std::atomic<int32_t>[std::bit_ceil(num_ids)]) {}
+class ReadyQueue {
+public:
+    explicit ReadyQueue(uint32_t num_ids)
+        : mask_(std::bit_ceil(num_ids) - 1),
+          ids_(new std::atomic<int32_t>[std::bit_ceil(num_ids)]) {}
 
     // Producer: puts an id behind the others; consumers see it after publish().
     void push(int32_t id) noexcept { ids_[end_++ & mask_].store(id, std::memory_order_relaxed); }
@@ -40,7 +41,7 @@ class Ready {
         return false;
     }
 
-  private:
+private:
     const uint64_t mask_;
     const std::unique_ptr<std::atomic<int32_t>[]> ids_;
     alignas(64) uint64_t end_ = 0;               // the producer's own
@@ -48,6 +49,7 @@ class Ready {
     alignas(64) std::atomic<uint64_t> head_{0};  // written by consumers
 };
 
-static_assert(sizeof(Ready) == 4 * 64, "expected what all read, and each word that is written, on its own cache line");
+static_assert(sizeof(ReadyQueue) == 4 * 64,
+              "expected what all read, and each word that is written, on its own cache line");
 
 }  // namespace cypool

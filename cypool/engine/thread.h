@@ -23,22 +23,23 @@ inline void block_signals() noexcept {
 }
 
 // Where a thread is at work; on a cache line of its own.
-struct alignas(64) Visit {
-    std::thread::id thread;          // whose this is; set by it, with the GIL
-    std::atomic<uint32_t> place{0};  // 1 + the place of the crew it is with; 0: with none. Others wait for it to change
-    void* crew = nullptr;            // borrowed while it is with it; unless
-    bool owns = false;               // its pool has gone in this very thread
-    uint32_t next = 0;               // the place to look at first next time
+struct alignas(64) WorkerState {
+    std::thread::id thread;  // whose this is; set by it, with the GIL
+    std::atomic<uint32_t> place{
+        0};                     // 1 + the place of the scheduler it is with; 0: with none. Others wait for it to change
+    void* scheduler = nullptr;  // borrowed while it is with it; unless
+    bool owns = false;          // its pool has gone in this very thread
+    uint32_t next = 0;          // the place to look at first next time
 };
 
-// Makes the calling thread the one whose visits these are.
-inline void settle(Visit* visit) noexcept {
-    visit->thread = std::this_thread::get_id();
+// Makes the calling thread the one whose worker_states these are.
+inline void bind_thread(WorkerState* state) noexcept {
+    state->thread = std::this_thread::get_id();
     // has the C++ library allocate what a thread needs to throw: if there is no memory for that later, the process ends
     static_cast<void>(std::uncaught_exceptions());
 }
 
 // Whether they are the calling thread's.
-inline bool on_thread(const Visit* visit) noexcept { return visit->thread == std::this_thread::get_id(); }
+inline bool on_thread(const WorkerState* state) noexcept { return state->thread == std::this_thread::get_id(); }
 
 }  // namespace cypool

@@ -1,4 +1,4 @@
-// The rows of a synchronous batch, dealt out to threads: each has a share of its own and helps with the others.
+// The rows of a synchronous batch, distributed to threads: each has a share of its own and helps with the others.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace cypool {
 //
 // Rows have positions that only grow from batch to batch: a thread that slept through a batch and comes
 // with an old position in hand cannot claim anything of a new one.
-class Shares {
-  public:
-    explicit Shares(uint32_t num_shares) : num_(num_shares), shares_(new Share[num_shares]) {}
+class WorkShares {
+public:
+    explicit WorkShares(uint32_t num_shares) : num_(num_shares), shares_(new Share[num_shares]) {}
 
     // Producer: deals out the positions [first, first + count). All earlier ones have to be finished.
     void publish(uint64_t first, uint64_t count) noexcept {
@@ -49,7 +49,7 @@ class Shares {
         return 0;
     }
 
-  private:
+private:
     struct alignas(64) Share {
         std::atomic<uint64_t> next{0};
         std::atomic<uint64_t> end{0};
@@ -60,6 +60,6 @@ class Shares {
     alignas(64) std::atomic<uint64_t> published_{0};
 };
 
-static_assert(sizeof(Shares) == 2 * 64, "expected what the producer writes on a cache line of its own");
+static_assert(sizeof(WorkShares) == 2 * 64, "expected what the producer writes on a cache line of its own");
 
 }  // namespace cypool

@@ -7,15 +7,15 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from cypool.engine.batch cimport MAX_COLUMNS, Column, OpenBatch
-from cypool.engine.ready cimport Ready, Shares
+from cypool.engine.work_queues cimport ReadyQueue, WorkShares
 from cypool.env cimport Slot
 
-cdef extern from "cypool/counters.h" namespace "cypool" nogil:
+cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
     enum:
         CACHE_LINE
 
-    cdef cppclass CrewCounters:  # each on a cache line of its own
-        CrewCounters() except +
+    cdef cppclass SchedulerCounters:  # each on a cache line of its own
+        SchedulerCounters() except +
         atomic[uint64_t] rows     # rows claimed so far, where not ordered
         atomic[uint32_t] cost_ns  # of one step, running mean; 0: unknown
 
@@ -30,7 +30,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
 
 cdef struct Claim:               # what one thread holds at the moment
     uint32_t thread              # which share is its own; the caller is 0
-    const int32_t* ids           # borrowed, from the crew's list where rows are in order; else &single
+    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &single
     int32_t single
     uint32_t count               # of ids
     uint32_t at                  # the one in work
@@ -38,15 +38,15 @@ cdef struct Claim:               # what one thread holds at the moment
     int64_t row                  # of the one in work, else; -1: not claimed yet
     OpenBatch* batch             # holds the rows that are written and not yet counted
     uint32_t uncounted           # how many they are
-    bint stepped                 # the rest of the chunk was stepped together, and has to be booked
-    uint32_t alone               # rows at the end of the list that are for this thread, nobody else knows of them
+    bint stepped                 # the rest of the chunk was stepped together and is not recorded yet
+    uint32_t inline_count        # rows at the end of the list that only this thread steps: they are not published
     int64_t quota                # ids it may still take from the ring; below 0: no limit
     # the caller comes back to look for signals
     bint is_caller
     uint32_t chunks              # taken since it came
     int64_t until                # when to come back
     bint cut                     # it came back before all was done
-    uint64_t seen                # what Shares.published was when it last looked
+    uint64_t seen                # what WorkShares.published was when it last looked
     # every so often the cost of a step is measured
     uint32_t turn
     int64_t started              # 0: this chunk is not measured
@@ -54,7 +54,7 @@ cdef struct Claim:               # what one thread holds at the moment
 
 
 @cython.final
-cdef class Crew:
+cdef class Scheduler:
     """Environments and the batches they fill."""
     # the caller changes the object's reference count, in front of these, while threads are at work
     cdef list owner                      # owns the references that envs borrows
@@ -62,12 +62,12 @@ cdef class Crew:
     cdef dict errors                     # env id -> exception; with the GIL only
     # what follows is read by all threads, for each environment, and written between batches only: on other cache lines
     cdef char[CACHE_LINE] gap
-    cdef unique_ptr[CrewCounters] counters   # what threads write for each environment
+    cdef unique_ptr[SchedulerCounters] counters  # what threads write for each environment
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, copied at send
     cdef size_t action_bytes
-    cdef unique_ptr[Ready] ready         # where rows come as they finish
-    cdef unique_ptr[Shares] shares       # where rows are in order
+    cdef unique_ptr[ReadyQueue] ready_queue  # where rows come as they finish
+    cdef unique_ptr[WorkShares] work_shares  # where rows are in order
     cdef const int32_t* list             # borrowed: env ids of the batch's rows, where they are in order
     cdef uint32_t list_size
     cdef uint64_t base                   # position of row 0 of the batch, where rows are in order
@@ -77,34 +77,34 @@ cdef class Crew:
     cdef Autoreset autoreset
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
     cdef int num_steppers                # threads that step envs, a caller that takes part included
-    cdef vector[Claim] claims            # one per thread that serves this crew
+    cdef vector[Claim] claims            # one per thread that serves this scheduler
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
-    cdef bint gathered                   # environments can step many at once
-    cdef bint together                   # and shall, in this batch
+    cdef bint supports_step_many         # environments can step many at once
+    cdef bint step_together              # and shall, in this batch
     cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
 
     # with the GIL, on the caller's thread
     cdef int expect(self, uint32_t num_threads) except -1
     cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1
-    cdef int failed(self, Claim* claim, object error) except -1
+    cdef int fail(self, Claim* claim, object error) except -1
     # without the GIL
     cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
-    cdef bint cut_short(self, Claim* claim) noexcept nogil
-    cdef void count(self, Claim* claim) noexcept nogil
+    cdef bint slice_expired(self, Claim* claim) noexcept nogil
+    cdef void publish_finished(self, Claim* claim) noexcept nogil
     cdef void measure(self, Claim* claim) noexcept nogil
     cdef bint has_work(self, Claim* claim) noexcept nogil
     cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil
 
 
-cdef struct Target:              # where an environment observes to
+cdef struct RowPointers:              # where an environment observes to
     Slot slot
     void* columns[MAX_COLUMNS]   # what the slot's pointers point to
 
 
-cdef inline void aim(Target* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
+cdef inline void set_row_pointers(RowPointers* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
     """Finds where a row lies in each of some columns."""
     cdef int k
     for k in range(batch.num_columns):

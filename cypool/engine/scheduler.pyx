@@ -1,15 +1,15 @@
 """Environments and the batches they fill: what the threads do.
 
 The way of one environment: `take` claims its id, alone or with others; `advance` steps it, claims a
-row once the step is done and has it observed there; `count` adds the row to those finished and wakes
+row once the step is done and has it observed there; `publish_finished` adds the row to those finished and wakes
 the caller when the batch is full. An exception passes through the thread's
-shell, which has `failed` complete the row.
+shell, which has `fail` complete the row.
 """
 cimport cython
 from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
-from cypool.engine.park cimport now_ns, park, relax, wake
+from cypool.park cimport now_ns, park, relax, wake
 from cypool.env cimport Env, Rows
 
 cdef enum:
@@ -17,42 +17,42 @@ cdef enum:
     MOST_NS = 20_000             # ... and no more, so that threads finish together
 
 
-cdef inline OpenBatch* claim_row(Crew crew, Claim* claim, uint32_t* row) noexcept nogil:
+cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
     """The batch and row for the environment in work; the same ones if asked again."""
     cdef OpenBatch* batch
-    if crew.ordered:
+    if scheduler.ordered:
         row[0] = claim.first_row + claim.at
-        batch = crew.open[0]
+        batch = scheduler.open[0]
     else:
         if claim.row < 0:
-            claim.row = <int64_t>crew.counters.get().rows.fetch_add(1)
-        row[0] = <uint32_t>(claim.row % crew.batch_rows)
-        batch = crew.open[<size_t>(claim.row // crew.batch_rows) % crew.open.size()]
+            claim.row = <int64_t>scheduler.counters.get().rows.fetch_add(1)
+        row[0] = <uint32_t>(claim.row % scheduler.batch_rows)
+        batch = scheduler.open[<size_t>(claim.row // scheduler.batch_rows) % scheduler.open.size()]
     if claim.batch != batch:
-        crew.count(claim)
+        scheduler.publish_finished(claim)
         claim.batch = batch
     return batch
 
 
-cdef int reset(Crew crew, PyObject* env) except -1 nogil:
+cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
     (<Env>env).elapsed_step = 0
-    if crew.statistics:
+    if scheduler.statistics:
         (<Env>env).episode_return = 0
         (<Env>env).episode_length = 0
         (<Env>env).episode_began = now_ns()
     (<Env>env).reset()
-    (<Env>env).forced = (<Env>env).over = False
+    (<Env>env).reset_requested = (<Env>env).needs_reset = False
     return 0
 
 
-cdef void tally(PyObject* env) noexcept nogil:
+cdef void record_step(PyObject* env) noexcept nogil:
     """Adds a step to the statistics of its episode."""
     cdef double gain = (<Env>env).raw_reward
     (<Env>env).episode_return = (<Env>env).episode_return + ((<Env>env).reward if isnan(gain) else gain)
     (<Env>env).episode_length = (<Env>env).episode_length + 1
 
 
-cdef void report(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
+cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
     """Writes the statistics of an episode that has ended; 0 else."""
     batch.episode_return[row] = (<Env>env).episode_return if ended else 0
     batch.episode_length[row] = (<Env>env).episode_length if ended else 0
@@ -60,54 +60,54 @@ cdef void report(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noex
     batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
 
 
-cdef int renew(Crew crew, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
+cdef int autoreset_same_step(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
     """Keeps the last observation of an episode and starts the next one."""
-    cdef Target target
-    aim(&target, batch, batch.finals, row)
+    cdef RowPointers target
+    set_row_pointers(&target, batch, batch.finals, row)
     (<Env>env).observe(&target.slot)
     batch.final_step[row] = (<Env>env).elapsed_step
     (<Env>env).reward = 0
     (<Env>env).terminated = (<Env>env).truncated = False
-    return reset(crew, env)
+    return reset(scheduler, env)
 
 
-cdef int advance(Crew crew, Claim* claim) except -1 nogil:
+cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Steps the environments of a chunk and writes their rows, one after another."""
     cdef int32_t env_id
     cdef PyObject* env
     cdef OpenBatch* batch
-    cdef Target target
+    cdef RowPointers target
     cdef uint32_t row
     cdef double reward
     cdef bint terminated, truncated
     while claim.at < claim.count:
         env_id = claim.ids[claim.at]
-        env = crew.envs[env_id]
+        env = scheduler.envs[env_id]
         claim.row = -1
         reward, terminated, truncated = 0, False, False
         (<Env>env).reward = 0
         (<Env>env).terminated = (<Env>env).truncated = False
         (<Env>env).raw_reward = NAN
-        if (<Env>env).unmoved:
-            (<Env>env).unmoved = False
-        elif (<Env>env).over:
-            reset(crew, env)
+        if (<Env>env).observe_only:
+            (<Env>env).observe_only = False
+        elif (<Env>env).needs_reset:
+            reset(scheduler, env)
         else:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
-            (<Env>env).step(crew.actions.data() + env_id * crew.action_bytes)
+            (<Env>env).step(scheduler.actions.data() + env_id * scheduler.action_bytes)
             reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 truncated = True
-            (<Env>env).over = terminated or truncated
-            if crew.statistics:
-                tally(env)
+            (<Env>env).needs_reset = terminated or truncated
+            if scheduler.statistics:
+                record_step(env)
         # only now is a row needed: a slow env has held none
-        batch = claim_row(crew, claim, &row)
-        if crew.statistics:
-            report(env, batch, row, terminated or truncated)
-        if crew.autoreset == SAME_STEP and (terminated or truncated):
-            renew(crew, env, batch, row)
-        aim(&target, batch, batch.columns, row)
+        batch = claim_row(scheduler, claim, &row)
+        if scheduler.statistics:
+            write_episode_stats(env, batch, row, terminated or truncated)
+        if scheduler.autoreset == SAME_STEP and (terminated or truncated):
+            autoreset_same_step(scheduler, env, batch, row)
+        set_row_pointers(&target, batch, batch.columns, row)
         (<Env>env).observe(&target.slot)
         batch.reward[row] = reward
         batch.terminated[row] = terminated
@@ -119,48 +119,48 @@ cdef int advance(Crew crew, Claim* claim) except -1 nogil:
     return 0
 
 
-cdef int advance_many(Crew crew, Claim* claim) except -1 nogil:
+cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Has a chunk stepped by one call, then does for each environment what `advance` does besides."""
     cdef OpenBatch* batch
-    cdef Target target
+    cdef RowPointers target
     cdef Rows rows
     cdef PyObject* env
     cdef uint32_t row
     cdef bint anew
-    batch = claim_row(crew, claim, &row)
+    batch = claim_row(scheduler, claim, &row)
     if not claim.stepped:
-        aim(&target, batch, batch.columns, row)
-        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, crew.actions.data()
+        set_row_pointers(&target, batch, batch.columns, row)
+        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, scheduler.actions.data()
         rows.obs, rows.info = target.columns, target.columns + batch.num_obs
         rows.reward = batch.reward + row
         rows.terminated, rows.truncated = batch.terminated + row, batch.truncated + row
         memset(rows.truncated, 0, rows.count)
-        (<Env>crew.envs[rows.ids[0]]).step_many(&rows)
+        (<Env>scheduler.envs[rows.ids[0]]).step_many(&rows)
         claim.stepped = True
     while claim.at < claim.count:
-        claim_row(crew, claim, &row)
-        env = crew.envs[claim.ids[claim.at]]
+        claim_row(scheduler, claim, &row)
+        env = scheduler.envs[claim.ids[claim.at]]
         (<Env>env).raw_reward = NAN
-        anew = (<Env>env).over
+        anew = (<Env>env).needs_reset
         if anew:
-            reset(crew, env)
+            reset(scheduler, env)
             batch.reward[row] = 0
             batch.terminated[row] = batch.truncated[row] = False
         else:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 batch.truncated[row] = True
-            (<Env>env).over = batch.terminated[row] or batch.truncated[row]
-            if crew.statistics:
+            (<Env>env).needs_reset = batch.terminated[row] or batch.truncated[row]
+            if scheduler.statistics:
                 (<Env>env).reward = batch.reward[row]
-                tally(env)
-        if crew.statistics:
-            report(env, batch, row, batch.terminated[row] or batch.truncated[row])
-        if crew.autoreset == SAME_STEP and (<Env>env).over:
-            renew(crew, env, batch, row)
+                record_step(env)
+        if scheduler.statistics:
+            write_episode_stats(env, batch, row, batch.terminated[row] or batch.truncated[row])
+        if scheduler.autoreset == SAME_STEP and (<Env>env).needs_reset:
+            autoreset_same_step(scheduler, env, batch, row)
             anew = True
         if anew:
-            aim(&target, batch, batch.columns, row)
+            set_row_pointers(&target, batch, batch.columns, row)
             (<Env>env).observe(&target.slot)
         batch.env_id[row] = claim.ids[claim.at]
         batch.elapsed_step[row] = (<Env>env).elapsed_step
@@ -169,12 +169,12 @@ cdef int advance_many(Crew crew, Claim* claim) except -1 nogil:
     return 0
 
 
-cdef void blank(Crew crew, Claim* claim) noexcept nogil:
+cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
     """Completes the row of an environment that could not: zero, truncated."""
     cdef int32_t env_id = claim.ids[claim.at]
-    cdef PyObject* env = crew.envs[env_id]
+    cdef PyObject* env = scheduler.envs[env_id]
     cdef uint32_t row
-    cdef OpenBatch* batch = claim_row(crew, claim, &row)
+    cdef OpenBatch* batch = claim_row(scheduler, claim, &row)
     cdef int k
     for k in range(batch.num_columns):
         memset(batch.columns[k].data + row * batch.columns[k].row_bytes, 0, batch.columns[k].row_bytes)
@@ -183,18 +183,18 @@ cdef void blank(Crew crew, Claim* claim) noexcept nogil:
     batch.truncated[row] = True
     batch.env_id[row] = env_id
     batch.elapsed_step[row] = (<Env>env).elapsed_step
-    if crew.autoreset == SAME_STEP:
+    if scheduler.autoreset == SAME_STEP:
         for k in range(batch.num_columns):
             memset(batch.finals[k].data + row * batch.finals[k].row_bytes, 0, batch.finals[k].row_bytes)
         batch.final_step[row] = (<Env>env).elapsed_step
-    if crew.statistics:
-        report(env, batch, row, True)
-    (<Env>env).over = True
+    if scheduler.statistics:
+        write_episode_stats(env, batch, row, True)
+    (<Env>env).needs_reset = True
     claim.uncounted += 1
 
 
 @cython.final
-cdef class Crew:
+cdef class Scheduler:
     """Environments and the batches they fill.
 
     Args:
@@ -213,16 +213,16 @@ cdef class Crew:
                   Autoreset autoreset, bint statistics):
         cdef Env env
         # known to the compiler: no instructions
-        if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.together:
-            raise SystemError("crew: expected what threads read on cache lines of their own")
-        self.counters.reset(new CrewCounters())
+        if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.step_together:
+            raise SystemError("scheduler: expected what threads read on cache lines of their own")
+        self.counters.reset(new SchedulerCounters())
         self.owner = envs
         for env in envs:
             self.envs.push_back(<PyObject*>env)
         self.actions.resize(len(envs) * action_bytes)
         self.action_bytes = action_bytes
         if not ordered:
-            self.ready.reset(new Ready(len(envs)))
+            self.ready_queue.reset(new ReadyQueue(len(envs)))
         for _ in range(num_open):
             self.open.push_back(new OpenBatch())
         self.batch_rows = batch_rows
@@ -247,7 +247,7 @@ cdef class Crew:
             claim.thread = k + 1
             self.claims.push_back(claim)
         if self.ordered:
-            self.shares.reset(new Shares(num_threads + 1))
+            self.work_shares.reset(new WorkShares(num_threads + 1))
         return 0
 
     cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
@@ -269,20 +269,20 @@ cdef class Crew:
                     finished = self.await_rows(batch, wanted, 0 if claim.cut else timeout_ns)
                 return finished
             except BaseException as error:
-                self.failed(claim, error)
+                self.fail(claim, error)
                 if isinstance(error, KeyboardInterrupt):
                     # an environment ran Python code, which saw it; what is left is done at the next call
-                    self.count(claim)
+                    self.publish_finished(claim)
                     raise
 
-    cdef int failed(self, Claim* claim, object error) except -1:
+    cdef int fail(self, Claim* claim, object error) except -1:
         # the news before the row counts, so that whoever receives the row finds it
         try:
             self.errors[claim.ids[claim.at]] = error
         except MemoryError:
             # the row tells that much: it is truncated
             pass
-        blank(self, claim)
+        write_failed_row(self, claim)
         claim.at += 1
         claim.started = 0
         return 0
@@ -297,10 +297,10 @@ cdef class Crew:
         # the hot loop: no Python, no lock
         while True:
             # only with a claim in hand: the caller changes it between batches
-            if claim.count > 0 and self.together:
+            if claim.count > 0 and self.step_together:
                 advance_many(self, claim)
             advance(self, claim)
-            self.count(claim)
+            self.publish_finished(claim)
             if not self.take(claim):
                 return 0
 
@@ -317,19 +317,19 @@ cdef class Crew:
             return False
         # a step of unknown cost may take long: alone
         most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
-        if claim.is_caller and self.cut_short(claim):
+        if claim.is_caller and self.slice_expired(claim):
             return False
-        if claim.alone > 0:
-            claim.first_row = self.list_size - claim.alone
-            claim.ids, claim.count = self.list + claim.first_row, min(claim.alone, most)
-            claim.alone -= claim.count
+        if claim.inline_count > 0:
+            claim.first_row = self.list_size - claim.inline_count
+            claim.ids, claim.count = self.list + claim.first_row, min(claim.inline_count, most)
+            claim.inline_count -= claim.count
         elif self.ordered:
-            claim.count = self.shares.get().claim(
+            claim.count = self.work_shares.get().claim(
                 claim.thread, min(max(LEAST_NS // max(cost, <uint32_t>1), <uint32_t>1), most), most, &first)
             if claim.count > 0:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
-        elif claim.quota != 0 and self.ready.get().claim(&claim.single):
+        elif claim.quota != 0 and self.ready_queue.get().claim(&claim.single):
             claim.ids, claim.count = &claim.single, 1
             if claim.quota > 0:
                 claim.quota -= 1
@@ -338,7 +338,7 @@ cdef class Crew:
             claim.started = now_ns()
         return claim.count > 0
 
-    cdef bint cut_short(self, Claim* claim) noexcept nogil:
+    cdef bint slice_expired(self, Claim* claim) noexcept nogil:
         """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""
         claim.chunks += 1
         if claim.chunks == 2:
@@ -346,7 +346,7 @@ cdef class Crew:
         claim.cut = claim.chunks > 2 and now_ns() >= claim.until
         return claim.cut
 
-    cdef void count(self, Claim* claim) noexcept nogil:
+    cdef void publish_finished(self, Claim* claim) noexcept nogil:
         """Adds the written rows to those finished; wakes the caller if it waits for them."""
         cdef uint32_t finished, wanted
         if claim.uncounted == 0:
@@ -370,8 +370,8 @@ cdef class Crew:
         """Whether there may be something to claim; says so of a synchronous batch once only."""
         cdef uint64_t published
         if not self.ordered:
-            return not self.ready.get().empty()
-        published = self.shares.get().published()
+            return not self.ready_queue.get().empty()
+        published = self.work_shares.get().published()
         if published == claim.seen:
             return False
         claim.seen = published

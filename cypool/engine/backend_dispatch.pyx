@@ -1,0 +1,63 @@
+"""Another backend steps the environments; the caller of recv then makes rows of them."""
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from cypool.backend cimport StepBackend
+from cypool.engine.async_dispatch cimport AsyncDispatch
+from cypool.engine.batch cimport OpenBatch
+from cypool.engine.scheduler cimport SAME_STEP
+from cypool.env cimport Env
+
+
+@cython.final
+cdef class BackendDispatch(Dispatch):
+    """Has a backend step environments; what it has finished takes one of the two other ways, without threads.
+
+    Args:
+        backend: Steps the environments.
+        inner: The other way.
+    """
+
+    def __init__(self, scheduler, threads, blocks, results, ids, StepBackend backend, Dispatch inner):
+        self.backend, self.inner = backend, inner
+        self.is_async = self.ids.is_async
+        self.completed_ids.resize(self.ids.num_envs)
+
+    cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
+        cdef uint32_t k
+        try:
+            self.backend.submit(ids, count, self.scheduler.actions.data(), self.scheduler.autoreset == SAME_STEP)
+        except BaseException:
+            for k in range(count):
+                (<Env>self.scheduler.envs[ids[k]]).observe_only = False
+            raise
+        if self.is_async:
+            # they go on the ring as they come back
+            self.ids.send(ids, count)
+        else:
+            # no threads: the caller does all rows, once all are back
+            self.inner.send(ids, count, out)
+        return 0
+
+    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        cdef int count
+        if self.num_completed < wanted:
+            count = self.backend.wait(self.completed_ids.data(), wanted - self.num_completed, timeout_ns)
+            self.num_completed += count
+            if self.is_async:
+                (<AsyncDispatch>self.inner).push(self.completed_ids.data(), count)
+        return self.num_completed >= wanted and self.inner.collect(wanted, timeout_ns)
+
+    cdef uint32_t num_finished(self) noexcept:
+        return max(self.inner.num_finished(), self.num_completed)
+
+    cdef tuple receive(self, uint32_t count):
+        result = self.inner.receive(count)
+        self.num_completed -= min(count, self.num_completed)
+        return result
+
+    cdef OpenBatch* batch(self) noexcept:
+        return self.inner.batch()
+
+    cdef bint forked(self) noexcept:
+        return self.backend.forked()

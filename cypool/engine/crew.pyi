@@ -1,5 +1,0 @@
-# by .ci/stubs: not to be edited
-from typing import final
-
-@final
-class Crew: ...

@@ -1,0 +1,51 @@
+"""The way of one call; its `.pxd` is the interface."""
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memset
+
+from cypool.engine.batch cimport Blocks, OpenBatch
+from cypool.engine.scheduler cimport Claim, Scheduler
+from cypool.engine.ids cimport IdTracker
+from cypool.engine.results cimport Results
+from cypool.engine.threads cimport Threads
+
+
+cdef class Dispatch:
+    """One way from send to recv.
+
+    Args:
+        scheduler: The environments.
+        threads: Threads that step them.
+        blocks: Memory of batches.
+        results: Puts batches together for the user.
+        ids: The pool's.
+
+    Threads: the pool's caller only.
+    """
+
+    def __cinit__(self, Scheduler scheduler, Threads threads, Blocks blocks, Results results, IdTracker ids, *_):
+        self.scheduler, self.threads = scheduler, threads
+        self.blocks, self.results = blocks, results
+        self.ids = ids
+        memset(&self.claim, 0, sizeof(Claim))
+        self.claim.is_caller = True
+
+    cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
+        raise NotImplementedError("send")
+
+    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        return self.scheduler.collect(&self.claim, self.batch(), wanted, timeout_ns)
+
+    cdef uint32_t num_finished(self) noexcept:
+        return self.batch().finished.load()
+
+    cdef tuple receive(self, uint32_t count):
+        raise NotImplementedError("receive")
+
+    cdef void step_done(self) noexcept:
+        pass
+
+    cdef OpenBatch* batch(self) noexcept:
+        return self.scheduler.open[0]
+
+    cdef bint forked(self) noexcept:
+        return self.threads.forked()

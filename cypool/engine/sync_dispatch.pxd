@@ -1,0 +1,21 @@
+"""Synchronous: one batch at a time, its rows in the order of send, distributed in shares."""
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libcpp.vector cimport vector
+
+from cypool.engine.batch cimport Block, Column, OpenBatch
+from cypool.engine.dispatch cimport Dispatch
+from cypool.engine.inline_policy cimport InlinePolicy
+
+
+cdef class SyncDispatch(Dispatch):
+    """Deals the rows of a batch out to threads in shares, or leaves them to the caller."""
+    cdef InlinePolicy policy
+    cdef bint shares_threads         # with other pools
+    cdef vector[int32_t] sent_ids    # of the send that is not received yet, if it named them
+    cdef uint64_t published_rows     # rows of the last batch that was distributed to threads
+    cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags
+    cdef vector[Column] out_columns
+
+    cdef int redirect(self, Block block, OpenBatch* batch) except -1
+
+cdef int check_out(tuple out, uint32_t count) except -1

@@ -1,0 +1,17 @@
+# by .ci/stubs: not to be edited
+from typing import Any, final
+
+from cypool.engine.dispatch import Dispatch
+
+@final
+class SyncDispatch(Dispatch):
+    def __init__(
+        self,
+        scheduler: Any,
+        threads: Any,
+        blocks: Any,
+        results: Any,
+        ids: Any,
+        policy: Any,
+        shares_threads: bool,
+    ) -> None: ...

@@ -1,0 +1,107 @@
+"""Synchronous: one batch at a time, its rows in the order of send, distributed in shares."""
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+cimport numpy as cnp
+
+from cypool.engine.batch cimport Block, OpenBatch
+from cypool.engine.scheduler cimport Scheduler
+from cypool.engine.inline_policy cimport InlinePolicy, worth_waking
+from cypool.park cimport now_ns
+
+cnp.import_array()
+
+
+@cython.final
+cdef class SyncDispatch(Dispatch):
+    """Deals the rows of a batch out to threads in shares, or leaves them to the caller.
+
+    Args:
+        policy: Chooses between the two.
+        shares_threads: Whether other pools have the same threads.
+    """
+
+    def __init__(self, scheduler, threads, blocks, results, ids, InlinePolicy policy, bint shares_threads):
+        self.policy = policy
+        self.shares_threads = shares_threads
+        self.sent_ids.reserve(self.ids.num_envs)
+
+    cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
+        cdef Scheduler scheduler = self.scheduler
+        cdef int64_t work_ns
+        cdef uint32_t awake, helpers = <uint32_t>self.threads.count
+        # the batch: memory, and whose rows they are
+        cdef Block block = scheduler.filling[0]
+        if block is None:
+            block = scheduler.filling[0] = self.blocks.take()
+        block.open_on(scheduler.open[0])
+        self.out = out
+        if out is not None:
+            self.redirect(block, scheduler.open[0])
+        if ids != self.ids.all_ids.data():
+            # the next call names others before the threads are done
+            self.sent_ids.assign(ids, ids + count)
+            ids = self.sent_ids.data()
+        scheduler.list, scheduler.list_size = ids, count
+        self.ids.pending = count
+        # little work: recv does it
+        work_ns = <int64_t>scheduler.counters.get().cost_ns.load() * count
+        if self.policy.is_inline(work_ns, helpers):
+            self.claim.inline_count = count
+            return 0
+        # from here on, threads that are awake take rows; recv takes some, too
+        scheduler.base += self.published_rows
+        self.published_rows = count
+        scheduler.work_shares.get().publish(scheduler.base, count)
+        helpers = self.policy.useful_helpers(work_ns, helpers, count)
+        # between batches a thread that does not sleep is at hand, unless it is with another pool
+        awake = 0 if self.shares_threads else <uint32_t>self.threads.count - self.threads.num_sleeping()
+        if helpers > awake:
+            self.threads.notify(worth_waking(work_ns, helpers - awake))
+        return 0
+
+    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        return self.scheduler.collect(&self.claim, self.scheduler.open[0], wanted, timeout_ns)
+
+    cdef tuple receive(self, uint32_t count):
+        cdef Block block = self.scheduler.filling[0]
+        # first all that may fail for want of memory, then all that changes the pool
+        result = self.results.of(block, count, self.out)
+        self.out = None
+        self.blocks.lend(block)
+        self.scheduler.filling[0] = None
+        self.ids.pending = 0
+        self.policy.idle_since = now_ns()
+        return result
+
+    cdef void step_done(self) noexcept:
+        self.policy.update()
+
+    cdef int redirect(self, Block block, OpenBatch* batch) except -1:
+        """Has a batch filled into the user's arrays instead of the block's."""
+        cdef int k, n = batch.num_obs
+        # plain assignment makes a copy first
+        self.out_columns.assign(block.columns.begin(), block.columns.end())
+        for k in range(n):
+            self.out_columns[k].data = cnp.PyArray_BYTES(self.out[k])
+        batch.columns = self.out_columns.data()
+        batch.reward = <double*>cnp.PyArray_DATA(self.out[n])
+        batch.terminated = <uint8_t*>cnp.PyArray_DATA(self.out[n + 1])
+        batch.truncated = <uint8_t*>cnp.PyArray_DATA(self.out[n + 2])
+        return 0
+
+
+cdef int check_out(tuple out, uint32_t count) except -1:
+    """Raises a ValueError if the user's arrays have another length, or share memory: one would overwrite the other."""
+    cdef int j, k
+    cdef const char* first
+    cdef const char* second
+    if len(out[len(out) - 1]) != <Py_ssize_t>count:
+        raise ValueError(f"out: expected arrays of {count} rows, got {len(out[len(out) - 1])}")
+    for k in range(len(out)):
+        first = cnp.PyArray_BYTES(out[k])
+        for j in range(k):
+            second = cnp.PyArray_BYTES(out[j])
+            if first < second + cnp.PyArray_NBYTES(out[j]) and second < first + cnp.PyArray_NBYTES(out[k]):
+                raise ValueError(f"out: expected arrays that share no memory, got number {j} and {k} that do")
+    return 0

@@ -1,0 +1,13 @@
+"""Random numbers for environments, the same bits as NumPy's, without the GIL."""
+from libc.stdint cimport int64_t
+
+
+cdef extern from "cypool/rng.h" namespace "cypool" nogil:
+    cdef struct Rng:
+        pass
+    double uniform(const Rng* rng, double low, double high) noexcept         # Generator.uniform
+    int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept     # Generator.integers
+    int categorical(const Rng* rng, const double* sums, int n) noexcept      # Gymnasium's categorical_sample
+
+# Generator.normal
+cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil
