@@ -1,5 +1,8 @@
 """Gymnasium's spaces as descriptions of ours, and what a pool asks environments of Gymnasium."""
+from __future__ import annotations
+
 import pickle
+from typing import Any
 
 import numpy as np
 from gymnasium import Wrapper, spaces
@@ -7,7 +10,7 @@ from gymnasium import Wrapper, spaces
 from cypool.spec import Array, Discrete
 
 
-def introduction(env):
+def env_description(env: Any) -> Any:
     """Returns what a pool wants to know of an environment, as something that pickles."""
     fps = None
     if env.render_mode == "rgb_array":
@@ -18,7 +21,7 @@ def introduction(env):
             "max_episode_steps": limit}
 
 
-def described(observation_space, action_space):
+def described(observation_space: Any, action_space: Any) -> Any:
     """Returns observation and action as an `EnvSpec` has them.
 
     Raises:
@@ -27,9 +30,9 @@ def described(observation_space, action_space):
     return _tree(observation_space, "observation_space"), _leaf(action_space, "action_space")
 
 
-def _tree(space, name):
+def _tree(space: Any, name: Any) -> Any:
     if isinstance(space, spaces.Dict):
-        parts = {key: _leaf(part, f"{name}[{key!r}]") for key, part in space.spaces.items()}
+        parts: Any = {key: _leaf(part, f"{name}[{key!r}]") for key, part in space.spaces.items()}
     elif isinstance(space, spaces.Tuple):
         parts = tuple(_leaf(part, f"{name}[{k}]") for k, part in enumerate(space.spaces))
     else:
@@ -39,7 +42,7 @@ def _tree(space, name):
     return parts
 
 
-def _leaf(space, name):
+def _leaf(space: Any, name: Any) -> Any:
     if isinstance(space, spaces.Discrete):
         if space.start == 0 and space.dtype == np.int64:
             return Discrete(space.n)
@@ -60,22 +63,22 @@ def _leaf(space, name):
 # what `Pool.ask` takes: functions of an environment, which run where that is
 
 
-def attribute_of(env, name):
+def attribute_of(env: Any, name: str) -> Any:
     """Returns an attribute of an environment, or of the outermost wrapper that has it."""
     return env.get_wrapper_attr(name)
 
 
-def assign(env, name, value):
+def assign(env: Any, name: str, value: Any) -> None:
     """Assigns an attribute of the environment, or of its outermost wrapper."""
     setattr(env, name, value)
 
 
-def call_method(env, name, *args, **kwargs):
+def call_method(env: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls a method of an environment, or of the outermost wrapper that has it; returns what that returns."""
     return env.get_wrapper_attr(name)(*args, **kwargs)
 
 
-def spec_of(env):
+def gymnasium_spec_of(env: Any) -> Any:
     """Returns Gymnasium's spec of an environment, or None where it has none, or one that does not pickle."""
     try:
         pickle.dumps(env.spec)
@@ -84,15 +87,15 @@ def spec_of(env):
     return env.spec
 
 
-def wrapper_classes(env):
+def wrapper_classes(env: Any) -> set[str]:
     """Returns the names, with their modules, of the wrappers' classes and of all that these derive from."""
-    names = set()
+    names: set[str] = set()
     while isinstance(env, Wrapper):
         names.update(class_name(each) for each in type(env).__mro__)
         env = env.env
     return names
 
 
-def class_name(cls):
+def class_name(cls: type) -> str:
     """Returns the name of a class with its module: the class itself may be a copy where the environment is."""
     return f"{cls.__module__}.{cls.__qualname__}"

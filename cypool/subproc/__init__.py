@@ -1,50 +1,55 @@
 """Environments of Gymnasium, or anybody's with its API, in worker processes behind a pool.
 
-`hosted.pyx` is the pool's side, `stage.pyx` the worker's, `nursery.py` the process that starts workers; `spaces.py`
-knows Gymnasium's spaces.
+`backend.pyx` is the pool's side, `worker.pyx` the worker's, `shared_memory.pyx` the memory between them.
+`forkserver.py` starts workers, and `spaces.py` translates Gymnasium's spaces.
 """
+from __future__ import annotations
+
 import functools
 import importlib
+from typing import Any
 
 import gymnasium
 
 from cypool.arguments import check_choice, check_float, check_int
-from cypool.envs.hosted.hosted import Workers
-from cypool.envs.hosted.spaces import described
 from cypool.spec import EnvSpec
+from cypool.subproc.backend import SubprocBackend
+from cypool.subproc.spaces import described
 
 PREFIX = "gymnasium:"
+WORKER_OPTIONS = ("num_workers", "start_method", "worker_timeout")
 
 
-def is_hosted(id):
+def is_gymnasium_id(id: object) -> bool:
     """Whether an id says that Gymnasium's `make` makes the environment."""
     return isinstance(id, str) and id.startswith(PREFIX)
 
 
-def host_id(id, num_envs, max_episode_steps, render_mode, env_options, options):
+def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, render_mode: str | None,
+                        env_options: Any, options: dict[str, Any]) -> Any:
     """Starts workers with environments that `gymnasium.make` makes.
 
     Args:
         id: "gymnasium:" and what `gymnasium.make` takes.
         num_envs, max_episode_steps, render_mode: As in `cypool.make`.
         env_options: None, or a dict for each environment.
-        options: Keyword arguments of `gymnasium.make`, and those of `host`.
+        options: Keyword arguments of `gymnasium.make`, and those of `start_workers`.
 
     Returns:
-        What `host` does.
+        What `start_workers` does.
     """
     env_spec = _find(id.removeprefix(PREFIX))
-    ways = {name: options[name] for name in ("num_workers", "start_method", "worker_timeout") if name in options}
-    common = {name: value for name, value in options.items() if name not in ways}
+    worker_options = {name: options[name] for name in WORKER_OPTIONS if name in options}
+    common = {name: value for name, value in options.items() if name not in worker_options}
     limit = None if max_episode_steps is None else check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
     each = [{**common, **own} for own in env_options or [{}] * num_envs]
-    fixed = {} if render_mode is None else {"render_mode": render_mode}
+    fixed: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
     if limit is not None:
         fixed["max_episode_steps"] = limit
     factories = [functools.partial(gymnasium.make, env_spec, **own, **fixed) for own in each]
     entry_point = env_spec.entry_point
     preload = [entry_point.split(":")[0]] if isinstance(entry_point, str) else []
-    envs, workers, chosen = host(factories, id, each, limit, preload, own_limit=True, **ways)
+    envs, workers, chosen = start_workers(factories, id, each, limit, preload, own_limit=True, **worker_options)
     if env_options is None:
         chosen.update(common)
     else:
@@ -52,16 +57,18 @@ def host_id(id, num_envs, max_episode_steps, render_mode, env_options, options):
     return envs, workers, {**chosen, "render_mode": render_mode}
 
 
-def host_factories(factories, max_episode_steps, num_workers, start_method, worker_timeout):
-    """Starts workers with environments that functions make; returns what `host` does."""
+def make_factory_envs(factories: Any, max_episode_steps: int | None, num_workers: int | None, start_method: str,
+                   worker_timeout: float | None) -> Any:
+    """Starts workers with environments that functions make; returns what `start_workers` does."""
     limit = None if max_episode_steps is None else check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
     modules = {getattr(factory, "__module__", None) for factory in factories} - {None, "__main__"}
-    return host(factories, "factories", [{}] * len(factories), limit, sorted(modules), num_workers=num_workers,
+    return start_workers(factories, "factories", [{}] * len(factories), limit, sorted(modules), num_workers=num_workers,
                 start_method=start_method, worker_timeout=worker_timeout)
 
 
-def host(factories, id, options, limit, preload, *, own_limit=False, num_workers=None, start_method="forkserver",
-         worker_timeout=None):
+def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: Any, *, own_limit: bool = False,
+                  num_workers: int | None = None, start_method: str = "forkserver",
+                  worker_timeout: float | None = None) -> Any:
     """Starts workers with environments.
 
     Args:
@@ -74,31 +81,31 @@ def host(factories, id, options, limit, preload, *, own_limit=False, num_workers
         num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
 
     Returns:
-        The `Env` objects, the `Workers`, and these last three arguments, as they are now, as a dict.
+        The `Env` objects, the `SubprocBackend`, and these last three arguments, as they are now, as a dict.
     """
     num_envs = len(factories)
     num_workers = num_envs if num_workers is None else min(check_int("num_workers", num_workers, 0, 4096), num_envs)
     start_method = check_choice("start_method", start_method, ("forkserver", "spawn"))
     if worker_timeout is not None:
         worker_timeout = check_float("worker_timeout", worker_timeout, 0.001, 1e6)
-    workers = Workers(factories, num_workers, start_method, worker_timeout, preload)
+    workers = SubprocBackend(factories, num_workers, start_method, worker_timeout, preload)
     try:
-        told = workers.introduction
-        spaces = told["observation_space"], told["action_space"]
+        description = workers.env_description
+        spaces = description["observation_space"], description["action_space"]
         observation, action = described(*spaces)
         if own_limit and limit is None:
-            limit = told["max_episode_steps"]
-        specs = [EnvSpec(observation, action, max_seed=2**64 - 1, render_fps=told["render_fps"], id=id,
+            limit = description["max_episode_steps"]
+        specs = [EnvSpec(observation, action, max_seed=2**64 - 1, render_fps=description["render_fps"], id=id,
                          max_episode_steps=limit, options=own, spaces=spaces) for own in options]
         envs = workers.environments(specs)
     except BaseException:
         workers.close()
         raise
-    ways = {"num_workers": num_workers, "start_method": start_method, "worker_timeout": worker_timeout}
-    return envs, workers, ways
+    worker_options = {"num_workers": num_workers, "start_method": start_method, "worker_timeout": worker_timeout}
+    return envs, workers, worker_options
 
 
-def _find(name):
+def _find(name: str) -> Any:
     """Returns what Gymnasium knows of an id; "module:id" imports the module first."""
     module, _, known = name.rpartition(":")
     if module:

@@ -1,0 +1,633 @@
+"""The pool's side of environments that are stepped in other processes.
+
+`SubprocBackend.submit` puts a task into the environment's mailbox and notifies its worker. `SubprocBackend.wait` waits
+for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has written.
+"""
+import os
+import pickle
+import socket
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.errno cimport ECHILD, errno
+from libc.signal cimport SIGKILL
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memcpy
+from posix.signal cimport kill
+from posix.unistd cimport getpid, usleep
+from posix.wait cimport WNOHANG, waitpid
+
+from cypool.arguments import check_int
+from cypool.arguments import shown as shown_value
+from cypool.errors import WorkerError
+from cypool.state import Pickled
+from cypool.subproc import forkserver, spaces
+from cypool.subproc.remote_errors import describe_exit, unpickle_error, wrap_error
+
+from cypool.backend cimport StepBackend
+from cypool.constants cimport SLICE_NS
+from cypool.env cimport Env, Slot
+from cypool.park cimport now_ns, park
+from cypool.subproc.shared_memory cimport CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP
+from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout, WorkerControl
+from cypool.subproc.worker cimport WorkerLoop
+
+cdef int64_t SECOND = 1_000_000_000  # in ns
+
+# with a timeout, a start may take at least so long, s
+cdef double MIN_START_TIMEOUT = 60
+
+
+cdef class SubprocEnv(Env):
+    """An environment of Gymnasium whose steps a `SubprocBackend` has made."""
+
+    cdef int reset(self) except -1 nogil:
+        # of a step that was followed by a reset, the second half; else that is what was asked for
+        self.observed_slot = 0
+        if self.failed:
+            raise self.error
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        if self.failed:
+            raise self.error
+        self.reward = self.mailbox.reward
+        self.terminated, self.truncated = self.mailbox.terminated, self.mailbox.truncated
+        self.observed_slot = 1 if self.mailbox.was_reset else 0
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef const char* source = self.memory_slot + self.observed_slot * self.layout.second
+        cdef size_t k
+        for k in range(self.layout.sizes.size()):
+            memcpy(out.obs[k], source + self.layout.offsets[k], self.layout.sizes[k])
+        return 0
+
+    cdef int seed(self, object seed) except -1:
+        self.next_seed = seed
+        return 0
+
+    cdef object save(self):
+        own = Pickled(self.call("save"))
+        first, last = self.layout.payload_bytes, self.layout.payload_bytes + self.layout.second
+        return own, (<bytes>self.memory_slot[first:last]), self.next_seed
+
+    cdef int load(self, object state) except -1:
+        if not isinstance(state, (tuple, list)) or len(state) != 3:
+            raise ValueError(f"expected a state of a hosted environment, got {shown_value(state)}")
+        own, shown, seed = state
+        # plain bytes may come from a file that promises to run no code
+        if type(own) is not Pickled or type(shown) is not bytes or <size_t>len(shown) != self.layout.second:
+            raise ValueError("expected a state of a hosted environment, as it was saved or unpickled")
+        if seed is not None:
+            seed = check_int("seed", seed, 0, 2**64 - 1)
+        self.call("load", (bytes(own),))
+        memcpy(self.memory_slot + self.layout.payload_bytes, <const char*>(<bytes>shown), len(shown))
+        self.next_seed = seed
+        self.lost = self.failed = False
+        self.error = self.extra_infos = None
+        self.observed_slot = 0
+        return 0
+
+    cdef object render(self):
+        if self.spec.render_fps is None:
+            raise NotImplementedError("render: expected an environment made with render_mode='rgb_array'")
+        return self.call("render")
+
+    def ask(self, function, *args, **kwargs):
+        """Calls a function with the environment, where that is; returns what it returns."""
+        return self.call("ask", (function, *args), kwargs)
+
+    cdef int read_answer(self) except -1:
+        """Reads the error or the infos of an answer."""
+        extra_infos = problem = None
+        # first all that may run Python code, and so be interrupted: then the answer is there next time
+        if self.mailbox.failed:
+            if self.workers.worker_loop is not None:
+                # there was no memory to keep it
+                problem = self.workers.worker_loop.raised.get(self.env_id, MemoryError())
+            else:
+                problem = unpickle_error(self.workers.memory.payload(self.env_id, self.mailbox.payload_bytes))
+            if isinstance(problem, KeyboardInterrupt):
+                # the engine would take it for another Ctrl-C
+                problem = wrap_error(problem)
+        elif self.mailbox.payload_bytes > 0:
+            try:
+                extra_infos = pickle.loads(self.workers.memory.payload(self.env_id, self.mailbox.payload_bytes))
+            except Exception as error:
+                problem = RuntimeError(f"its info does not unpickle: {error}")
+        if self.workers.worker_loop is not None:
+            self.workers.worker_loop.raised.pop(self.env_id, None)
+        self.sent = False
+        self.error = None
+        self.mailbox.state.store(IDLE)
+        if problem is not None:
+            self.workers.fail_env(self, problem)
+        else:
+            self.extra_infos = extra_infos
+        return 0
+
+    cdef object call(self, str name, tuple args=(), dict kwargs=None):
+        """Calls a method of the environment in its worker, and waits for the result."""
+        cdef bint loads = name == "load"
+        cdef SubprocBackend workers = self.workers
+        workers.await_call(self)
+        if self.lost and not loads:
+            raise WorkerError(f"env {self.env_id} has lost its episode with its process: reset it first")
+        payload = pickle.dumps((name, args, kwargs or {}), pickle.HIGHEST_PROTOCOL)
+        self.mailbox.payload_bytes = workers.memory.write_payload(self.env_id, payload, self.layout.payload_bytes)
+        self.mailbox.task = CALL
+        self.error = self.extra_infos = None
+        self.failed = False
+        self.calling = True
+        workers.submit_task(self.env_id)
+        workers.notify_workers()
+        workers.await_call(self)
+        error, extra_infos = self.error, self.extra_infos
+        self.failed = False
+        self.error = self.extra_infos = None
+        if error is not None:
+            if name == "save" and not isinstance(error, WorkerError):
+                raise NotImplementedError(f"save: env {self.env_id} does not pickle: {error}") from error
+            if loads and not isinstance(error, WorkerError):
+                raise ValueError(f"its pickle cannot be loaded: {type(error).__name__}: {error}") from error
+            raise error
+        return extra_infos[0]
+
+
+cdef class SubprocBackend(StepBackend):
+    """The processes that step the environments of a pool.
+
+    Args:
+        factories: A function for each environment, which makes it.
+        num_workers: How many processes; environments are distributed in blocks. 0: none, the environments are stepped
+            here, one after the other, by whoever waits for them.
+        start_method: "forkserver" or "spawn".
+        timeout: Seconds that a worker may take for a step or a reset; None: any time.
+        preload: Names of modules to import before processes are forked.
+
+    Raises:
+        Exception: What making an environment raises.
+        WorkerError: A process ended, or took too long.
+        ValueError: The environments do not fit together, or their spaces are none of ours.
+    """
+
+    def __init__(self, list factories, int num_workers, str start_method, timeout, list preload):
+        cdef int worker
+        self.closed = False
+        self.pid = getpid()
+        self.setup_fd = -1
+        self.timeout_ns = 0 if timeout is None else <int64_t>(timeout * 1e9)
+        self.memory = SharedMemory(len(factories), max(num_workers, 1))
+        self.kill_reasons = [None] * self.memory.num_workers
+        self.overdue_since.resize(self.memory.num_workers)
+        self.kill_requested_at.resize(self.memory.num_workers)
+        try:
+            if num_workers == 0:
+                self.worker_loop = WorkerLoop(self.memory, 0, factories, in_pool=True)
+                self.memory.worker_controls[0].life.store(READY)
+            else:
+                import cloudpickle
+
+                pickled = [cloudpickle.dumps([factories[i] for i in self.memory.envs_of(worker)])
+                           for worker in range(num_workers)]
+                self.setup_fd = forkserver.write_setup(pickled, preload, start_method == "spawn")
+                self._launch()
+                self._await_start()
+            self._read_descriptions()
+        except BaseException:
+            self.close()
+            raise
+
+    def __cinit__(self):
+        self.closed = True
+
+    def __del__(self):
+        self.close()
+
+    def _launch(self):
+        for worker in range(self.memory.num_workers):
+            self.memory.begin(worker)
+        self.channel, theirs, arguments, options = forkserver.prepare(
+            self.setup_fd, self.memory.fd, self.memory.num_envs, self.memory.num_workers)
+        # no Python code between its start and the note of it: Ctrl-C comes before or afterwards
+        self.forkserver = os.posix_spawn(*arguments, **options)
+        theirs.close()
+
+    cdef bint forkserver_ended(self, int64_t timeout_ns) noexcept nogil:
+        """Whether the fork server has ended; waits for its end until the timeout, through signals."""
+        cdef int64_t end = now_ns() + timeout_ns
+        cdef int found
+        while self.forkserver > 0:
+            found = waitpid(self.forkserver, &self.forkserver_status, WNOHANG)
+            if found == self.forkserver:
+                self.forkserver = 0
+            elif found < 0 and errno == ECHILD:
+                # somebody else in this process waits for all children
+                self.forkserver = self.forkserver_status = 0
+            elif now_ns() >= end:
+                return False
+            else:
+                usleep(1000)
+        return True
+
+    cdef void kill_forkserver(self) noexcept nogil:
+        if self.forkserver > 0:
+            kill(self.forkserver, SIGKILL)
+
+    def _await_start(self):
+        """Waits until all workers have made their environments."""
+        cdef uint32_t seen, starting
+        cdef int worker
+        while True:
+            seen = self.memory.control.answers.load()
+            starting = 0
+            for worker in range(self.memory.num_workers):
+                starting += self.memory.worker_controls[worker].life.load() == STARTING
+                if self.memory.worker_controls[worker].life.load() == ENDED:
+                    raise self._worker_exit_error(worker)
+            if starting == 0:
+                return
+            with nogil:
+                self.sleep(seen, starting, SLICE_NS)
+            PyErr_CheckSignals()
+            if self.forkserver_ended(0):
+                manner = describe_exit(os.waitstatus_to_exitcode(self.forkserver_status))
+                raise WorkerError(f"the process that starts workers ended: {manner}")
+            for worker in range(self.memory.num_workers):
+                if self._overdue(worker):
+                    raise WorkerError(f"a worker process took longer than {self._start_timeout()} s to start")
+
+    def _read_descriptions(self):
+        """Reads the descriptions of the environments, which have to have the same spaces."""
+        cdef int i
+        self.env_descriptions = [pickle.loads(self.memory.payload(i, self.memory.mailboxes[i].payload_bytes))
+                                 for i in range(self.memory.num_envs)]
+        for i, each in enumerate(self.env_descriptions):
+            for part in ("observation_space", "action_space"):
+                if each[part] != self.env_descriptions[0][part]:
+                    raise ValueError(f"expected the same {part} everywhere, but env 0 has "
+                                     f"{self.env_descriptions[0][part]}, env {i} {each[part]}")
+        first = self.env_descriptions[0]
+        self.layout = SlotLayout(*spaces.described(first["observation_space"], first["action_space"]))
+        self.memory.control.layout.store(self.layout.checksum)
+        self.deaths = self.memory.control.deaths.load()
+
+    @property
+    def env_description(self):
+        """The description of the first environment: spaces, step limit, frames per second."""
+        return self.env_descriptions[0]
+
+    @property
+    def count(self):
+        """How many processes there are."""
+        return 0 if self.worker_loop is not None else self.memory.num_workers
+
+    def environments(self, list specs):
+        """Makes the `Env` objects, one for each spec."""
+        cdef SubprocEnv env
+        cdef int i
+        self.envs = [SubprocEnv(spec, i) for i, spec in enumerate(specs)]
+        for i, env in enumerate(self.envs):
+            env.workers = self
+            env.layout = self.layout
+            env.mailbox = &self.memory.mailboxes[i]
+            env.memory_slot = self.memory.at(i)
+        return self.envs
+
+    cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:
+        cdef SubprocEnv env
+        cdef EnvMailbox* mailbox
+        cdef uint32_t k
+        options = b""
+        if self.options is not None:
+            options = pickle.dumps(self.options, pickle.HIGHEST_PROTOCOL)
+            if <size_t>len(options) > self.layout.payload_bytes:
+                raise ValueError(f"options: expected at most {self.layout.payload_bytes} bytes when pickled, got "
+                                 f"{len(options)}")
+        # all that waits, or may raise, first
+        for k in range(count):
+            self.await_call(self.envs[ids[k]])
+        self.check_workers(False)
+        self.sent.reserve(self.sent.size() + count)
+        for k in range(count):
+            env = self.envs[ids[k]]
+            mailbox = env.mailbox
+            env.extra_infos = None
+            self.sent.push_back(ids[k])
+            if env.observe_only:
+                continue
+            env.failed = False
+            env.error = None
+            if not env.needs_reset and env.lost:
+                self.fail_env(env, WorkerError("the episode was lost with the process it was in"))
+                continue
+            mailbox.task = RESET if env.needs_reset else STEP
+            if env.needs_reset:
+                mailbox.seeded = env.next_seed is not None
+                if mailbox.seeded:
+                    mailbox.seed = env.next_seed
+                    env.next_seed = None
+                mailbox.payload_bytes = 0
+                if env.reset_requested and options:
+                    mailbox.payload_bytes = self.memory.write_payload(env.env_id, options, self.layout.payload_bytes)
+                env.lost = False
+            else:
+                memcpy(env.memory_slot + self.layout.action_at, actions + ids[k] * self.layout.action_bytes,
+                       self.layout.action_bytes)
+                mailbox.resets = same_step
+                mailbox.last = env.elapsed_step + 1 >= env.max_episode_steps
+            self.submit_task(env.env_id)
+        self.notify_workers()
+        return 0
+
+    cdef int submit_task(self, int env_id) except -1:
+        """Marks an environment's task as ready; `notify_workers` then wakes its worker."""
+        cdef int worker = self.memory.worker_of(env_id)
+        (<SubprocEnv>self.envs[env_id]).sent = True
+        if self.timeout_ns > 0:
+            self.memory.mailboxes[env_id].since.store(now_ns())
+        self.memory.mailboxes[env_id].state.store(POSTED)
+        if self.called.empty() or self.called.back() != worker:
+            self.called.push_back(worker)
+        return 0
+
+    cdef int notify_workers(self) except -1:
+        cdef int worker
+        for worker in self.called:
+            if self.worker_loop is None:
+                self.memory.notify(worker)
+        self.called.clear()
+        return 0
+
+    cdef int wait(self, int32_t* ids, int wanted, int64_t timeout_ns) except -1:
+        cdef int64_t end = now_ns() + timeout_ns
+        cdef uint32_t seen
+        cdef int count
+        cdef bint again = True
+        while True:
+            seen = self.memory.control.answers.load()
+            self.check_workers(False)
+            count = self.count_done(wanted)
+            if count == wanted or not again:
+                break
+            if self.worker_loop is not None:
+                self.worker_loop.run_next()
+                again = now_ns() < end
+            else:
+                # after a signal, too, the caller wants to look
+                with nogil:
+                    again = self.sleep(seen, wanted - count, max(min(end - now_ns(), self.slice_ns()), <int64_t>0))
+                if not again:
+                    self.check_workers(True)
+        return self.collect_done(ids, count)
+
+    cdef int count_done(self, int most) except -1:
+        """How many tasks are done, up to `most`."""
+        cdef SubprocEnv env
+        cdef int count = 0
+        cdef int32_t i
+        for i in self.sent:
+            env = self.envs[i]
+            count += not env.sent or env.mailbox.state.load() == DONE
+            if count == most:
+                break
+        return count
+
+    cdef int collect_done(self, int32_t* ids, int most) except -1:
+        """Takes the answers of tasks that are done, up to `most`; the others stay on the list."""
+        cdef SubprocEnv env
+        cdef int count = 0
+        cdef int32_t i
+        cdef size_t k, left = 0
+        # an interrupt comes before the list is changed
+        for i in self.sent:
+            if count == most:
+                break
+            env = self.envs[i]
+            if env.sent and env.mailbox.state.load() == DONE:
+                env.read_answer()
+            count += not env.sent
+        count = 0
+        for k in range(self.sent.size()):
+            env = self.envs[self.sent[k]]
+            if count < most and not env.sent:
+                ids[count] = self.sent[k]
+                count += 1
+            else:
+                self.sent[left] = self.sent[k]
+                left += 1
+        self.sent.resize(left)
+        return count
+
+    cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil:
+        """Sleeps until there were so many answers since `seen`; False after the timeout or a signal."""
+        cdef uint32_t answers
+        cdef bint awake = True
+        self.memory.control.target.store(seen + missing)
+        # said first, looked afterwards: whoever answers in between sees a sleeper
+        self.memory.control.sleeping.store(1)
+        answers = self.memory.control.answers.load()
+        while awake and answers - seen < missing:
+            awake = park(self.memory.control.answers, answers, timeout_ns, True)
+            answers = self.memory.control.answers.load()
+        self.memory.control.sleeping.store(0)
+        return awake
+
+    cdef int64_t slice_ns(self) noexcept nogil:
+        """How long to sleep at most, so that an environment is not much longer at work than it may be."""
+        return min(<int64_t>SLICE_NS, self.timeout_ns // 4) if self.timeout_ns > 0 else SLICE_NS
+
+    def await_call(self, SubprocEnv env):
+        """Waits for the end of the call that an environment runs, if there is one."""
+        cdef uint32_t seen
+        while env.calling:
+            if self.worker_loop is not None:
+                self.worker_loop.run_next()
+            seen = self.memory.control.answers.load()
+            self.check_workers(False)
+            if not env.sent or env.mailbox.state.load() == DONE:
+                env.calling = False
+                if env.sent:
+                    env.read_answer()
+                return
+            with nogil:
+                if self.sleep(seen, 1, self.slice_ns()):
+                    continue
+            PyErr_CheckSignals()
+            self.check_workers(True)
+
+    cdef int check_workers(self, bint thoroughly) except -1:
+        """Replaces workers that have ended; `thoroughly`: also looks for workers that hang."""
+        cdef WorkerControl* worker_controls = self.memory.worker_controls
+        cdef int worker
+        cdef uint32_t deaths
+        if self.worker_loop is not None:
+            return 0
+        if self.timeout_ns > 0 and now_ns() - self.checked_at >= self.slice_ns():
+            # others that answer all the time hide the one that does not
+            thoroughly = True
+        if thoroughly:
+            if self.forkserver_ended(0):
+                # then it has taken all workers along
+                self.channel.close()
+                for worker in range(self.memory.num_workers):
+                    self.memory.ended(worker, self.forkserver_status)
+                    self.fail_worker_tasks(worker)
+                self.deaths = self.memory.control.deaths.load()
+                self._launch()
+                return 0
+            if self.timeout_ns > 0:
+                self.kill_overdue()
+        deaths = self.memory.control.deaths.load()
+        if deaths != self.deaths:
+            for worker in range(self.memory.num_workers):
+                if worker_controls[worker].life.load() == ENDED:
+                    self.fail_worker_tasks(worker)
+                    self.memory.begin(worker)
+                    self._send_command(b"s", worker)
+            # last: if this is interrupted, it is done next time
+            self.deaths = deaths
+        return 0
+
+    cdef int kill_overdue(self) except -1:
+        """Orders the end of workers that take too long."""
+        cdef int64_t now = now_ns()
+        cdef int worker
+        self.checked_at = now
+        for worker in range(self.memory.num_workers):
+            if self.kill_reasons[worker] is not None:
+                if now - self.kill_requested_at[worker] > <int64_t>(MIN_START_TIMEOUT * 1e9):
+                    # the forkserver, which was to end it, hangs itself. The kernel ends its workers with it
+                    self.kill_forkserver()
+                continue
+            kill_reason = self.kill_reason(worker, now)
+            if kill_reason is None:
+                self.overdue_since[worker] = 0
+            elif self.overdue_since[worker] == 0:
+                # all processes may have been stopped together, and this one is the first to go on
+                self.overdue_since[worker] = now
+            elif now - self.overdue_since[worker] >= self.slice_ns():
+                self.kill_reasons[worker] = kill_reason
+                self.kill_requested_at[worker] = now
+                self._send_command(b"k", worker)
+        return 0
+
+    cdef object kill_reason(self, int worker, int64_t now):
+        """Returns the error of a worker that takes too long, or None.
+
+        A worker takes too long if it had a task and has neither begun nor finished one within the timeout: its step
+        hangs, or its process is stopped.
+        """
+        cdef WorkerControl* control = &self.memory.worker_controls[worker]
+        cdef int64_t since = control.since.load()
+        cdef uint32_t state
+        cdef SubprocEnv env
+        if control.life.load() == ENDED:
+            return None
+        if control.life.load() == STARTING:
+            if not self._overdue(worker):
+                return None
+            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start: it was ended")
+        for i in self.memory.envs_of(worker):
+            env = self.envs[i]
+            state = env.mailbox.state.load()
+            if (env.sent and (state == POSTED or state == RUNNING)
+                    and now - max(since, env.mailbox.since.load()) > self.timeout_ns):
+                return WorkerError(f"not done within worker_timeout={self.timeout_ns / 1e9:g} s: its process was ended")
+        return None
+
+    cdef int fail_worker_tasks(self, int worker) except -1:
+        """Fails the tasks of a worker that has ended."""
+        cdef SubprocEnv env
+        cdef uint32_t state
+        error = self.kill_reasons[worker]
+        if error is None:
+            error = self._worker_exit_error(worker)
+        for i in self.memory.envs_of(worker):
+            env = self.envs[i]
+            state = env.mailbox.state.load()
+            # a reset that it has not begun the next one can do, unless even the start is too much
+            if env.sent and (state == RUNNING or (state == POSTED and (
+                    env.mailbox.task != RESET or self.memory.worker_controls[worker].made.load() == 0))):
+                # the next process is not to find it: that has an environment that was never reset
+                env.mailbox.state.store(IDLE)
+                self.fail_env(env, error)
+            env.lost = not (env.sent and state == POSTED)
+        self.kill_reasons[worker] = None
+        self.overdue_since[worker] = 0
+        return 0
+
+    cdef int fail_env(self, SubprocEnv env, object error) except -1:
+        """Makes an environment raise `error` when the engine steps it next."""
+        env.sent = False
+        env.failed = True
+        env.error = error
+        env.extra_infos = None
+        return 0
+
+    def _send_command(self, bytes what, int worker):
+        try:
+            # a forkserver that is stopped takes nothing
+            self.channel.send(what + worker.to_bytes(4, "little"), socket.MSG_DONTWAIT)
+        except OSError:
+            # it is gone, or hangs: the next thorough looks find out
+            pass
+
+    def _worker_exit_error(self, int worker):
+        """Returns the error for which a worker has ended."""
+        cdef WorkerControl* control = &self.memory.worker_controls[worker]
+        if control.payload_bytes > 0:
+            return unpickle_error(self.memory.payload(self.memory.envs_of(worker)[0], control.payload_bytes))
+        return WorkerError(f"its process ended: {describe_exit(os.waitstatus_to_exitcode(control.status))}")
+
+    def _overdue(self, int worker):
+        return (self.timeout_ns > 0 and self.memory.worker_controls[worker].life.load() == STARTING
+                and now_ns() - self.memory.worker_controls[worker].since.load() > self._start_timeout() * 1e9)
+
+    def _start_timeout(self):
+        return max(self.timeout_ns / 1e9, MIN_START_TIMEOUT)
+
+    cdef object extra_infos(self, object env_ids):
+        cdef SubprocEnv env
+        extra_infos = []
+        for row, env_id in enumerate(env_ids.tolist()):
+            env = self.envs[env_id]
+            if env.extra_infos is not None:
+                extra_infos.append((row, *env.extra_infos))
+        return extra_infos
+
+    cdef bint forked(self) noexcept:
+        return getpid() != self.pid
+
+    def close(self):
+        if self.closed:
+            return
+        self.closed = True
+        self.envs = None
+        if self.worker_loop is not None:
+            self.worker_loop.close()
+        if self.setup_fd >= 0:
+            os.close(self.setup_fd)
+        if self.channel is None:
+            return
+        try:
+            if self.forkserver > 0 and not self.forked():
+                # its end is what the forkserver waits for, and we for its end
+                self.channel.shutdown(socket.SHUT_WR)
+                self.channel.settimeout(forkserver.GRACE + 5)
+                while self.channel.recv(1):
+                    pass
+        except OSError:
+            # it is late
+            self.kill_forkserver()
+        except BaseException:
+            # Ctrl-C: so is it
+            self.kill_forkserver()
+            raise
+        finally:
+            if not self.forked():
+                with nogil:
+                    if not self.forkserver_ended(5 * SECOND):
+                        self.kill_forkserver()
+                        self.forkserver_ended(60 * SECOND)
+            self.channel.close()

@@ -1,0 +1,25 @@
+"""The worker's side: makes environments and runs the tasks in their mailboxes."""
+from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout, WorkerControl
+
+
+cdef class WorkerLoop:
+    """Makes environments, and runs the tasks that come into their mailboxes."""
+    cdef SharedMemory memory
+    cdef WorkerControl* control      # of the worker; borrowed from the memory
+    cdef int first                   # env id
+    cdef int num
+    cdef list envs
+    cdef SlotLayout layout
+    cdef list actions                # arrays over the memory
+    cdef list parts                  # of the observation: keys, None for one that has no parts
+    cdef bint in_pool                # this is the pool's own process
+    cdef readonly dict raised        # env id -> what its last task raised, there
+    cdef int turn
+
+    cdef int run_one(self, int k) except -1
+    cdef int run_task(self, int k, EnvMailbox* mailbox) except -1
+    cdef int next_posted(self) noexcept nogil
+    cdef int _step(self, int k, EnvMailbox* mailbox) except -1
+    cdef int _write_observation(self, int k, int which, object observation) except -1
+    cdef int _write_infos(self, int k, EnvMailbox* mailbox, object info, object final_info) except -1
+    cdef int _write(self, int k, EnvMailbox* mailbox, str name, object payload) except -1

@@ -1,0 +1,16 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+class WorkerLoop:
+    def __init__(
+        self,
+        memory: Any,
+        first: int,
+        factories: list[Any],
+        in_pool: bool = ...,
+    ) -> None: ...
+    def close(self) -> Any: ...
+    @property
+    def raised(self) -> dict[Any, Any]: ...
+    def run(self) -> Any: ...
+    def run_next(self) -> Any: ...

@@ -1,0 +1,264 @@
+"""The worker's side: makes environments and runs the tasks in their mailboxes.
+
+The pool writes a task into an environment's mailbox. A `WorkerLoop`, in a worker process or in the pool's own, runs it
+and writes the answer. Observations and actions lie in shared memory; infos, errors and calls are pickled payloads.
+"""
+import pickle
+import traceback
+from collections.abc import Mapping
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t
+from libc.string cimport memcpy
+
+cimport numpy as cnp
+
+import numpy as np
+
+from cypool.arguments import shown
+from cypool.spec import EnvSpec
+from cypool.subproc import spaces
+from cypool.subproc.remote_errors import pickle_error
+
+from cypool.park cimport now_ns, park
+from cypool.subproc.shared_memory cimport (
+    BYTES_PER_ENV, DONE, POSTED, RESET, RUNNING, STEP, EnvMailbox, SharedMemory, SlotLayout, WorkerControl)
+
+cnp.import_array()
+
+cdef enum:
+    MAX_INFO_DEPTH = 100             # of dicts nested in an info
+
+
+cdef class WorkerLoop:
+    """Makes environments, and runs the tasks that come into their mailboxes.
+
+    Args:
+        memory: Where the mailboxes are.
+        first: The id of the first environment.
+        factories: One for each, called without arguments.
+        in_pool: Whether this is the pool's own process.
+    """
+
+    def __init__(self, SharedMemory memory, int first, list factories, bint in_pool=False):
+        cdef cnp.npy_intp[32] dims
+        cdef int d
+        self.memory = memory
+        self.control = &memory.worker_controls[memory.worker_of(first)]
+        self.first = first
+        self.num = len(factories)
+        self.in_pool = in_pool
+        self.raised = {}
+        self.envs = []
+        self.actions = []
+        for factory in factories:
+            env = factory()
+            try:
+                env.observation_space, env.action_space, env.reset, env.step
+            except Exception as error:
+                raise TypeError(f"factories: expected functions that return a gymnasium.Env, got {shown(env)}: "
+                                f"{type(error).__name__}: {error}") from error
+            self.envs.append(env)
+        observation, action = spaces.described(self.envs[0].observation_space, self.envs[0].action_space)
+        self.layout = SlotLayout(observation, action)
+        layout = memory.control.layout.load()
+        if layout == 0:
+            for k, env in enumerate(self.envs):
+                payload = pickle.dumps(spaces.env_description(env), pickle.HIGHEST_PROTOCOL)
+                memory.mailboxes[first + k].payload_bytes = memory.write_payload(first + k, payload, BYTES_PER_ENV)
+        elif layout != self.layout.checksum:
+            raise ValueError(f"observation_space: expected the same as before, got {self.envs[0].observation_space}")
+        self.parts = [name for name, _ in EnvSpec(observation, action).observations]
+        for k in range(len(factories)):
+            for d, n in enumerate(action.shape):
+                dims[d] = n
+            array = cnp.PyArray_SimpleNewFromData(
+                len(action.shape), dims, action.dtype.num, memory.at(first + k) + self.layout.action_at)
+            cnp.set_array_base(array, memory)
+            self.actions.append(array)
+
+    def run(self):
+        """Runs tasks until the pool is closed."""
+        cdef WorkerControl* control = self.control
+        cdef uint32_t seen
+        cdef int k
+        while self.memory.control.closing.load() == 0:
+            k = self.next_posted()
+            if k >= 0:
+                self.run_one(k)
+                continue
+            with nogil:
+                seen = control.doorbell.load()
+                # announces the sleep before the last check: a pool that submits in between sees a sleeper
+                control.sleeping.store(1)
+                if self.next_posted() < 0 and self.memory.control.closing.load() == 0:
+                    park(control.doorbell, seen, -1, True)
+                control.sleeping.store(0)
+            # runs signal handlers that an environment has set
+            PyErr_CheckSignals()
+
+    def run_next(self):
+        """Runs one task, if there is any; returns whether there was."""
+        cdef int k = self.next_posted()
+        if k < 0:
+            return False
+        self.run_one(k)
+        return True
+
+    def close(self):
+        """Closes the environments."""
+        for env in self.envs:
+            try:
+                env.close()
+            except Exception:
+                traceback.print_exc()
+        self.envs = []
+
+    cdef int next_posted(self) noexcept nogil:
+        """Returns the index of the next environment that has a task, in turn, or -1."""
+        cdef int k, _k
+        for _k in range(self.num):
+            k = self.turn
+            self.turn = k + 1 if k + 1 < self.num else 0
+            if self.memory.mailboxes[self.first + k].state.load() == POSTED:
+                return k
+        return -1
+
+    cdef int run_one(self, int k) except -1:
+        """Runs one task. It always answers, because the pool waits for that."""
+        cdef int env_id = self.first + k
+        cdef EnvMailbox* mailbox = &self.memory.mailboxes[env_id]
+        interrupt = None
+        self.control.since.store(now_ns())
+        mailbox.state.store(RUNNING)
+        mailbox.failed = mailbox.was_reset = False
+        try:
+            self.run_task(k, mailbox)
+        except BaseException as error:
+            mailbox.failed = True
+            mailbox.payload_bytes = 0
+            if not self.in_pool:
+                mailbox.payload_bytes = self.memory.write_payload(
+                    env_id, pickle_error(error, BYTES_PER_ENV), self.layout.payload_bytes)
+            else:
+                # the exception itself, for debuggers. No Python code runs here, so that a second Ctrl-C waits
+                self.raised[env_id] = error
+                if isinstance(error, KeyboardInterrupt):
+                    interrupt = error
+        finally:
+            self.control.since.store(now_ns())
+            mailbox.state.store(DONE)
+            self.memory.answered()
+        if interrupt is not None:
+            raise interrupt
+        return 0
+
+    cdef int run_task(self, int k, EnvMailbox* mailbox) except -1:
+        cdef int env_id = self.first + k
+        if mailbox.task == STEP:
+            self._step(k, mailbox)
+        elif mailbox.task == RESET:
+            options = None
+            if mailbox.payload_bytes > 0:
+                options = pickle.loads(self.memory.payload(env_id, mailbox.payload_bytes))
+            seed = mailbox.seed if mailbox.seeded else None
+            observation, info = self.envs[k].reset(seed=seed, options=options)
+            self._write_observation(k, 0, observation)
+            self._write_infos(k, mailbox, info, {})
+        else:
+            name, args, kwargs = pickle.loads(self.memory.payload(env_id, mailbox.payload_bytes))
+            self._write(k, mailbox, name, (self._call(k, name, args, kwargs),))
+        return 0
+
+    cdef int _step(self, int k, EnvMailbox* mailbox) except -1:
+        env, action = self.envs[k], self.actions[k]
+        # the environment may keep its action: a copy
+        action = action.copy() if cnp.PyArray_NDIM(action) > 0 else action[()]
+        observation, reward, terminated, truncated, info = env.step(action)
+        mailbox.reward, mailbox.terminated, mailbox.truncated = reward, bool(terminated), bool(truncated)
+        if mailbox.resets and (mailbox.terminated or mailbox.truncated or mailbox.last):
+            self._write_observation(k, 1, observation)
+            observation, new_info = env.reset()
+            mailbox.was_reset = True
+            self._write_observation(k, 0, observation)
+            self._write_infos(k, mailbox, new_info, info)
+        else:
+            self._write_observation(k, 0, observation)
+            self._write_infos(k, mailbox, info, {})
+        return 0
+
+    def _call(self, int k, str name, tuple args, dict kwargs):
+        if name == "save":
+            return pickle.dumps(self.envs[k], pickle.HIGHEST_PROTOCOL)
+        if name == "load":
+            env = pickle.loads(*args)
+            if type(env) is not type(self.envs[k]):
+                raise TypeError(f"expected a {type(self.envs[k]).__name__}, got a {type(env).__name__}")
+            self.envs[k] = env
+            return None
+        if name == "ask":
+            return args[0](self.envs[k], *args[1:], **kwargs)
+        return getattr(self.envs[k], name)(*args, **kwargs)
+
+    cdef int _write_observation(self, int k, int which, object observation) except -1:
+        """Writes an observation to shared memory: the current one (0), or the last one of the episode (1)."""
+        cdef char* at = self.memory.at(self.first + k) + which * self.layout.second
+        cdef cnp.ndarray array
+        cdef int p
+        for p, key in enumerate(self.parts):
+            array = np.asarray(observation if key is None else observation[key], order="C")
+            if (<object>array).shape != self.layout.shapes[p]:
+                raise ValueError(f"{_name(key)}: expected shape {self.layout.shapes[p]}, as the observation space has "
+                                 f"it, got {(<object>array).shape}")
+            if <object>array.dtype != self.layout.dtypes[p]:
+                array = _converted(array, self.layout.dtypes[p], key)
+            memcpy(at + self.layout.offsets[p], cnp.PyArray_DATA(array), self.layout.sizes[p])
+        return 0
+
+    cdef int _write_infos(self, int k, EnvMailbox* mailbox, object info, object final_info) except -1:
+        """Writes infos to shared memory: the current one, and the last one of the episode if the next has begun."""
+        mailbox.payload_bytes = 0
+        info, final_info = _checked(info), _checked(final_info)
+        if info or final_info:
+            self._write(k, mailbox, "info", (info, final_info))
+        return 0
+
+    cdef int _write(self, int k, EnvMailbox* mailbox, str name, object payload) except -1:
+        try:
+            pickled = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            raise TypeError(f"{name}: expected what can be pickled: {error}") from error
+        try:
+            mailbox.payload_bytes = self.memory.write_payload(self.first + k, pickled, self.layout.payload_bytes)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+        return 0
+
+
+def _name(key):
+    return "observation" if key is None else f"observation {key!r}"
+
+
+def _converted(array, dtype, key):
+    """Returns an observation in the dtype of its space. Floats may be rounded; nothing else may change."""
+    with np.errstate(invalid="ignore"):
+        converted = array.astype(dtype, order="C")
+    rounds = dtype.kind == "f" and np.can_cast(array.dtype, dtype, "same_kind")
+    if not rounds and not np.can_cast(array.dtype, dtype) and not np.array_equal(converted, array):
+        raise ValueError(f"{_name(key)}: expected values that {dtype} has, as the observation space, got "
+                         f"{array.dtype}: {array!r:.200}")
+    return converted
+
+
+def _checked(info, depth=0):
+    """Returns an info as a dict, or raises if a pool cannot batch it."""
+    if not isinstance(info, dict):
+        if not isinstance(info, Mapping):
+            raise TypeError(f"info: expected a dict, got {info!r:.200}")
+        info = dict(info)
+    if depth == MAX_INFO_DEPTH:
+        raise ValueError(f"info: expected dicts in dicts at most {MAX_INFO_DEPTH} deep")
+    for value in info.values():
+        if isinstance(value, dict):
+            _checked(value, depth + 1)
+    return info
