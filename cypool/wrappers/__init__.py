@@ -1,9 +1,17 @@
 """Environments around environments: what hooks change, what debugging watches."""
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cypool.env import Env
+    from cypool.spec import EnvSpec
 
 
-def put_around(envs, spec, reward_hook, observation_hook, debug):
+def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_hook: Any,
+               debug: bool) -> tuple[Any, ...]:
     """Puts hooks and guards around environments.
 
     Args:
@@ -12,8 +20,8 @@ def put_around(envs, spec, reward_hook, observation_hook, debug):
         reward_hook, observation_hook, debug: As in `cypool.make`.
 
     Returns:
-        The environments for the engine; the spec for a face; a function that puts hooks in Python around the engine's
-        pool, or None; and what `cypool.make` needs for the same again.
+        The environments for the engine; the spec for an API; the arguments of a `HookedPool` around the engine's pool,
+        or None if no hook is in Python; and what `cypool.make` needs for the same again.
 
     Raises:
         TypeError, ValueError: A hook or its description is wrong.
@@ -34,10 +42,10 @@ def put_around(envs, spec, reward_hook, observation_hook, debug):
         envs = [Hooked(replace(env.spec, observation=made), i, env, *in_c) for i, env in enumerate(envs)]
         if debug:
             envs = [Guarded(env.spec, i, env) for i, env in enumerate(envs)]
-    finish = None
+    batch_hooks = None
     if any(in_python):
-        from cypool.faces.batch_hooks import HookedPool
-        finish = partial(HookedPool, spec=envs[0].spec, reward=in_python[0], observation=in_python[1], described=shown)
+        batch_hooks = {"spec": envs[0].spec, "reward": in_python[0], "observation": in_python[1],
+                       "described": shown}
     given = {"debug": debug, "reward_hook": reward,
              "observation_hook": None if observation is None else (observation, described)}
-    return envs, shown, finish, given
+    return envs, shown, batch_hooks, given

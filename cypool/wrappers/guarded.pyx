@@ -71,23 +71,3 @@ cdef class Guarded(Wrapper):
         name, part = described[k]
         raise RowError(f"{type(self.inner).__name__}.observe, {name}: expected {self.first.sizes[k]} bytes, as "
                        f"describe tells of {part.dtype}, {part.shape}; it {what.decode()} {at}")
-
-
-cdef class Faulty(Wrapper):
-    """Raises in one step: how does everything else bear it?
-
-    Args:
-        spec, env_id, inner: As a `Wrapper` has them.
-        fails_at: Which step it is, counted from the first.
-    """
-    cdef int fails_at, steps
-
-    def __init__(self, spec, int env_id, Env inner, int fails_at):
-        super().__init__(spec, env_id, inner)
-        self.fails_at = fails_at
-
-    cdef int step(self, const void* action) except -1 nogil:
-        self.steps += 1
-        if self.steps == self.fails_at:
-            raise ArithmeticError("on purpose")
-        return Wrapper.step(self, action)

@@ -1,4 +1,14 @@
 # by .ci/stubs: not to be edited
+from typing import Any
+
 from cypool.wrappers.wrapper import Wrapper
 
-class Hooked(Wrapper): ...
+class Hooked(Wrapper):
+    def __init__(
+        self,
+        spec: Any,
+        env_id: int,
+        inner: Any,
+        reward: Any,
+        observation: Any,
+    ) -> None: ...

@@ -3,11 +3,9 @@ from libc.math cimport NAN
 from libc.stdint cimport uintptr_t
 from libc.string cimport memset
 
-from cypool.env cimport Env, Slot, Transition
+from cypool.env cimport Env, Slot
+from cypool.hooks cimport Hook, Transition
 from cypool.wrappers.wrapper cimport Scratch, Wrapper
-
-cdef extern from "cypool/transition.h" namespace "cypool" nogil:
-    ctypedef void (*Hook)(Transition*) noexcept
 
 
 cdef class Hooked(Wrapper):

@@ -3,8 +3,7 @@ from libc.math cimport NAN
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy, memset
 
-cdef enum:
-    ALIGNMENT = 64
+from cypool.constants cimport ALIGNMENT
 
 
 cdef class Wrapper(Env):
@@ -21,8 +20,8 @@ cdef class Wrapper(Env):
 
     cdef void lend(self) noexcept nogil:
         self.inner.elapsed_step = self.elapsed_step
-        self.inner.over = self.over
-        self.inner.forced = self.forced
+        self.inner.needs_reset = self.needs_reset
+        self.inner.reset_requested = self.reset_requested
         self.inner.reward = 0
         self.inner.terminated = self.inner.truncated = False
         self.inner.raw_reward = NAN

@@ -6,7 +6,7 @@ from cypool.spec import EnvSpec
 
 EMULATOR: str
 MAX_EPISODE_STEPS: int
-PRESETS: dict
+PRESETS: dict[Any, Any]
 
 def action_set(options: Any, facts: Any) -> Any: ...
 def check_full_action_space(value: Any) -> Any: ...
@@ -19,34 +19,35 @@ def start_of(task: Any, mode: Any, difficulty: Any) -> Any: ...
 def use_simd(on: Any) -> Any: ...
 
 class Atari(Env):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        task: Any = 'pong',
+        task: str = 'pong',
         preset: Any = None,
-        stack_num: Any = 4,
-        frame_skip: Any = 4,
-        noop_max: Any = 30,
-        episodic_life: Any = False,
-        zero_discount_on_life_loss: Any = False,
+        stack_num: int = 4,
+        frame_skip: int = 4,
+        noop_max: int = 30,
+        episodic_life: bool = False,
+        zero_discount_on_life_loss: bool = False,
         reward_clip: Any = None,
         use_fire_reset: Any = None,
-        img_height: Any = 84,
-        img_width: Any = 84,
-        gray_scale: Any = True,
+        img_height: int = 84,
+        img_width: int = 84,
+        gray_scale: bool = True,
         channels_last: Any = None,
         repeat_action_probability: Any = None,
-        full_action_space: Any = False,
-        continuous: Any = False,
-        continuous_action_threshold: Any = 0.5,
-        mode: Any = -1,
-        difficulty: Any = -1,
-        lives: Any = True,
+        full_action_space: bool = False,
+        continuous: bool = False,
+        continuous_action_threshold: float = 0.5,
+        mode: int = -1,
+        difficulty: int = -1,
+        lives: bool = True,
         raw_reward: Any = None,
         game_over: Any = None,
         ram: Any = None,
         frame_numbers: Any = None,
-        obs_type: Any = 'image',
-        use_inter_area_resize: Any = True,
+        obs_type: str = 'image',
+        use_inter_area_resize: bool = True,
         max_num_frames_per_episode: Any = None,
     ) -> EnvSpec: ...
 

@@ -12,52 +12,33 @@ from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state, unpack
 
+cimport cython
 from libc.limits cimport INT_MAX
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot, integers
+from cypool.env cimport Env, Slot
 from cypool.envs.atari cimport libale as ale
-from cypool.envs.atari.frames cimport FrameStack, Picture
+from cypool.envs.atari.frames cimport Picture
 from cypool.envs.atari.snapshot cimport frame_goes_on, restore_checked, take_snapshot
 from cypool.envs.atari.start cimport Start, start_game
-from cypool.envs.numpy_math cimport cosf, sinf
-
-cdef extern from "cypool/draw.h" namespace "cypool" nogil:
-    uint32_t draw_below(mt19937& random, uint32_t bound) noexcept
+from cypool.envs.common.frame_stack cimport FrameStack
+from cypool.envs.common.numpy_math cimport cosf, sinf
+from cypool.random cimport integers
 
 cdef extern from "<random>" namespace "std" nogil:
     cdef cppclass mt19937:
         void seed(uint32_t seed) noexcept
 
-cdef extern from *:
-    """
-    #include <sstream>
-    namespace cypool {
-    inline std::string text_of(const std::mt19937& random) { std::ostringstream out; out << random; return out.str(); }
-    inline void from_text(std::mt19937& random, const std::string& text) {
-        std::istringstream in(text);
-        if (!(in >> random) || text_of(random) != text)
-            throw std::invalid_argument("state: not one of this game, or damaged");
-    }
-    }  // namespace cypool
-    """
-    string text_of "cypool::text_of"(const mt19937& random) except +
-    void from_text "cypool::from_text"(mt19937& random, const string& text) except +
+cdef extern from "cypool/envs/atari/draw.h" namespace "cypool" nogil:
+    uint32_t draw_below(mt19937& random, uint32_t bound) noexcept
+    string text_of(const mt19937& random) except +
+    void from_text(mt19937& random, const string& text) except +
 
-cdef extern from *:
-    """
-    #ifdef CYPOOL_FAST_EMULATOR
-    constexpr bool cypool_fast_emulator = true;
-    inline void cypool_use_simd(bool on) { ale::stella::TIA::use_simd(on); }
-    #else
-    constexpr bool cypool_fast_emulator = false;
-    inline void cypool_use_simd(bool) {}
-    #endif
-    """
+cdef extern from "cypool/envs/atari/ale_helpers.h":
     const bint fast_emulator "cypool_fast_emulator"
     void tell_simd "cypool_use_simd"(bint on)
 
@@ -86,6 +67,14 @@ cdef enum Preset:
     ENVPOOL
     ALE
     GYMNASIUM
+
+# what the emulator did in a step
+cdef struct Played:
+    int frames
+    double score
+    bint ended                           # before the last frame of the step, or with it
+    bint lost                            # a life; only told where that ends the episode
+    const uint8_t* previous              # the last screen but one of the step; NULL: there is none
 
 # which parts of the emulator run: "fast", or "reference" where all are ALE's own (docs/emulator.md)
 EMULATOR = "fast" if fast_emulator else "reference"
@@ -242,6 +231,9 @@ cdef class Atari(Env):
     cdef size_t screen_bytes             # palette indices as ALE draws them
     cdef ObsType obs_type
     cdef Preset preset
+    # whether an episode ends with the very frame in which a life is lost, and the next one begins with a new game
+    cdef bint ends_with_life
+    cdef int64_t last_frame              # of an episode that ends within a step, by the number of its frames
     cdef bint tells_lives, tells_raw_reward, tells_game_over, tells_ram, tells_frame_numbers, tells_discount
     cdef int least_skip, most_skip       # frames of a step
     cdef int max_frames                  # of an episode
@@ -397,6 +389,8 @@ cdef class Atari(Env):
         self.preset = {None: OURS, "envpool": ENVPOOL, "ale": ALE, "gymnasium": GYMNASIUM}[options["preset"]]
         self.least_skip, self.most_skip = (skip, skip) if isinstance(skip, int) else (skip[0], skip[1] - 1)
         self.max_frames = options["max_num_frames_per_episode"] or INT_MAX
+        self.ends_with_life = self.preset in (ALE, GYMNASIUM)
+        self.last_frame = self.max_frames if self.preset == ALE else INT64_MAX
         self.noop_max = options["noop_max"]
         self.episodic_life = options["episodic_life"]
         self.reward_clip = options["reward_clip"]
@@ -429,7 +423,7 @@ cdef class Atari(Env):
             # of a skip of one there is only one frame to see
             if self.most_skip > 1:
                 self.previous.resize(self.screen_bytes)
-            if self.preset in (ALE, GYMNASIUM):
+            if self.ends_with_life:
                 self.pooled.resize(self.picture.num_planes * self.screen_bytes)
 
     cdef int seed(self, object seed) except -1:
@@ -453,7 +447,7 @@ cdef class Atari(Env):
         if seeded:
             self._load()
         # after a lost life the game goes on, unless the user wants a new one or its time is over
-        whole = (not self.life_lost or self.forced or self.game_step >= self.max_episode_steps
+        whole = (not self.life_lost or self.reset_requested or self.game_step >= self.max_episode_steps
                  or self.game.get().game_over())
         # the draw comes before the game's own reset, as in EnvPool
         count = self._draw_noops(seeded)
@@ -485,7 +479,7 @@ cdef class Atari(Env):
             self.frames.clear()
         self._push(ale.current_screen(self.game.get()[0]))
         if (whole or ended) and self.preset != ALE:
-            self.frames.fill()
+            self.frames.fill(0)
         return 0
 
     cdef int64_t _draw_noops(self, bint seeded) noexcept nogil:
@@ -500,33 +494,40 @@ cdef class Atari(Env):
         return drawn + 1 - self.has_fire
 
     cdef int step(self, const void* action) except -1 nogil:
+        cdef int skip = self.least_skip, before = self.lives
+        cdef Played played
+        if self.most_skip > skip:
+            skip = <int>integers(self.rng, skip, self.most_skip + 1)
+        self._play(action, skip, &played)
+        self._show(played.frames, skip, played.ended, played.previous)
+        self._note_end(played.lost, before)
+        self.score = <float>played.score
+        self.raw_reward = played.score
+        self.reward = (played.score > 0) - (played.score < 0) if self.reward_clip else played.score
+        self.game_step = self.elapsed_step
+        return 0
+
+    @cython.final
+    cdef inline int _play(self, const void* action, int skip, Played* played) except -1 nogil:
+        """Has the emulator draw the frames of a step, until the episode ends."""
         cdef float strength = 1
         cdef ale.Action act
         cdef ale.ALEInterface* game = self.game.get()
-        # whether an episode ends with the very frame in which a life is lost, and the next one with a new game
-        cdef bint strict = self.preset == ALE or self.preset == GYMNASIUM
-        cdef bint ended = False, lost = False
-        cdef int skip = self.least_skip, k = 0, lives, before = self.lives
-        cdef const uint8_t* previous = NULL
+        cdef int k = 0
         cdef double score = 0
+        cdef bint ended = False, lost = False
+        cdef const uint8_t* previous = NULL
         if self.continuous:
             act = self._joystick(<const float*>action)
             strength = (<const float*>action)[0]
         else:
             act = self.actions[(<const int64_t*>action)[0]]
-        if self.most_skip > skip:
-            skip = <int>integers(self.rng, skip, self.most_skip + 1)
         for k in range(skip):
             score += game.act(act, strength)
             self.num_frames += 1
-            if strict and self.episodic_life:
-                lives = game.lives()
-                if self.preset == GYMNASIUM:
-                    lost = lost or lives < self.lives
-                    self.lives = lives
-                else:
-                    lost = 0 < lives < self.lives
-            if game.game_over() or lost or (self.preset == ALE and self.num_frames >= self.max_frames):
+            if self.ends_with_life and self.episodic_life:
+                lost = self._life_lost(lost)
+            if game.game_over() or lost or self.num_frames >= self.last_frame:
                 ended = True
                 # ALE stands still once a game is over, but goes on drawing numbers for sticky actions; Gymnasium's
                 # AtariEnv, whose observations the other types are, goes on with that
@@ -537,34 +538,45 @@ cdef class Atari(Env):
                 if frame_goes_on(game[0]):
                     memcpy(self.previous.data(), previous, self.screen_bytes)
                     previous = self.previous.data()
-        self._show(k + 1, skip, ended, previous)
+        played.frames, played.score, played.ended, played.lost = k + 1, score, ended, lost
+        played.previous = previous
+        return 0
+
+    @cython.final
+    cdef inline bint _life_lost(self, bint lost) except -1 nogil:
+        """Returns whether an episode that ends with a life does so with this frame."""
+        cdef int lives = self.game.get().lives()
+        if self.preset == ALE:
+            return 0 < lives < self.lives
+        lost = lost or lives < self.lives
+        self.lives = lives
+        return lost
+
+    @cython.final
+    cdef inline int _note_end(self, bint lost, int before) except -1 nogil:
+        """Sets the lives, and how the step ended the episode: here presets differ most."""
+        cdef ale.ALEInterface* game = self.game.get()
         self.lives = game.lives()
-        if not strict:
-            lost = 0 < self.lives < before
         self.game_over = game.game_over(False)
+        if not self.ends_with_life:
+            lost = self.life_lost = 0 < self.lives < before
         self.terminated = self.game_over or (self.episodic_life and lost)
         self.discount = not (self.terminated or self.lives < before)
         if self.preset == ALE:
             self.truncated = self.num_frames >= self.max_frames and not self.terminated
         elif self.preset == GYMNASIUM:
             self.truncated = game.game_truncated()
-        else:
-            self.life_lost = lost
-        if self.preset == ENVPOOL:
+        elif self.preset == ENVPOOL:
             self.discount = self.lives == before and not self.terminated
             if self.elapsed_step >= self.max_episode_steps:
                 self.terminated = False
                 self.discount = 0
-        self.score = <float>score
-        self.raw_reward = score
-        self.reward = (score > 0) - (score < 0) if self.reward_clip else score
-        self.game_step = self.elapsed_step
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef ale.ALEInterface* game = self.game.get()
         cdef int k = 0                   # the next info
-        self.frames.write(out.obs[0])
+        self.frames.write(0, out.obs[0])
         if self.tells_lives:
             (<int32_t*>out.info[k])[0] = self.lives
             k += 1

@@ -1,9 +1,10 @@
-"""What an observation shows of the screen, and the last few such frames."""
+"""What an observation shows of the screen."""
 from libc.stdint cimport uint8_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cypool.envs.atari.image cimport AreaShrink, LinearShrink, PaletteMax
+from cypool.envs.atari.image cimport PaletteMax
+from cypool.envs.common.resize cimport Resize
 
 
 cdef class Picture:
@@ -14,8 +15,7 @@ cdef class Picture:
     cdef size_t plane_bytes
     cdef bint interleaved                # the planes of a reduced frame, pixel by pixel
     cdef vector[PaletteMax] palettes     # one per plane: gray, or red, green and blue
-    cdef unique_ptr[AreaShrink] area
-    cdef unique_ptr[LinearShrink] linear  # instead of it
+    cdef unique_ptr[Resize] resize
     cdef uint8_t[4 * 256] colours        # of each palette index its red, green, blue, and a byte that is not used
 
     # the maximum of two screens, reduced. The maximum itself goes to `pooled`, a screen for each plane; NULL: nowhere
@@ -25,19 +25,3 @@ cdef class Picture:
     cdef void _reduce(self, const uint8_t* plane, uint8_t* frame, size_t k) noexcept nogil
     # a whole screen
     cdef void copy(self, const uint8_t* screen, uint8_t* frame) noexcept nogil
-
-
-cdef class FrameStack:
-    """The last frames, a ring."""
-    cdef size_t frame_bytes
-    cdef int num_frames
-    cdef int newest                      # index of the last frame in the ring
-    cdef vector[uint8_t] frames
-
-    cdef uint8_t* push(self) noexcept nogil              # where to write the next frame, in place of the oldest
-    cdef void fill(self) noexcept nogil                  # makes all frames the newest one
-    cdef void repeat(self) noexcept nogil                # pushes the newest one again
-    cdef void clear(self) noexcept nogil                 # makes all frames black
-    cdef void write(self, void* out) noexcept nogil      # all of them, the newest last
-    cdef bytes save(self)
-    cdef int load(self, bytes frames, int newest) except -1

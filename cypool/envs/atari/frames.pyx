@@ -1,8 +1,8 @@
 # distutils: language = c++
-"""What an observation shows of the screen, and the last few such frames."""
+"""What an observation shows of the screen."""
 import functools
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from libcpp.memory cimport make_unique
 
 cdef enum:
@@ -43,10 +43,7 @@ cdef class Picture:
         if out_size is not None:
             out_height, out_width = out_size
             self.plane_bytes = <size_t>out_height * out_width
-            if by_area:
-                self.area = make_unique[AreaShrink](height, width, out_height, out_width)
-            else:
-                self.linear = make_unique[LinearShrink](height, width, out_height, out_width)
+            self.resize = make_unique[Resize](by_area, height, width, out_height, out_width)
         self.frame_bytes = self.num_planes * self.plane_bytes
         self.interleaved = channels_last and self.num_planes == 3
 
@@ -77,10 +74,7 @@ cdef class Picture:
         cdef size_t i
         if not self.interleaved:
             reduced = frame + k * self.plane_bytes
-        if self.area.get() != NULL:
-            self.area.get().shrink(plane, reduced)
-        else:
-            self.linear.get().shrink(plane, reduced)
+        self.resize.get().run(plane, reduced)
         if self.interleaved:
             for i in range(self.plane_bytes):
                 frame[3 * i + k] = reduced[i]
@@ -94,48 +88,3 @@ cdef class Picture:
         for i in range(last):
             memcpy(frame + 3 * i, self.colours + 4 * screen[i], 4)
         memcpy(frame + 3 * last, self.colours + 4 * screen[last], 3)
-
-
-cdef class FrameStack:
-    """The last `num_frames` frames of `frame_bytes` each; all zero at first."""
-
-    def __init__(self, int num_frames, size_t frame_bytes):
-        self.num_frames = num_frames
-        self.frame_bytes = frame_bytes
-        self.frames.resize(num_frames * frame_bytes)
-
-    cdef uint8_t* push(self) noexcept nogil:
-        self.newest = (self.newest + 1) % self.num_frames
-        return self.frames.data() + self.newest * self.frame_bytes
-
-    cdef void fill(self) noexcept nogil:
-        cdef const uint8_t* newest = self.frames.data() + self.newest * self.frame_bytes
-        cdef int k
-        for k in range(self.num_frames):
-            if k != self.newest:
-                memcpy(self.frames.data() + k * self.frame_bytes, newest, self.frame_bytes)
-
-    cdef void repeat(self) noexcept nogil:
-        cdef const uint8_t* newest = self.frames.data() + self.newest * self.frame_bytes
-        cdef uint8_t* frame = self.push()
-        if frame != newest:
-            memcpy(frame, newest, self.frame_bytes)
-
-    cdef void clear(self) noexcept nogil:
-        memset(self.frames.data(), 0, self.frames.size())
-
-    cdef void write(self, void* out) noexcept nogil:
-        cdef size_t oldest = <size_t>((self.newest + 1) % self.num_frames) * self.frame_bytes
-        cdef size_t tail = self.frames.size() - oldest
-        memcpy(out, self.frames.data() + oldest, tail)
-        memcpy(<uint8_t*>out + tail, self.frames.data(), oldest)
-
-    cdef bytes save(self):
-        return self.frames.data()[:self.frames.size()]
-
-    cdef int load(self, bytes frames, int newest) except -1:
-        if <size_t>len(frames) != self.frames.size() or not 0 <= newest < self.num_frames:
-            raise ValueError("state: expected one of an environment with the same options")
-        memcpy(self.frames.data(), <const uint8_t*>frames, self.frames.size())
-        self.newest = newest
-        return 0

@@ -1,52 +1,14 @@
 # distutils: language = c++
-"""The image kernels of the Atari environments, callable on arrays.
+"""The palette lookup of the Atari environments, callable on arrays.
 
 The environments call the same C++ code; this module is for tests, and for recordings made elsewhere.
 """
-
-import operator
 
 import numpy as np
 
 from libcpp.memory cimport make_unique, unique_ptr
 
-
-def shrink(plane, height, width, *, simd=True):
-    """Shrinks a gray image, pixel for pixel as OpenCV's `resize` with `INTER_AREA`.
-
-    Args:
-        plane: The image: a C-contiguous uint8 array of shape (rows, columns).
-        height: Rows of the result, at most those of `plane`.
-        width: Columns of the result, at most those of `plane`.
-        simd: Whether vector instructions are used where the CPU has them. The pixels are the same.
-
-    Returns:
-        A new uint8 array of shape (height, width).
-
-    Raises:
-        TypeError: An argument is of the wrong type.
-        ValueError: `plane` has the wrong shape or layout, or a size would enlarge it.
-    """
-    out = _result(plane, height, width)
-    cdef const uint8_t[:, ::1] pixels = plane
-    cdef uint8_t[:, ::1] target = out
-    cdef unique_ptr[AreaShrink] kernel = make_unique[AreaShrink](
-        <int>pixels.shape[0], <int>pixels.shape[1], <int>target.shape[0], <int>target.shape[1], <bint>bool(simd))
-    with nogil:
-        kernel.get().shrink(&pixels[0, 0], &target[0, 0])
-    return out
-
-
-def shrink_linear(plane, height, width, *, simd=True):
-    """Shrinks a gray image, pixel for pixel as OpenCV's `resize` with `INTER_LINEAR`; otherwise as `shrink`."""
-    out = _result(plane, height, width)
-    cdef const uint8_t[:, ::1] pixels = plane
-    cdef uint8_t[:, ::1] target = out
-    cdef unique_ptr[LinearShrink] kernel = make_unique[LinearShrink](
-        <int>pixels.shape[0], <int>pixels.shape[1], <int>target.shape[0], <int>target.shape[1], <bint>bool(simd))
-    with nogil:
-        kernel.get().shrink(&pixels[0, 0], &target[0, 0])
-    return out
+from cypool.envs.common.resize cimport check_bytes
 
 
 def pool_frames(a, b, table, *, simd=True):
@@ -65,9 +27,9 @@ def pool_frames(a, b, table, *, simd=True):
         TypeError: An argument is of the wrong type.
         ValueError: An argument has the wrong shape or layout.
     """
-    _check_bytes("a", a)
-    _check_bytes("b", b)
-    _check_bytes("table", table)
+    check_bytes("a", a)
+    check_bytes("b", b)
+    check_bytes("table", table)
     if b.shape != a.shape:
         raise ValueError(f"b: expected shape {a.shape} as a has, got {b.shape}")
     if table.shape != (256,):
@@ -83,33 +45,3 @@ def pool_frames(a, b, table, *, simd=True):
     with nogil:
         kernel.get().pool(&first[0], &second[0], <size_t>first.shape[0], &target[0])
     return out
-
-
-cdef object _result(plane, height, width):
-    """Checks the arguments; returns the array for the result."""
-    _check_bytes("plane", plane)
-    if plane.ndim != 2 or plane.size == 0:
-        raise ValueError(f"plane: expected shape (rows, columns), none of them 0, got {plane.shape}")
-    if plane.size > 1 << 23:
-        raise ValueError(f"plane: expected at most {1 << 23} pixels, got {plane.size}")
-    return np.empty((_size("height", height, plane.shape[0]), _size("width", width, plane.shape[1])), np.uint8)
-
-
-cdef int _check_bytes(str name, value) except -1:
-    if not isinstance(value, np.ndarray):
-        raise TypeError(f"{name}: expected a numpy array, got {type(value).__name__}")
-    if value.dtype != np.uint8:
-        raise TypeError(f"{name}: expected dtype uint8, got {value.dtype}")
-    if not value.flags.c_contiguous:
-        raise ValueError(f"{name}: expected a C-contiguous array, got strides {value.strides}")
-    return 0
-
-
-cdef int _size(str name, value, limit) except -1:
-    try:
-        size = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected an int, got {type(value).__name__}") from None
-    if not 1 <= size <= limit:
-        raise ValueError(f"{name}: expected 1 to {limit}, got {size}")
-    return size

@@ -62,64 +62,7 @@ cdef extern from "ale/common/Log.hpp" namespace "ale" nogil:
         LogError "ale::Logger::Error"
     void set_log_level "ale::Logger::setMode"(LogLevel level) noexcept
 
-cdef extern from *:
-    """
-    #include <fstream>
-    #include <iterator>
-    #include <stdexcept>
-
-    #include "ale/emucore/Console.hxx"
-    #include "ale/emucore/MD5.hxx"
-    #include "ale/emucore/MediaSrc.hxx"
-
-    namespace cypool {
-
-    // the game whose ROM this is, "" if none; ALE leaks the small object it looks it up in: once per game
-    inline std::string rom_name(const std::string& path) {
-        return ale::ALEInterface::isSupportedROM(path).value_or("");
-    }
-
-    inline std::string rom_md5(const std::string& path) {
-        std::ifstream in(path, std::ios::binary);
-        const std::vector<uint8_t> rom{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-        if (rom.empty()) throw std::runtime_error("the ROM is gone: " + path);
-        return ale::stella::MD5(rom.data(), static_cast<uint32_t>(rom.size()));
-    }
-
-    // throws where ALE would end the process, or run without end on what is no program
-    inline void check_rom(const std::string& path, const std::string& md5) {
-        if (rom_md5(path) != md5) throw std::runtime_error("the ROM is not the one it was: " + path);
-    }
-
-    inline void load_rom(ale::ALEInterface& game, const std::string& path, const std::string& md5) {
-        check_rom(path, md5);
-        game.loadROM(path);
-    }
-
-    // palette indices, row by row: what ALE would copy for getScreen, where it were not for screen.cpp
-    inline const uint8_t* current_screen(ale::ALEInterface& game) {
-        return game.theOSystem->console().mediaSource().currentFrameBuffer();
-    }
-
-    // for each palette index: its gray, or its red, green and blue (three tables of 256 bytes)
-    inline void gray_table(ale::ALEInterface& game, uint8_t* out) {
-        uint8_t index[256];
-        for (int i = 0; i < 256; ++i) index[i] = static_cast<uint8_t>(i);
-        // ALE looks up the entry behind the index. Behind the last it reads the black with which its next
-        // palette begins: the games that show this index (Air Raid) show black
-        game.theOSystem->colourPalette().applyPaletteGrayscale(out, index, 255);
-        out[255] = 0;
-    }
-    inline void rgb_tables(ale::ALEInterface& game, uint8_t* out) {
-        uint8_t index[256], rgb[3 * 256];
-        for (int i = 0; i < 256; ++i) index[i] = static_cast<uint8_t>(i);
-        game.theOSystem->colourPalette().applyPaletteRGB(rgb, index, 256);
-        for (int i = 0; i < 256; ++i)
-            for (int c = 0; c < 3; ++c) out[256 * c + i] = rgb[3 * i + c];
-    }
-
-    }  // namespace cypool
-    """
+cdef extern from "cypool/envs/atari/ale_helpers.h":
     string rom_name "cypool::rom_name"(const string& path) except + nogil
     string rom_md5 "cypool::rom_md5"(const string& path) except + nogil
     void load_rom "cypool::load_rom"(ALEInterface& game, const string& path, const string& md5) except + nogil

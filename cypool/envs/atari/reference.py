@@ -1,9 +1,17 @@
 """The packages that Atari's presets follow, each as a vector environment: for `cypool.testing.check_parity`."""
+from __future__ import annotations
+
 import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.envs.atari import roms
+
+if TYPE_CHECKING:
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.typing import Batch, Bools, Seed
 
 # what our options are called there
 _ENVPOOL = {name: name for name in (
@@ -40,33 +48,33 @@ class Reference:
         np_random: The random generators; None where they are not NumPy's.
     """
 
-    def __init__(self, env, unseen, seeded=False):
+    def __init__(self, env: Any, unseen: Any, seeded: bool = False):
         self._env, self._unseen, self._seeded = env, unseen, seeded
         self.single_observation_space = env.single_observation_space
         self.single_action_space = env.single_action_space
 
     @property
-    def np_random(self):
+    def np_random(self) -> tuple[np.random.Generator, ...] | None:
         from gymnasium.vector import SyncVectorEnv
 
         return self._env.np_random if isinstance(self._env, SyncVectorEnv) else None
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Returns observation and info."""
         given = {} if options is None else {"options": options}
         obs, info = self._env.reset(**given) if self._seeded else self._env.reset(seed=seed, **given)
         return obs, self._masked(info, np.zeros(len(obs), np.bool_))
 
-    def step(self, actions):
+    def step(self, actions: Any) -> Batch:
         """Returns observation, reward, terminated, truncated and info."""
         obs, reward, terminated, truncated, info = self._env.step(actions)
         return obs, reward.astype(np.float64), terminated, truncated, self._masked(info, terminated | truncated)
 
-    def close(self):
+    def close(self) -> None:
         """Closes the environment."""
         self._env.close()
 
-    def _masked(self, info, ended):
+    def _masked(self, info: dict[str, Any], ended: Bools) -> dict[str, Any]:
         info = {key: value for key, value in info.items() if key.removeprefix("_") not in self._unseen}
         if isinstance(info.get("final_obs"), np.ndarray) and info["final_obs"].dtype != object:
             # rows of episodes that go on are not initialised
@@ -79,13 +87,13 @@ class Reference:
         return _narrowed(info)
 
 
-def _narrowed(info):
+def _narrowed(info: dict[str, Any]) -> dict[str, Any]:
     """Returns an info whose integers are of 32 bits: those of Python have become longer."""
     return {key: _narrowed(value) if isinstance(value, dict) else
             value.astype(np.int32) if value.dtype == np.int64 else value for key, value in info.items()}
 
 
-def make(ours, seed, options):
+def make(ours: GymnasiumPool, seed: int, options: dict[str, Any]) -> tuple[Reference, str]:
     """Makes the reference of a pool of Atari games.
 
     Args:
@@ -110,7 +118,7 @@ def make(ours, seed, options):
     return makers[preset](ours, seed, options, unseen)
 
 
-def _make_envpool(ours, seed, options, unseen):
+def _make_envpool(ours: GymnasiumPool, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     _check_mode(ours, ["NextStep"], "EnvPool")
     import envpool
 
@@ -119,7 +127,7 @@ def _make_envpool(ours, seed, options, unseen):
     return Reference(env, unseen, seeded=True), f"EnvPool {envpool.__version__}"
 
 
-def _make_vector_env(ours, seed, options, unseen):
+def _make_vector_env(ours: GymnasiumPool, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     import ale_py
     from ale_py.vector_env import AtariVectorEnv
 
@@ -129,7 +137,7 @@ def _make_vector_env(ours, seed, options, unseen):
     return Reference(env, unseen), f"AtariVectorEnv of ale_py {ale_py.__version__}"
 
 
-def _make_gymnasium(ours, seed, options, unseen):
+def _make_gymnasium(ours: GymnasiumPool, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     import ale_py
     import gymnasium
     from gymnasium.vector import SyncVectorEnv
@@ -153,7 +161,7 @@ def _make_gymnasium(ours, seed, options, unseen):
                        {**_ENV, "frame_skip": "frameskip"}, name)
         ale |= {"obs_type": kind, "game": _task(ours)}
 
-    def make_one():
+    def make_one() -> Any:
         with warnings.catch_warnings():
             # that there is a newer version of the environment
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -169,7 +177,7 @@ def _make_gymnasium(ours, seed, options, unseen):
     return Reference(env, unseen), f"{name} of Gymnasium {gymnasium.__version__} and ale_py {ale_py.__version__}"
 
 
-def _id_of_gymnasium(id):
+def _id_of_gymnasium(id: str) -> str:
     """Returns the id as Gymnasium has it: that of Pong where the game has none of that kind there."""
     import gymnasium
 
@@ -179,18 +187,19 @@ def _id_of_gymnasium(id):
     return f"Pong{kind}{id.rsplit('-', 1)[1]}"
 
 
-def _check_mode(ours, modes, package):
+def _check_mode(ours: GymnasiumPool, modes: Any, package: str) -> None:
     mode = ours.metadata["autoreset_mode"].value
     if mode not in modes:
         raise ValueError(f"autoreset_mode: expected {' or '.join(map(repr, modes))}, as {package} has no other, "
                          f"got {mode!r}")
 
 
-def _task(ours):
-    return ours.env_spec.options["task"]
+def _task(ours: GymnasiumPool) -> str:
+    result: str = ours.env_spec.options["task"]
+    return result
 
 
-def _renamed(options, names, package):
+def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) -> dict[str, Any]:
     """Returns options by the names that a package has for them."""
     for name in options:
         if name not in names:

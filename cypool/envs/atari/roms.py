@@ -1,7 +1,11 @@
 """The games, and where their ROMs are: in the installed ale-py, which is found without importing it."""
-import difflib
+from __future__ import annotations
+
 from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # games that take two players; ALE has no rules for them
 TWO_PLAYERS = ("combat", "joust", "maze_craze", "warlords")
@@ -37,17 +41,17 @@ ATARI_26 = (
 ).split()
 
 
-def title(task):
+def title(task: str) -> str:
     """Returns the game's name as ids have it: "MsPacman" for "ms_pacman"."""
     return "".join(part.capitalize() for part in task.split("_"))
 
 
-def ale_title(task):
+def ale_title(task: str) -> str:
     """Returns the game's name as ids of ale_py have it: "TicTacToe3D" where `title` has "TicTacToe3d"."""
     return task.title().replace("_", "")
 
 
-def rom_path(task):
+def rom_path(task: str) -> Path:
     """Returns the path of a game's ROM.
 
     Raises:
@@ -56,12 +60,16 @@ def rom_path(task):
     if task in TWO_PLAYERS:
         raise ValueError(f"task: {task!r} takes two players, and ALE has no rules for it")
     if task not in TASKS:
+        import difflib  # importing cypool does without
+
         close = " or ".join(difflib.get_close_matches(task, TASKS))
         hint = f" (did you mean {close}?)" if close else ""
         raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}{hint}")
     package = find_spec("ale_py")
-    if package is None:
+    if package is None or not package.submodule_search_locations:
         raise ValueError(f"task: the ROM of {task!r} comes with ale-py, which is not installed")
+    from pathlib import Path
+
     path = Path(package.submodule_search_locations[0], "roms", f"{task}.bin")
     if not path.is_file():
         raise ValueError(f"task: the ROM of {task!r} is not at {path}: reinstall ale-py")

@@ -1,9 +1,7 @@
 # by .ci/stubs: not to be edited
-from typing import Any
-
 from cypool.env import Env
 from cypool.spec import EnvSpec
 
 class Acrobot(Env):
     @staticmethod
-    def describe(precision: Any = 'exact') -> EnvSpec: ...
+    def describe(precision: str = 'exact') -> EnvSpec: ...

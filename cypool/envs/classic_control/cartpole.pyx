@@ -5,14 +5,15 @@ import numpy as np
 
 from cypool.arguments import check_bool, check_choice
 from cypool.envs.classic_control.fast import FastCartPole
-from cypool.envs.pictures import draw
+from cypool.envs.common.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
-from cypool.env cimport Env, Slot, uniform
-from cypool.envs.numpy_math cimport sincos
+from cypool.env cimport Env, Slot
+from cypool.envs.common.numpy_math cimport sincos
+from cypool.random cimport uniform
 
 cdef double X_LIMIT = 2.4
 cdef double THETA_LIMIT = 12 * 2 * math.pi / 360

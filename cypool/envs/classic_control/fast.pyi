@@ -1,7 +1,10 @@
 # by .ci/stubs: not to be edited
+from typing import Any
+
 from cypool.env import Env
 
-class Fast(Env): ...
+class Fast(Env):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
 
 class FastAcrobot(Fast): ...
 

@@ -1,16 +1,17 @@
 """Classic control in single precision, many environments at a time: the option `precision="fast"`."""
 import numpy as np
 
-from cypool.envs.pictures import draw
+from cypool.envs.common.pictures import draw
 from cypool.state import check_state
 
 from libc.stdint cimport uint8_t, uint32_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr
 
-from cypool.env cimport Env, Rng, Rows, Slot
+from cypool.env cimport Env, Rows, Slot
+from cypool.random cimport Rng
 
-cdef extern from "cypool/classic_control.h" namespace "cypool" nogil:
+cdef extern from "cypool/envs/classic_control/fast.h" namespace "cypool" nogil:
     cdef cppclass Herd:              # the states of many environments of one game, side by side
         void reset(uint32_t place, const Rng* rng) noexcept
         void step(uint32_t place, const void* action, double* reward, uint8_t* terminated) noexcept
@@ -50,7 +51,7 @@ cdef class Fast(Env):
         # of its own, unless all turn out to be alike
         self.herd = self.herd_for(1)
 
-    cdef bint gather(self, list envs) except -1:
+    cdef bint prepare_pool(self, list envs) except -1:
         cdef Fast env
         cdef uint32_t k
         if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):

@@ -3,14 +3,15 @@ import numpy as np
 
 from cypool.arguments import check_choice, check_float
 from cypool.envs.classic_control.fast import FastMountainCar, FastMountainCarContinuous
-from cypool.envs.pictures import draw
+from cypool.envs.common.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
 
 from libc.math cimport cos
 from libc.stdint cimport int64_t
 
-from cypool.env cimport Env, Slot, uniform
+from cypool.env cimport Env, Slot
+from cypool.random cimport uniform
 
 cdef double LEFT = -1.2
 cdef double RIGHT = 0.6

@@ -5,12 +5,13 @@ import numpy as np
 
 from cypool.arguments import check_choice, check_float, check_int
 from cypool.envs.classic_control.fast import FastPendulum
-from cypool.envs.pictures import draw
+from cypool.envs.common.pictures import draw
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
 
-from cypool.env cimport Env, Slot, uniform
-from cypool.envs.numpy_math cimport remainder, sincos, square, squaref
+from cypool.env cimport Env, Slot
+from cypool.envs.common.numpy_math cimport remainder, sincos, square, squaref
+from cypool.random cimport uniform
 
 cdef double PI = math.pi
 cdef double MAX_SPEED = 8

@@ -6,7 +6,7 @@ its structs. It is loaded here, before any of them.
 import os
 from importlib.metadata import PackageNotFoundError, version
 
-# as in building/mujoco.py
+# as in build_tools/mujoco.py
 VERSION = "3.17.0"
 
 try:

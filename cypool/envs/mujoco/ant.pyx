@@ -8,7 +8,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.mujoco.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
-from cypool.envs.numpy_math cimport norm, sum_of_squares
+from cypool.envs.common.numpy_math cimport norm, sum_of_squares
 
 # where info has what
 cdef enum:

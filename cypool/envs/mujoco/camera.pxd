@@ -11,14 +11,14 @@ cdef class Camera:
     cdef mjvOption option
     cdef readonly bint sees_contacts     # what it shows lies in the arena
     cdef bint shadows
-    cdef object studio                   # None before the first picture
+    cdef object renderer                 # None before the first picture
     cdef mjvCamera view
-    cdef bint aimed                      # there was a first picture
+    cdef bint viewpoint_set              # there was a first picture
 
     cdef int set_up(self) except -1                                         # finds OpenGL, if that was not done
-    cdef int aim(self, const mjModel* model, const mjData* data) except -1 nogil    # before the first picture
+    cdef int set_viewpoint(self, const mjModel* model, const mjData* data) except -1 nogil    # before the first picture
     # writes uint8 (height, width, 3)
-    cdef int shoot(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil
+    cdef int render_into(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil
     cdef object save(self)
     cdef object checked(self, object state)          # what save gave, or raises
     cdef int load(self, object state) except -1

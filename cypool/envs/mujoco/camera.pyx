@@ -14,7 +14,7 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco cimport libmujoco
-from cypool.envs.mujoco.easels cimport Easels
+from cypool.envs.mujoco.gl_contexts cimport GlContextPool
 from cypool.envs.mujoco.gl cimport open_gl
 
 # of mjvCamera: least values of integers; None: a real number
@@ -22,7 +22,7 @@ SETTINGS = {"type": 0, "fixedcamid": -1, "trackbodyid": -1, "orthographic": 0, "
             "elevation": None}
 
 # those in use, by model and sizes
-_studios = weakref.WeakValueDictionary()
+_renderers = weakref.WeakValueDictionary()
 
 
 cdef dict check_camera(Model model, dict options, dict robots):
@@ -93,21 +93,21 @@ cdef dict _flags(options):
             for key, value in options.items()}
 
 
-cdef class _Studio:
+cdef class Renderer:
     """Draws environments of one model, in one size.
 
     Threads: any number; each has a context for the time of a picture.
     """
     cdef Model model
-    cdef unique_ptr[Easels] easels
+    cdef unique_ptr[GlContextPool] gl_contexts
     cdef object __weakref__
 
     def __init__(self, Model model, int width, int height, int max_geom):
         self.model = model
-        self.easels.reset(new Easels(model.mj, width, height, max_geom))
+        self.gl_contexts.reset(new GlContextPool(model.mj, width, height, max_geom))
 
 
-cdef _Studio _studio_of(Model model, int width, int height, int max_geom):
+cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
     """Returns the one for this model and size, which all environments share.
 
     Raises:
@@ -121,25 +121,25 @@ cdef _Studio _studio_of(Model model, int width, int height, int max_geom):
             "and Ubuntu: apt install libegl1 libgl1-mesa-dri (or libosmesa6); on Fedora: dnf install mesa-libEGL "
             "mesa-dri-drivers; the variable MUJOCO_GL (egl, osmesa) chooses one")
     key = id(model), width, height, max_geom
-    studio = _studios.get(key)
-    if studio is None:
-        studio = _studios[key] = _Studio(model, width, height, max_geom)
-    return studio
+    renderer = _renderers.get(key)
+    if renderer is None:
+        renderer = _renderers[key] = Renderer(model, width, height, max_geom)
+    return renderer
 
 
 def contexts():
     """Returns how many OpenGL contexts there are, of environments that nobody draws at the moment: for tests."""
-    cdef _Studio studio
+    cdef Renderer renderer
     total = 0
-    for studio in list(_studios.values()):
-        total += studio.easels.get().count()
+    for renderer in list(_renderers.values()):
+        total += renderer.gl_contexts.get().count()
     return total
 
 
 cdef class Camera:
-    """What an environment is seen through.
+    """The camera of an environment.
 
-    As Gymnasium's, a camera that is not the model's is aimed at the middle of what there is when the first picture is
+    As in Gymnasium, a camera that is not the model's looks at the median of all positions when the first picture is
     taken, and stays there.
 
     Args:
@@ -177,18 +177,18 @@ cdef class Camera:
         self.view.fixedcamid = fixed
 
     cdef int set_up(self) except -1:
-        if self.studio is None:
-            self.studio = _studio_of(self.loaded, self.width, self.height, self.max_geom)
+        if self.renderer is None:
+            self.renderer = _renderer_of(self.loaded, self.width, self.height, self.max_geom)
         return 0
 
-    cdef int aim(self, const mjModel* model, const mjData* data) except -1 nogil:
+    cdef int set_viewpoint(self, const mjModel* model, const mjData* data) except -1 nogil:
         cdef vector[double] places
         cdef size_t middle = model.ngeom // 2
         cdef int64_t k
         cdef int axis
-        if self.aimed:
+        if self.viewpoint_set:
             return 0
-        self.aimed = True
+        self.viewpoint_set = True
         if not self.has_distance:
             self.view.distance = model.stat.extent
         if self.has_lookat or model.ngeom == 0:
@@ -204,14 +204,14 @@ cdef class Camera:
                 self.view.lookat[axis] = (places[middle - 1] + places[middle]) / 2
         return 0
 
-    cdef int shoot(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil:
-        cdef Easels* easels = (<_Studio>self.studio).easels.get()
-        easels.draw(model, data, &self.view, &self.option, self.shadows, out)
+    cdef int render_into(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil:
+        cdef GlContextPool* gl_contexts = (<Renderer>self.renderer).gl_contexts.get()
+        gl_contexts.draw(model, data, &self.view, &self.option, self.shadows, out)
         return 0
 
     cdef object save(self):
         """Returns where the camera is, or None if that is not decided."""
-        return (tuple(self.view.lookat), self.view.distance) if self.aimed else None
+        return (tuple(self.view.lookat), self.view.distance) if self.viewpoint_set else None
 
     cdef object checked(self, object state):
         if state is None:
@@ -222,8 +222,8 @@ cdef class Camera:
         return check_state(lookat, float, float, float), check_float("distance", distance, -1e300, 1e300)
 
     cdef int load(self, object state) except -1:
-        self.aimed = state is not None
-        if self.aimed:
+        self.viewpoint_set = state is not None
+        if self.viewpoint_set:
             lookat, self.view.distance = state
             self.view.lookat = lookat
         return 0

@@ -5,14 +5,15 @@ from cypool.envs.mujoco.mujoco_env import MujocoEnv
 from cypool.spec import EnvSpec
 
 class HalfCheetah(MujocoEnv):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        xml_file: Any = 'half_cheetah.xml',
-        frame_skip: Any = 5,
-        forward_reward_weight: Any = 1.0,
-        ctrl_cost_weight: Any = 0.1,
-        reset_noise_scale: Any = 0.1,
-        exclude_current_positions_from_observation: Any = True,
+        xml_file: str = 'half_cheetah.xml',
+        frame_skip: int = 5,
+        forward_reward_weight: float = 1.0,
+        ctrl_cost_weight: float = 0.1,
+        reset_noise_scale: float = 0.1,
+        exclude_current_positions_from_observation: bool = True,
         **common: Any,
     ) -> EnvSpec: ...
 

@@ -6,7 +6,7 @@ from libc.string cimport memset
 from cypool.envs.mujoco.libmujoco cimport mjModel
 from cypool.envs.mujoco.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
-from cypool.envs.numpy_math cimport norm, sum, sum_of_squares
+from cypool.envs.common.numpy_math cimport norm, sum, sum_of_squares
 
 
 def camera_at(height):

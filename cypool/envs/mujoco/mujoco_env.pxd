@@ -3,6 +3,7 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
+from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.mujoco.camera cimport Camera
 from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco.model cimport Model
@@ -23,15 +24,11 @@ cdef class MujocoEnv(Env):
     cdef bint action_is_single           # float32, else float64
     # of the observation
     cdef size_t obs_size
-    cdef vector[double] frames           # the last ones, a ring; none if they are pictures
-    cdef int frame_stack
-    cdef int newest
+    cdef FrameStack frames               # the last ones; a picture that is not stacked is not kept
     cdef bint obs_is_single
     # of pictures
     cdef Camera camera
     cdef bint from_pixels
-    cdef size_t picture_size
-    cdef vector[unsigned char] pictures  # the last ones, the ring of observations; none if there is no stack
     # of info
     cdef vector[int] info_types          # NumPy's number of each array's type
     cdef vector[int] info_sizes
@@ -53,13 +50,9 @@ cdef class MujocoEnv(Env):
     cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
 
     # its own
-    cdef double* _frame(self, int k) noexcept nogil
-    cdef unsigned char* _picture(self, int k) noexcept nogil
     cdef int _push(self) except -1 nogil
     cdef void _clear_info(self) noexcept nogil
-    cdef void _fill(self) noexcept nogil
-    cdef int _observe_pictures(self, unsigned char* place) except -1 nogil
-    cdef void _tell(self, const Slot* out) noexcept nogil
+    cdef void _write_infos(self, const Slot* out) noexcept nogil
     cdef int _vary(self, object values) except -1
 
 

@@ -15,21 +15,22 @@ def describe_robot(
     ) -> Any: ...
 
 class MujocoEnv(Env):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        obs_dtype: Any = 'float64',
-        action_dtype: Any = 'float32',
-        frame_stack: Any = 1,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
         randomize: Any = None,
-        from_pixels: Any = False,
-        width: Any = 480,
-        height: Any = 480,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
         camera_id: Any = None,
         camera_name: Any = None,
         default_camera_config: Any = None,
-        max_geom: Any = 1000,
+        max_geom: int = 1000,
         visual_options: Any = None,
-        shadows: Any = True,
+        shadows: bool = True,
     ) -> EnvSpec: ...
     @property
     def loaded(self) -> Any: ...

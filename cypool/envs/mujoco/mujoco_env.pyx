@@ -13,14 +13,14 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from cypool.env cimport Slot
-from cypool.env cimport normal as draw_normal
-from cypool.env cimport uniform as draw_uniform
 from cypool.envs.mujoco cimport guard, libmujoco, saved
 from cypool.envs.mujoco.camera cimport Camera, check_camera
 from cypool.envs.mujoco.model cimport Model, load_model
 from cypool.envs.mujoco.variation cimport Variation, check_randomize
+from cypool.random cimport normal as draw_normal
+from cypool.random cimport uniform as draw_uniform
 
-from cypool.envs.numpy_math cimport sum_of_squares
+from cypool.envs.common.numpy_math cimport sum_of_squares
 
 if libmujoco.mj_version() != libmujoco.mjVERSION_HEADER:
     raise ImportError(f"MuJoCo's environments are built for version {libmujoco.mjVERSION_HEADER} of its library, found "
@@ -164,7 +164,7 @@ cdef class MujocoEnv(Env):
         self.model = self.loaded.mj
         if options["randomize"] is not None:
             self.variation = Variation(self.loaded, options["randomize"])
-            self.model = self.variation.model.get().view()
+            self.model = self.variation.view()
         self.camera = Camera(self.loaded, options)
         self.data = guard.make_data(self.model, self.camera.sees_contacts)
         self.frame_skip = options["frame_skip"]
@@ -173,15 +173,16 @@ cdef class MujocoEnv(Env):
         self.init_qvel.assign(self.data.qvel, self.data.qvel + self.model.nv)
         self.action_is_single = spec.action.dtype == np.float32
         self.obs_is_single = spec.observation.dtype == np.float32
-        self.frame_stack = options["frame_stack"]
+        num_frames, frame_bytes = options["frame_stack"], 0
         self.from_pixels = options["from_pixels"]
         if self.from_pixels:
-            self.picture_size = 3 * self.camera.height * self.camera.width
-            self.pictures.resize(self.frame_stack * self.picture_size if self.frame_stack > 1 else 0)
+            if num_frames > 1:
+                frame_bytes = 3 * self.camera.height * self.camera.width
             self.camera.set_up()
         else:
             *_, self.obs_size = spec.observation.shape
-            self.frames.resize(self.frame_stack * self.obs_size)
+            frame_bytes = self.obs_size * sizeof(double)
+        self.frames = FrameStack(num_frames, frame_bytes)
         for array in spec.info.values():
             self.info_types.push_back(array.dtype.num)
             self.info_sizes.push_back(array.low.size)
@@ -212,9 +213,9 @@ cdef class MujocoEnv(Env):
         self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
         self.reset_info()
         if self.from_pixels:
-            self.camera.aim(self.model, self.data)
+            self.camera.set_viewpoint(self.model, self.data)
         self._push()
-        self._fill()
+        self.frames.fill(0)
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
@@ -258,31 +259,14 @@ cdef class MujocoEnv(Env):
         for k in range(n):
             out[k] = initial[k] + scale * self.normal()
 
-    cdef double* _frame(self, int k) noexcept nogil:
-        return self.frames.data() + k * self.obs_size
-
-    cdef unsigned char* _picture(self, int k) noexcept nogil:
-        return self.pictures.data() + k * self.picture_size
-
     cdef int _push(self) except -1 nogil:
         """Puts the observation behind the others."""
-        self.newest = (self.newest + 1) % self.frame_stack
+        cdef void* frame = self.frames.push()
         if not self.from_pixels:
-            self.get_obs(self._frame(self.newest))
-        elif self.frame_stack > 1:
-            self.camera.shoot(self.model, self.data, self._picture(self.newest))
+            self.get_obs(<double*>frame)
+        elif self.frames.num_frames > 1:
+            self.camera.render_into(self.model, self.data, <unsigned char*>frame)
         return 0
-
-    cdef void _fill(self) noexcept nogil:
-        """Makes all observations the newest one."""
-        cdef int k
-        for k in range(self.frame_stack):
-            if k == self.newest:
-                continue
-            if self.from_pixels:
-                memcpy(self._picture(k), self._picture(self.newest), self.picture_size)
-            else:
-                memcpy(self._frame(k), self._frame(self.newest), self.obs_size * sizeof(double))
 
     cdef void _clear_info(self) noexcept nogil:
         cdef size_t k
@@ -294,38 +278,28 @@ cdef class MujocoEnv(Env):
         cdef const double* frame
         cdef size_t i
         cdef int k
-        self._tell(out)
-        if self.from_pixels:
-            return self._observe_pictures(<unsigned char*>place)
-        for k in range(1, self.frame_stack + 1):
-            frame = self._frame((self.newest + k) % self.frame_stack)
-            if self.obs_is_single:
-                for i in range(self.obs_size):
-                    (<float*>place)[i] = <float>frame[i]
-                place = <float*>place + self.obs_size
-            else:
-                memcpy(place, frame, self.obs_size * sizeof(double))
-                place = <double*>place + self.obs_size
-        return 0
-
-    cdef int _observe_pictures(self, unsigned char* place) except -1 nogil:
-        cdef int k
-        if self.frame_stack == 1:
-            return self.camera.shoot(self.model, self.data, place)
-        for k in range(1, self.frame_stack + 1):
-            memcpy(place, self._picture((self.newest + k) % self.frame_stack), self.picture_size)
-            place += self.picture_size
+        self._write_infos(out)
+        if self.from_pixels and self.frames.num_frames == 1:
+            return self.camera.render_into(self.model, self.data, <unsigned char*>place)
+        if self.from_pixels or not self.obs_is_single:
+            self.frames.write(0, place)
+            return 0
+        for k in range(self.frames.num_frames):
+            frame = <const double*>self.frames.frame(0, k)
+            for i in range(self.obs_size):
+                (<float*>place)[i] = <float>frame[i]
+            place = <float*>place + self.obs_size
         return 0
 
     cdef object render(self):
         cdef unsigned char[:, :, ::1] picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
         self.camera.set_up()
-        self.camera.aim(self.model, self.data)
+        self.camera.set_viewpoint(self.model, self.data)
         with nogil:
-            self.camera.shoot(self.model, self.data, &picture[0, 0, 0])
+            self.camera.render_into(self.model, self.data, &picture[0, 0, 0])
         return picture.base
 
-    cdef void _tell(self, const Slot* out) noexcept nogil:
+    cdef void _write_infos(self, const Slot* out) noexcept nogil:
         """Writes the arrays of info, each in its type."""
         cdef const double* value = self.info.data()
         cdef size_t column
@@ -350,12 +324,10 @@ cdef class MujocoEnv(Env):
             raise NotImplementedError("save: the contacts that visual_options has drawn are not in a state")
         # all that MuJoCo computed, not only its state: rewards and pictures go by positions from before the last step
         computed = (<char*>d.buffer)[:d.nbuffer]
-        frames = (<char*>self.frames.data())[:self.frames.size() * sizeof(double)]
-        pictures = (<char*>self.pictures.data())[:self.pictures.size()]
         drawn = None if self.variation is None else self.variation.drawn
         awake = d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake
-        packed = zlib.compress(computed + frames + pictures, 1)
-        return (packed, d.time, awake, self.newest, tuple(self.info), drawn, self.camera.save(),
+        packed = zlib.compress(computed + self.frames.save(), 1)
+        return (packed, d.time, awake, self.frames.newest, tuple(self.info), drawn, self.camera.save(),
                 libmujoco.mjVERSION_HEADER)
 
     cdef int load(self, object state) except -1:
@@ -363,8 +335,7 @@ cdef class MujocoEnv(Env):
         cdef const mjModel* m = self.model
         cdef vector[double] told
         cdef bytes unpacked
-        cdef size_t frames_size = self.frames.size() * sizeof(double)
-        cdef int64_t size = d.nbuffer + <int64_t>(frames_size + self.pictures.size())
+        cdef int64_t size = d.nbuffer + <int64_t>self.frames.frames.size()
         # first all that may fail
         if m.nplugin > 0:
             raise NotImplementedError(f"load: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
@@ -374,7 +345,8 @@ cdef class MujocoEnv(Env):
         if type(numbers) is not tuple or any(type(number) is not float for number in numbers):
             raise TypeError(f"expected numbers of info, got {shown(numbers)}")
         told = numbers
-        time, newest, version = check_state((time, newest, version), float, (0, self.frame_stack - 1), (0, 2**31 - 1))
+        time, newest, version = check_state(
+            (time, newest, version), float, (0, self.frames.num_frames - 1), (0, 2**31 - 1))
         if told.size() != self.info.size():
             raise ValueError(f"expected {self.info.size()} numbers of info, got {told.size()}")
         if version != libmujoco.mjVERSION_HEADER:
@@ -392,12 +364,10 @@ cdef class MujocoEnv(Env):
         if self.variation is not None:
             self._vary(values)
         memcpy(d.buffer, <const char*>unpacked, d.nbuffer)
-        memcpy(self.frames.data(), <const char*>unpacked + d.nbuffer, frames_size)
-        memcpy(self.pictures.data(), <const char*>unpacked + d.nbuffer + frames_size, self.pictures.size())
+        self.frames.load(unpacked[d.nbuffer:], newest)
         self.camera.load(view)
         d.time = time
         d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
-        self.newest = newest
         self.info = told
         return 0
 

@@ -4,42 +4,46 @@ from typing import Any
 from cypool.envs.mujoco.mujoco_env import MujocoEnv
 from cypool.spec import EnvSpec
 
-INFO: dict
+INFO: dict[Any, Any]
 
 def describe_double(options: Any, seen_forces: Any, common: Any, camera: Any = None) -> Any: ...
 
 class InvertedDoublePendulum(_DoublePendulum):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        xml_file: Any = 'inverted_double_pendulum.xml',
-        frame_skip: Any = 5,
-        healthy_reward: Any = 10.0,
-        reset_noise_scale: Any = 0.1,
+        xml_file: str = 'inverted_double_pendulum.xml',
+        frame_skip: int = 5,
+        healthy_reward: float = 10.0,
+        reset_noise_scale: float = 0.1,
         **common: Any,
     ) -> EnvSpec: ...
 
 class InvertedDoublePendulumV4(_DoublePendulum):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        xml_file: Any = 'inverted_double_pendulum.xml',
-        frame_skip: Any = 5,
+        xml_file: str = 'inverted_double_pendulum.xml',
+        frame_skip: int = 5,
         **common: Any,
     ) -> EnvSpec: ...
 
 class InvertedPendulum(_InvertedPendulum):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        xml_file: Any = 'inverted_pendulum.xml',
-        frame_skip: Any = 2,
-        reset_noise_scale: Any = 0.01,
+        xml_file: str = 'inverted_pendulum.xml',
+        frame_skip: int = 2,
+        reset_noise_scale: float = 0.01,
         **common: Any,
     ) -> EnvSpec: ...
 
 class InvertedPendulumV4(_InvertedPendulum):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        xml_file: Any = 'inverted_pendulum.xml',
-        frame_skip: Any = 2,
+        xml_file: str = 'inverted_pendulum.xml',
+        frame_skip: int = 2,
         **common: Any,
     ) -> EnvSpec: ...
 

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
-from cypool.envs.numpy_math cimport cos, sin, square
+from cypool.envs.common.numpy_math cimport cos, sin, square
 
 
 cdef class _InvertedPendulum(MujocoEnv):

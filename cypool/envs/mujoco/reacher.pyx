@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 from cypool.envs.mujoco.model cimport Model, load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
-from cypool.envs.numpy_math cimport cos, norm, sin
+from cypool.envs.common.numpy_math cimport cos, norm, sin
 
 
 cdef class _Arm(MujocoEnv):

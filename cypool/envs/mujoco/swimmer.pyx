@@ -5,7 +5,7 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from cypool.envs.mujoco.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
-from cypool.envs.numpy_math cimport norm
+from cypool.envs.common.numpy_math cimport norm
 
 # where info has what
 cdef enum:

@@ -1,11 +1,10 @@
 """Domain randomization: a model that is another one in each episode."""
-from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cypool.env cimport Rng
 from cypool.envs.mujoco.fields cimport Field, VariedModel
-from cypool.envs.mujoco.libmujoco cimport mjData
+from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco.model cimport Model
+from cypool.random cimport Rng
 
 
 cdef enum Operation:
@@ -23,15 +22,16 @@ cdef struct Part:
 
 cdef class Variation:
     cdef Model loaded
-    cdef unique_ptr[VariedModel] model
-    cdef vector[Field] fields            # those that vary
+    cdef VariedModel* model              # owned
+    cdef vector[Field]* fields           # those that vary; owned
     cdef vector[Part] parts
     cdef readonly vector[double] drawn   # for each number that varies, part after part
     cdef bint derives                    # whether MuJoCo has to compute other fields from these
 
-    cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil     # another model; data is overwritten
+    cdef const mjModel* view(self) noexcept nogil     # the model, of which `draw` changes the numbers
+    cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil  # another model; data is overwritten
     cdef object checked(self, object values)          # what `drawn` is in a saved state, or raises
-    cdef int apply(self, mjData* data) except -1 nogil                    # the model of what is drawn
+    cdef int apply(self, mjData* data) except -1 nogil  # the model of what is drawn
 
 
 cdef object check_randomize(Model model, object randomize)   # returns it, or raises

@@ -1,9 +1,10 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-OBJECTS: dict
-OPERATIONS: dict
+OBJECTS: dict[Any, Any]
+OPERATIONS: dict[Any, Any]
 
 class Variation:
+    def __init__(self, loaded: Any, randomize: dict[Any, Any]) -> None: ...
     @property
     def drawn(self) -> Any: ...

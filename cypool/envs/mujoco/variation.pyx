@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from cypool.arguments import check_choice, check_float, shown
 from cypool.state import check_state
 
-from cypool.env cimport uniform
 from cypool.envs.mujoco cimport libmujoco
 from cypool.envs.mujoco.fields cimport fields_of
+from cypool.random cimport uniform
+
+cdef extern from "cypool/envs/mujoco/fields.h":
+    pass
 
 OPERATIONS = {"scale": SCALE, "add": ADD, "set": SET}
 
@@ -54,12 +57,19 @@ cdef class Variation:
     Threads: any, one at a time.
     """
 
+    def __cinit__(self, Model loaded not None, dict randomize):
+        self.loaded = loaded
+        self.model = new VariedModel(loaded.mj)
+        self.fields = new vector[Field]()
+
+    def __dealloc__(self):
+        del self.model
+        del self.fields
+
     def __init__(self, Model loaded, dict randomize):
         cdef vector[Field] fields = fields_of(loaded.mj)
         cdef Part part
         cdef size_t k
-        self.loaded = loaded
-        self.model.reset(new VariedModel(loaded.mj))
         for key, (operation, low, high) in randomize.items():
             name, _, owner = key.partition(":")
             for k in range(fields.size()):
@@ -71,21 +81,21 @@ cdef class Variation:
                 raise ValueError("randomize: expected a field of real numbers, but not the time step, got "
                                  f"{shown(name)}")
             first, end = self._rows(name, owner, fields[k].rows)
-            part.field = self.fields.size()
+            part.field = self.fields[0].size()
             part.begin, part.end = first * fields[k].columns, end * fields[k].columns
             part.operation, part.low, part.high = OPERATIONS[operation], low, high
             if part.begin == part.end:
                 raise ValueError(f"randomize: {loaded.path} has nothing with a {name!r}")
-            self.fields.push_back(fields[k])
+            self.fields[0].push_back(fields[k])
             self.parts.push_back(part)
-            self.model.get().own(fields[k])
+            self.model.own(fields[k])
             self.derives |= fields[k].is_source
             self.drawn.resize(self.drawn.size() + part.end - part.begin)
         if self.derives:
             for k in range(fields.size()):
                 if fields[k].is_derived:
-                    self.model.get().own(fields[k])
-        self.model.get().restore()
+                    self.model.own(fields[k])
+        self.model.restore()
 
     def _rows(self, name, owner, rows):
         """Returns the rows of a field, from and to, that an object has, or all if it is called ""."""
@@ -101,6 +111,9 @@ cdef class Variation:
             raise ValueError(f"randomize: expected the name of a {name.partition('_')[0]} of {self.loaded.path}, got "
                              f"{shown(owner)}")
         return found, found + 1
+
+    cdef const mjModel* view(self) noexcept nogil:
+        return self.model.view()
 
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil:
         cdef Part* part
@@ -121,18 +134,18 @@ cdef class Variation:
         cdef Field* field
         cdef size_t p, k, n = 0
         cdef double value
-        self.model.get().restore()
+        self.model.restore()
         for p in range(self.parts.size()):
             part = &self.parts[p]
-            field = &self.fields[part.field]
+            field = &self.fields[0][part.field]
             for k in range(part.begin, part.end):
                 value = self.drawn[n]
                 if part.operation == SCALE:
-                    value *= self.model.get().get(field[0], k)
+                    value *= self.model.get(field[0], k)
                 elif part.operation == ADD:
-                    value += self.model.get().get(field[0], k)
-                self.model.get().set(field[0], k, value)
+                    value += self.model.get(field[0], k)
+                self.model.set(field[0], k, value)
                 n += 1
         if self.derives:
-            self.model.get().derive(data)
+            self.model.derive(data)
         return 0

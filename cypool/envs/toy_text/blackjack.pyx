@@ -1,12 +1,13 @@
 """Blackjack."""
 from cypool.arguments import check_bool
-from cypool.envs.pictures import draw
+from cypool.envs.common.pictures import draw
 from cypool.spec import Discrete, EnvSpec
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
-from cypool.env cimport Env, Rng, Slot, integers
+from cypool.env cimport Env, Slot
+from cypool.random cimport Rng, integers
 
 SUITS = "CDHS"
 FACES = "JQK"

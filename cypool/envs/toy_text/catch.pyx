@@ -8,7 +8,8 @@ from cypool.state import check_state
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-from cypool.env cimport Env, Slot, integers
+from cypool.env cimport Env, Slot
+from cypool.random cimport integers
 
 cdef enum:
     PIXELS = 16                          # a side of one square, drawn

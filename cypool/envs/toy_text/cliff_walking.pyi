@@ -6,11 +6,12 @@ from cypool.spec import EnvSpec
 
 GOAL: int
 HEIGHT: int
-INFO: dict
-MOVES: tuple
+INFO: dict[Any, Any]
+MOVES: tuple[Any, ...]
 START: int
 WIDTH: int
 
 class CliffWalking(Tabular):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(is_slippery: Any = False) -> EnvSpec: ...
+    def describe(is_slippery: bool = False) -> EnvSpec: ...

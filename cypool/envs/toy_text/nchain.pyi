@@ -5,5 +5,11 @@ from cypool.env import Env
 from cypool.spec import EnvSpec
 
 class NChain(Env):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(n: Any = 5, slip: Any = 0.2, small: Any = 2.0, large: Any = 10.0) -> EnvSpec: ...
+    def describe(
+        n: int = 5,
+        slip: float = 0.2,
+        small: float = 2.0,
+        large: float = 10.0,
+    ) -> EnvSpec: ...

@@ -9,7 +9,8 @@ from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
-from cypool.env cimport Env, Slot, uniform
+from cypool.env cimport Env, Slot
+from cypool.random cimport uniform
 
 cdef enum:
     PIXELS = 16                          # a side of one state, drawn

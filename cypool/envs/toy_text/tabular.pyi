@@ -1,8 +1,11 @@
 # by .ci/stubs: not to be edited
+from typing import Any
+
 from cypool.env import Env
 
-INFO: dict
+INFO: dict[Any, Any]
 
-class Table: ...
+class Table:
+    def __init__(self, transitions: Any, start: Any) -> None: ...
 
 class Tabular(Env): ...

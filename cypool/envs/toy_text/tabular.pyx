@@ -6,7 +6,8 @@ from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
-from cypool.env cimport Env, Slot, categorical
+from cypool.env cimport Env, Slot
+from cypool.random cimport categorical
 
 INFO = {"prob": Array((), np.float64, 0, 1)}
 

@@ -6,21 +6,22 @@ from cypool.spec import EnvSpec
 
 DROPOFF: int
 EAST: int
-INFO: dict
+INFO: dict[Any, Any]
 NORTH: int
 PICKUP: int
-SIDES: tuple
+SIDES: tuple[Any, ...]
 SIZE: int
 SOUTH: int
-STANDS: tuple
-WALLS: set
+STANDS: tuple[Any, ...]
+WALLS: set[Any]
 WEST: int
 
 class Taxi(Tabular):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
-        is_rainy: Any = False,
-        fickle_passenger: Any = False,
-        rainy_probability: Any = 0.8,
-        fickle_probability: Any = 0.3,
+        is_rainy: bool = False,
+        fickle_passenger: bool = False,
+        rainy_probability: float = 0.8,
+        fickle_probability: float = 0.3,
     ) -> EnvSpec: ...

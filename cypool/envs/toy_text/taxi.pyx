@@ -4,7 +4,7 @@ import functools
 import numpy as np
 
 from cypool.arguments import check_bool, check_float
-from cypool.envs.pictures import draw
+from cypool.envs.common.pictures import draw
 from cypool.envs.toy_text.tabular import INFO, Table
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
@@ -12,8 +12,9 @@ from cypool.state import check_state
 from libc.stdint cimport int8_t, int64_t
 from libc.string cimport memcpy
 
-from cypool.env cimport Slot, integers, uniform
+from cypool.env cimport Slot
 from cypool.envs.toy_text.tabular cimport Tabular
+from cypool.random cimport integers, uniform
 
 SIZE = 5
 # red, green, yellow, blue: where passengers are and want to go; 4 is in the taxi

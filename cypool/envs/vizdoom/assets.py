@@ -1,4 +1,6 @@
 """Engine, game data and scenarios, which come with the installed vizdoom; and the folder that engines run in."""
+from __future__ import annotations
+
 import atexit
 import fcntl
 import functools
@@ -11,8 +13,12 @@ import tempfile
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from cypool.arguments import check_path, shown
+
+if TYPE_CHECKING:
+    from cypool.typing import Pathlike
 
 # what the library is compiled from; another engine does not understand it
 VERSION = "1.3.2"
@@ -22,14 +28,14 @@ NEEDED = f"ViZDoom's environments need its engine: pip install vizdoom=={VERSION
 PREFIX = "cypool-doom-"
 ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads besides WADs
 KINDS = ("ViZDoomMQDoom", "ViZDoomMQCtr", "ViZDoomSM")
-_own = {}
+_own: dict[int, Any] = {}
 
 # called before the folder of this process is removed: they end its engines, which would write to the folder meanwhile
-before_leaving = []
+before_leaving: list[Any] = []
 
 
 @functools.cache
-def package():
+def package() -> Path:
     """Returns the folder of the installed vizdoom, which is found without importing it.
 
     Raises:
@@ -52,7 +58,7 @@ def package():
     return folder
 
 
-def find_config(name, path):
+def find_config(name: str, path: Pathlike) -> Any:
     """Returns the path of a scenario's config.
 
     Args:
@@ -76,7 +82,7 @@ def find_config(name, path):
     raise ValueError(f"{name}: expected a file, or the name of a scenario in {scenarios}, got {shown(path)}")
 
 
-def find_data(name, path):
+def find_data(name: str, path: Pathlike) -> Any:
     """Returns the absolute path of a WAD; a name alone is looked for where vizdoom keeps its own, too.
 
     Raises:
@@ -91,7 +97,7 @@ def find_data(name, path):
                      f"free: get them elsewhere)")
 
 
-def lumps_of(name, path):
+def lumps_of(name: str, path: Pathlike) -> Any:
     """Returns the names of all that is in a WAD; None for an archive, with folders and whatever.
 
     Raises:
@@ -109,14 +115,14 @@ def lumps_of(name, path):
     return {directory[k + 8:k + 16].rstrip(b"\0").upper() for k in range(0, len(directory), 16)}
 
 
-def check_map(name, value, files):
+def check_map(name: str, value: Any, files: Any) -> None:
     """Raises a ValueError if a map is in none of some WADs, {argument: path}; the engine would look for it for ever."""
     lumps = [lumps_of(argument, path) for argument, path in files.items()]
     if None not in lumps and value.upper().encode() not in set().union(*lumps):
         raise ValueError(f"{name}: expected a map in {' or '.join(files.values())}, got {shown(value)}")
 
 
-def record_into(folder):
+def record_into(folder: Any) -> str:
     """Makes a folder of recordings; returns a short name for it, which engines know: commands to them are short.
 
     Raises:
@@ -127,13 +133,13 @@ def record_into(folder):
     except OSError as error:
         raise ValueError(f"lmp_save_dir: expected a folder, or where to make one, got {shown(folder)}: "
                          f"{error}") from error
-    own, _ = workshop()
+    own, _ = engine_dir()
     name = f"lmp{len(os.listdir(own))}"
     os.symlink(os.path.abspath(folder), os.path.join(own, name))
     return name
 
 
-def default_iwad():
+def default_iwad() -> str:
     """Returns the path of the game data that vizdoom chooses by itself: Doom 2 if there is one, else Freedoom."""
     for name in ("doom2.wad", "freedoom2.wad"):
         for folder in (Path(), package()):
@@ -142,7 +148,7 @@ def default_iwad():
     raise ImportError(f"{NEEDED}; there is no freedoom2.wad in {package()}: install it again")
 
 
-def workshop():
+def engine_dir() -> tuple[str, Any]:
     """Returns the folder that engines of this process run in, and the handle of its list of names.
 
     The first call removes what processes that were killed have left behind.
@@ -161,10 +167,11 @@ def workshop():
         if multiprocessing.parent_process() is not None:
             # such a process may end without `atexit`
             multiprocessing.util.Finalize(None, _leave, exitpriority=0)
-    return _own[pid]
+    result: tuple[str, Any] = _own[pid]
+    return result
 
 
-def _list_in(folder):
+def _list_in(folder: Any) -> Any:
     """Makes the list of names in a new folder; returns its handle, with the lock that says that this process lives."""
     # it has another name until it is locked: other processes remove the folder of a list that nobody holds
     new = os.path.join(folder, "new")
@@ -178,7 +185,7 @@ def _list_in(folder):
     return handle
 
 
-def sweep():
+def sweep() -> None:
     """Removes folders, and with them shared memory, of processes of this user that live no more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         # another user's, or another process removes it at this moment
@@ -193,7 +200,7 @@ def sweep():
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _open_list(folder):
+def _open_list(folder: Any) -> Any:
     """Opens the list of names in a folder.
 
     Anybody may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does
@@ -214,12 +221,12 @@ def _open_list(folder):
         raise
 
 
-def _is_own(facts, kind):
+def _is_own(facts: os.stat_result, kind: Any) -> bool:
     return facts.st_uid == os.getuid() and kind(facts.st_mode)
 
 
 @atexit.register
-def _leave():
+def _leave() -> None:
     # the folder of a process that this one was forked from stays
     if os.getpid() in _own:
         for end in before_leaving:

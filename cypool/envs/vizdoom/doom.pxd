@@ -41,7 +41,7 @@ cdef class Doom(Env):
     # has `values` pressed for `frame_skip` tics; False if an engine failed, which truncates the episode
     cdef bint play(self) noexcept nogil
     # infos that both interfaces have, the last ones
-    cdef void tell(self, const Slot* out, size_t first) noexcept nogil
+    cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil
 
     # of the match: engines are there; the episode has ended, there is nothing to see; by the game's own time limit
     cdef bint running(self) noexcept nogil

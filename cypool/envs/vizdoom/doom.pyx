@@ -75,7 +75,7 @@ cdef class Doom(Env):
         """Makes the match; `text` are lines that follow the config's, `arguments` those of each player's engine."""
         cdef library.Settings settings
         options = spec.options
-        folder, names = assets.workshop()
+        folder, names = assets.engine_dir()
         self.config = read_config(config_path, text)
         settings.config_path = os.fsencode(config_path)
         settings.config = text.encode()
@@ -144,7 +144,7 @@ cdef class Doom(Env):
                  "ABGR32": (3, 2, 1)}.get(config.format, (0, 1, 2))
         return np.ascontiguousarray(pixels[:, :, list(order)])
 
-    cdef void tell(self, const Slot* out, size_t first) noexcept nogil:
+    cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil:
         cdef bint running = self.running()
         cdef size_t k
         (<uint8_t*>out.info[first])[0] = self.restarted

@@ -1,4 +1,8 @@
 """Options that both interfaces have, and what an engine is told of them."""
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from cypool.arguments import check_bool, check_float, check_int, shown
@@ -9,7 +13,7 @@ MAX_SEED = 2**32 - 1             # what the game takes
 MAX_PLAYERS = 16                 # of a match
 
 
-def lines_of(config):
+def lines_of(config: Any) -> str:
     """Returns a dict of config keys and values as lines of a config."""
     lines = []
     for key, value in config.items():
@@ -21,7 +25,7 @@ def lines_of(config):
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def check_text(name, value):
+def check_text(name: str, value: Any) -> str:
     """Returns `value` if it is a string, else raises a TypeError."""
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected a str, got {shown(value)}")
@@ -31,7 +35,7 @@ def check_text(name, value):
     return str(value)
 
 
-def player_arguments(num_players, num_bots, game_args):
+def player_arguments(num_players: int, num_bots: int, game_args: str) -> list[str]:
     """Returns the arguments of each player's engine, besides those of the config."""
     bots = f" +viz_bots_path {assets.package() / 'bots.cfg'}" if num_bots > 0 else ""
     if num_players == 1:
@@ -43,8 +47,9 @@ def player_arguments(num_players, num_bots, game_args):
         *(f"-join 127.0.0.1 +name Player{k}{common} {game_args}" for k in range(1, num_players))]
 
 
-def common_options(facts, wad_path, iwad_path, frame_skip, game_args, num_players, num_bots, engine_timeout,
-                   engine_pid, map_option="doom_map"):
+def common_options(facts: Any, wad_path: Any, iwad_path: Any, frame_skip: int, game_args: str, num_players: int,
+                   num_bots: int, engine_timeout: float, engine_pid: Any,
+                   map_option: str = "doom_map") -> dict[str, Any]:
     """Checks the options that both interfaces have, and finds the files; returns them as they are to be kept."""
     # the library's own way to find them depends on where its code is
     wad = _find("wad_path", wad_path, facts.wad) or ""
@@ -62,15 +67,15 @@ def common_options(facts, wad_path, iwad_path, frame_skip, game_args, num_player
     }
 
 
-def _find(name, path, otherwise):
+def _find(name: str, path: Any, otherwise: Any) -> Any:
     """Returns the WAD that an option names, or else the config; None if neither does."""
     if path is None or (isinstance(path, str) and not path):
         path = otherwise
     return None if isinstance(path, str) and not path else assets.find_data(name, path)
 
 
-def common_info(options):
-    """Describes the infos that both interfaces have; `Doom.tell` writes them in this order."""
+def common_info(options: dict[str, Any]) -> dict[str, Any]:
+    """Describes the infos that both interfaces have; `Doom.write_infos` writes them in this order."""
     lead = (options["num_players"],) if options["num_players"] > 1 else ()
     info = {"engine_restarted": Array((), np.bool_)}
     if lead:

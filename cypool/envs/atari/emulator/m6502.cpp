@@ -16,7 +16,7 @@
 //   date whenever a device is called.
 // - A device may stop the processor, waste cycles, or exchange pages under the running program.
 // - A frame ends after a number of instructions too, so what is skipped has to be counted.
-// - gcc must not vectorize this file (building/ale.py).
+// - gcc must not vectorize this file (build_tools/ale.py).
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -42,15 +42,14 @@ using ale::stella::TIA;
 using Page = System::PageAccess;
 
 // an explicit instantiation may name what is private: so members of ALE's classes are reached as its headers are
-template <class Name, auto pointer>
-struct Expose {
+template <class Name, auto pointer> struct Expose {
     friend auto& expose(Name, typename Name::Owner& owner) { return owner.*pointer; }
 };
-#define EXPOSE(Name, Class, member)                \
-    struct Name {                                  \
-        using Owner = Class;                       \
-        friend auto& expose(Name, Owner& owner);   \
-    };                                             \
+#define EXPOSE(Name, Class, member)              \
+    struct Name {                                \
+        using Owner = Class;                     \
+        friend auto& expose(Name, Owner& owner); \
+    };                                           \
     template struct Expose<Name, &Class::member>;
 EXPOSE(Cycles, System, myCycles)
 EXPOSE(Bus, System, myDataBusState)
@@ -64,17 +63,17 @@ EXPOSE(BanksByAddress, CartridgeFE, myImage)
 struct Board {
     static constexpr unsigned kAddresses = 0x1fff, kPageSize = 64, kNumPages = 128;
 
-    const Page* pages;      // 128 of 64 bytes
-    uint8_t* ram;           // its 128 bytes are at 0x80 of the zero page, and again at 0x80 of the stack
+    const Page* pages;  // 128 of 64 bytes
+    uint8_t* ram;       // its 128 bytes are at 0x80 of the zero page, and again at 0x80 of the stack
     uint32_t& cycles;
     uint8_t& bus;
     bool& last_was_read;
     const uint8_t& status;  // not 0: the processor has to stop
     TIA* video;             // null if another device is in its place
     M6532& timer;
-    const uint8_t* program; // of a cartridge that shows one of two banks according to the address; else null
+    const uint8_t* program;  // of a cartridge that shows one of two banks according to the address; else null
     const int& page_changes;
-    int pages_seen;         // the number of changes when the window was found
+    int pages_seen;  // the number of changes when the window was found
 
     // the window, in our memory: opcodes at start <= at < end have their operands there too. Addresses are numbers, as
     // the program may leave it; the program counter is `at` less `origin`
@@ -148,12 +147,12 @@ struct Board {
         unsigned until;  // for so many intervals the branch is taken
         if (load && !(address & 1)) {
             switch (loop[3]) {
-                case 0xd0: until = set ? set - 1 : 0; break;                                // while not 0
-                case 0x30: until = set > 128 ? set - 128 : 0; break;                        // while negative
-                case 0x10: until = set - 1 - (delta >> shift) < 128 ? set : 0; break;       // while not negative
+                case 0xd0: until = set ? set - 1 : 0; break;                           // while not 0
+                case 0x30: until = set > 128 ? set - 128 : 0; break;                   // while negative
+                case 0x10: until = set - 1 - (delta >> shift) < 128 ? set : 0; break;  // while not negative
                 default: return 0;
             }
-        } else if (opcode == 0x2c && (address & 1) && loop[3] == 0x10) {                    // while not below 0
+        } else if (opcode == 0x2c && (address & 1) && loop[3] == 0x10) {  // while not below 0
             until = set;
         } else {
             return 0;
@@ -166,9 +165,15 @@ struct Board {
 };
 
 // addresses: of the zero page, of the stack (its low byte), any
-struct Zero { unsigned at; };
-struct Stack { unsigned at; };
-struct Any { unsigned at; };
+struct Zero {
+    unsigned at;
+};
+struct Stack {
+    unsigned at;
+};
+struct Any {
+    unsigned at;
+};
 
 // a byte between its two notations. ALE has a table for each, side by side: below the second it reads the first
 constexpr unsigned binary_of(unsigned bcd) { return (bcd >> 4) * 10 + (bcd & 15); }
@@ -180,11 +185,11 @@ constexpr unsigned bcd_of(int value) {
 
 struct Registers {
     unsigned pc, a, x, y, sp, opcode;
-    unsigned nz;                // N: bit 7 or 15 is set; Z: the low 8 bits are 0
-    unsigned v, b, d, i, c;     // 0 or 1
-    unsigned bus;               // the byte that was on the data bus last
+    unsigned nz;             // N: bit 7 or 15 is set; Z: the low 8 bits are 0
+    unsigned v, b, d, i, c;  // 0 or 1
+    unsigned bus;            // the byte that was on the data bus last
     uint32_t cycles;
-    uint32_t left;              // instructions until the processor stops
+    uint32_t left;  // instructions until the processor stops
 
     unsigned flags() const {
         const unsigned n = (nz & 0x8080) != 0, z = (nz & 0xff) == 0;
@@ -193,7 +198,7 @@ struct Registers {
     void set_flags(unsigned flags) {
         nz = (flags & 0x80) << 8 | (~flags >> 1 & 1);
         v = flags >> 6 & 1;
-        b = 1;                  // always set in this processor
+        b = 1;  // always set in this processor
         d = flags >> 3 & 1;
         i = flags >> 2 & 1;
         c = flags & 1;
@@ -201,13 +206,14 @@ struct Registers {
 };
 
 // the processor at work: the opcode that runs lies in the window, or not
-template <bool kWindow>
-struct Core : Registers {
+template <bool kWindow> struct Core : Registers {
     Board& board;
-    uintptr_t at;   // in the window: where the program is; not `pc`
+    uintptr_t at;  // in the window: where the program is; not `pc`
 
     Core(const Registers& registers, Board& connected)
-        : Registers(registers), board(connected), at(connected.origin + pc) {}
+        : Registers(registers),
+          board(connected),
+          at(connected.origin + pc) {}
 
     INLINE unsigned counter() const { return kWindow ? static_cast<unsigned>(at - board.origin) & 0xffff : pc; }
     INLINE void jump(unsigned to) {
@@ -395,25 +401,18 @@ struct Core : Registers {
     INLINE unsigned dec(unsigned m) { return nz = (m - 1) & 0xff; }
 
     // reads, changes and writes a byte of memory; returns what was written
-    template <unsigned (Core::*change)(unsigned), class Address>
-    INLINE unsigned modify(Address address) {
+    template <unsigned (Core::*change)(unsigned), class Address> INLINE unsigned modify(Address address) {
         const unsigned result = (this->*change)(read(address));
         write(address, result);
         return result;
     }
 
-    template <class Address>
-    INLINE void asl_at(Address address) { modify<&Core::asl>(address); }
-    template <class Address>
-    INLINE void lsr_at(Address address) { modify<&Core::lsr>(address); }
-    template <class Address>
-    INLINE void rol_at(Address address) { modify<&Core::rol>(address); }
-    template <class Address>
-    INLINE void ror_at(Address address) { modify<&Core::ror>(address); }
-    template <class Address>
-    INLINE void inc_at(Address address) { modify<&Core::inc>(address); }
-    template <class Address>
-    INLINE void dec_at(Address address) { modify<&Core::dec>(address); }
+    template <class Address> INLINE void asl_at(Address address) { modify<&Core::asl>(address); }
+    template <class Address> INLINE void lsr_at(Address address) { modify<&Core::lsr>(address); }
+    template <class Address> INLINE void rol_at(Address address) { modify<&Core::rol>(address); }
+    template <class Address> INLINE void ror_at(Address address) { modify<&Core::ror>(address); }
+    template <class Address> INLINE void inc_at(Address address) { modify<&Core::inc>(address); }
+    template <class Address> INLINE void dec_at(Address address) { modify<&Core::dec>(address); }
 
     INLINE void branch(bool taken) {
         const unsigned offset = next();
@@ -502,31 +501,22 @@ struct Core : Registers {
         nz = x = (both - m) & 0xff;
     }
     // stores some registers, and also what is one above the address' high byte
-    INLINE void store_with_high(Any address, unsigned value) {
-        write(address, value & ((address.at >> 8) + 1));
-    }
-    template <class Address>
-    INLINE void slo(Address address) { ora(modify<&Core::asl>(address)); }
-    template <class Address>
-    INLINE void rla(Address address) { and_(modify<&Core::rol>(address)); }
-    template <class Address>
-    INLINE void sre(Address address) { eor(modify<&Core::lsr>(address)); }
-    template <class Address>
-    INLINE void rra(Address address) { adc(modify<&Core::ror>(address)); }
-    template <class Address>
-    INLINE void dcp(Address address) { compare(a, modify<&Core::dec>(address)); }
-    template <class Address>
-    INLINE void isb(Address address) { sbc(modify<&Core::inc>(address)); }
+    INLINE void store_with_high(Any address, unsigned value) { write(address, value & ((address.at >> 8) + 1)); }
+    template <class Address> INLINE void slo(Address address) { ora(modify<&Core::asl>(address)); }
+    template <class Address> INLINE void rla(Address address) { and_(modify<&Core::rol>(address)); }
+    template <class Address> INLINE void sre(Address address) { eor(modify<&Core::lsr>(address)); }
+    template <class Address> INLINE void rra(Address address) { adc(modify<&Core::ror>(address)); }
+    template <class Address> INLINE void dcp(Address address) { compare(a, modify<&Core::dec>(address)); }
+    template <class Address> INLINE void isb(Address address) { sbc(modify<&Core::inc>(address)); }
 };
 
 // Runs instructions that lie in the window, or those that do not; at least one, until the next one is of the other
 // kind or none are left. Returns false at an illegal one.
-template <bool kWindow>
-bool run(Registers& registers, Board& board) {
-#define ROW(high) \
+template <bool kWindow> bool run(Registers& registers, Board& board) {
+#define ROW(high)                                                                                                   \
     &&op_##high##0, &&op_##high##1, &&op_##high##2, &&op_##high##3, &&op_##high##4, &&op_##high##5, &&op_##high##6, \
-    &&op_##high##7, &&op_##high##8, &&op_##high##9, &&op_##high##A, &&op_##high##B, &&op_##high##C, &&op_##high##D, \
-    &&op_##high##E, &&op_##high##F
+        &&op_##high##7, &&op_##high##8, &&op_##high##9, &&op_##high##A, &&op_##high##B, &&op_##high##C,             \
+        &&op_##high##D, &&op_##high##E, &&op_##high##F
     static const void* const labels[256] = {ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7),
                                             ROW(8), ROW(9), ROW(A), ROW(B), ROW(C), ROW(D), ROW(E), ROW(F)};
 #undef ROW
@@ -537,31 +527,32 @@ bool run(Registers& registers, Board& board) {
 #define OP(code, number, ...) INSTRUCTION(code, number, p.at < board.end, __VA_ARGS__)
 // one that may go back
 #define JUMP(code, number, ...) INSTRUCTION(code, number, board.in_window(p.at), __VA_ARGS__)
-#define INSTRUCTION(code, number, inside, ...)                   \
-    op_##code:                                                   \
-    p.cycles += number;                                          \
-    __VA_ARGS__;                                                 \
-    if (--p.left == 0) goto out;                                 \
-    if constexpr (!kWindow) goto next;                           \
-    if (!(inside)) [[unlikely]] goto out;                        \
-    p.opcode = p.next();                                         \
+#define INSTRUCTION(code, number, inside, ...) \
+    op_##code : p.cycles += number;            \
+    __VA_ARGS__;                               \
+    if (--p.left == 0) goto out;               \
+    if constexpr (!kWindow) goto next;         \
+    if (!(inside)) [[unlikely]]                \
+        goto out;                              \
+    p.opcode = p.next();                       \
     goto* labels[p.opcode];
 
 first:
     p.opcode = p.next();
     goto* labels[p.opcode];
-next: __attribute__((unused));
+next:
+    __attribute__((unused));
     if (board.find_window(p.pc)) goto out;
     goto first;
 
 // eight ways to read: opcodes x1, x5, x9, xD of an even row and the odd one below it
-#define READS(even, odd, name)                 \
-    OP(even##1, 6, p.name(p.read(p.ind_x())))  \
-    OP(even##5, 3, p.name(p.read(p.zp())))     \
-    OP(even##9, 2, p.name(p.imm()))            \
-    OP(even##D, 4, p.name(p.read(p.abs())))    \
+#define READS(even, odd, name)                    \
+    OP(even##1, 6, p.name(p.read(p.ind_x())))     \
+    OP(even##5, 3, p.name(p.read(p.zp())))        \
+    OP(even##9, 2, p.name(p.imm()))               \
+    OP(even##D, 4, p.name(p.read(p.abs())))       \
     OP(odd##1, 5, p.name(p.read(p.ind_y_read()))) \
-    OP(odd##5, 4, p.name(p.read(p.zp_x())))    \
+    OP(odd##5, 4, p.name(p.read(p.zp_x())))       \
     OP(odd##9, 4, p.name(p.read(p.abs_y_read()))) \
     OP(odd##D, 4, p.name(p.read(p.abs_x_read())))
     READS(0, 1, ora)
@@ -573,10 +564,10 @@ next: __attribute__((unused));
     READS(E, F, sbc)
 
 // four ways to change a byte of memory: x6 and xE
-#define CHANGES(even, odd, name)      \
-    OP(even##6, 5, p.name(p.zp()))    \
-    OP(even##E, 6, p.name(p.abs()))   \
-    OP(odd##6, 6, p.name(p.zp_x()))   \
+#define CHANGES(even, odd, name)    \
+    OP(even##6, 5, p.name(p.zp()))  \
+    OP(even##E, 6, p.name(p.abs())) \
+    OP(odd##6, 6, p.name(p.zp_x())) \
     OP(odd##E, 7, p.name(p.abs_x()))
     CHANGES(0, 1, asl_at)
     CHANGES(2, 3, rol_at)
@@ -708,9 +699,9 @@ next: __attribute__((unused));
     OP(EB, 2, p.sbc(p.imm()))
 
     // nothing, but some of them read
-#define NOPS(row)                       \
-    OP(row##4, 4, p.read(p.zp_x()))     \
-    OP(row##A, 2, )                     \
+#define NOPS(row)                   \
+    OP(row##4, 4, p.read(p.zp_x())) \
+    OP(row##A, 2, )                 \
     OP(row##C, 4, p.read(p.abs_x_read()))
     NOPS(1)
     NOPS(3)
@@ -729,7 +720,18 @@ next: __attribute__((unused));
     OP(C2, 2, p.imm())
     OP(E2, 2, p.imm())
 
-op_02: op_12: op_22: op_32: op_42: op_52: op_62: op_72: op_92: op_B2: op_D2: op_F2:
+op_02:
+op_12:
+op_22:
+op_32:
+op_42:
+op_52:
+op_62:
+op_72:
+op_92:
+op_B2:
+op_D2:
+op_F2:
     p.cycles += 2;
     legal = false;
 out:
@@ -778,9 +780,18 @@ bool M6502Low::execute(uint32_t number) {
         .pages_seen = 0,
     };
     Registers registers{
-        .pc = PC, .a = A, .x = X, .y = Y, .sp = SP, .opcode = IR,
+        .pc = PC,
+        .a = A,
+        .x = X,
+        .y = Y,
+        .sp = SP,
+        .opcode = IR,
         .nz = (N ? 0x8000u : 0u) | notZ,
-        .v = V, .b = B, .d = D, .i = I, .c = C,
+        .v = V,
+        .b = B,
+        .d = D,
+        .i = I,
+        .c = C,
         .bus = board.bus,
         .cycles = board.cycles,
         .left = number,

@@ -5,7 +5,7 @@
 namespace ale {
 
 void StellaEnvironment::processScreen() {
-  if (m_colour_averaging) m_phosphor_blend.process(m_screen);
+    if (m_colour_averaging) m_phosphor_blend.process(m_screen);
 }
 
 }  // namespace ale

@@ -10,8 +10,7 @@ namespace {
 struct PageChanges {
     friend int& expose(PageChanges, ale::stella::M6502& processor);
 };
-template <int ale::stella::M6502::*pointer>
-struct Expose {
+template <int ale::stella::M6502::* pointer> struct Expose {
     friend int& expose(PageChanges, ale::stella::M6502& processor) { return processor.*pointer; }
 };
 template struct Expose<&ale::stella::M6502::myTotalInstructionCount>;

@@ -47,8 +47,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the leftmost pixel is the lowest bit, and the first byte");
 
-constexpr int LINE = 228;  // clocks
-constexpr int BLANK = 68;  // clocks of it before the first pixel
+constexpr int LINE = 228;    // clocks
+constexpr int BLANK = 68;    // clocks of it before the first pixel
 constexpr int BLANKED = 76;  // and before the first one after HMOVE
 constexpr int WIDTH = 160;
 constexpr std::uint8_t SCORE = 0x40, PRIORITY = 0x80;
@@ -58,32 +58,32 @@ constexpr int SHOWN = -1;  // as the end of a group: nothing has been drawn sinc
 
 // where the copies are that NUSIZ asks for
 struct Copies {
-  int count;
-  int at[3];
+    int count;
+    int at[3];
 };
-constexpr Copies COPIES[8] = {{1, {0}}, {2, {0, 16}}, {2, {0, 32}}, {3, {0, 16, 32}},
-                              {2, {0, 64}}, {1, {0}}, {3, {0, 32, 64}}, {1, {0}}};
+constexpr Copies COPIES[8] = {{1, {0}},     {2, {0, 16}}, {2, {0, 32}},     {3, {0, 16, 32}},
+                              {2, {0, 64}}, {1, {0}},     {3, {0, 32, 64}}, {1, {0}}};
 
 constexpr int player_scale(unsigned copies) { return copies == 5 ? 2 : copies == 7 ? 4 : 1; }
 
 struct Tables {
-  std::uint8_t reversed[256];
-  std::uint32_t twice[256], four_times[256];  // each bit so often
-  std::uint64_t bytes[256];                   // each bit a byte
+    std::uint8_t reversed[256];
+    std::uint32_t twice[256], four_times[256];  // each bit so often
+    std::uint64_t bytes[256];                   // each bit a byte
 };
 
 constexpr Tables make_tables() {
-  Tables tables{};
-  for (int i = 0; i < 256; ++i) {
-    for (int bit = 0; bit < 8; ++bit) {
-      if (!(i >> bit & 1)) continue;
-      tables.reversed[i] |= static_cast<std::uint8_t>(0x80 >> bit);
-      tables.twice[i] |= 0x3u << 2 * bit;
-      tables.four_times[i] |= 0xFu << 4 * bit;
-      tables.bytes[i] |= std::uint64_t{0xFF} << 8 * bit;
+    Tables tables{};
+    for (int i = 0; i < 256; ++i) {
+        for (int bit = 0; bit < 8; ++bit) {
+            if (!(i >> bit & 1)) continue;
+            tables.reversed[i] |= static_cast<std::uint8_t>(0x80 >> bit);
+            tables.twice[i] |= 0x3u << 2 * bit;
+            tables.four_times[i] |= 0xFu << 4 * bit;
+            tables.bytes[i] |= std::uint64_t{0xFF} << 8 * bit;
+        }
     }
-  }
-  return tables;
+    return tables;
 }
 constexpr Tables TABLES = make_tables();
 
@@ -91,25 +91,25 @@ constexpr Tables TABLES = make_tables();
 // the left, as four bits with a sign. Late in the blank before a line, there is no time for all of the pulses that
 // move objects to the left against a drift of 8 to the right; at the end of a line, some come too early.
 constexpr int moved(int cycle, int motion) {
-  const int asked = motion < 8 ? -motion : 16 - motion;
-  const int pulses = 3 * cycle;
-  if (cycle == 75) return asked;
-  if (cycle <= 20) return std::max(asked, (pulses - 35 + 64) / 4 - 16);
-  return std::min(0, asked - ((pulses - 187 + 256) / 4 - 64));
+    const int asked = motion < 8 ? -motion : 16 - motion;
+    const int pulses = 3 * cycle;
+    if (cycle == 75) return asked;
+    if (cycle <= 20) return std::max(asked, (pulses - 35 + 64) / 4 - 16);
+    return std::min(0, asked - ((pulses - 187 + 256) / 4 - 64));
 }
 
 struct Motions {
-  std::int8_t pixels[76][16];
+    std::int8_t pixels[76][16];
 };
 
 constexpr Motions make_motions() {
-  Motions motions{};
-  for (int cycle = 0; cycle < 76; ++cycle) {
-    for (int motion = 0; motion < 16; ++motion) {
-      motions.pixels[cycle][motion] = static_cast<std::int8_t>(moved(cycle, motion));
+    Motions motions{};
+    for (int cycle = 0; cycle < 76; ++cycle) {
+        for (int motion = 0; motion < 16; ++motion) {
+            motions.pixels[cycle][motion] = static_cast<std::int8_t>(moved(cycle, motion));
+        }
     }
-  }
-  return motions;
+    return motions;
 }
 constexpr Motions MOTIONS = make_motions();
 
@@ -120,65 +120,68 @@ std::uint8_t byte_of(const std::uint64_t* words, int k) { return static_cast<std
 // Writes the pixels of a line in [from, to), no others. layers: bits of a line, of which no two share one; with what
 // is in none of them, the colours are those of background, playfield, player 0 and player 1.
 void fill(std::uint8_t* line, const std::uint64_t (*layers)[4], const std::uint8_t* colours, int from, int to) {
-  const std::uint64_t ground = times_8(colours[0]);
-  const std::uint64_t playfield = ground ^ times_8(colours[1]);
-  const std::uint64_t player0 = ground ^ times_8(colours[2]), player1 = ground ^ times_8(colours[3]);
-  for (int k = from / 8; 8 * k < to; ++k) {
-    std::uint64_t pixels = ground ^ (TABLES.bytes[byte_of(layers[0], k)] & playfield) ^
-                           (TABLES.bytes[byte_of(layers[1], k)] & player0) ^
-                           (TABLES.bytes[byte_of(layers[2], k)] & player1);
-    const int first = std::max(from - 8 * k, 0), last = std::min(to - 8 * k, 8);
-    if (last - first < 8) {
-      const std::uint64_t mask = TABLES.bytes[(1 << last) - (1 << first)];
-      std::uint64_t old;
-      std::memcpy(&old, line + 8 * k, 8);
-      pixels = (pixels & mask) | (old & ~mask);
+    const std::uint64_t ground = times_8(colours[0]);
+    const std::uint64_t playfield = ground ^ times_8(colours[1]);
+    const std::uint64_t player0 = ground ^ times_8(colours[2]), player1 = ground ^ times_8(colours[3]);
+    for (int k = from / 8; 8 * k < to; ++k) {
+        std::uint64_t pixels = ground ^ (TABLES.bytes[byte_of(layers[0], k)] & playfield)
+                               ^ (TABLES.bytes[byte_of(layers[1], k)] & player0)
+                               ^ (TABLES.bytes[byte_of(layers[2], k)] & player1);
+        const int first = std::max(from - 8 * k, 0), last = std::min(to - 8 * k, 8);
+        if (last - first < 8) {
+            const std::uint64_t mask = TABLES.bytes[(1 << last) - (1 << first)];
+            std::uint64_t old;
+            std::memcpy(&old, line + 8 * k, 8);
+            pixels = (pixels & mask) | (old & ~mask);
+        }
+        std::memcpy(line + 8 * k, &pixels, 8);
     }
-    std::memcpy(line + 8 * k, &pixels, 8);
-  }
 }
 
 #ifdef CYPOOL_TIA_AVX2
 __attribute__((target("avx2"), always_inline)) inline __m256i bytes_of(std::uint32_t bits) {
-  const __m256i which = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
-  const __m256i from = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
-                                        2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-  const __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), from);
-  return _mm256_cmpeq_epi8(_mm256_and_si256(spread, which), which);
+    const __m256i which = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
+    // clang-format off
+    const __m256i from = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
+                                          2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
+    // clang-format on
+    const __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), from);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(spread, which), which);
 }
 
-__attribute__((target("avx2"), always_inline)) inline void fill_avx2(
-    std::uint8_t* line, const std::uint64_t (*layers)[4], const std::uint8_t* colours, int from, int to) {
-  const __m256i ground = _mm256_set1_epi8(static_cast<char>(colours[0]));
-  const __m256i playfield = _mm256_set1_epi8(static_cast<char>(colours[0] ^ colours[1]));
-  const __m256i player0 = _mm256_set1_epi8(static_cast<char>(colours[0] ^ colours[2]));
-  const __m256i player1 = _mm256_set1_epi8(static_cast<char>(colours[0] ^ colours[3]));
-  for (int k = from / 32; 32 * k < to; ++k) {
-    std::uint32_t bits[3];
-    for (int layer = 0; layer < 3; ++layer) {
-      std::memcpy(&bits[layer], reinterpret_cast<const char*>(layers[layer]) + 4 * k, 4);
+__attribute__((target("avx2"), always_inline)) inline void fill_avx2(std::uint8_t* line,
+                                                                     const std::uint64_t (*layers)[4],
+                                                                     const std::uint8_t* colours, int from, int to) {
+    const __m256i ground = _mm256_set1_epi8(static_cast<char>(colours[0]));
+    const __m256i playfield = _mm256_set1_epi8(static_cast<char>(colours[0] ^ colours[1]));
+    const __m256i player0 = _mm256_set1_epi8(static_cast<char>(colours[0] ^ colours[2]));
+    const __m256i player1 = _mm256_set1_epi8(static_cast<char>(colours[0] ^ colours[3]));
+    for (int k = from / 32; 32 * k < to; ++k) {
+        std::uint32_t bits[3];
+        for (int layer = 0; layer < 3; ++layer) {
+            std::memcpy(&bits[layer], reinterpret_cast<const char*>(layers[layer]) + 4 * k, 4);
+        }
+        __m256i pixels = _mm256_xor_si256(ground, _mm256_and_si256(bytes_of(bits[0]), playfield));
+        if (bits[1] | bits[2]) {
+            pixels = _mm256_xor_si256(pixels, _mm256_and_si256(bytes_of(bits[1]), player0));
+            pixels = _mm256_xor_si256(pixels, _mm256_and_si256(bytes_of(bits[2]), player1));
+        }
+        const auto target = reinterpret_cast<__m256i*>(line + 32 * k);
+        const int first = std::max(from - 32 * k, 0), last = std::min(to - 32 * k, 32);
+        if (last - first < 32) {
+            const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << last) - (std::uint64_t{1} << first));
+            pixels = _mm256_blendv_epi8(_mm256_loadu_si256(target), pixels, bytes_of(mask));
+        }
+        _mm256_storeu_si256(target, pixels);
     }
-    __m256i pixels = _mm256_xor_si256(ground, _mm256_and_si256(bytes_of(bits[0]), playfield));
-    if (bits[1] | bits[2]) {
-      pixels = _mm256_xor_si256(pixels, _mm256_and_si256(bytes_of(bits[1]), player0));
-      pixels = _mm256_xor_si256(pixels, _mm256_and_si256(bytes_of(bits[2]), player1));
-    }
-    const auto target = reinterpret_cast<__m256i*>(line + 32 * k);
-    const int first = std::max(from - 32 * k, 0), last = std::min(to - 32 * k, 32);
-    if (last - first < 32) {
-      const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << last) - (std::uint64_t{1} << first));
-      pixels = _mm256_blendv_epi8(_mm256_loadu_si256(target), pixels, bytes_of(mask));
-    }
-    _mm256_storeu_si256(target, pixels);
-  }
 }
 #endif
 
 bool has_avx2() {
 #ifdef CYPOOL_TIA_AVX2
-  return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2");
 #else
-  return false;
+    return false;
 #endif
 }
 
@@ -193,879 +196,884 @@ void TIA::use_simd(bool on) { simd_ = on && has_avx2(); }
 TIA::TIA(const Console& console, Settings&) : console_(console) {}
 
 void TIA::reset() {
-  sound_->reset();
-  look_ = {};
-  stale_ = ALL;
-  settled_ = false;
-  collisions_ = 0;
-  vsync_ = vblank_ = ctrlpf_ = 0;
-  for (int player : {0, 1}) {
-    nusiz_[player] = graphics_[player] = old_graphics_[player] = 0;
-    reflected_[player] = player_delayed_[player] = missile_[player] = missile_at_player_[player] = false;
-  }
-  ball_ = old_ball_ = ball_delayed_ = false;
-  std::fill(std::begin(motion_), std::end(motion_), 0);
-  std::fill(std::begin(position_), std::end(position_), 0);
-  last_move_ = 0;
-  blanking_ = stars_ = false;
-  stars_phase_ = 0;
-  grounded_ = false;
-  grounded_until_ = 0;
+    sound_->reset();
+    look_ = {};
+    stale_ = ALL;
+    settled_ = false;
+    collisions_ = 0;
+    vsync_ = vblank_ = ctrlpf_ = 0;
+    for (int player : {0, 1}) {
+        nusiz_[player] = graphics_[player] = old_graphics_[player] = 0;
+        reflected_[player] = player_delayed_[player] = missile_[player] = missile_at_player_[player] = false;
+    }
+    ball_ = old_ball_ = ball_delayed_ = false;
+    std::fill(std::begin(motion_), std::end(motion_), 0);
+    std::fill(std::begin(position_), std::end(position_), 0);
+    last_move_ = 0;
+    blanking_ = stars_ = false;
+    stars_phase_ = 0;
+    grounded_ = false;
+    grounded_until_ = 0;
 
-  const auto& properties = console_.properties();
-  blanks_allowed_ = properties.get(Emulation_HmoveBlanks) == "YES";
-  pal_ = console_.getFormat().compare(0, 3, "PAL") == 0;
-  longest_frame_ = LINE * ((pal_ ? 342 : 290) + 1);
-  first_line_ = std::atoi(properties.get(Display_YStart).c_str());
-  num_lines_ = std::atoi(properties.get(Display_Height).c_str());
-  height_ = std::max(num_lines_, 200);
+    const auto& properties = console_.properties();
+    blanks_allowed_ = properties.get(Emulation_HmoveBlanks) == "YES";
+    pal_ = console_.getFormat().compare(0, 3, "PAL") == 0;
+    longest_frame_ = LINE * ((pal_ ? 342 : 290) + 1);
+    first_line_ = std::atoi(properties.get(Display_YStart).c_str());
+    num_lines_ = std::atoi(properties.get(Display_Height).c_str());
+    height_ = std::max(num_lines_, 200);
 
-  std::memset(pixels_, 0, sizeof pixels_);
-  pen_ = current_;
-  frame_start_ = static_cast<int>(mySystem->cycles() * 3);
-  display_start_ = frame_start_ + LINE * first_line_;
-  display_end_ = display_start_ + LINE * num_lines_;
-  drawn_to_ = frame_start_;
-  line_drawn_ = 0;
-  group_end_ = 0;
-  accessed_ = blank_accessed_ = NEVER;
-  vsync_end_ = INT_MAX;
-  last_frame_lines_ = frame_lines_ = 0;
+    std::memset(pixels_, 0, sizeof pixels_);
+    pen_ = current_;
+    frame_start_ = static_cast<int>(mySystem->cycles() * 3);
+    display_start_ = frame_start_ + LINE * first_line_;
+    display_end_ = display_start_ + LINE * num_lines_;
+    drawn_to_ = frame_start_;
+    line_drawn_ = 0;
+    group_end_ = 0;
+    accessed_ = blank_accessed_ = NEVER;
+    vsync_end_ = INT_MAX;
+    last_frame_lines_ = frame_lines_ = 0;
 }
 
 void TIA::systemCyclesReset() {
-  const std::uint32_t cycles = mySystem->cycles();
-  sound_->adjustCycleCounter(-static_cast<int>(cycles));
-  grounded_until_ -= cycles;
-  // unsigned: what is far in the past or future may wrap around
-  for (int* clock : {&frame_start_, &display_start_, &display_end_, &drawn_to_, &vsync_end_, &last_move_}) {
-    *clock = static_cast<int>(static_cast<std::uint32_t>(*clock) - 3 * cycles);
-  }
+    const std::uint32_t cycles = mySystem->cycles();
+    sound_->adjustCycleCounter(-static_cast<int>(cycles));
+    grounded_until_ -= cycles;
+    // unsigned: what is far in the past or future may wrap around
+    for (int* clock : {&frame_start_, &display_start_, &display_end_, &drawn_to_, &vsync_end_, &last_move_}) {
+        *clock = static_cast<int>(static_cast<std::uint32_t>(*clock) - 3 * cycles);
+    }
 }
 
 void TIA::install(System& system) {
-  mySystem = &system;
-  system.resetCycles();
-  System::PageAccess access{};
-  access.device = this;
-  for (unsigned address = 0; address < 0x2000; address += 1u << system.pageShift()) {
-    const auto page = static_cast<std::uint16_t>(address >> system.pageShift());
-    if ((address & 0x1080) == 0) system.setPageAccess(page, access);
-  }
+    mySystem = &system;
+    system.resetCycles();
+    System::PageAccess access{};
+    access.device = this;
+    for (unsigned address = 0; address < 0x2000; address += 1u << system.pageShift()) {
+        const auto page = static_cast<std::uint16_t>(address >> system.pageShift());
+        if ((address & 0x1080) == 0) system.setPageAccess(page, access);
+    }
 }
 
 bool TIA::save(Serializer& out) {
-  try {
-    const auto colour = [&](int index) { out.putInt(static_cast<int>(look_.colours[index] * 0x01010101u)); };
-    out.putString(name());
-    for (int value : {frame_start_, display_start_, display_end_, drawn_to_, LINE - line_drawn_, last_frame_lines_,
-                      frame_lines_, vsync_end_}) {
-      out.putInt(value);
+    try {
+        const auto colour = [&](int index) { out.putInt(static_cast<int>(look_.colours[index] * 0x01010101u)); };
+        out.putString(name());
+        for (int value : {frame_start_, display_start_, display_end_, drawn_to_, LINE - line_drawn_, last_frame_lines_,
+                          frame_lines_, vsync_end_}) {
+            out.putInt(value);
+        }
+        for (int value : {look_.enabled, vsync_, vblank_, nusiz_[0], nusiz_[1]}) out.putInt(value);
+        for (int index : {2, 3, 1, 0}) colour(index);
+        out.putInt(ctrlpf_);
+        out.putInt(look_.control);
+        for (bool value : reflected_) out.putBool(value);
+        out.putInt(static_cast<int>(look_.playfield));
+        for (int value : {graphics_[0], graphics_[1], old_graphics_[0], old_graphics_[1]}) out.putInt(value);
+        for (bool value : {missile_[0], missile_[1], ball_, old_ball_}) out.putBool(value);
+        for (int object : {P0, P1, M0, M1, BL}) out.putInt(motion_[object]);
+        for (bool value : {player_delayed_[0], player_delayed_[1], ball_delayed_}) out.putBool(value);
+        for (bool value : missile_at_player_) out.putBool(value);
+        out.putInt(collisions_);
+        for (int object : {P0, P1, M0, M1, BL}) out.putInt(position_[object]);
+        for (int value : look_.graphics) out.putInt(value);
+        out.putInt(last_move_);
+        out.putBool(blanking_);
+        out.putBool(stars_);
+        out.putInt(static_cast<int>(stars_phase_));
+        out.putBool(grounded_);
+        out.putInt(grounded_until_);
+        sound_->save(out);
+        return true;
+    } catch (...) {
+        return false;  // as the console expects it
     }
-    for (int value : {look_.enabled, vsync_, vblank_, nusiz_[0], nusiz_[1]}) out.putInt(value);
-    for (int index : {2, 3, 1, 0}) colour(index);
-    out.putInt(ctrlpf_);
-    out.putInt(look_.control);
-    for (bool value : reflected_) out.putBool(value);
-    out.putInt(static_cast<int>(look_.playfield));
-    for (int value : {graphics_[0], graphics_[1], old_graphics_[0], old_graphics_[1]}) out.putInt(value);
-    for (bool value : {missile_[0], missile_[1], ball_, old_ball_}) out.putBool(value);
-    for (int object : {P0, P1, M0, M1, BL}) out.putInt(motion_[object]);
-    for (bool value : {player_delayed_[0], player_delayed_[1], ball_delayed_}) out.putBool(value);
-    for (bool value : missile_at_player_) out.putBool(value);
-    out.putInt(collisions_);
-    for (int object : {P0, P1, M0, M1, BL}) out.putInt(position_[object]);
-    for (int value : look_.graphics) out.putInt(value);
-    out.putInt(last_move_);
-    out.putBool(blanking_);
-    out.putBool(stars_);
-    out.putInt(static_cast<int>(stars_phase_));
-    out.putBool(grounded_);
-    out.putInt(grounded_until_);
-    sound_->save(out);
-    return true;
-  } catch (...) {
-    return false;  // as the console expects it
-  }
 }
 
 bool TIA::load(Deserializer& in) {
-  try {
-    if (in.getString() != name()) return false;
-    int to_end = 0;
-    for (int* value : {&frame_start_, &display_start_, &display_end_, &drawn_to_, &to_end, &last_frame_lines_,
-                       &frame_lines_, &vsync_end_}) {
-      *value = in.getInt();
+    try {
+        if (in.getString() != name()) return false;
+        int to_end = 0;
+        for (int* value : {&frame_start_, &display_start_, &display_end_, &drawn_to_, &to_end, &last_frame_lines_,
+                           &frame_lines_, &vsync_end_}) {
+            *value = in.getInt();
+        }
+        if (to_end < 0 || to_end > LINE) return false;
+        line_drawn_ = LINE - to_end;
+        for (std::uint8_t* value :
+             {&look_.enabled, &vsync_, &vblank_, &nusiz_[0], &nusiz_[1], &look_.colours[2], &look_.colours[3],
+              &look_.colours[1], &look_.colours[0], &ctrlpf_, &look_.control}) {
+            *value = static_cast<std::uint8_t>(in.getInt());
+        }
+        for (bool& value : reflected_) value = in.getBool();
+        look_.playfield = static_cast<std::uint32_t>(in.getInt()) & 0xFFFFF;
+        for (std::uint8_t* value : {&graphics_[0], &graphics_[1], &old_graphics_[0], &old_graphics_[1]}) {
+            *value = static_cast<std::uint8_t>(in.getInt());
+        }
+        for (bool* value : {&missile_[0], &missile_[1], &ball_, &old_ball_}) *value = in.getBool();
+        for (int object : {P0, P1, M0, M1, BL}) motion_[object] = static_cast<std::int8_t>(in.getInt() & 15);
+        for (bool* value : {&player_delayed_[0], &player_delayed_[1], &ball_delayed_}) *value = in.getBool();
+        for (bool& value : missile_at_player_) value = in.getBool();
+        collisions_ = static_cast<std::uint16_t>(in.getInt());
+        for (int object : {P0, P1, M0, M1, BL}) {
+            position_[object] = static_cast<std::int16_t>(in.getInt());
+            if (position_[object] < 0 || position_[object] >= WIDTH) return false;
+        }
+        for (std::uint8_t& value : look_.graphics) value = static_cast<std::uint8_t>(in.getInt());
+        last_move_ = in.getInt();
+        blanking_ = in.getBool();
+        stars_ = in.getBool();
+        stars_phase_ = static_cast<std::uint32_t>(in.getInt());
+        grounded_ = in.getBool();
+        grounded_until_ = in.getInt();
+        sound_->load(in);
+    } catch (...) {
+        return false;
     }
-    if (to_end < 0 || to_end > LINE) return false;
-    line_drawn_ = LINE - to_end;
-    for (std::uint8_t* value : {&look_.enabled, &vsync_, &vblank_, &nusiz_[0], &nusiz_[1], &look_.colours[2],
-                                &look_.colours[3], &look_.colours[1], &look_.colours[0], &ctrlpf_, &look_.control}) {
-      *value = static_cast<std::uint8_t>(in.getInt());
-    }
-    for (bool& value : reflected_) value = in.getBool();
-    look_.playfield = static_cast<std::uint32_t>(in.getInt()) & 0xFFFFF;
-    for (std::uint8_t* value : {&graphics_[0], &graphics_[1], &old_graphics_[0], &old_graphics_[1]}) {
-      *value = static_cast<std::uint8_t>(in.getInt());
-    }
-    for (bool* value : {&missile_[0], &missile_[1], &ball_, &old_ball_}) *value = in.getBool();
-    for (int object : {P0, P1, M0, M1, BL}) motion_[object] = static_cast<std::int8_t>(in.getInt() & 15);
-    for (bool* value : {&player_delayed_[0], &player_delayed_[1], &ball_delayed_}) *value = in.getBool();
-    for (bool& value : missile_at_player_) value = in.getBool();
-    collisions_ = static_cast<std::uint16_t>(in.getInt());
-    for (int object : {P0, P1, M0, M1, BL}) {
-      position_[object] = static_cast<std::int16_t>(in.getInt());
-      if (position_[object] < 0 || position_[object] >= WIDTH) return false;
-    }
-    for (std::uint8_t& value : look_.graphics) value = static_cast<std::uint8_t>(in.getInt());
-    last_move_ = in.getInt();
-    blanking_ = in.getBool();
-    stars_ = in.getBool();
-    stars_phase_ = static_cast<std::uint32_t>(in.getInt());
-    grounded_ = in.getBool();
-    grounded_until_ = in.getInt();
-    sound_->load(in);
-  } catch (...) {
-    return false;
-  }
-  group_end_ = SHOWN;
-  stale_ = ALL;
-  settled_ = false;
-  accessed_ = blank_accessed_ = NEVER;
-  return true;
+    group_end_ = SHOWN;
+    stale_ = ALL;
+    settled_ = false;
+    accessed_ = blank_accessed_ = NEVER;
+    return true;
 }
 
 // Where ALE would point to in its tables: for states that can go from one to the other.
 int TIA::place(const Pattern& pattern, int object) {
-  if (object == M0 && pattern.size == NOWHERE) return -1;
-  const int align = pattern.position % 4;
-  int row;
-  if (object == BL) {
-    row = align * 4 + pattern.size;
-  } else if (object == M0 || object == M1) {
-    row = (align * 8 + pattern.copies) * 4 + pattern.size;
-  } else {
-    row = (align * 2 + pattern.size) * 8 + pattern.copies;
-  }
-  return row * 2 * WIDTH + WIDTH - (pattern.position - align);
+    if (object == M0 && pattern.size == NOWHERE) return -1;
+    const int align = pattern.position % 4;
+    int row;
+    if (object == BL) {
+        row = align * 4 + pattern.size;
+    } else if (object == M0 || object == M1) {
+        row = (align * 8 + pattern.copies) * 4 + pattern.size;
+    } else {
+        row = (align * 2 + pattern.size) * 8 + pattern.copies;
+    }
+    return row * 2 * WIDTH + WIDTH - (pattern.position - align);
 }
 
 TIA::Pattern TIA::at_place(int place, int object) {
-  const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
-  if (object == M0 && place < 0) return {0, 0, NOWHERE};
-  const int row = place / (2 * WIDTH), per_align = object == BL ? 4 : object == M0 || object == M1 ? 32 : 16;
-  const int align = row / per_align, offset = place % (2 * WIDTH);
-  if (place < 0 || align > 3 || offset > WIDTH) refuse();
-  const auto position = byte((WIDTH - offset + align) % WIDTH);
-  if (object == BL) return {position, 0, byte(row % 4)};
-  if (object == M0 || object == M1) return {position, byte(row / 4 % 8), byte(row % 4)};
-  return {position, byte(row % 8), byte(row / 8 % 2)};
+    const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
+    if (object == M0 && place < 0) return {0, 0, NOWHERE};
+    const int row = place / (2 * WIDTH), per_align = object == BL ? 4 : object == M0 || object == M1 ? 32 : 16;
+    const int align = row / per_align, offset = place % (2 * WIDTH);
+    if (place < 0 || align > 3 || offset > WIDTH) refuse();
+    const auto position = byte((WIDTH - offset + align) % WIDTH);
+    if (object == BL) return {position, 0, byte(row % 4)};
+    if (object == M0 || object == M1) return {position, byte(row / 4 % 8), byte(row % 4)};
+    return {position, byte(row % 8), byte(row / 8 % 2)};
 }
 
 void TIA::save_rest(Serializer& out) const {
-  out.putBool(unfinished_);
-  out.putBool(greyed_);
-  out.putInt(static_cast<int>(pen_ - current_));
-  for (int object : {BL, M0, M1, P0, P1}) out.putInt(place(look_.patterns[object], object));
-  out.putInt(look_.mirrored ? WIDTH : 0);
+    out.putBool(unfinished_);
+    out.putBool(greyed_);
+    out.putInt(static_cast<int>(pen_ - current_));
+    for (int object : {BL, M0, M1, P0, P1}) out.putInt(place(look_.patterns[object], object));
+    out.putInt(look_.mirrored ? WIDTH : 0);
 }
 
 void TIA::load_rest(Deserializer& in) {
-  unfinished_ = in.getBool();
-  greyed_ = in.getBool();
-  const int drawn = in.getInt();
-  // lines that may still be drawn; at most one of them has been begun
-  const std::int64_t lines = (std::max<std::int64_t>(std::int64_t{display_end_} - drawn_to_, 0) + LINE) / LINE;
-  // the line that has been begun is written to from its first pixel on
-  if (drawn < std::max(line_drawn_ - BLANK, 0)) refuse();
-  if (drawn + lines * WIDTH > static_cast<int>(sizeof pixels_[0])) refuse();
-  pen_ = current_ + drawn;
-  for (int object : {BL, M0, M1, P0, P1}) look_.patterns[object] = at_place(in.getInt(), object);
-  const int mirrored = in.getInt();
-  if (mirrored != 0 && mirrored != WIDTH) refuse();
-  look_.mirrored = mirrored != 0;
-  stale_ = ALL;
-  settled_ = false;
+    unfinished_ = in.getBool();
+    greyed_ = in.getBool();
+    const int drawn = in.getInt();
+    // lines that may still be drawn; at most one of them has been begun
+    const std::int64_t lines = (std::max<std::int64_t>(std::int64_t{display_end_} - drawn_to_, 0) + LINE) / LINE;
+    // the line that has been begun is written to from its first pixel on
+    if (drawn < std::max(line_drawn_ - BLANK, 0)) refuse();
+    if (drawn + lines * WIDTH > static_cast<int>(sizeof pixels_[0])) refuse();
+    pen_ = current_ + drawn;
+    for (int object : {BL, M0, M1, P0, P1}) look_.patterns[object] = at_place(in.getInt(), object);
+    const int mirrored = in.getInt();
+    if (mirrored != 0 && mirrored != WIDTH) refuse();
+    look_.mirrored = mirrored != 0;
+    stale_ = ALL;
+    settled_ = false;
 }
 
 void TIA::update() {
-  if (!unfinished_) start_frame();
-  unfinished_ = true;
-  mySystem->m6502().execute(MAX_INSTRUCTIONS);
-  catch_up(accessed_);
-  // once: then the frame may be greyed out
-  if (drawn_to_ < display_end_ && group_end_ != SHOWN) finish_line();
-  frame_lines_ = static_cast<int>(scanlines());
-  if (unfinished_) {
-    if (!greyed_) grey_out();
-    greyed_ = true;
-  } else {
-    last_frame_lines_ = frame_lines_;
-    greyed_ = false;
-  }
+    if (!unfinished_) start_frame();
+    unfinished_ = true;
+    mySystem->m6502().execute(MAX_INSTRUCTIONS);
+    catch_up(accessed_);
+    // once: then the frame may be greyed out
+    if (drawn_to_ < display_end_ && group_end_ != SHOWN) finish_line();
+    frame_lines_ = static_cast<int>(scanlines());
+    if (unfinished_) {
+        if (!greyed_) grey_out();
+        greyed_ = true;
+    } else {
+        last_frame_lines_ = frame_lines_;
+        greyed_ = false;
+    }
 }
 
 std::uint32_t TIA::scanlines() const {
-  return (mySystem->cycles() * 3 - static_cast<std::uint32_t>(frame_start_)) / LINE;
+    return (mySystem->cycles() * 3 - static_cast<std::uint32_t>(frame_start_)) / LINE;
 }
 
 void TIA::start_frame() {
-  std::swap(current_, previous_);
-  pen_ = current_;
-  // VSYNC does not end a line
-  const int clocks = static_cast<int>((mySystem->cycles() * 3 - static_cast<std::uint32_t>(frame_start_)) % LINE);
-  mySystem->resetCycles();
-  frame_start_ = -clocks;
-  display_start_ = frame_start_ + LINE * first_line_;
-  display_end_ = display_start_ + LINE * num_lines_;
-  drawn_to_ = display_start_;
-  line_drawn_ = 0;
-  group_end_ = 0;
-  accessed_ = blank_accessed_ = NEVER;
-  if (pal_) {
-    for (std::uint8_t& colour : look_.colours) {
-      colour = static_cast<std::uint8_t>((colour & 0xFE) | (last_frame_lines_ & 1));
+    std::swap(current_, previous_);
+    pen_ = current_;
+    // VSYNC does not end a line
+    const int clocks = static_cast<int>((mySystem->cycles() * 3 - static_cast<std::uint32_t>(frame_start_)) % LINE);
+    mySystem->resetCycles();
+    frame_start_ = -clocks;
+    display_start_ = frame_start_ + LINE * first_line_;
+    display_end_ = display_start_ + LINE * num_lines_;
+    drawn_to_ = display_start_;
+    line_drawn_ = 0;
+    group_end_ = 0;
+    accessed_ = blank_accessed_ = NEVER;
+    if (pal_) {
+        for (std::uint8_t& colour : look_.colours) {
+            colour = static_cast<std::uint8_t>((colour & 0xFE) | (last_frame_lines_ & 1));
+        }
     }
-  }
-  greyed_ = false;
+    greyed_ = false;
 }
 
 // What the beam has not reached of a frame that was not ended.
 void TIA::grey_out() {
-  const int line = std::clamp(static_cast<int>(scanlines()) - first_line_, 0, num_lines_);
-  for (int i = line * WIDTH; i < num_lines_ * WIDTH; ++i) {
-    current_[i] = static_cast<std::uint8_t>((current_[i] & 0x0F) >> 1);
-  }
+    const int line = std::clamp(static_cast<int>(scanlines()) - first_line_, 0, num_lines_);
+    for (int i = line * WIDTH; i < num_lines_ * WIDTH; ++i) {
+        current_[i] = static_cast<std::uint8_t>((current_[i] & 0x0F) >> 1);
+    }
 }
 
 // Remembers when ALE would have blanked the pixels after HMOVE first: see `finish_line`.
 void TIA::note_blank(int clock) {
-  if (blank_accessed_ != NEVER || clock < display_start_ || clock <= drawn_to_) return;
-  const int line = drawn_to_ - line_drawn_ + (line_drawn_ < BLANKED ? 0 : LINE);
-  if (clock >= line && clock < line + BLANK) blank_accessed_ = clock;
+    if (blank_accessed_ != NEVER || clock < display_start_ || clock <= drawn_to_) return;
+    const int line = drawn_to_ - line_drawn_ + (line_drawn_ < BLANKED ? 0 : LINE);
+    if (clock >= line && clock < line + BLANK) blank_accessed_ = clock;
 }
 
 void TIA::draw(int clock) {
-  if (blanking_) note_blank(clock);
-  group_end_ = std::max(group_end_, 0);
-  clock = std::min(clock, display_end_);
-  const std::uint8_t* same = nullptr;  // a line that looks as this one will
-  do {
-    // a line ends when the beam is beyond it
-    const bool ends = clock - drawn_to_ > LINE - line_drawn_;
-    const int to = ends ? LINE : line_drawn_ + clock - drawn_to_;
-    const int from = std::max(line_drawn_, std::min(to, BLANK));
-    drawn_to_ += to - line_drawn_;
-    std::uint8_t* const start = pen_;
-    if (from < to) {
-      const bool whole = to - from == WIDTH;
-      if (whole && same) {
-        std::memcpy(pen_, same, WIDTH);
-      } else {
-        paint(from - BLANK, to - BLANK);
-        same = whole ? start : nullptr;
-      }
-      pen_ += to - from;
-    }
-    if (blanking_ && from < BLANKED) {
-      std::memset(start, 0, static_cast<std::size_t>(std::min(to, BLANKED) - from));
-      same = nullptr;
-      blanking_ = to < BLANKED;
-    }
-    line_drawn_ = ends ? 0 : to;
-    if (ends && end_line()) same = nullptr;
-  } while (drawn_to_ < clock);
+    if (blanking_) note_blank(clock);
+    group_end_ = std::max(group_end_, 0);
+    clock = std::min(clock, display_end_);
+    const std::uint8_t* same = nullptr;  // a line that looks as this one will
+    do {
+        // a line ends when the beam is beyond it
+        const bool ends = clock - drawn_to_ > LINE - line_drawn_;
+        const int to = ends ? LINE : line_drawn_ + clock - drawn_to_;
+        const int from = std::max(line_drawn_, std::min(to, BLANK));
+        drawn_to_ += to - line_drawn_;
+        std::uint8_t* const start = pen_;
+        if (from < to) {
+            const bool whole = to - from == WIDTH;
+            if (whole && same) {
+                std::memcpy(pen_, same, WIDTH);
+            } else {
+                paint(from - BLANK, to - BLANK);
+                same = whole ? start : nullptr;
+            }
+            pen_ += to - from;
+        }
+        if (blanking_ && from < BLANKED) {
+            std::memset(start, 0, static_cast<std::size_t>(std::min(to, BLANKED) - from));
+            same = nullptr;
+            blanking_ = to < BLANKED;
+        }
+        line_drawn_ = ends ? 0 : to;
+        if (ends && end_line()) same = nullptr;
+    } while (drawn_to_ < clock);
 }
 
 // Returns whether the next line looks different.
 bool TIA::end_line() {
-  if (settled_) return false;
-  bool changed = false;
-  const bool mirrored = ctrlpf_ & 1;
-  if (mirrored != look_.mirrored) {
-    look_.mirrored = mirrored;
-    stale_ |= 1 << PF;
-    changed = true;
-  }
-  changed |= latch(P0, nusiz_[0] & 7, 0);
-  changed |= latch(P1, nusiz_[1] & 7, 0);
-  if (stars_) {
-    constexpr int LEFT[4] = {18, 33, 0, 17};
-    stars_phase_ = (stars_phase_ + 1) & 3;
-    position_[M0] = static_cast<std::int16_t>((position_[M0] + WIDTH - LEFT[stars_phase_]) % WIDTH);
-    const unsigned size = nusiz_[0] >> 4 & 3;
-    changed |= latch(M0, nusiz_[0] & 7, stars_phase_ == 1 ? size | 1 : stars_phase_ == 2 ? NOWHERE : size);
-  }
-  settled_ = !stars_;
-  return changed;
+    if (settled_) return false;
+    bool changed = false;
+    const bool mirrored = ctrlpf_ & 1;
+    if (mirrored != look_.mirrored) {
+        look_.mirrored = mirrored;
+        stale_ |= 1 << PF;
+        changed = true;
+    }
+    changed |= latch(P0, nusiz_[0] & 7, 0);
+    changed |= latch(P1, nusiz_[1] & 7, 0);
+    if (stars_) {
+        constexpr int LEFT[4] = {18, 33, 0, 17};
+        stars_phase_ = (stars_phase_ + 1) & 3;
+        position_[M0] = static_cast<std::int16_t>((position_[M0] + WIDTH - LEFT[stars_phase_]) % WIDTH);
+        const unsigned size = nusiz_[0] >> 4 & 3;
+        changed |= latch(M0, nusiz_[0] & 7, stars_phase_ == 1 ? size | 1 : stars_phase_ == 2 ? NOWHERE : size);
+    }
+    settled_ = !stars_;
+    return changed;
 }
 
 // Puts copies of these bits into a line, which goes on at its left.
 TIA::Row TIA::spread(std::uint64_t bits, unsigned copies, bool without_first, unsigned position) {
-  std::uint64_t near = without_first ? 0 : bits, far = 0;
-  for (int k = 1; k < COPIES[copies].count; ++k) {
-    const int at = COPIES[copies].at[k];
-    if (at < 64) near |= bits << at;
-    else far |= bits;
-  }
-  std::uint64_t words[5]{};
-  const unsigned first = position / 64, shift = position % 64;
-  words[first] = near << shift;
-  words[first + 1] = far << shift;
-  if (shift) {
-    words[first + 1] |= near >> (64 - shift);
-    words[first + 2] = far >> (64 - shift);
-  }
-  // a line is 160 pixels
-  return {{words[0] | words[2] >> 32 | words[3] << 32, words[1] | words[3] >> 32 | words[4] << 32,
-           (words[2] & 0xFFFFFFFF) | words[4] >> 32}};
+    std::uint64_t near = without_first ? 0 : bits, far = 0;
+    for (int k = 1; k < COPIES[copies].count; ++k) {
+        const int at = COPIES[copies].at[k];
+        if (at < 64)
+            near |= bits << at;
+        else
+            far |= bits;
+    }
+    std::uint64_t words[5]{};
+    const unsigned first = position / 64, shift = position % 64;
+    words[first] = near << shift;
+    words[first + 1] = far << shift;
+    if (shift) {
+        words[first + 1] |= near >> (64 - shift);
+        words[first + 2] = far >> (64 - shift);
+    }
+    // a line is 160 pixels
+    return {{words[0] | words[2] >> 32 | words[3] << 32, words[1] | words[3] >> 32 | words[4] << 32,
+             (words[2] & 0xFFFFFFFF) | words[4] >> 32}};
 }
 
 TIA::Row TIA::row_of(const Look& look, int object) {
-  if (!(look.enabled >> object & 1)) return {};
-  if (object == PF) {
-    // 20 cells of four pixels: twice, or once and then mirrored
-    const auto& reversed = TABLES.reversed;
-    const std::uint32_t pf0 = look.playfield & 15, pf1 = look.playfield >> 4 & 255, pf2 = look.playfield >> 12;
-    const std::uint32_t cells = pf0 | static_cast<std::uint32_t>(reversed[pf1]) << 4 | pf2 << 12;
-    const std::uint32_t mirror = reversed[pf2] | pf1 << 8 | static_cast<std::uint32_t>(reversed[pf0]) << 12;
-    const std::uint32_t right = look.mirrored ? mirror : cells;
-    const auto low = [](std::uint32_t of) {
-      return TABLES.four_times[of & 255] | std::uint64_t{TABLES.four_times[of >> 8 & 255]} << 32;
-    };
-    const auto high = [](std::uint32_t of) { return std::uint64_t{TABLES.four_times[of >> 16]}; };
-    return {{low(cells), high(cells) | low(right) << 16, low(right) >> 48 | high(right) << 16}};
-  }
-  const Pattern& pattern = look.patterns[object];
-  if (object == P0 || object == P1) {
-    const std::uint8_t graphics = TABLES.reversed[look.graphics[object == P1]];
-    // a wide player starts one pixel later
-    const std::uint64_t bits = pattern.copies == 5   ? std::uint64_t{TABLES.twice[graphics]} << 1
-                               : pattern.copies == 7 ? std::uint64_t{TABLES.four_times[graphics]} << 1
-                                                     : graphics;
-    return spread(bits, pattern.copies, pattern.size, pattern.position);
-  }
-  if (pattern.size == NOWHERE) return {};
-  return spread((1u << (1u << pattern.size)) - 1, pattern.copies, false, pattern.position);
+    if (!(look.enabled >> object & 1)) return {};
+    if (object == PF) {
+        // 20 cells of four pixels: twice, or once and then mirrored
+        const auto& reversed = TABLES.reversed;
+        const std::uint32_t pf0 = look.playfield & 15, pf1 = look.playfield >> 4 & 255, pf2 = look.playfield >> 12;
+        const std::uint32_t cells = pf0 | static_cast<std::uint32_t>(reversed[pf1]) << 4 | pf2 << 12;
+        const std::uint32_t mirror = reversed[pf2] | pf1 << 8 | static_cast<std::uint32_t>(reversed[pf0]) << 12;
+        const std::uint32_t right = look.mirrored ? mirror : cells;
+        const auto low = [](std::uint32_t of) {
+            return TABLES.four_times[of & 255] | std::uint64_t{TABLES.four_times[of >> 8 & 255]} << 32;
+        };
+        const auto high = [](std::uint32_t of) { return std::uint64_t{TABLES.four_times[of >> 16]}; };
+        return {{low(cells), high(cells) | low(right) << 16, low(right) >> 48 | high(right) << 16}};
+    }
+    const Pattern& pattern = look.patterns[object];
+    if (object == P0 || object == P1) {
+        const std::uint8_t graphics = TABLES.reversed[look.graphics[object == P1]];
+        // a wide player starts one pixel later
+        const std::uint64_t bits = pattern.copies == 5   ? std::uint64_t{TABLES.twice[graphics]} << 1
+                                   : pattern.copies == 7 ? std::uint64_t{TABLES.four_times[graphics]} << 1
+                                                         : graphics;
+        return spread(bits, pattern.copies, pattern.size, pattern.position);
+    }
+    if (pattern.size == NOWHERE) return {};
+    return spread((1u << (1u << pattern.size)) - 1, pattern.copies, false, pattern.position);
 }
 
 // Makes the rows anew that a register has changed, and with them what is seen where.
 void TIA::refresh() {
-  for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
-    const int object = std::countr_zero(rows);
-    rows_[object] = row_of(look_, object);
-  }
-  stale_ = 0;
-  // ALE forgets the priority of a playfield that is alone
-  const bool priority = look_.control & PRIORITY && !(look_.control & SCORE && look_.enabled == 1 << PF);
-  for (int k = 0; k < 3; ++k) {
-    const auto of = [&](int object) { return rows_[object].words[k]; };
-    std::uint64_t playfield = of(PF) | of(BL), player0 = of(P0) | of(M0), player1 = of(P1) | of(M1);
-    overlaps_[k] = (of(PF) & of(BL)) | (of(P0) & of(M0)) | (of(P1) & of(M1)) | (playfield & (player0 | player1)) |
-                   (player0 & player1);
-    if (priority) {
-      player0 &= ~playfield;
-      player1 &= ~(playfield | player0);
-    } else {
-      if (look_.control & SCORE) {
-        // the halves of the playfield belong to the players
-        constexpr std::uint64_t LEFT[3] = {~std::uint64_t{0}, 0xFFFF, 0};
-        playfield = of(BL);
-        player0 |= of(PF) & LEFT[k];
-        player1 |= of(PF) & ~LEFT[k];
-      }
-      player1 &= ~player0;
-      playfield &= ~(player0 | player1);
+    for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
+        const int object = std::countr_zero(rows);
+        rows_[object] = row_of(look_, object);
     }
-    layers_[0][k] = playfield;
-    layers_[1][k] = player0;
-    layers_[2][k] = player1;
-  }
+    stale_ = 0;
+    // ALE forgets the priority of a playfield that is alone
+    const bool priority = look_.control & PRIORITY && !(look_.control & SCORE && look_.enabled == 1 << PF);
+    for (int k = 0; k < 3; ++k) {
+        const auto of = [&](int object) { return rows_[object].words[k]; };
+        std::uint64_t playfield = of(PF) | of(BL), player0 = of(P0) | of(M0), player1 = of(P1) | of(M1);
+        overlaps_[k] = (of(PF) & of(BL)) | (of(P0) & of(M0)) | (of(P1) & of(M1)) | (playfield & (player0 | player1))
+                       | (player0 & player1);
+        if (priority) {
+            player0 &= ~playfield;
+            player1 &= ~(playfield | player0);
+        } else {
+            if (look_.control & SCORE) {
+                // the halves of the playfield belong to the players
+                constexpr std::uint64_t LEFT[3] = {~std::uint64_t{0}, 0xFFFF, 0};
+                playfield = of(BL);
+                player0 |= of(PF) & LEFT[k];
+                player1 |= of(PF) & ~LEFT[k];
+            }
+            player1 &= ~player0;
+            playfield &= ~(player0 | player1);
+        }
+        layers_[0][k] = playfield;
+        layers_[1][k] = player0;
+        layers_[2][k] = player1;
+    }
 }
 
 // Draws a piece of the current line.
 void TIA::paint(int from, int to) {
-  const bool dark = vblank_ & 2;
-  if (from > (to & ~3)) {
-    // within a group that has been begun before
-    group_end_ = group_end_ == from ? to : 0;
-  } else if (dark) {
-    group_end_ = 0;
-  } else {
-    if (to % 4 != 0) group_look_ = look_;
-    group_end_ = to;
-  }
-  if (dark) {
-    std::memset(pen_, 0, static_cast<std::size_t>(to - from));
-    return;
-  }
-  if (stale_) refresh();
-  if (overlaps_[0] | overlaps_[1] | overlaps_[2]) collide(from, to);
+    const bool dark = vblank_ & 2;
+    if (from > (to & ~3)) {
+        // within a group that has been begun before
+        group_end_ = group_end_ == from ? to : 0;
+    } else if (dark) {
+        group_end_ = 0;
+    } else {
+        if (to % 4 != 0) group_look_ = look_;
+        group_end_ = to;
+    }
+    if (dark) {
+        std::memset(pen_, 0, static_cast<std::size_t>(to - from));
+        return;
+    }
+    if (stale_) refresh();
+    if (overlaps_[0] | overlaps_[1] | overlaps_[2]) collide(from, to);
 #ifdef CYPOOL_TIA_AVX2
-  if (simd_) return paint_avx2(from, to);
+    if (simd_) return paint_avx2(from, to);
 #endif
-  fill(pen_ - from, layers_, look_.colours, from, to);
+    fill(pen_ - from, layers_, look_.colours, from, to);
 }
 
 #ifdef CYPOOL_TIA_AVX2
 __attribute__((target("avx2"))) void TIA::paint_avx2(int from, int to) {
-  fill_avx2(pen_ - from, layers_, look_.colours, from, to);
+    fill_avx2(pen_ - from, layers_, look_.colours, from, to);
 }
 #endif
 
 void TIA::collide(int from, int to) {
-  constexpr std::uint8_t PAIRS[15][2] = {{M0, P1}, {M0, P0}, {M1, P0}, {M1, P1}, {P0, PF}, {P0, BL}, {P1, PF}, {P1, BL},
-                                         {M0, PF}, {M0, BL}, {M1, PF}, {M1, BL}, {BL, PF}, {P0, P1}, {M0, M1}};
-  for (int k = from / 64; 64 * k < to; ++k) {
-    std::uint64_t mask = overlaps_[k];
-    if (from > 64 * k) mask &= ~std::uint64_t{0} << (from - 64 * k);
-    if (to < 64 * k + 64) mask &= (std::uint64_t{1} << (to - 64 * k)) - 1;
-    if (!mask) continue;
-    for (int pair = 0; pair < 15; ++pair) {
-      if (rows_[PAIRS[pair][0]].words[k] & rows_[PAIRS[pair][1]].words[k] & mask) {
-        collisions_ |= static_cast<std::uint16_t>(1 << pair);
-      }
+    constexpr std::uint8_t PAIRS[15][2] = {{M0, P1}, {M0, P0}, {M1, P0}, {M1, P1}, {P0, PF},
+                                           {P0, BL}, {P1, PF}, {P1, BL}, {M0, PF}, {M0, BL},
+                                           {M1, PF}, {M1, BL}, {BL, PF}, {P0, P1}, {M0, M1}};
+    for (int k = from / 64; 64 * k < to; ++k) {
+        std::uint64_t mask = overlaps_[k];
+        if (from > 64 * k) mask &= ~std::uint64_t{0} << (from - 64 * k);
+        if (to < 64 * k + 64) mask &= (std::uint64_t{1} << (to - 64 * k)) - 1;
+        if (!mask) continue;
+        for (int pair = 0; pair < 15; ++pair) {
+            if (rows_[PAIRS[pair][0]].words[k] & rows_[PAIRS[pair][1]].words[k] & mask) {
+                collisions_ |= static_cast<std::uint16_t>(1 << pair);
+            }
+        }
     }
-  }
 }
 
 // Whether an object may be seen in a group of four pixels, whatever its graphics are.
 bool TIA::reaches(Look look, int object, int from) {
-  look.enabled |= static_cast<std::uint8_t>(1 << object);
-  look.graphics[0] = look.graphics[1] = 0xFF;
-  return row_of(look, object).words[from / 64] >> from % 64 & 15;
+    look.enabled |= static_cast<std::uint8_t>(1 << object);
+    look.graphics[0] = look.graphics[1] = 0xFF;
+    return row_of(look, object).words[from / 64] >> from % 64 & 15;
 }
 
 // Draws what ALE has beyond the beam, in a frame that is shown unfinished. After HMOVE it blanks, at the first access,
 // as many pixels as there are clocks to the last of those that are to be blanked, though no pixel may have been sent
 // yet.
 void TIA::finish_line() {
-  const int first = blank_accessed_ - (drawn_to_ - line_drawn_), done = std::max(line_drawn_, BLANK);
-  int blanked = 0;
-  if (first >= 0 && first < BLANK) {
-    blanked = BLANK + BLANKED - first;
-  } else if (blanking_ && line_drawn_ > BLANK) {
-    blanked = BLANKED;
-  }
-  if (blanked > done) std::memset(pen_, 0, static_cast<std::size_t>(blanked - done));
-  if (!blanking_) blank_accessed_ = NEVER;
-  finish_group();
-  group_end_ = SHOWN;
+    const int first = blank_accessed_ - (drawn_to_ - line_drawn_), done = std::max(line_drawn_, BLANK);
+    int blanked = 0;
+    if (first >= 0 && first < BLANK) {
+        blanked = BLANK + BLANKED - first;
+    } else if (blanking_ && line_drawn_ > BLANK) {
+        blanked = BLANKED;
+    }
+    if (blanked > done) std::memset(pen_, 0, static_cast<std::size_t>(blanked - done));
+    if (!blanking_) blank_accessed_ = NEVER;
+    finish_group();
+    group_end_ = SHOWN;
 }
 
 // The same for the last piece of a line: where nothing but the playfield is near, and at most two objects are on, ALE
 // draws four pixels at once.
 void TIA::finish_group() {
-  const int from = group_end_ & ~3, count = 4 - group_end_ % 4;
-  if (count == 4 || line_drawn_ != BLANK + group_end_ || (blanking_ && group_end_ < 8)) return;
-  const Look& look = group_look_;
-  const auto bit = [](int object) { return 1 << object; };
-  const bool score = look.control & SCORE;
-  switch (look.enabled) {
-    case 1 << PF:
-    case 1 << P0:
-    case 1 << M0:
-    case 1 << P1:
-    case 1 << M1:
-    case 1 << BL:
-    case 1 << P0 | 1 << P1:
-    case 1 << M0 | 1 << M1:
-    case 1 << BL | 1 << M0:
-    case 1 << BL | 1 << M1:
-    case 1 << BL | 1 << P1:
-      break;
-    case 1 << PF | 1 << P0:
-    case 1 << PF | 1 << P1:
-    case 1 << PF | 1 << BL:
-      if (score) return;
-      break;
-    default:
-      return;
-  }
-  for (int object = P0; object <= BL; ++object) {
-    if (look.enabled & bit(object) && reaches(look, object, from)) return;
-  }
-  const bool playfield = row_of(look, PF).words[from / 64] >> from % 64 & 1;
-  const int index = !playfield ? 0 : score ? (from < WIDTH / 2 ? 2 : 3) : 1;
-  std::memset(pen_, look.colours[index], static_cast<std::size_t>(count));
+    const int from = group_end_ & ~3, count = 4 - group_end_ % 4;
+    if (count == 4 || line_drawn_ != BLANK + group_end_ || (blanking_ && group_end_ < 8)) return;
+    const Look& look = group_look_;
+    const auto bit = [](int object) { return 1 << object; };
+    const bool score = look.control & SCORE;
+    switch (look.enabled) {
+        case 1 << PF:
+        case 1 << P0:
+        case 1 << M0:
+        case 1 << P1:
+        case 1 << M1:
+        case 1 << BL:
+        case 1 << P0 | 1 << P1:
+        case 1 << M0 | 1 << M1:
+        case 1 << BL | 1 << M0:
+        case 1 << BL | 1 << M1:
+        case 1 << BL | 1 << P1: break;
+        case 1 << PF | 1 << P0:
+        case 1 << PF | 1 << P1:
+        case 1 << PF | 1 << BL:
+            if (score) return;
+            break;
+        default: return;
+    }
+    for (int object = P0; object <= BL; ++object) {
+        if (look.enabled & bit(object) && reaches(look, object, from)) return;
+    }
+    const bool playfield = row_of(look, PF).words[from / 64] >> from % 64 & 1;
+    const int index = !playfield ? 0 : score ? (from < WIDTH / 2 ? 2 : 3) : 1;
+    std::memset(pen_, look.colours[index], static_cast<std::size_t>(count));
 }
 
 // Returns whether that is new.
 bool TIA::latch(int object, unsigned copies, unsigned size) {
-  const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
-                        static_cast<std::uint8_t>(size)};
-  if (look_.patterns[object] == pattern) return false;
-  look_.patterns[object] = pattern;
-  settled_ = false;
-  stale_ |= static_cast<std::uint8_t>(1 << object);
-  return true;
+    const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
+                          static_cast<std::uint8_t>(size)};
+    if (look_.patterns[object] == pattern) return false;
+    look_.patterns[object] = pattern;
+    settled_ = false;
+    stale_ |= static_cast<std::uint8_t>(1 << object);
+    return true;
 }
 
-void TIA::latch_player(int player, bool without_first) {
-  latch(player ? P1 : P0, nusiz_[player] & 7, without_first);
-}
+void TIA::latch_player(int player, bool without_first) { latch(player ? P1 : P0, nusiz_[player] & 7, without_first); }
 
-void TIA::latch_missile(int player) {
-  latch(player ? M1 : M0, nusiz_[player] & 7, nusiz_[player] >> 4 & 3);
-}
+void TIA::latch_missile(int player) { latch(player ? M1 : M0, nusiz_[player] & 7, nusiz_[player] >> 4 & 3); }
 
 void TIA::latch_ball() { latch(BL, 0, ctrlpf_ >> 4 & 3); }
 
 void TIA::enable(int object, bool on) {
-  const auto bit = static_cast<std::uint8_t>(1 << object);
-  look_.enabled = static_cast<std::uint8_t>((look_.enabled & ~bit) | (on ? bit : 0));
-  stale_ |= bit;
+    const auto bit = static_cast<std::uint8_t>(1 << object);
+    look_.enabled = static_cast<std::uint8_t>((look_.enabled & ~bit) | (on ? bit : 0));
+    stale_ |= bit;
 }
 
 std::uint8_t TIA::sent_graphics(int player) const {
-  const std::uint8_t graphics = player_delayed_[player] ? old_graphics_[player] : graphics_[player];
-  return reflected_[player] ? TABLES.reversed[graphics] : graphics;
+    const std::uint8_t graphics = player_delayed_[player] ? old_graphics_[player] : graphics_[player];
+    return reflected_[player] ? TABLES.reversed[graphics] : graphics;
 }
 
 void TIA::write_vsync(int clock, std::uint8_t value) {
-  catch_up(clock);
-  vsync_ = value;
-  if (value & 2) {
-    vsync_end_ = clock + LINE;
-  } else if (clock >= vsync_end_) {
-    vsync_end_ = INT_MAX;
-    end_frame();
-  }
+    catch_up(clock);
+    vsync_ = value;
+    if (value & 2) {
+        vsync_end_ = clock + LINE;
+    } else if (clock >= vsync_end_) {
+        vsync_end_ = INT_MAX;
+        end_frame();
+    }
 }
 
 void TIA::end_frame() {
-  mySystem->m6502().stop();
-  unfinished_ = false;
+    mySystem->m6502().stop();
+    unfinished_ = false;
 }
 
 void TIA::write_vblank(int clock, std::uint8_t value) {
-  access(value != vblank_, clock + 1);
-  if ((value ^ vblank_) & 0x80) {
-    grounded_ = value & 0x80;
-    if (!grounded_) grounded_until_ = static_cast<int>(mySystem->cycles());
-  }
-  vblank_ = value;
+    access(value != vblank_, clock + 1);
+    if ((value ^ vblank_) & 0x80) {
+        grounded_ = value & 0x80;
+        if (!grounded_) grounded_until_ = static_cast<int>(mySystem->cycles());
+    }
+    vblank_ = value;
 }
 
 // WSYNC.
 void TIA::wait(int clock) {
-  access(false, clock);
-  // the 6502 halts at a read only: of two writes, the second does not
-  if (!mySystem->m6502().lastAccessWasRead()) return;
-  const std::uint32_t since = (mySystem->cycles() - static_cast<std::uint32_t>(frame_start_ / 3)) % (LINE / 3);
-  if (since != 0) mySystem->incrementCycles(LINE / 3 - since);
+    access(false, clock);
+    // the 6502 halts at a read only: of two writes, the second does not
+    if (!mySystem->m6502().lastAccessWasRead()) return;
+    const std::uint32_t since = (mySystem->cycles() - static_cast<std::uint32_t>(frame_start_ / 3)) % (LINE / 3);
+    if (since != 0) mySystem->incrementCycles(LINE / 3 - since);
 }
 
 void TIA::write_size(int clock, int player, std::uint8_t value) {
-  catch_up(clock + 8);
-  nusiz_[player] = value;
-  latch_player(player, false);
-  latch_missile(player);
+    catch_up(clock + 8);
+    nusiz_[player] = value;
+    latch_player(player, false);
+    latch_missile(player);
 }
 
 void TIA::write_colour(int clock, int index, std::uint8_t value) {
-  const auto colour = static_cast<std::uint8_t>((value & 0xFE) | (pal_ ? last_frame_lines_ & 1 : 0));
-  access(colour != look_.colours[index], clock);
-  look_.colours[index] = colour;
+    const auto colour = static_cast<std::uint8_t>((value & 0xFE) | (pal_ ? last_frame_lines_ & 1 : 0));
+    access(colour != look_.colours[index], clock);
+    look_.colours[index] = colour;
 }
 
 void TIA::write_control(int clock, std::uint8_t value) {
-  const auto control = static_cast<std::uint8_t>((value & 6) << 5);
-  const bool mirrored = value & 1, left = line_clock(clock) < BLANK + 79;
-  access(value != ctrlpf_ || (left && mirrored != look_.mirrored) || look_.patterns[BL].position != position_[BL],
-         clock);
-  ctrlpf_ = value;
-  settled_ = false;
-  if (control != look_.control) {
-    look_.control = control;
-    stale_ |= LAYERS;
-  }
-  if (left && mirrored != look_.mirrored) {
-    look_.mirrored = mirrored;
-    stale_ |= 1 << PF;
-  }
-  latch_ball();
+    const auto control = static_cast<std::uint8_t>((value & 6) << 5);
+    const bool mirrored = value & 1, left = line_clock(clock) < BLANK + 79;
+    access(value != ctrlpf_ || (left && mirrored != look_.mirrored) || look_.patterns[BL].position != position_[BL],
+           clock);
+    ctrlpf_ = value;
+    settled_ = false;
+    if (control != look_.control) {
+        look_.control = control;
+        stale_ |= LAYERS;
+    }
+    if (left && mirrored != look_.mirrored) {
+        look_.mirrored = mirrored;
+        stale_ |= 1 << PF;
+    }
+    latch_ball();
 }
 
 void TIA::write_playfield(int clock, std::uint32_t playfield) {
-  const bool changed = playfield != look_.playfield;
-  access(changed, clock + playfield_delay(clock));
-  if (!changed) return;
-  look_.playfield = playfield;
-  enable(PF, playfield != 0);
+    const bool changed = playfield != look_.playfield;
+    access(changed, clock + playfield_delay(clock));
+    if (!changed) return;
+    look_.playfield = playfield;
+    enable(PF, playfield != 0);
 }
 
 int TIA::playfield_delay(int clock) const {
-  constexpr int DELAY[4] = {4, 5, 2, 3};
-  return DELAY[(clock - frame_start_) / 3 & 3];  // a line is 19 times four cycles
+    constexpr int DELAY[4] = {4, 5, 2, 3};
+    return DELAY[(clock - frame_start_) / 3 & 3];  // a line is 19 times four cycles
 }
 
 void TIA::write_graphics(int clock, int player, std::uint8_t value) {
-  // each keeps the graphics of the other for when they are delayed, the second those of the ball as well
-  graphics_[player] = value;
-  old_graphics_[1 - player] = graphics_[1 - player];
-  show_players(clock + 1);
-  if (player == 0) return;
-  old_ball_ = ball_;
-  show_ball(clock + 1);
+    // each keeps the graphics of the other for when they are delayed, the second those of the ball as well
+    graphics_[player] = value;
+    old_graphics_[1 - player] = graphics_[1 - player];
+    show_players(clock + 1);
+    if (player == 0) return;
+    old_ball_ = ball_;
+    show_ball(clock + 1);
 }
 
 void TIA::write_reflection(int clock, int player, bool value) {
-  reflected_[player] = value;
-  show_players(clock + 1);
+    reflected_[player] = value;
+    show_players(clock + 1);
 }
 
 void TIA::write_player_delay(int clock, int player, bool value) {
-  player_delayed_[player] = value;
-  show_players(clock);
+    player_delayed_[player] = value;
+    show_players(clock);
 }
 
 // To be called after a change of registers: shows the graphics they ask for now.
 INLINE void TIA::show_players(int clock) {
-  const std::uint8_t zero = sent_graphics(0), one = sent_graphics(1);
-  if (zero == look_.graphics[0] && one == look_.graphics[1]) {
-    access(false, clock);
-  } else {
-    change_graphics(clock, zero, one);
-  }
+    const std::uint8_t zero = sent_graphics(0), one = sent_graphics(1);
+    if (zero == look_.graphics[0] && one == look_.graphics[1]) {
+        access(false, clock);
+    } else {
+        change_graphics(clock, zero, one);
+    }
 }
 
 void TIA::change_graphics(int clock, std::uint8_t zero, std::uint8_t one) {
-  catch_up(clock);
-  if (zero != look_.graphics[0]) {
-    look_.graphics[0] = zero;
-    enable(P0, zero != 0);
-  }
-  if (one != look_.graphics[1]) {
-    look_.graphics[1] = one;
-    enable(P1, one != 0);
-  }
+    catch_up(clock);
+    if (zero != look_.graphics[0]) {
+        look_.graphics[0] = zero;
+        enable(P0, zero != 0);
+    }
+    if (one != look_.graphics[1]) {
+        look_.graphics[1] = one;
+        enable(P1, one != 0);
+    }
 }
 
 // The same for whether a missile or the ball is shown.
 INLINE void TIA::show(int clock, int object, bool on) {
-  if (on == (look_.enabled >> object & 1)) {
-    access(false, clock);
-  } else {
-    change_enabled(clock, object, on);
-  }
+    if (on == (look_.enabled >> object & 1)) {
+        access(false, clock);
+    } else {
+        change_enabled(clock, object, on);
+    }
 }
 
 void TIA::change_enabled(int clock, int object, bool on) {
-  catch_up(clock);
-  enable(object, on);
+    catch_up(clock);
+    enable(object, on);
 }
 
 INLINE void TIA::show_ball(int clock) { show(clock, BL, ball_delayed_ ? old_ball_ : ball_); }
 
 INLINE void TIA::show_missile(int clock, int player) {
-  show(clock, player ? M1 : M0, missile_[player] && !missile_at_player_[player]);
+    show(clock, player ? M1 : M0, missile_[player] && !missile_at_player_[player]);
 }
 
 void TIA::write_missile(int clock, int player, bool value) {
-  missile_[player] = value;
-  show_missile(clock, player);
+    missile_[player] = value;
+    show_missile(clock, player);
 }
 
 void TIA::write_ball(int clock, bool value) {
-  ball_ = value;
-  show_ball(clock);
+    ball_ = value;
+    show_ball(clock);
 }
 
 void TIA::write_ball_delay(int clock, bool value) {
-  ball_delayed_ = value;
-  show_ball(clock);
+    ball_delayed_ = value;
+    show_ball(clock);
 }
 
 void TIA::write_motion(int clock, int object, std::uint8_t value) {
-  access(false, clock);
-  const auto motion = static_cast<std::int8_t>(value >> 4);
-  // what made missile 0 the stars of Cosmic Ark
-  if (object == M0 && after_move(clock) == 3 * 21 && motion_[M0] == 7 && motion == 6) {
-    catch_up(clock);
-    stars_ = true;
-    settled_ = false;
-    stars_phase_ = 0;
-  }
-  motion_[object] = motion;
+    access(false, clock);
+    const auto motion = static_cast<std::int8_t>(value >> 4);
+    // what made missile 0 the stars of Cosmic Ark
+    if (object == M0 && after_move(clock) == 3 * 21 && motion_[M0] == 7 && motion == 6) {
+        catch_up(clock);
+        stars_ = true;
+        settled_ = false;
+        stars_phase_ = 0;
+    }
+    motion_[object] = motion;
 }
 
 void TIA::reset_player(int clock, int player) {
-  std::int16_t& position = position_[player ? P1 : P0];
-  catch_up(clock);
-  const int at = line_clock(clock);
-  const int target = at < BLANK ? 3 : (at - BLANK + 5) % WIDTH;
-  const unsigned copies = nusiz_[player] & 7;
-  // where the old copies are, they are sent after a delay of four pixels
-  bool waiting = false, sending = false;
-  for (int k = 0; k < COPIES[copies].count; ++k) {
-    const int since = (target - position + WIDTH) % WIDTH - COPIES[copies].at[k];
-    waiting |= since >= 0 && since < 4;
-    sending |= since >= 4 && since < 4 + 8 * player_scale(copies);
-  }
-  if (sending) catch_up(clock + 11);
-  position = static_cast<std::int16_t>(target);
-  latch_player(player, !waiting);
+    std::int16_t& position = position_[player ? P1 : P0];
+    catch_up(clock);
+    const int at = line_clock(clock);
+    const int target = at < BLANK ? 3 : (at - BLANK + 5) % WIDTH;
+    const unsigned copies = nusiz_[player] & 7;
+    // where the old copies are, they are sent after a delay of four pixels
+    bool waiting = false, sending = false;
+    for (int k = 0; k < COPIES[copies].count; ++k) {
+        const int since = (target - position + WIDTH) % WIDTH - COPIES[copies].at[k];
+        waiting |= since >= 0 && since < 4;
+        sending |= since >= 4 && since < 4 + 8 * player_scale(copies);
+    }
+    if (sending) catch_up(clock + 11);
+    position = static_cast<std::int16_t>(target);
+    latch_player(player, !waiting);
 }
 
 void TIA::reset_missile(int clock, int player) {
-  catch_up(clock + 8);
-  const int at = line_clock(clock), since_move = after_move(clock);
-  int target = at < BLANK ? 2 : (at - BLANK + 4) % WIDTH;
-  // as two games need it: Dolphin and Pitfall II
-  if (player == 0 && since_move == 3 * 20 && at == 69) target = 8;
-  if (player == 1 && since_move == 3 * 3 && at == 18) target = 3;
-  position_[player ? M1 : M0] = static_cast<std::int16_t>(target);
-  latch_missile(player);
+    catch_up(clock + 8);
+    const int at = line_clock(clock), since_move = after_move(clock);
+    int target = at < BLANK ? 2 : (at - BLANK + 4) % WIDTH;
+    // as two games need it: Dolphin and Pitfall II
+    if (player == 0 && since_move == 3 * 20 && at == 69) target = 8;
+    if (player == 1 && since_move == 3 * 3 && at == 18) target = 3;
+    position_[player ? M1 : M0] = static_cast<std::int16_t>(target);
+    latch_missile(player);
 }
 
 void TIA::reset_ball(int clock) {
-  catch_up(clock);
-  const int at = line_clock(clock), since_move = after_move(clock);
-  int target = at < BLANK ? 2 : (at - BLANK + 4) % WIDTH;
-  // as four games need it: Escape from the Mindmaster, Decathlon, Robot Tank and Hole Hunter
-  if (since_move == 3 * 18 && (at == 60 || at == 69)) target = 10;
-  if (since_move == 3 * 3 && at == 18) target = 3;
-  if (since_move == 3 * 7 && at == 30) target = 6;
-  if (since_move == 3 * 6 && at == 27) target = 5;
-  position_[BL] = static_cast<std::int16_t>(target);
-  latch_ball();
+    catch_up(clock);
+    const int at = line_clock(clock), since_move = after_move(clock);
+    int target = at < BLANK ? 2 : (at - BLANK + 4) % WIDTH;
+    // as four games need it: Escape from the Mindmaster, Decathlon, Robot Tank and Hole Hunter
+    if (since_move == 3 * 18 && (at == 60 || at == 69)) target = 10;
+    if (since_move == 3 * 3 && at == 18) target = 3;
+    if (since_move == 3 * 7 && at == 30) target = 6;
+    if (since_move == 3 * 6 && at == 27) target = 5;
+    position_[BL] = static_cast<std::int16_t>(target);
+    latch_ball();
 }
 
 void TIA::write_missile_at_player(int clock, int player, bool value) {
-  if (missile_at_player_[player] && !value) {
-    catch_up(clock);
-    const int middle = 4 * player_scale(nusiz_[player] & 7);
-    position_[player ? M1 : M0] = static_cast<std::int16_t>((position_[player ? P1 : P0] + middle) % WIDTH);
-    latch_missile(player);
-  }
-  missile_at_player_[player] = value;
-  show_missile(clock, player);
+    if (missile_at_player_[player] && !value) {
+        catch_up(clock);
+        const int middle = 4 * player_scale(nusiz_[player] & 7);
+        position_[player ? M1 : M0] = static_cast<std::int16_t>((position_[player ? P1 : P0] + middle) % WIDTH);
+        latch_missile(player);
+    }
+    missile_at_player_[player] = value;
+    show_missile(clock, player);
 }
 
 // HMOVE.
 void TIA::move(int clock) {
-  catch_up(clock);
-  const int cycle = line_clock(clock) / 3;
-  if (blanks_allowed_ && (cycle <= 20 || cycle == 75) && !blanking_) {
-    blanking_ = true;
-    blank_accessed_ = NEVER;
-  }
-  for (int object = P0; object <= BL; ++object) {
-    int target = position_[object] + MOTIONS.pixels[cycle][motion_[object]];
-    target = target < 0 ? target + WIDTH : target < WIDTH ? target : target - WIDTH;
-    position_[object] = static_cast<std::int16_t>(target);
-  }
-  for (int player : {0, 1}) {
-    latch_player(player, false);
-    latch_missile(player);
-  }
-  latch_ball();
-  last_move_ = clock;
-  stars_ = false;
+    catch_up(clock);
+    const int cycle = line_clock(clock) / 3;
+    if (blanks_allowed_ && (cycle <= 20 || cycle == 75) && !blanking_) {
+        blanking_ = true;
+        blank_accessed_ = NEVER;
+    }
+    for (int object = P0; object <= BL; ++object) {
+        int target = position_[object] + MOTIONS.pixels[cycle][motion_[object]];
+        target = target < 0 ? target + WIDTH : target < WIDTH ? target : target - WIDTH;
+        position_[object] = static_cast<std::int16_t>(target);
+    }
+    for (int player : {0, 1}) {
+        latch_player(player, false);
+        latch_missile(player);
+    }
+    latch_ball();
+    last_move_ = clock;
+    stars_ = false;
 }
 
 // Whether the capacitor behind a paddle has been charged.
 bool TIA::paddle(int number) const {
-  Controller& controller = console_.controller(number < 2 ? Controller::Left : Controller::Right);
-  const int resistance = controller.read(number % 2 ? Controller::Five : Controller::Nine);
-  if (resistance == Controller::minimumResistance) return true;
-  if (resistance == Controller::maximumResistance || grounded_) return false;
-  const double seconds = 1.6 * resistance * 0.01E-6;
-  const auto needed = static_cast<std::uint32_t>(seconds * 1.19E6);
-  return mySystem->cycles() > static_cast<std::uint32_t>(grounded_until_) + needed;
+    Controller& controller = console_.controller(number < 2 ? Controller::Left : Controller::Right);
+    const int resistance = controller.read(number % 2 ? Controller::Five : Controller::Nine);
+    if (resistance == Controller::minimumResistance) return true;
+    if (resistance == Controller::maximumResistance || grounded_) return false;
+    const double seconds = 1.6 * resistance * 0.01E-6;
+    const auto needed = static_cast<std::uint32_t>(seconds * 1.19E6);
+    return mySystem->cycles() > static_cast<std::uint32_t>(grounded_until_) + needed;
 }
 
 std::uint8_t TIA::peek(std::uint16_t address) {
-  const int clock = static_cast<int>(mySystem->cycles() * 3);
-  const std::uint8_t bus = mySystem->getDataBusState() & 0x3F;
-  const int number = address & 15;
-  if (number < 8) {
-    catch_up(clock);
-    // two latches a register, but for CXBLPF
-    const int latches = number < 6 ? collisions_ >> 2 * number & 3 : number == 6 ? collisions_ >> 12 & 1
-                                                                                 : collisions_ >> 13 & 3;
-    return static_cast<std::uint8_t>((latches & 1) << 7 | (latches & 2) << 5 | bus);
-  }
-  access(false, clock);
-  bool high = false;
-  if (number < 12) {
-    high = paddle(number - 8);
-  } else if (number < 14) {
-    high = console_.controller(number == 12 ? Controller::Left : Controller::Right).read(Controller::Six);
-  }
-  return static_cast<std::uint8_t>(high << 7 | bus);
+    const int clock = static_cast<int>(mySystem->cycles() * 3);
+    const std::uint8_t bus = mySystem->getDataBusState() & 0x3F;
+    const int number = address & 15;
+    if (number < 8) {
+        catch_up(clock);
+        // two latches a register, but for CXBLPF
+        const int latches = number < 6    ? collisions_ >> 2 * number & 3
+                            : number == 6 ? collisions_ >> 12 & 1
+                                          : collisions_ >> 13 & 3;
+        return static_cast<std::uint8_t>((latches & 1) << 7 | (latches & 2) << 5 | bus);
+    }
+    access(false, clock);
+    bool high = false;
+    if (number < 12) {
+        high = paddle(number - 8);
+    } else if (number < 14) {
+        high = console_.controller(number == 12 ? Controller::Left : Controller::Right).read(Controller::Six);
+    }
+    return static_cast<std::uint8_t>(high << 7 | bus);
 }
 
 void TIA::poke(std::uint16_t address, std::uint8_t value) {
-  const int clock = static_cast<int>(mySystem->cycles() * 3);
-  if (clock - frame_start_ >= longest_frame_) [[unlikely]] return write_late(clock, address & 0x3F, value);
-  write(clock, address & 0x3F, value);
+    const int clock = static_cast<int>(mySystem->cycles() * 3);
+    if (clock - frame_start_ >= longest_frame_) [[unlikely]]
+        return write_late(clock, address & 0x3F, value);
+    write(clock, address & 0x3F, value);
 }
 
 // No end of the frame has come in time.
 void TIA::write_late(int clock, unsigned address, std::uint8_t value) {
-  end_frame();
-  write(clock, address, value);
+    end_frame();
+    write(clock, address, value);
 }
 
 INLINE void TIA::write(int clock, unsigned address, std::uint8_t value) {
-  enum Register {
-    VSYNC, VBLANK, WSYNC, RSYNC, NUSIZ0, NUSIZ1, COLUP0, COLUP1, COLUPF, COLUBK, CTRLPF, REFP0, REFP1, PF0, PF1, PF2,
-    RESP0, RESP1, RESM0, RESM1, RESBL, AUDC0, AUDC1, AUDF0, AUDF1, AUDV0, AUDV1, GRP0, GRP1, ENAM0, ENAM1, ENABL,
-    HMP0, HMP1, HMM0, HMM1, HMBL, VDELP0, VDELP1, VDELBL, RESMP0, RESMP1, HMOVE, HMCLR, CXCLR
-  };
-  // each case ends with its call, so that the compiler can jump there
-  switch (address) {
-    case VSYNC: return write_vsync(clock, value);
-    case VBLANK: return write_vblank(clock, value);
-    case WSYNC: return wait(clock);
-    case NUSIZ0: return write_size(clock, 0, value);
-    case NUSIZ1: return write_size(clock, 1, value);
-    case COLUP0: return write_colour(clock, 2, value);
-    case COLUP1: return write_colour(clock, 3, value);
-    case COLUPF: return write_colour(clock, 1, value);
-    case COLUBK: return write_colour(clock, 0, value);
-    case CTRLPF: return write_control(clock, value);
-    case REFP0: return write_reflection(clock, 0, value & 8);
-    case REFP1: return write_reflection(clock, 1, value & 8);
-    case PF0: return write_playfield(clock, (look_.playfield & 0xFFFF0) | value >> 4);
-    case PF1: return write_playfield(clock, (look_.playfield & 0xFF00F) | value << 4);
-    case PF2: return write_playfield(clock, (look_.playfield & 0x00FFF) | value << 12);
-    case RESP0: return reset_player(clock, 0);
-    case RESP1: return reset_player(clock, 1);
-    case RESM0: return reset_missile(clock, 0);
-    case RESM1: return reset_missile(clock, 1);
-    case RESBL: return reset_ball(clock);
-    case GRP0: return write_graphics(clock, 0, value);
-    case GRP1: return write_graphics(clock, 1, value);
-    case ENAM0: return write_missile(clock, 0, value & 2);
-    case ENAM1: return write_missile(clock, 1, value & 2);
-    case ENABL: return write_ball(clock, value & 2);
-    case HMP0: return write_motion(clock, P0, value);
-    case HMP1: return write_motion(clock, P1, value);
-    case HMM0: return write_motion(clock, M0, value);
-    case HMM1: return write_motion(clock, M1, value);
-    case HMBL: return write_motion(clock, BL, value);
-    case VDELP0: return write_player_delay(clock, 0, value & 1);
-    case VDELP1: return write_player_delay(clock, 1, value & 1);
-    case VDELBL: return write_ball_delay(clock, value & 1);
-    case RESMP0: return write_missile_at_player(clock, 0, value & 2);
-    case RESMP1: return write_missile_at_player(clock, 1, value & 2);
-    case HMOVE: return move(clock);
-    case HMCLR:
-      std::fill(std::begin(motion_), std::end(motion_), 0);
-      return access(false, clock);
-    case CXCLR:
-      catch_up(clock);
-      collisions_ = 0;
-      return;
-    case AUDC0: case AUDC1: case AUDF0: case AUDF1: case AUDV0: case AUDV1:
-      access(false, clock);
-      return sound_->set(static_cast<std::uint16_t>(address), value, static_cast<int>(mySystem->cycles()));
-    default:  // RSYNC, which ALE leaves out, and what is no register
-      return access(false, clock);
-  }
+    // clang-format off
+    enum Register {
+        VSYNC, VBLANK, WSYNC, RSYNC, NUSIZ0, NUSIZ1, COLUP0, COLUP1, COLUPF, COLUBK, CTRLPF, REFP0, REFP1, PF0, PF1, PF2,
+        RESP0, RESP1, RESM0, RESM1, RESBL, AUDC0, AUDC1, AUDF0, AUDF1, AUDV0, AUDV1, GRP0, GRP1, ENAM0, ENAM1, ENABL,
+        HMP0, HMP1, HMM0, HMM1, HMBL, VDELP0, VDELP1, VDELBL, RESMP0, RESMP1, HMOVE, HMCLR, CXCLR
+    };
+    // clang-format on
+    // each case ends with its call, so that the compiler can jump there
+    switch (address) {
+        case VSYNC: return write_vsync(clock, value);
+        case VBLANK: return write_vblank(clock, value);
+        case WSYNC: return wait(clock);
+        case NUSIZ0: return write_size(clock, 0, value);
+        case NUSIZ1: return write_size(clock, 1, value);
+        case COLUP0: return write_colour(clock, 2, value);
+        case COLUP1: return write_colour(clock, 3, value);
+        case COLUPF: return write_colour(clock, 1, value);
+        case COLUBK: return write_colour(clock, 0, value);
+        case CTRLPF: return write_control(clock, value);
+        case REFP0: return write_reflection(clock, 0, value & 8);
+        case REFP1: return write_reflection(clock, 1, value & 8);
+        case PF0: return write_playfield(clock, (look_.playfield & 0xFFFF0) | value >> 4);
+        case PF1: return write_playfield(clock, (look_.playfield & 0xFF00F) | value << 4);
+        case PF2: return write_playfield(clock, (look_.playfield & 0x00FFF) | value << 12);
+        case RESP0: return reset_player(clock, 0);
+        case RESP1: return reset_player(clock, 1);
+        case RESM0: return reset_missile(clock, 0);
+        case RESM1: return reset_missile(clock, 1);
+        case RESBL: return reset_ball(clock);
+        case GRP0: return write_graphics(clock, 0, value);
+        case GRP1: return write_graphics(clock, 1, value);
+        case ENAM0: return write_missile(clock, 0, value & 2);
+        case ENAM1: return write_missile(clock, 1, value & 2);
+        case ENABL: return write_ball(clock, value & 2);
+        case HMP0: return write_motion(clock, P0, value);
+        case HMP1: return write_motion(clock, P1, value);
+        case HMM0: return write_motion(clock, M0, value);
+        case HMM1: return write_motion(clock, M1, value);
+        case HMBL: return write_motion(clock, BL, value);
+        case VDELP0: return write_player_delay(clock, 0, value & 1);
+        case VDELP1: return write_player_delay(clock, 1, value & 1);
+        case VDELBL: return write_ball_delay(clock, value & 1);
+        case RESMP0: return write_missile_at_player(clock, 0, value & 2);
+        case RESMP1: return write_missile_at_player(clock, 1, value & 2);
+        case HMOVE: return move(clock);
+        case HMCLR: std::fill(std::begin(motion_), std::end(motion_), 0); return access(false, clock);
+        case CXCLR:
+            catch_up(clock);
+            collisions_ = 0;
+            return;
+        case AUDC0:
+        case AUDC1:
+        case AUDF0:
+        case AUDF1:
+        case AUDV0:
+        case AUDV1:
+            access(false, clock);
+            return sound_->set(static_cast<std::uint16_t>(address), value, static_cast<int>(mySystem->cycles()));
+        default:  // RSYNC, which ALE leaves out, and what is no register
+            return access(false, clock);
+    }
 }
 
 }  // namespace stella

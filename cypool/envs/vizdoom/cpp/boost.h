@@ -1,6 +1,6 @@
 // What ViZDoom's library takes from Boost, in standard C++ and POSIX: no Boost is needed to compile it.
 //
-// Each boost/*.hpp that it includes is made to include this file (building/vizdoom.py). Text and file functions are the
+// Each boost/*.hpp that it includes is made to include this file (build_tools/vizdoom.py). Text and file functions are the
 // few that it calls. Processes, threads and queues are made so that an engine may be killed, or stop, at any moment:
 //
 //   thread            the library's launcher, one to an engine; `interrupt`, called before each join, kills the engine
@@ -58,8 +58,8 @@ namespace cypool::doom {
 struct Circumstances {
     // when the engine counts as hung: also one that answers, but never does what it is told
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
-    std::string folder;       // where the engine to be started runs, and leaves its files
-    int names = -1;           // a file that takes down the names of shared memory, before there is any
+    std::string folder;  // where the engine to be started runs, and leaves its files
+    int names = -1;      // a file that takes down the names of shared memory, before there is any
     // set when an engine of the match is gone: the others wait for what it would have sent. Null: there are no others
     std::shared_ptr<std::atomic<bool>> lost;
 };
@@ -69,7 +69,7 @@ inline thread_local Circumstances circumstances;
 struct Process {
     std::mutex mutex;
     pid_t pid = 0;
-    bool over = false;        // nobody may be sent a signal: the number may be another process's
+    bool over = false;  // nobody may be sent a signal: the number may be another process's
     Circumstances circumstances;
     // of the call that waits for the engine: one that is stopped while it holds a lock is killed by its launcher, as
     // whoever waits for the lock cannot give up
@@ -90,7 +90,7 @@ struct Process {
 
 // The engines of this process, for its end.
 class Engines {
- public:
+public:
     // After a fork the child has none; the parent's are not touched, nor what may be locked there.
     static Engines& own() {
         static std::atomic<Engines*> current{nullptr};
@@ -106,8 +106,9 @@ class Engines {
     void add(const std::shared_ptr<Process>& process) {
         std::lock_guard lock(mutex_);
         if (ending_) throw std::runtime_error("the process is about to end");
-        processes_.erase(std::remove_if(processes_.begin(), processes_.end(),
-                                        [](const auto& each) { return each.expired(); }), processes_.end());
+        processes_.erase(
+            std::remove_if(processes_.begin(), processes_.end(), [](const auto& each) { return each.expired(); }),
+            processes_.end());
         processes_.push_back(process);
     }
 
@@ -125,7 +126,7 @@ class Engines {
         }
     }
 
- private:
+private:
     enum { kPatience = 10 };
 
     const pid_t owner_ = getpid();
@@ -154,16 +155,15 @@ namespace random {
 using std::mt19937;
 
 // Boost's equals the generator's own output over its whole range; elsewhere the library only draws names.
-template <class T>
-class uniform_int_distribution {
- public:
+template <class T> class uniform_int_distribution {
+public:
     uniform_int_distribution(T low, T high) : low_(low), high_(high) {}
     T operator()(mt19937& generator) const {
         const uint32_t drawn = generator();
         return high_ - low_ >= UINT_MAX ? static_cast<T>(drawn) : low_ + static_cast<T>(drawn % (high_ - low_ + 1));
     }
 
- private:
+private:
     T low_, high_;
 };
 }  // namespace random
@@ -172,8 +172,7 @@ struct bad_lexical_cast : std::bad_cast {
     const char* what() const noexcept override { return "not a number"; }
 };
 
-template <class T>
-T lexical_cast(const std::string& text) {
+template <class T> T lexical_cast(const std::string& text) {
     std::istringstream stream(text);
     T value;
     stream >> std::noskipws >> value;
@@ -207,7 +206,9 @@ inline void replace_all(std::string& text, const std::string& old, const std::st
 
 inline void erase_all(std::string& text, const std::string& part) { replace_all(text, part, ""); }
 
-inline bool find_first(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool find_first(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 inline bool ends_with(const std::string& text, const std::string& end) {
     return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -238,15 +239,13 @@ using algorithm::find_first;
 using algorithm::is_any_of;
 using algorithm::split;
 
-template <class Char>
-struct char_separator {
+template <class Char> struct char_separator {
     std::string letters;
     explicit char_separator(const Char* letters) : letters(letters) {}
 };
 
-template <class Separator>
-class tokenizer {
- public:
+template <class Separator> class tokenizer {
+public:
     using iterator = std::vector<std::string>::iterator;
     tokenizer(const std::string& text, const Separator& separator) {
         std::vector<std::string> parts;
@@ -258,7 +257,7 @@ class tokenizer {
     iterator begin() { return words_.begin(); }
     iterator end() { return words_.end(); }
 
- private:
+private:
     std::vector<std::string> words_;
 };
 
@@ -279,9 +278,8 @@ inline bool is_symlink(const path& path) {
 
 // The library starts one kind of thread: the one that launches an engine and waits for its end.
 class thread {
- public:
-    template <class Function>
-    explicit thread(Function function) : process_(std::make_shared<cypool::doom::Process>()) {
+public:
+    template <class Function> explicit thread(Function function) : process_(std::make_shared<cypool::doom::Process>()) {
         process_->circumstances = cypool::doom::circumstances;
         process_->until = cypool::doom::circumstances.until.time_since_epoch();
         cypool::doom::Engines::own().add(process_);
@@ -311,7 +309,7 @@ class thread {
     void interrupt() { process_->kill(); }
     void join() { thread_.join(); }
 
- private:
+private:
     std::shared_ptr<cypool::doom::Process> process_;
     std::thread thread_;
 };
@@ -387,11 +385,13 @@ inline void wait_for_exit(const child& child) {
     }
     if (handle.fd >= 0) close(handle.fd);
     // first without taking its number away: `kill` may be about to use it
-    while (waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+    while (waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
     if (process.circumstances.lost) *process.circumstances.lost = true;
     std::lock_guard lock(process.mutex);
     process.over = true;
-    while (waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
 }
 }  // namespace process
 
@@ -410,7 +410,7 @@ using offset_t = int64_t;
 inline std::string path_of(const char* name) { return std::string("/") + name; }
 
 class shared_memory_object {
- public:
+public:
     shared_memory_object() = default;
     shared_memory_object(open_only_t, const char* name, mode_t) {
         handle_ = shm_open(path_of(name).c_str(), O_RDWR | O_CLOEXEC, 0600);
@@ -432,12 +432,12 @@ class shared_memory_object {
     }
     static bool remove(const char* name) { return shm_unlink(path_of(name).c_str()) == 0; }
 
- private:
+private:
     int handle_ = -1;
 };
 
 class mapped_region {
- public:
+public:
     mapped_region(const shared_memory_object& memory, mode_t mode, size_t offset, size_t size) {
         const size_t before = offset % static_cast<size_t>(sysconf(_SC_PAGESIZE));
         const int access = mode == read_write ? PROT_READ | PROT_WRITE : PROT_READ;
@@ -451,7 +451,7 @@ class mapped_region {
     mapped_region& operator=(const mapped_region&) = delete;
     void* get_address() const { return address_; }
 
- private:
+private:
     size_t size_;
     void* base_;
     void* address_;
@@ -468,7 +468,7 @@ class mapped_region {
 //  - what glibc locks inside a condition for the moment of a signal: the launcher, when the engine is dead, writes a new
 //    condition over it and wakes whoever sleeps on any word of it.
 class message_queue {
- public:
+public:
     message_queue(open_or_create_t, const char* name, size_t count, size_t bytes) {
         const int names = cypool::doom::circumstances.names;
         const std::string line = std::string(name) + "\n";
@@ -546,8 +546,8 @@ class message_queue {
             const bool lost = now.lost && *now.lost;
             if (lost || std::chrono::steady_clock::now() >= now.until) {
                 pthread_mutex_unlock(&header_->mutex);
-                throw interprocess_exception(std::string(lost ? "another engine of the match has ended" :
-                                                         "the engine does not answer"));
+                throw interprocess_exception(
+                    std::string(lost ? "another engine of the match has ended" : "the engine does not answer"));
             }
             ++header_->takers;
             // also to look for what a dead engine could not signal, and whether another one is dead
@@ -569,7 +569,7 @@ class message_queue {
 
     static bool remove(const char* name) { return shm_unlink(path_of(name).c_str()) == 0; }
 
- private:
+private:
     static constexpr size_t kReady = 16;
     static constexpr long kSlice = 50'000'000;
 

@@ -35,8 +35,7 @@
 namespace cypool::doom {
 
 // An explicit instantiation may name private members: so their addresses get out.
-template <class Tag, typename Tag::Type member>
-struct Reach {
+template <class Tag, typename Tag::Type member> struct Reach {
     friend constexpr typename Tag::Type reach(Tag) { return member; }
 };
 struct DoomQueue {
@@ -76,8 +75,8 @@ struct Settings {
     std::string engine, iwad, wad;
     std::vector<std::string> arguments;  // of each player
     int num_bots = 0;
-    bool pipelined = false;              // all tics of a step at once, for rewards that do not ask when it ended
-    double patience = 60;                // seconds that a step or a reset may take
+    bool pipelined = false;  // all tics of a step at once, for rewards that do not ask when it ended
+    double patience = 60;    // seconds that a step or a reset may take
     Circumstances circumstances;
 };
 
@@ -94,7 +93,7 @@ struct Facts {
 enum : unsigned { kMostTics = 32 };  // on their way at a time: a queue holds 64 messages
 
 class Player : public vizdoom::DoomGame {
- public:
+public:
     Player(const Settings& settings, size_t index) {
         if (!settings.config_path.empty()) loadConfig(settings.config_path);
         if (!settings.config.empty()) setConfig(settings.config);
@@ -176,7 +175,8 @@ class Player : public vizdoom::DoomGame {
     }
 
     void act(const double* values) {
-        for (size_t k = 0; k < availableButtons.size(); ++k) doomController->setButtonState(availableButtons[k], values[k]);
+        for (size_t k = 0; k < availableButtons.size(); ++k)
+            doomController->setButtonState(availableButtons[k], values[k]);
     }
 
     // One tic after the other, until the episode ends.
@@ -265,7 +265,7 @@ class Player : public vizdoom::DoomGame {
     }
     pid_t pid() const { return process_ ? process_->pid : 0; }
 
- private:
+private:
     vizdoom::MessageQueue& queue() { return *(doomController->*reach(DoomQueue{})); }
 
     std::shared_ptr<Process> process_;
@@ -275,7 +275,7 @@ class Player : public vizdoom::DoomGame {
 
 // Holds a UDP port for the engine that hosts a match: two matches of this machine must not meet.
 class Port {
- public:
+public:
     Port() {
         std::random_device device;
         for (int k = 0; k < 1000; ++k) {
@@ -297,7 +297,7 @@ class Port {
     Port& operator=(const Port&) = delete;
     unsigned number() const { return number_; }
 
- private:
+private:
     // below those that the system deals out
     enum : unsigned { kFirst = 20000, kCount = 12000 };
 
@@ -316,7 +316,7 @@ class Port {
 };
 
 class Match {
- public:
+public:
     explicit Match(const Settings& settings) : settings_(settings), owner_(getpid()) {}
 
     ~Match() {
@@ -356,7 +356,7 @@ class Match {
                 return;
             }
             const unsigned most = players_.size() == 1 ? static_cast<unsigned>(kMostTics) : 1;
-            for (unsigned done = 0; done < tics && !over(); ) {
+            for (unsigned done = 0; done < tics && !over();) {
                 const unsigned count = std::min(most, tics - done);
                 done += count;
                 for (auto& player : players_) player->send(count, done == tics);
@@ -382,7 +382,7 @@ class Match {
         port_.reset();
     }
 
- private:
+private:
     // After a fork the engines are the parent's, and so is what they are reached by.
     void leave_to_parent() noexcept {
         if (owner_ == getpid()) return;
@@ -392,15 +392,14 @@ class Match {
         owner_ = getpid();
     }
 
-    template <class Work>
-    bool attempt(Work work) noexcept {
+    template <class Work> bool attempt(Work work) noexcept {
         leave_to_parent();
         try {
             circumstances = settings_.circumstances;
             circumstances.lost = lost_;
             const std::chrono::duration<double> patience(settings_.patience);
-            circumstances.until = std::chrono::steady_clock::now()
-                + std::chrono::duration_cast<std::chrono::nanoseconds>(patience);
+            circumstances.until =
+                std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(patience);
             look_after(circumstances.until.time_since_epoch());
             work();
             look_after(std::chrono::steady_clock::duration::max());
@@ -497,8 +496,7 @@ class Match {
         for (auto& player : players_) player->map_changed();
     }
 
-    template <class Test>
-    bool any(Test test) {
+    template <class Test> bool any(Test test) {
         return std::any_of(players_.begin(), players_.end(), [&](auto& player) { return test(*player); });
     }
 

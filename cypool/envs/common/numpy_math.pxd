@@ -2,12 +2,12 @@
 from libc.math cimport cos as c_cos
 from libc.math cimport sin as c_sin
 
-cdef extern from "cypool/numpy_math.h" namespace "cypool" nogil:
+cdef extern from "cypool/envs/common/numpy_math.h" namespace "cypool" nogil:
     double square(double x) noexcept            # numpy.float64(x) ** 2, which is not x * x
     float squaref(float x) noexcept             # numpy.float32(x) ** 2
     double remainder(double x, double y) noexcept    # x % y with the sign of y
 
-cdef extern from "cypool/numpy_sum.h" namespace "cypool" nogil:
+cdef extern from "cypool/envs/common/numpy_sum.h" namespace "cypool" nogil:
     T sum[T](const T* x, size_t n) noexcept                # np.sum(x)
     T sum_of_squares[T](const T* x, size_t n) noexcept     # np.sum(np.square(x))
 

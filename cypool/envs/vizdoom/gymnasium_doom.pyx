@@ -16,15 +16,16 @@ from libc.string cimport memcpy, memset
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Slot, integers
+from cypool.env cimport Slot
 from cypool.envs.vizdoom.doom cimport (
     AUDIO, AUTOMAP, DEPTH, LABELS, NOTIFICATIONS, SCREEN, VARIABLES_, Doom, Source)
+from cypool.random cimport integers
 
 cdef enum:
     TEXT_BYTES = 32_768          # of notifications, at most
 
 
-cdef class Scenario(Doom):
+cdef class GymnasiumDoom(Doom):
     """What ViZDoom's own Gymnasium wrapper, `VizdoomEnv` of version 1.3.2, shows, takes and rewards.
 
     Observations are dicts: the screen, and of depth, labels, automap, audio, notifications and game variables those
@@ -183,7 +184,7 @@ cdef class Scenario(Doom):
                     self.copy(k, self.sources[part], target, self.sizes[part])
                 else:
                     memset(target, 0, self.sizes[part])
-        self.tell(out, 0)
+        self.write_infos(out, 0)
         return 0
 
     cdef void copy(self, size_t player, Source source, uint8_t* target, size_t size) noexcept nogil:

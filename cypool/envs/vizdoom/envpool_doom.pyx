@@ -14,14 +14,15 @@ from cypool.envs.vizdoom.options import (
 from cypool.spec import Array, Discrete, EnvSpec
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy
 from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot, integers
-from cypool.envs.atari.image cimport AreaShrink, LinearShrink
+from cypool.env cimport Env, Slot
+from cypool.envs.common.frame_stack cimport FrameStack
+from cypool.envs.common.resize cimport Resize
 from cypool.envs.vizdoom.doom cimport SCREEN, Doom
+from cypool.random cimport integers
 
 cdef extern from "<string>" namespace "std" nogil:
     string to_string(int value)
@@ -107,25 +108,39 @@ def check_map_of(name, value, known, count, kind):
     return plain
 
 
-cdef class Shrink:
-    """Shrinks planes by one of OpenCV's two ways."""
-    cdef unique_ptr[AreaShrink] area
-    cdef unique_ptr[LinearShrink] linear
-
-    def __init__(self, bint inter_area, int height, int width, int out_height, int out_width):
-        if inter_area:
-            self.area = make_unique[AreaShrink](height, width, out_height, out_width)
-        else:
-            self.linear = make_unique[LinearShrink](height, width, out_height, out_width)
-
-    cdef void run(self, const uint8_t* plane, uint8_t* out) noexcept nogil:
-        if self.area.get() != NULL:
-            self.area.get().shrink(plane, out)
-        else:
-            self.linear.get().shrink(plane, out)
+def check_engine(vzd_path):
+    """Returns the engine's path, "" for the installed one."""
+    vzd_path = check_text("vzd_path", vzd_path)
+    if vzd_path and not os.path.isfile(vzd_path):
+        raise ValueError(f"vzd_path: expected the engine's program, got {shown(vzd_path)}")
+    return vzd_path
 
 
-cdef class Frames(Doom):
+def check_deltas(deltas):
+    """Returns {button: (count, low, high)} as a plain dict; none for None."""
+    deltas = check_map_of("delta_button_config", {} if deltas is None else deltas, BUTTONS[FIRST_DELTA:], 3,
+                          "buttons that take a number")
+    return {name: (check_int("delta_button_config", int(count), 0, 1000), low, high)
+            for name, (count, low, high) in deltas.items()}
+
+
+def read_planes(path, text):
+    """Returns the facts of a config, whose screen has to come in planes."""
+    facts = read_config(path, text)
+    if facts.format not in ("CRCGCB", "CBCGCR", "GRAY8", "DOOM_256_COLORS8"):
+        raise ValueError(f"cfg_path: expected a screen_format of planes, CRCGCB or GRAY8, got {facts.format}")
+    return facts
+
+
+def action_spec(lead, options, buttons):
+    """Returns the spec of actions: a value for each button, or one choice of combinations."""
+    if not options["use_combined_action"]:
+        return Array((*lead, len(buttons)), np.float64)
+    num_choices = len(combined_actions(buttons, options["force_speed"], options["delta_button_config"]))
+    return Array(lead, np.int64, 0, num_choices - 1) if lead else Discrete(num_choices)
+
+
+cdef class EnvPoolDoom(Doom):
     """What EnvPool 1.2.5 shows, takes and rewards: small stacked images, and changes of game variables.
 
     A step that ends the episode has reward 0 and shows what the one before did, as the game shows nothing any more.
@@ -134,16 +149,13 @@ cdef class Frames(Doom):
     cdef size_t channels
     cdef size_t plane_bytes              # of the screen
     cdef size_t out_bytes                # of the small image
-    cdef size_t frame_bytes
-    cdef size_t stack_num
-    cdef vector[uint8_t] frames          # of each player a ring
-    cdef size_t newest
-    cdef Shrink to_config                # to the config's screen; None: the engine draws it as large as that
-    cdef Shrink to_image
+    cdef FrameStack frames               # a ring for each player
+    cdef unique_ptr[Resize] to_config    # to the config's screen; NULL: the engine draws it as large as that
+    cdef unique_ptr[Resize] to_image
     cdef vector[uint8_t] config_plane    # between the two
     cdef vector[double] choices          # buttons of each combined action; empty: buttons are free
     cdef vector[int] variables
-    cdef vector[int] told                # which of them info has
+    cdef vector[int] info_variables      # which of them info has
     cdef vector[double] now              # values of variables, of each player
     cdef vector[double] before
     cdef vector[double] base             # what counters began the episode with
@@ -202,20 +214,12 @@ cdef class Frames(Doom):
         if screen_resolution is not None:
             screen_resolution = check_text("screen_resolution", screen_resolution)
         text = frames_lines(path, map_id, screen_resolution)
-        facts = read_config(path, text)
-        if facts.format not in ("CRCGCB", "CBCGCR", "GRAY8", "DOOM_256_COLORS8"):
-            raise ValueError(f"cfg_path: expected a screen_format of planes, CRCGCB or GRAY8, got {facts.format}")
+        facts = read_planes(path, text)
         height, width = image_size(path, facts, screen_resolution)
         options = common_options(facts, wad_path, iwad_path, frame_skip, game_args, num_players, num_bots,
                                  engine_timeout, engine_pid, "map_id")
-        vzd_path = check_text("vzd_path", vzd_path)
-        if vzd_path and not os.path.isfile(vzd_path):
-            raise ValueError(f"vzd_path: expected the engine's program, got {shown(vzd_path)}")
+        vzd_path = check_engine(vzd_path)
         lmp_save_dir = check_text("lmp_save_dir", lmp_save_dir)
-        deltas = check_map_of("delta_button_config", {} if delta_button_config is None else delta_button_config,
-                              BUTTONS[FIRST_DELTA:], 3, "buttons that take a number")
-        for name, (count, low, high) in deltas.items():
-            deltas[name] = check_int("delta_button_config", int(count), 0, 1000), low, high
         options |= {
             "cfg_path": path,
             "img_height": check_int("img_height", img_height, 1, height),
@@ -230,24 +234,19 @@ cdef class Frames(Doom):
             "reward_config": check_map_of("reward_config", reward_config, VARIABLES, 2, "game variables"),
             "selected_weapon_reward_config": check_map_of(
                 "selected_weapon_reward_config", selected_weapon_reward_config, range(8), 1, "weapons, 0 to 7"),
-            "delta_button_config": deltas,
+            "delta_button_config": check_deltas(delta_button_config),
             "vzd_path": vzd_path,
             "map_id": map_id,
             "screen_resolution": screen_resolution,
         }
         count = options["num_players"]
+        # dimensions that a match of several players has before all others
         lead = (count,) if count > 1 else ()
-        if not options["use_combined_action"]:
-            action = Array((*lead, len(facts.buttons)), np.float64)
-        else:
-            num_choices = len(combined_actions(facts.buttons, options["force_speed"], deltas))
-            action = Array(lead, np.int64, 0, num_choices - 1) if lead else Discrete(num_choices)
-        info = {name: Array(lead, np.float64) for name in INFO} | common_info(options)
         return EnvSpec(
             observation=Array((*lead, options["stack_num"] * facts.channels, options["img_height"],
                                options["img_width"]), np.uint8),
-            action=action,
-            info=info,
+            action=action_spec(lead, options, facts.buttons),
+            info={name: Array(lead, np.float64) for name in INFO} | common_info(options),
             max_seed=MAX_SEED,
             render_fps=max(35 // options["frame_skip"], 1),
             threads_per_cpu=4,
@@ -269,15 +268,15 @@ cdef class Frames(Doom):
         self.channels = facts.channels
         self.plane_bytes = facts.height * facts.width
         self.out_bytes = options["img_height"] * options["img_width"]
-        self.frame_bytes = self.channels * self.out_bytes
-        self.stack_num = options["stack_num"]
-        self.frames.resize(self.num_players * self.stack_num * self.frame_bytes)
-        inter_area = options["use_inter_area_resize"]
+        self.frames = FrameStack(options["stack_num"], self.channels * self.out_bytes, self.num_players)
+        cdef bint by_area = options["use_inter_area_resize"]
+        cdef int drawn_height = facts.height, drawn_width = facts.width, height, width
+        cdef int out_height = options["img_height"], out_width = options["img_width"]
         height, width = image_size(options["cfg_path"], facts, options["screen_resolution"])
-        if (height, width) != (facts.height, facts.width):
-            self.to_config = Shrink(inter_area, facts.height, facts.width, height, width)
+        if height != drawn_height or width != drawn_width:
+            self.to_config = make_unique[Resize](by_area, drawn_height, drawn_width, height, width)
             self.config_plane.resize(height * width)
-        self.to_image = Shrink(inter_area, height, width, options["img_height"], options["img_width"])
+        self.to_image = make_unique[Resize](by_area, height, width, out_height, out_width)
         if options["use_combined_action"]:
             table = combined_actions(facts.buttons, options["force_speed"], options["delta_button_config"])
             for value in table.ravel().tolist():
@@ -290,7 +289,7 @@ cdef class Frames(Doom):
             self.gain.push_back(np.float32(gain))
             self.loss.push_back(np.float32(loss))
         for name in INFO:
-            self.told.push_back(names.index(name))
+            self.info_variables.push_back(names.index(name))
         k = self.num_players * self.variables.size()
         self.now.resize(k)
         self.before.resize(k)
@@ -311,7 +310,7 @@ cdef class Frames(Doom):
         return 0
 
     cdef int reset(self) except -1 nogil:
-        cdef bint goes_on = (self.life_lost and not self.forced and self.running()
+        cdef bint goes_on = (self.life_lost and not self.reset_requested and self.running()
                              and not self.finished() and self.game_step < self.max_episode_steps)
         cdef bint failed = False
         cdef string path
@@ -362,7 +361,7 @@ cdef class Frames(Doom):
         self.game_step = self.elapsed_step
         self.terminated = self.finished()
         if not self.terminated:
-            self.newest = (self.newest + 1) % self.stack_num
+            self.frames.advance()
         for player in range(self.num_players):
             if self.episodic_life and self.dead(player):
                 self.terminated = self.life_lost = True
@@ -433,34 +432,25 @@ cdef class Frames(Doom):
     cdef void push(self, size_t player, bint first) noexcept nogil:
         """Shrinks a player's screen to the newest frame; at the first one of an episode to all."""
         cdef const uint8_t* screen = self.buffer(player, SCREEN)
-        cdef uint8_t* ring = self.frames.data() + player * self.stack_num * self.frame_bytes
-        cdef uint8_t* target = ring + self.newest * self.frame_bytes
+        cdef uint8_t* target = self.frames.newest_frame(player)
         cdef const uint8_t* plane
         cdef size_t k
         for k in range(self.channels):
             plane = screen + k * self.plane_bytes
-            if self.to_config is not None:
-                self.to_config.run(plane, self.config_plane.data())
+            if self.to_config.get() != NULL:
+                self.to_config.get().run(plane, self.config_plane.data())
                 plane = self.config_plane.data()
-            self.to_image.run(plane, target + k * self.out_bytes)
+            self.to_image.get().run(plane, target + k * self.out_bytes)
         if first:
-            for k in range(self.stack_num):
-                if k != self.newest:
-                    memcpy(ring + k * self.frame_bytes, target, self.frame_bytes)
+            self.frames.fill(player)
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef size_t oldest = (self.newest + 1) % self.stack_num * self.frame_bytes, player, k
-        cdef size_t size = self.stack_num * self.frame_bytes
-        cdef const uint8_t* ring = self.frames.data()
-        cdef uint8_t* target = <uint8_t*>out.obs[0]
+        cdef size_t size = self.frames.num_frames * self.frames.frame_bytes, player, k
         for player in range(self.num_players):
-            memcpy(target, ring + oldest, size - oldest)
-            memcpy(target + size - oldest, ring, oldest)
-            target += size
-            ring += size
-            for k in range(self.told.size()):
-                (<double*>out.info[k])[player] = self.now[player * self.variables.size() + self.told[k]]
-        self.tell(out, self.told.size())
+            self.frames.write(player, <uint8_t*>out.obs[0] + player * size)
+            for k in range(self.info_variables.size()):
+                (<double*>out.info[k])[player] = self.now[player * self.variables.size() + self.info_variables[k]]
+        self.write_infos(out, self.info_variables.size())
         return 0
 
 

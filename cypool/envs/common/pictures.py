@@ -1,15 +1,19 @@
 """Pictures of environments that follow Gymnasium's: drawn by Gymnasium itself, which needs pygame for it."""
+from __future__ import annotations
+
 import functools
 import importlib
 import threading
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 # two pools may draw at once, and both with the same environment
 _lock = threading.Lock()
 
 
-def draw(entry_point, options, state):
+def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any]) -> NDArray[np.uint8]:
     """Draws a state of a Gymnasium environment.
 
     Args:
@@ -31,7 +35,7 @@ def draw(entry_point, options, state):
 
 
 @functools.lru_cache(maxsize=32)
-def _env(entry_point, options):
+def _env(entry_point: str, options: tuple[tuple[str, Any], ...]) -> Any:
     # never closed: that would end all of pygame
     try:
         import pygame  # noqa: F401
