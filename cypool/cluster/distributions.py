@@ -8,12 +8,33 @@ A distribution is any object with these attributes and methods; `parameters` is 
     logp(parameters, actions)           log probability or density, float64, (rows,)
     kl(old, new)                        KL divergence of `new` from `old`, KL(old || new), float64, (rows,)
 """
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cypool.arguments import check_int
 from cypool.spec import Array, Discrete
+
+Floats = NDArray[np.float64]
+Parameters = NDArray[np.float32]
+
+
+class Distribution(Protocol):
+    """What a policy's parameters mean; see the head of this module."""
+
+    @property
+    def num_parameters(self) -> int: ...
+
+    def sample(self, parameters: Parameters, rng: np.random.Generator, /) -> NDArray[Any]: ...
+
+    def logp(self, parameters: Parameters, actions: NDArray[Any], /) -> Floats: ...
+
+    def kl(self, old: Parameters, new: Parameters, /) -> Floats: ...
 
 
 class Categorical:
@@ -23,20 +44,22 @@ class Categorical:
         n: Number of choices.
     """
 
-    def __init__(self, n):
+    def __init__(self, n: int):
         self.n = self.num_parameters = check_int("n", n, 1, 2**31 - 1)
 
-    def sample(self, parameters, rng):
-        return (parameters + rng.gumbel(size=parameters.shape)).argmax(-1)
+    def sample(self, parameters: Parameters, rng: np.random.Generator) -> NDArray[np.int64]:
+        result: NDArray[np.int64] = (parameters + rng.gumbel(size=parameters.shape)).argmax(-1)
+        return result
 
-    def logp(self, parameters, actions):
+    def logp(self, parameters: Parameters, actions: NDArray[Any]) -> Floats:
         return np.take_along_axis(_log_softmax(parameters), np.asarray(actions)[:, None], -1)[:, 0]
 
-    def kl(self, old, new):
-        old, new = _log_softmax(old), _log_softmax(new)
+    def kl(self, old: Parameters, new: Parameters) -> Floats:
+        before, after = _log_softmax(old), _log_softmax(new)
         # where old excludes a choice its term is 0, whatever new says
-        terms = np.exp(old) * np.subtract(old, new, out=np.zeros_like(old), where=old > -np.inf)
-        return np.maximum(terms.sum(-1), 0)
+        terms = np.exp(before) * np.subtract(before, after, out=np.zeros_like(before), where=before > -np.inf)
+        result: Floats = np.maximum(terms.sum(-1), 0)
+        return result
 
 
 class DiagonalGaussian:
@@ -48,33 +71,35 @@ class DiagonalGaussian:
         shape: Shape of one action.
     """
 
-    def __init__(self, shape):
+    def __init__(self, shape: Sequence[int]):
         self.shape = tuple(check_int("shape", n, 1, 2**31 - 1) for n in shape)
         self.size = math.prod(self.shape)
         self.num_parameters = 2 * self.size
 
-    def sample(self, parameters, rng):
+    def sample(self, parameters: Parameters, rng: np.random.Generator) -> NDArray[np.float32]:
         mean, log_std = self._split(parameters)
         drawn = mean + np.exp(log_std) * rng.standard_normal(mean.shape)
         return drawn.astype(np.float32).reshape(-1, *self.shape)
 
-    def logp(self, parameters, actions):
+    def logp(self, parameters: Parameters, actions: NDArray[Any]) -> Floats:
         mean, log_std = self._split(parameters)
         z = (np.asarray(actions).reshape(-1, self.size) - mean) / np.exp(log_std)
-        return -(z * z / 2 + log_std + math.log(2 * math.pi) / 2).sum(-1)
+        result: Floats = -(z * z / 2 + log_std + math.log(2 * math.pi) / 2).sum(-1)
+        return result
 
-    def kl(self, old, new):
+    def kl(self, old: Parameters, new: Parameters) -> Floats:
         (old_mean, old_log), (new_mean, new_log) = self._split(old), self._split(new)
         terms = (new_log - old_log - 0.5
                  + (np.exp(2 * old_log) + (old_mean - new_mean) ** 2) / (2 * np.exp(2 * new_log)))
-        return np.maximum(terms.sum(-1), 0)
+        result: Floats = np.maximum(terms.sum(-1), 0)
+        return result
 
-    def _split(self, parameters):
-        parameters = np.asarray(parameters, np.float64)
-        return parameters[:, :self.size], parameters[:, self.size:]
+    def _split(self, parameters: Parameters) -> tuple[Floats, Floats]:
+        exact = np.asarray(parameters, np.float64)
+        return exact[:, :self.size], exact[:, self.size:]
 
 
-def distribution_of(action):
+def distribution_of(action: Any) -> Categorical | DiagonalGaussian:
     """Returns the distribution that fits a spec's action: `Categorical` for a `Discrete`, else `DiagonalGaussian`.
 
     Raises:
@@ -87,7 +112,8 @@ def distribution_of(action):
     raise ValueError(f"action: expected a Discrete or an Array of floats, got {action}")
 
 
-def _log_softmax(logits):
+def _log_softmax(logits: NDArray[Any]) -> Floats:
     logits = np.asarray(logits, np.float64)
     logits = logits - logits.max(-1, keepdims=True)
-    return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    result: Floats = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    return result

@@ -10,15 +10,19 @@ A policy is any object that pickles and has
 
 It runs on the workers, and for `APS(where="learner")` on the learner too.
 """
+from __future__ import annotations
+
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cypool.arguments import check_float, check_int
-from cypool.cluster.distributions import distribution_of
-from cypool.making import from_factories, make
+from cypool.cluster.distributions import Distribution, distribution_of
+from cypool.factory import from_factories, make
 from cypool.registry import make_spec
 from cypool.spec import Discrete, EnvSpec
 
@@ -27,12 +31,25 @@ RESERVED = ("obs", "next_obs", "action", "logp", "reward", "terminated", "trunca
             "policy_version", "kl")
 
 
-def is_hosted(id):
+class Policy(Protocol):
+    """What chooses actions on the workers; see the head of this module."""
+
+    @property
+    def distribution(self) -> Distribution: ...
+
+    def get_weights(self) -> dict[str, NDArray[Any]]: ...
+
+    def set_weights(self, weights: Mapping[str, NDArray[Any]], /) -> None: ...
+
+    def __call__(self, obs: Any, /) -> Mapping[str, Any]: ...
+
+
+def is_gymnasium_id(id: object) -> bool:
     """Whether an id says that Gymnasium makes the environment."""
     return isinstance(id, str) and id.startswith("gymnasium:")
 
 
-def spec_of(source, max_episode_steps=None, **options):
+def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
     """Returns the `EnvSpec` of an id, or of the first of functions that make environments; itself, if it is one.
 
     Of Gymnasium's environments one is made for a moment, in this process.
@@ -42,8 +59,9 @@ def spec_of(source, max_episode_steps=None, **options):
     """
     if isinstance(source, EnvSpec):
         return source
-    if not is_hosted(source) and (isinstance(source, (str, bytes)) or not isinstance(source, Iterable)):
-        return make_spec(source, max_episode_steps=max_episode_steps, **options)
+    if not is_gymnasium_id(source) and (isinstance(source, (str, bytes)) or not isinstance(source, Iterable)):
+        # which complains of what is no str
+        return make_spec(cast(str, source), max_episode_steps=max_episode_steps, **options)
     of_make = inspect.signature(make).parameters
     for name in options:
         if name in of_make or (not isinstance(source, str) and name not in ("start_method", "worker_timeout")):
@@ -52,15 +70,16 @@ def spec_of(source, max_episode_steps=None, **options):
     options |= {"max_episode_steps": max_episode_steps, "num_workers": 0}
     pool = make(source, **options) if isinstance(source, str) else from_factories(list(source)[:1], **options)
     with pool:
-        return pool.env_spec
+        result: EnvSpec = pool.env_spec
+        return result
 
 
-def evaluated(policy, obs, rows):
+def evaluated(policy: Policy, obs: Any, rows: int) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
     """Returns what a policy says of so many observations; see `checked`."""
     return checked(policy, policy(obs), rows)
 
 
-def checked(policy, said, rows):
+def checked(policy: Policy, said: Any, rows: int) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
     """Returns the parameters that a policy has said, as float32, and a dict of the rest.
 
     Raises:
@@ -84,7 +103,7 @@ def checked(policy, said, rows):
     return params, others
 
 
-def weights_of(source):
+def weights_of(source: Any) -> dict[str, NDArray[Any]]:
     """Returns weights as a dict of names to NumPy arrays.
 
     Args:
@@ -121,8 +140,8 @@ class MLPPolicy:
         TypeError, ValueError: An environment with other observations, or a value out of range.
     """
 
-    def __init__(self, env, hidden=(64, 64), seed=0, scale=1.0):
-        spec = spec_of(env)
+    def __init__(self, env: Any, hidden: Sequence[int] = (64, 64), seed: int = 0, scale: float = 1.0):
+        spec = env_spec_of(env)
         if isinstance(spec.observation, Mapping | tuple):
             raise ValueError(f"env: expected one array as observation, got {spec.observation!r}")
         self.distribution = distribution_of(spec.action)
@@ -142,19 +161,21 @@ class MLPPolicy:
         if is_gaussian:
             self._weights["log_std"] = np.zeros(outputs, np.float32)
 
-    def features(self, obs):
+    def features(self, obs: Any) -> NDArray[np.float32]:
         """Returns the first layer's input, float32 (n, k); a subclass may take something else of the observations."""
         if isinstance(self._observation, Discrete):
-            return np.eye(self._observation.n, dtype=np.float32)[obs]
-        return obs.reshape(len(obs), -1).astype(np.float32) * self._scale
+            result: NDArray[np.float32] = np.eye(self._observation.n, dtype=np.float32)[obs]
+            return result
+        result = obs.reshape(len(obs), -1).astype(np.float32) * self._scale
+        return result
 
-    def get_weights(self):
+    def get_weights(self) -> dict[str, NDArray[Any]]:
         return {name: value.copy() for name, value in self._weights.items()}
 
-    def set_weights(self, weights):
+    def set_weights(self, weights: Mapping[str, NDArray[Any]]) -> None:
         self._weights = {name: np.array(weights[name], np.float32) for name in self._weights}
 
-    def __call__(self, obs):
+    def __call__(self, obs: Any) -> dict[str, NDArray[Any]]:
         x, w = self.features(obs), self._weights
         for k in range(self._layers):
             x = x @ w[f"w{k}"] + w[f"b{k}"]
@@ -174,19 +195,19 @@ class TorchPolicy:
         distribution: What the parameters mean.
     """
 
-    def __init__(self, module, distribution):
+    def __init__(self, module: Any, distribution: Distribution):
         self.module, self.distribution = module, distribution
 
-    def get_weights(self):
+    def get_weights(self) -> dict[str, NDArray[Any]]:
         return weights_of(self.module)
 
-    def set_weights(self, weights):
+    def set_weights(self, weights: Mapping[str, NDArray[Any]]) -> None:
         import torch
 
         # a copy: arrays of the object store are read-only, which torch has no word for
         self.module.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
 
-    def __call__(self, obs):
+    def __call__(self, obs: Any) -> dict[str, NDArray[Any]]:
         import torch
 
         with torch.inference_mode():
@@ -195,7 +216,7 @@ class TorchPolicy:
         return {name: value.numpy() for name, value in said.items()}
 
 
-def _tensors(obs, torch):
+def _tensors(obs: Any, torch: Any) -> Any:
     if isinstance(obs, Mapping):
         return {name: torch.from_numpy(part) for name, part in obs.items()}
     if isinstance(obs, tuple):

@@ -1,8 +1,16 @@
 """What a rollout returns, and how the parts that workers send are joined."""
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from cypool.spec import EnvSpec
+    from cypool.typing import Floats
 
 
 @dataclass
@@ -36,29 +44,30 @@ class Rollout:
 
     obs: Any
     next_obs: Any
-    action: np.ndarray
-    params: np.ndarray
-    logp: np.ndarray
-    reward: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    valid: np.ndarray
-    extras: dict
-    infos: dict
-    final_step: np.ndarray
-    final_env: np.ndarray
+    action: NDArray[Any]
+    params: NDArray[Any]
+    logp: NDArray[Any]
+    reward: NDArray[Any]
+    terminated: NDArray[Any]
+    truncated: NDArray[Any]
+    valid: NDArray[Any]
+    extras: dict[str, Any]
+    infos: dict[str, Any]
+    final_step: NDArray[Any]
+    final_env: NDArray[Any]
     final_obs: Any
-    episodes: dict | None
-    version: np.ndarray
-    kl: np.ndarray
+    episodes: dict[str, Any] | None
+    version: NDArray[Any]
+    kl: NDArray[Any]
     worker: int | None = None
-    buffers: dict = field(default_factory=dict, repr=False)
+    buffers: dict[Any, NDArray[Any]] = field(default_factory=dict, repr=False)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.reward)
 
 
-def assembled(spec, steps, buffers, ends, version, kl, worker=None):
+def assembled(spec: EnvSpec, steps: int, buffers: dict[Any, NDArray[Any]], ends: Sequence[Any],
+              version: NDArray[np.int64], kl: Floats, worker: int | None = None) -> Rollout:
     """Returns a `Rollout` over arrays.
 
     Args:
@@ -69,7 +78,7 @@ def assembled(spec, steps, buffers, ends, version, kl, worker=None):
         version, kl: (N,).
         worker: As in `Rollout`.
     """
-    def named(kind):
+    def named(kind: str) -> dict[str, NDArray[Any]]:
         return {name: array for (each, name), array in buffers.items() if each == kind}
 
     obs = list(named("obs").values())
@@ -78,22 +87,23 @@ def assembled(spec, steps, buffers, ends, version, kl, worker=None):
              for k in range(2 + len(obs))] if parts else [np.zeros(0, np.int64)] * 2
     order = np.lexsort(final[1::-1])
     final = [each[order] for each in final]
-    episodes = [{**part["episodes"], "env": part["episodes"]["env"] + first}
+    listed = [{**part["episodes"], "env": part["episodes"]["env"] + first}
                 for first, part in ends if part["episodes"] is not None]
-    if episodes:
-        episodes = {name: np.concatenate([each[name] for each in episodes]) for name in episodes[0]}
+    episodes: dict[str, NDArray[Any]] = {}
+    if listed:
+        episodes = {name: np.concatenate([each[name] for each in listed]) for name in listed[0]}
         order = np.lexsort((episodes["env"], episodes["step"]))
     return Rollout(
-        obs=spec.joined([part[:steps] for part in obs]), next_obs=spec.joined([part[steps] for part in obs]),
+        obs=spec.pack([part[:steps] for part in obs]), next_obs=spec.pack([part[steps] for part in obs]),
         **named("step"), extras=named("extra"), infos=named("info"), final_step=final[0], final_env=final[1],
-        final_obs=spec.joined(final[2:]) if parts else None,
+        final_obs=spec.pack(final[2:]) if parts else None,
         episodes={name: each[order] for name, each in episodes.items()} if episodes else None,
         version=version, kl=kl, worker=worker, buffers=buffers)
 
 
-def joined_infos(infos, num_envs):
+def joined_infos(infos: Sequence[dict[str, Any]], num_envs: int) -> dict[str, Any]:
     """Returns the infos of workers with `num_envs` rows each as one; a key that some lack is zero, or None, there."""
-    joined = {}
+    joined: dict[str, Any] = {}
     for key in dict.fromkeys(key for info in infos for key in info):
         found = [info.get(key) for info in infos]
         some = next(each for each in found if each is not None)

@@ -1,7 +1,10 @@
 """The connection to Ray: one for the process, started for the first cluster that needs it, ended with the last one."""
+from __future__ import annotations
+
 import os
 import socket
 import time
+from typing import Any
 
 from cypool.engine import cpus
 
@@ -9,7 +12,7 @@ _users = 0
 _connected = _here = False
 
 
-def ray_or_explain():
+def ray_or_explain() -> Any:
     """Returns the module.
 
     Raises:
@@ -22,12 +25,12 @@ def ray_or_explain():
     return ray
 
 
-def starts_here(address):
+def starts_here(address: str | None) -> bool:
     """Whether `enter` would start a Ray on this machine."""
     return not ray_or_explain().is_initialized() and not (address or os.environ.get("RAY_ADDRESS"))
 
 
-def enter(address, ray_init, timeout):
+def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool:
     """Connects to Ray, or starts it on this machine.
 
     Args:
@@ -45,7 +48,7 @@ def enter(address, ray_init, timeout):
     global _users, _connected, _here
     ray = ray_or_explain()
     if not ray.is_initialized():
-        arguments = {"logging_level": "ERROR", "log_to_driver": False}
+        arguments: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         here = starts_here(address)
         if here:
             # nobody set this Ray up, so nobody agreed to its reporting to its makers
@@ -60,7 +63,7 @@ def enter(address, ray_init, timeout):
     return _here
 
 
-def _await(address, timeout):
+def _await(address: str, timeout: float) -> None:
     """Waits until somebody listens at "host:port", for which Ray waits for many minutes."""
     host, _, port = address.rpartition(":")
     if not host or "/" in host or not port.isdigit():
@@ -77,12 +80,12 @@ def _await(address, timeout):
         time.sleep(0.2)
 
 
-def ends_with_one_less():
+def ends_with_one_less() -> bool:
     """Whether the next `leave` ends a Ray that `enter` started on this machine, and all that it has."""
     return _users == 1 and _connected and _here
 
 
-def leave():
+def leave() -> None:
     """Ends the connection if this was the last user and `enter` began it."""
     global _users, _connected, _here
     _users -= 1

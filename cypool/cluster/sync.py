@@ -6,9 +6,25 @@ KL(worker's || newest), both on the same observations, or None if there are none
 learner, before it calls the worker, so that nothing is sent that is not taken; or the worker. For a learner to know
 the drift it has to keep observations; `sample` says how many, of those strategies that ask for it.
 """
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import Protocol
 
 from cypool.arguments import check_choice, check_float, check_int
+
+# computes how far the policy has drifted; None if that is not known
+Drift = Callable[[], float | None]
+
+
+class Sync(Protocol):
+    """A strategy: when a worker takes newer weights."""
+
+    @property
+    def where(self) -> str: ...
+
+    def due(self, lag: int, drift: Drift) -> bool: ...
 
 
 class Always:
@@ -16,7 +32,7 @@ class Always:
 
     where = "learner"
 
-    def due(self, lag, drift):
+    def due(self, lag: int, drift: Drift) -> bool:
         return True
 
 
@@ -29,10 +45,10 @@ class Every:
 
     where = "learner"
 
-    def __init__(self, k):
+    def __init__(self, k: int):
         self.k = check_int("k", k, 1, 2**31 - 1)
 
-    def due(self, lag, drift):
+    def due(self, lag: int, drift: Drift) -> bool:
         return lag >= self.k
 
 
@@ -41,7 +57,7 @@ class Never:
 
     where = "learner"
 
-    def due(self, lag, drift):
+    def due(self, lag: int, drift: Drift) -> bool:
         return False
 
 
@@ -65,13 +81,14 @@ class APS:
         TypeError, ValueError: A value of the wrong type or out of range.
     """
 
-    def __init__(self, kl_threshold, where="learner", max_lag=None, sample=256):
+    def __init__(self, kl_threshold: float, where: str = "learner", max_lag: int | None = None,
+                 sample: int = 256):
         self.kl_threshold = check_float("kl_threshold", kl_threshold, 0, math.inf)
         self.where = check_choice("where", where, ("learner", "worker"))
         self.max_lag = None if max_lag is None else check_int("max_lag", max_lag, 1, 2**31 - 1)
         self.sample = check_int("sample", sample, 1, 2**31 - 1)
 
-    def due(self, lag, drift):
+    def due(self, lag: int, drift: Drift) -> bool:
         if self.max_lag is not None and lag >= self.max_lag:
             return True
         if self.kl_threshold == math.inf:

@@ -1,17 +1,29 @@
 """The worker's side: a pool, and the policy that chooses its actions. Knows nothing of Ray."""
+from __future__ import annotations
+
 import copy
 import os
 import sys
 import uuid
+from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cypool
 from cypool.cluster.policies import evaluated
 from cypool.errors import EnvError
 from cypool.spec import Discrete
 
+if TYPE_CHECKING:
+    from cypool.cluster.policies import Policy
+    from cypool.cluster.sync import Sync
+    from cypool.typing import Bools
+
+# lets a worker go on for a process that died: the observation parts seen last, and new seeds
+Lost = tuple[list[NDArray[Any]], list[int]]
 # what a rollout has of each step and environment, but for observation, action and parameters
 FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "valid": np.bool_}
 
@@ -23,9 +35,13 @@ class Worker:
     before it. Calls name the life they are meant for, and any other answers None.
     """
 
-    _life = None
+    _life: str | None = None
+    # Any, as calls that use them come only where there is a policy
+    _policy: Any
+    _newer: Any
 
-    def begin(self, recipe, policy, sync=None, infos=(), imports=()):
+    def begin(self, recipe: dict[str, Any], policy: Policy | None, sync: Sync | None = None, infos: Sequence[str] = (),
+              imports: Sequence[str] = ()) -> tuple[str, int]:
         """Makes the environments.
 
         Args:
@@ -54,12 +70,13 @@ class Worker:
         self._newer, self._newer_version = copy.deepcopy(policy) if sync else None, 0
         self._rng = np.random.default_rng(recipe["seed"])
         # what is to be told before the environments step again
-        self._told_first = []
-        self._buffers, self._buffers_steps = {}, 0
+        self._first_reports: list[Any] = []
+        self._buffers: dict[Any, NDArray[Any]] = {}
+        self._buffers_steps = 0
         self._life = uuid.uuid4().hex
         return self._life, os.getpid()
 
-    def reset(self, life, seeds=None):
+    def reset(self, life: str | None, seeds: list[Any] | None = None) -> dict[str, Any] | None:
         """Starts new episodes.
 
         Args:
@@ -75,11 +92,12 @@ class Worker:
         if seeds is not None and None not in seeds:
             self._rng = np.random.default_rng(seeds)
         obs, info = self._pool.reset(seed=seeds)
-        self._told_first.clear()
+        self._first_reports.clear()
         self._obs, self._over = obs, np.zeros(self._num_envs, np.bool_)
-        return {"obs": self._spec.parted(obs), "info": info}
+        return {"obs": self._spec.unpack(obs), "info": info}
 
-    def step(self, life, actions, version=0, weights=None, lost=None):
+    def step(self, life: str | None, actions: Any, version: int = 0, weights: Any = None,
+             lost: Lost | None = None) -> dict[str, Any] | None:
         """Steps all environments.
 
         Args:
@@ -103,10 +121,11 @@ class Worker:
             chosen = {"chosen": {"action": drawn, "params": params, "logp": logp, **others},
                       "version": self._version, "kl": kl}
         obs, reward, terminated, truncated, info = self._advance(actions)
-        return {"obs": self._spec.parted(obs), "reward": reward, "terminated": terminated, "truncated": truncated,
+        return {"obs": self._spec.unpack(obs), "reward": reward, "terminated": terminated, "truncated": truncated,
                 "info": info, **chosen}
 
-    def rollout(self, life, num_steps, version=0, weights=None, lost=None):
+    def rollout(self, life: str | None, num_steps: int, version: int = 0, weights: Any = None,
+                lost: Lost | None = None) -> dict[str, Any] | None:
         """Steps all environments `num_steps` times as the policy says.
 
         Args:
@@ -128,17 +147,17 @@ class Worker:
         obs = [array for (kind, _), array in arrays.items() if kind == "obs"]
         flags = [arrays["step", name] for name in ("reward", "terminated", "truncated")]
         valid, finals, episodes = arrays["step", "valid"], [], []
-        for array, part in zip(obs, self._spec.parted(self._obs), strict=True):
+        for array, part in zip(obs, self._spec.unpack(self._obs), strict=True):
             array[0] = part
         for t in range(num_steps):
-            params, others = evaluated(policy, self._spec.joined([array[t] for array in obs]), self._num_envs)
+            params, others = evaluated(policy, self._spec.pack([array[t] for array in obs]), self._num_envs)
             actions = policy.distribution.sample(params, self._rng)
             for key, value in ((("step", "params"), params), (("step", "action"), actions),
                                *((("extra", name), value) for name, value in others.items())):
                 self._store(arrays, key, t, value)
-            valid[t] = False if self._told_first else ~self._over
+            valid[t] = False if self._first_reports else ~self._over
             _, _, _, _, info = self._advance(self._within_bounds(actions), (
-                self._spec.joined([array[t + 1] for array in obs]), *(array[t] for array in flags)))
+                self._spec.pack([array[t + 1] for array in obs]), *(array[t] for array in flags)))
             for name in self._infos:
                 self._store(arrays, ("info", name), t, info[name])
             if "_final_obs" in info:
@@ -152,13 +171,13 @@ class Worker:
         return {"arrays": arrays, "final": _stacked(finals), "episodes": _listed(episodes),
                 "version": self._version, "kl": kl}
 
-    def _begin(self, lost):
+    def _begin(self, lost: Lost | None) -> None:
         """Goes on for a process that died."""
         if lost is None:
             return
         parts, seeds = lost
         # what is shared with others is read-only
-        seen = self._spec.joined([np.array(part) for part in parts])
+        seen = self._spec.pack([np.array(part) for part in parts])
         self._rng = np.random.default_rng(seeds)
         none, ended, nothing = (np.full(self._num_envs, x) for x in (False, True, 0.0))
         self._obs, self._over = seen, none
@@ -166,14 +185,14 @@ class Worker:
         if self._same_step:
             final = np.full(self._num_envs, None, object)
             for i in range(self._num_envs):
-                final[i] = self._spec.joined([part[i] for part in parts])
+                final[i] = self._spec.pack([part[i] for part in parts])
             ending = {"final_obs": final, "_final_obs": ended, "final_info": {}, "_final_info": ended}
-            self._told_first = [(fresh, nothing, none, ended, {**info, **ending})]
+            self._first_reports = [(fresh, nothing, none, ended, {**info, **ending})]
         else:
             blank = _blank(info) | {name: info[name] for name in ("env_id", "players") if name in info}
-            self._told_first = [(seen, nothing, none, ended, blank), (fresh, nothing, none, none, info)]
+            self._first_reports = [(seen, nothing, none, ended, blank), (fresh, nothing, none, none, info)]
 
-    def _take(self, version, weights):
+    def _take(self, version: int, weights: Any) -> float:
         """Takes new weights if they are due; returns the divergence, NaN if it was not looked at."""
         kl = np.nan
         if self._sync is None:
@@ -185,7 +204,7 @@ class Worker:
             self._newer.set_weights(weights)
             self._newer_version = version
 
-        def drift():
+        def drift() -> float:
             nonlocal kl
             old, new = (evaluated(policy, self._obs, self._num_envs)[0] for policy in (self._policy, self._newer))
             kl = float(self._policy.distribution.kl(old, new).mean())
@@ -197,12 +216,12 @@ class Worker:
             self._version = self._newer_version
         return kl
 
-    def _advance(self, actions, out=None):
-        if self._told_first:
-            batch = self._told_first.pop(0)
+    def _advance(self, actions: Any, out: Any = None) -> Any:
+        if self._first_reports:
+            batch = self._first_reports.pop(0)
             if out is not None:
-                for target, source in zip([*self._spec.parted(out[0]), *out[1:]],
-                                          [*self._spec.parted(batch[0]), *batch[1:4]], strict=True):
+                for target, source in zip([*self._spec.unpack(out[0]), *out[1:]],
+                                          [*self._spec.unpack(batch[0]), *batch[1:4]], strict=True):
                     target[...] = source
                 batch = *out, batch[4]
         else:
@@ -214,18 +233,19 @@ class Worker:
         self._see(batch)
         return batch
 
-    def _see(self, batch):
+    def _see(self, batch: Any) -> None:
         self._obs, _, terminated, truncated, _ = batch
         if not self._same_step:
             self._over = terminated | truncated
 
-    def _within_bounds(self, actions):
+    def _within_bounds(self, actions: NDArray[Any]) -> NDArray[Any]:
         action = self._spec.action
         if isinstance(action, Discrete):
             return actions
-        return np.clip(actions, action.low, action.high).astype(action.dtype)
+        result: NDArray[Any] = np.clip(actions, action.low, action.high).astype(action.dtype)
+        return result
 
-    def _buffers_for(self, num_steps):
+    def _buffers_for(self, num_steps: int) -> dict[Any, NDArray[Any]]:
         """Returns arrays for so many steps: those of the last rollout, if it was as long; Ray has copied them."""
         if num_steps != self._buffers_steps:
             lead = num_steps, self._num_envs
@@ -237,26 +257,26 @@ class Worker:
             self._buffers_steps = num_steps
         return self._buffers
 
-    def _store(self, arrays, key, t, value):
+    def _store(self, arrays: dict[Any, NDArray[Any]], key: tuple[str, str], t: int, value: Any) -> None:
         if key not in arrays:
             arrays[key] = np.zeros((self._buffers_steps, *value.shape), value.dtype)
         arrays[key][t] = value
 
-    def _rows(self, final_obs, mask):
+    def _rows(self, final_obs: Any, mask: Bools) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
         """Returns which environments ended, and the parts of their last observations."""
         envs = np.flatnonzero(mask)
-        seen = [self._spec.parted(final_obs[i]) for i in envs]
+        seen = [self._spec.unpack(final_obs[i]) for i in envs]
         return envs, [np.stack(parts) for parts in zip(*seen, strict=True)]
 
 
-def _blank(info):
+def _blank(info: dict[str, Any]) -> dict[str, Any]:
     """Returns infos of as many rows that tell nothing."""
     return {name: _blank(each) if isinstance(each, dict) else
             np.full(each.shape, None, object) if each.dtype == object else np.zeros_like(each)
             for name, each in info.items()}
 
 
-def _stacked(finals):
+def _stacked(finals: list[Any]) -> list[NDArray[Any]] | None:
     if not finals:
         return None
     steps = np.concatenate([np.full(len(envs), t) for t, envs, _ in finals])
@@ -264,7 +284,7 @@ def _stacked(finals):
     return [steps, np.concatenate([envs for _, envs, _ in finals]), *(np.concatenate(part) for part in parts)]
 
 
-def _listed(episodes):
+def _listed(episodes: list[Any]) -> dict[str, NDArray[Any]] | None:
     if not episodes:
         return None
     listed = {name: np.concatenate([episode[name][envs] for _, envs, episode in episodes]) for name in ("r", "l", "t")}

@@ -1,0 +1,175 @@
+"""Calls of workers, and the stream of their answers, in the order in which they come in; the dead are started again."""
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from cypool.cluster.restarts import Starter
+from cypool.cluster.statistics import Statistics, nbytes
+from cypool.cluster.topology import Topology
+from cypool.cluster.weights import WeightSync
+from cypool.cluster.worker import Lost
+
+# a worker that dies so often in the same call will not get through it
+ATTEMPTS = 3
+
+
+class Call(NamedTuple):
+    """A call of a worker that is under way."""
+
+    ref: Any            # Ray's, to the answer
+    worker: int
+    number: int         # in the order of calls
+    kl: float           # what the learner found before
+
+
+# called with a worker and None, or with what tells one that died how to go on
+Submit = Callable[[int, Lost | None], Call]
+
+
+class Streams:
+    """Calls workers and yields their answers.
+
+    Args:
+        topology: The workers.
+        starter: Starts those again that died.
+        weights: What goes to workers that use their policies.
+        statistics: Counts calls and bytes.
+    """
+
+    def __init__(self, topology: Topology, starter: Starter, weights: WeightSync, statistics: Statistics):
+        self._topology, self._starter, self._weights, self._statistics = topology, starter, weights, statistics
+        self._number = 0    # of the last call
+
+    def call(self, w: int, method: str, *args: Any, kl: float = math.nan) -> Call:
+        """Calls a method of a worker."""
+        record = self._topology.records[w]
+        record.unanswered += 1
+        return self._numbered(getattr(self._topology.workers[w], method).remote(record.life, *args), w, kl)
+
+    def call_policy(self, w: int, method: str, argument: Any, lost: Lost | None) -> Call:
+        """Calls a worker that is to use its policy; with newer weights, if they are due."""
+        version, weights, kl = self._weights.next_for(self._topology.records[w])
+        return self.call(w, method, argument, version, weights, lost, kl=kl)
+
+    def answers(self, submit: Submit, timeout: float, in_flight: int = 1,
+                endless: bool = False) -> Iterator[tuple[int, Any]]:
+        """Has all workers do the same, and yields (worker, answer) in the order in which answers come in.
+
+        Args:
+            submit: Called with a worker and None, or with what tells one that died how to go on; returns a `Call`.
+            timeout: Seconds for one call of a worker; then it is killed, and started again.
+            in_flight: How many calls of each worker are made at once.
+            endless: Whether, when the next answer is asked for, another call takes the place of the last one.
+
+        Raises:
+            RuntimeError: A worker's environment or policy raised, or it died again and again.
+            TimeoutError: A worker took too long again and again, or could not be started again.
+        """
+        ray, topology, start_timeout = self._topology.ray, self._topology, self._starter.start_timeout
+        records = topology.records
+        queues: list[deque[Call]] = [deque() for _ in records]
+        # when the oldest call of each has to be answered: a worker does first what nobody waits for any more
+        now = time.monotonic()
+        due = [now + timeout * (1 + record.unanswered) for record in records]
+        for _ in range(in_flight):
+            for w, queue in enumerate(queues):
+                queue.append(submit(w, None))
+        # of those that are started again: how many calls are to be made once more
+        restarting: dict[int, int] = {}
+        failed: Counter[int] = Counter()
+
+        def begin_again(w: int, is_late: bool) -> None:
+            failed[w] += 1
+            if failed[w] > ATTEMPTS and is_late:
+                raise TimeoutError(f"worker {w}: expected an answer within {timeout:g} s, but it took longer, or died, "
+                                   f"{failed[w]} times in the same call: its environment or policy hangs, or timeout "
+                                   "is too short")
+            if failed[w] > ATTEMPTS:
+                raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or policy "
+                                   "ends the process, or its node has not enough memory")
+            # its later calls were for the one that died as well
+            restarting[w] = len(queues[w])
+            queues[w].clear()
+            queues[w].append(self._numbered(self._starter.begin(w), w, math.nan))
+            due[w] = time.monotonic() + start_timeout
+
+        while any(queues):
+            # the oldest first, so that nobody is passed over
+            heads = {call.ref: call for call in sorted((q[0] for q in queues if q), key=lambda call: call.number)}
+            late = min((call.worker for call in heads.values()), key=due.__getitem__)
+            if time.monotonic() < due[late]:
+                ready, _ = ray.wait(list(heads), num_returns=1, timeout=_seconds(due[late] - time.monotonic()))
+                if not ready:
+                    continue
+            else:
+                # others may be so fast that one of them is always ready; and an answer may still be on another node
+                ready, _ = ray.wait([queues[late][0].ref], timeout=0, fetch_local=False)
+                if not ready:
+                    # for good: a process that is stopped takes notice of nothing else
+                    topology.kill(late)
+                    if late in restarting:
+                        raise TimeoutError(f"worker {late}: expected it to be started again within "
+                                           f"{start_timeout:g} s")
+                    records[late].timeouts += 1
+                    begin_again(late, is_late=True)
+                    continue
+            call = heads[ready[0]]
+            w, queue = call.worker, queues[call.worker]
+            if w in restarting:
+                queue.popleft()
+                lost = self._starter.restarted(w, call.ref)
+                try:
+                    for _ in range(restarting.pop(w)):
+                        queue.append(submit(w, lost))
+                        lost = None
+                finally:
+                    if lost is not None:
+                        # it does not know how to go on: the next call starts it once more
+                        records[w].life = None
+                due[w] = time.monotonic() + timeout
+                continue
+            records[w].unanswered = len(queue) - 1
+            answer = self._answer(call, timeout)
+            if answer is None:
+                begin_again(w, is_late=False)
+                continue
+            queue.popleft()
+            failed[w] = 0
+            due[w] = time.monotonic() + timeout
+            # whoever takes it is the only one who holds memory of the object store
+            given = [(w, answer)]
+            del heads, ready, call, answer
+            yield given.pop()
+            if endless:
+                if not queue:
+                    due[w] = time.monotonic() + timeout
+                queue.append(submit(w, None))
+
+    def _numbered(self, ref: Any, w: int, kl: float) -> Call:
+        self._number += 1
+        return Call(ref, w, self._number, kl)
+
+    def _answer(self, call: Call, timeout: float) -> dict[str, Any] | None:
+        """Returns what a worker answered; None if it died or was started again."""
+        ray = self._topology.ray
+        try:
+            answer: dict[str, Any] | None = ray.get(call.ref, timeout=_seconds(timeout))
+        except (*self._topology.lost_errors, ray.exceptions.GetTimeoutError):
+            return None
+        except ray.exceptions.RayTaskError as error:
+            raise RuntimeError(f"worker {call.worker}: {error.cause!r}") from error
+        if answer is None:
+            return None
+        self._statistics.counts["bytes_received"] += nbytes(answer)
+        if math.isnan(answer.get("kl", 0.0)):
+            answer["kl"] = call.kl
+        return answer
+
+
+def _seconds(limit: float) -> float | None:
+    """Returns seconds as Ray wants them."""
+    return None if limit == math.inf else max(0.0, limit)
