@@ -5,10 +5,10 @@ The way of the data, and where to read about each station:
      actions (NumPy / list)                                    observations, rewards, flags, info
           |                                                                 ^
           v                                                                 |
-     faces/: checks and converts (face.py; gymnasium.py, gym.py, dm.py) --- |
+     api/: checks and converts (API.py; gymnasium.py, gym.py, dm.py) --- |
           |                                                                 |
           v                                                                 |
-     engine/pool.pyx  send --> engine/ready  --> engine/crew    --> engine/batch --> recv
+     engine/pool.pyx  send --> engine/work_queues  --> engine/scheduler    --> engine/batch --> recv
                                ring of ids       by engine/threads  rows and blocks
                                                     |    ^
                                                     v    |
@@ -16,37 +16,55 @@ The way of the data, and where to read about each station:
                                                     ^
                                  envs/: one family each
 
-`make`, in making.py, joins them: registry.py finds the environment, spec.py describes it.
+`make`, in factory.py, joins them: registry.py finds the environment, spec.py describes it.
 """
+from __future__ import annotations
+
+import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if find_spec("cypool.env") is None:
-    raise ImportError(f"{Path(__file__).parent} is cypool's source, not compiled: leave this folder to import the "
+    raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, not compiled: leave this folder to import the "
                       'installed cypool, or compile in place with: pip install -e .')
 if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
     # a free-threaded Python: either this switches the lock on, or no compiled module is imported
     import_module("cypool.env")
 
+from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
-from cypool.gymnasium_ids import announce_all
-from cypool.making import from_factories, make, make_dm, make_gym, make_gymnasium
-from cypool.registry import list_all_envs, make_spec, register
+from cypool.factory import from_factories, make, make_dm, make_gym, make_gymnasium
+from cypool.gymnasium_registration import announce_all
+from cypool.registry import add_source, list_all_envs, make_spec, register
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from cypool import testing as testing
+    from cypool import tools as tools
+    from cypool.engine.threads import ThreadPool
+    from cypool.state import State, load_state
+    from cypool.tools.compile import compile
+    from cypool.tools.video import record
+
+    __version__: str
+
 __all__ = [
     "ClosedError", "CompileError", "EnvError", "State", "ThreadPool", "WorkerError", "compile", "from_factories",
     "get_include", "list_all_envs", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec",
     "record", "register",
 ]
 
+add_source("cypool.envs")
+add_conversion("torch", "cypool.adapters.torch:TorchPool")
+add_conversion("xla", "cypool.adapters.jax:Functions")
 announce_all()
 
 
-def get_include():
+def get_include() -> str:
     """Returns the folder with cypool's C++ headers, for a plug-in's `include_dirs`."""
+    from pathlib import Path
+
     here = Path(__file__).resolve().parent
     # inside the package when installed, beside it in a checkout
     for folder in (here / "include", here.parent / "include"):
@@ -55,17 +73,22 @@ def get_include():
     raise RuntimeError(f"cypool: the headers are neither in {here} nor beside it")
 
 
-def __getattr__(name):
-    # they come with NumPy: only for those who want them
-    if name == "ThreadPool":
-        from cypool.engine.threads import ThreadPool
-        return ThreadPool
-    if name in ("State", "load_state"):
-        return getattr(import_module("cypool.state"), name)
-    if name == "compile":
-        return import_module("cypool.build").compile
-    if name == "record":
-        return import_module("cypool.recording").record
-    if name in ("build", "testing"):
-        return import_module(f"cypool.{name}")
-    raise AttributeError(f"module 'cypool' has no attribute {name!r}")
+# a type checker has these names from above, and finds others that are misspelled
+if not TYPE_CHECKING:
+    def __getattr__(name: str) -> Any:
+        # they come with NumPy: only for those who want them
+        if name == "ThreadPool":
+            from cypool.engine.threads import ThreadPool
+            return ThreadPool
+        if name in ("State", "load_state"):
+            return getattr(import_module("cypool.state"), name)
+        if name == "compile":
+            return import_module("cypool.tools.compile").compile
+        if name == "record":
+            return import_module("cypool.tools.video").record
+        if name == "__version__":
+            version = globals()[name] = import_module("cypool.version").version()
+            return version
+        if name in ("testing", "tools"):
+            return import_module(f"cypool.{name}")
+        raise AttributeError(f"module 'cypool' has no attribute {name!r}")

@@ -2,13 +2,23 @@
 
 Only what a check returns may be used: an object may say something else when it is asked again.
 """
+from __future__ import annotations
+
 import operator
 import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cypool.typing import Seed
 
 LONGEST = 200  # characters of a value in a message
+MAX_ENVS = 2**20  # of a pool
 
 
-def shown(value):
+def shown(value: object) -> str:
     """Returns how a message shows a value, whatever the value's `__repr__` does: shortened, or only its type."""
     try:
         # a repr may fail: that of an int with thousands of digits does
@@ -18,7 +28,7 @@ def shown(value):
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def check_int(name, value, least, most):
+def check_int(name: str, value: Any, least: int, most: int) -> int:
     """Returns `value` as an int if it is an integer in [least, most].
 
     Raises:
@@ -37,7 +47,7 @@ def check_int(name, value, least, most):
     return number
 
 
-def check_float(name, value, least, most):
+def check_float(name: str, value: Any, least: float, most: float) -> float:
     """Returns `value` as a float if it is a real number in [least, most]; raises as `check_int` does."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__"):
         raise TypeError(f"{name}: expected a number, got {shown(value)}")
@@ -52,7 +62,7 @@ def check_float(name, value, least, most):
     return number
 
 
-def check_bool(name, value):
+def check_bool(name: str, value: object) -> bool:
     """Returns `value` as a bool if it is one, NumPy's included.
 
     Raises:
@@ -65,7 +75,7 @@ def check_bool(name, value):
     return bool(value)
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Returns `value` if it is one of the strings `choices`.
 
     Raises:
@@ -76,7 +86,7 @@ def check_choice(name, value, choices):
     return str(value)
 
 
-def check_list(name, value, expected):
+def check_list(name: str, value: Any, expected: str) -> list[Any]:
     """Returns the items of an iterable as a list; a str is none.
 
     Args:
@@ -93,7 +103,7 @@ def check_list(name, value, expected):
         raise TypeError(f"{name}: expected {expected}, got {shown(value)}: {error}") from error
 
 
-def check_array(name, value, expected):
+def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
     """Returns what `numpy.asarray` makes of a value.
 
     Args:
@@ -111,7 +121,7 @@ def check_array(name, value, expected):
         raise kind(f"{name}: expected {expected}, got {shown(value)}: {error}") from error
 
 
-def check_path(name, value):
+def check_path(name: str, value: Any) -> str:
     """Returns `value` as a str if it is a path: a str, bytes or `os.PathLike`.
 
     Raises:
@@ -126,3 +136,35 @@ def check_path(name, value):
     if "\0" in path:
         raise ValueError(f"{name}: expected a path, got {shown(value)}")
     return path
+
+
+def seeds_of(seed: Seed, num_envs: int, max_seed: int | None) -> list[int | None] | None:
+    """Returns one seed per environment, or None for None.
+
+    Raises:
+        TypeError: A seed is no integer.
+        ValueError: A seed is negative or above `max_seed`, or there are not as many as environments.
+    """
+    import numpy as np
+
+    if seed is None:
+        return None
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
+        seeds: list[int | None] = [int(seed) + i for i in range(num_envs)]
+    elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
+        if isinstance(seed, np.ndarray) and len(seed) != num_envs:
+            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seed)}")
+        seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in seed]
+        if len(seeds) != num_envs:
+            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seeds)}")
+    else:
+        raise TypeError(f"seed: expected an int or a sequence of ints, got {shown(seed)}")
+    for s in seeds:
+        if s is None:
+            continue
+        if not isinstance(s, int) or isinstance(s, bool):
+            raise TypeError(f"seed: expected ints, got {shown(s)}")
+        if s < 0 or (max_seed is not None and s > max_seed):
+            most = "" if max_seed is None else f", at most {max_seed}"
+            raise ValueError(f"seed: expected at least 0{most} for every env, got {shown(s)}")
+    return seeds

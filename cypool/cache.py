@@ -3,23 +3,27 @@
 The folder only ever grows and everything in it can be made again: delete it whenever you like. What is in it runs as
 your own code, so it has to be a folder that no stranger writes to.
 
-The build loads this module by its path (building/cache.py): it imports the standard library alone.
+The build loads this module by its path (build_tools/cache.py): it imports the standard library alone.
 """
+from __future__ import annotations
+
 import functools
 import hashlib
 import os
 import stat
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 
 class UnsafeCache(Exception):
     """Others could put code into the cache folder; the text says how, and what to do."""
 
 
-def folder():
+def folder() -> Path:
     """Returns the cache folder, which is made: `$CYPOOL_CACHE`, else `$XDG_CACHE_HOME/cypool`, else `~/.cache/cypool`.
 
     Raises:
@@ -40,7 +44,7 @@ def folder():
     return path
 
 
-def get(folder, kind, key, suffix, make):
+def get(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], Any]) -> tuple[Path, Any]:
     """Gets a file from the cache, made now if it is not there yet, or not as it was made.
 
     Args:
@@ -67,7 +71,7 @@ def get(folder, kind, key, suffix, make):
     return target, said
 
 
-def digest(*parts):
+def digest(*parts: str | bytes | Path) -> str:
     """sha256 of str, bytes, or the contents of a Path; no two different lists of parts look alike."""
     total = hashlib.sha256()
     for part in parts:
@@ -80,7 +84,7 @@ def digest(*parts):
 
 
 @contextmanager
-def publish(target):
+def publish(target: Path) -> Iterator[Path]:
     """Yields a path to write; when that went well, moves it to `target` in one step.
 
     Two processes may do so at once: each sees either no file or a complete one.
@@ -99,7 +103,7 @@ def publish(target):
 
 
 @functools.cache
-def native_cpu(*command):
+def native_cpu(*command: str) -> str:
     """Tells CPUs apart where that matters: for a compiler's command, the macros that "native" in its flags brings.
 
     Args:
@@ -117,7 +121,7 @@ def native_cpu(*command):
                           text=True, errors="replace").stdout
 
 
-def _make_folder(path):
+def _make_folder(path: Path) -> None:
     """Makes a folder and those above it, where not everybody may write, whatever the umask."""
     if not path.is_dir():
         _make_folder(path.parent)

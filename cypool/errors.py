@@ -1,6 +1,11 @@
 """The exceptions that are cypool's own; bad arguments are ValueError and TypeError."""
 
 
+from __future__ import annotations
+
+from typing import Any
+
+
 class EnvError(RuntimeError):
     """An environment raised; its `__cause__` says why.
 
@@ -13,7 +18,7 @@ class EnvError(RuntimeError):
         batch: What `recv` or `step` would have returned.
     """
 
-    def __init__(self, causes, batch):
+    def __init__(self, causes: dict[int, BaseException], batch: Any):
         self.env_id = min(causes)
         self.causes = causes
         self.batch = batch
@@ -26,7 +31,7 @@ class EnvError(RuntimeError):
             words = ""
         super().__init__(f"env {self.env_id}: {type(cause).__name__}{words}{others}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # exceptions pickle by their message alone, and one that does not come back hangs multiprocessing's pools
         return EnvError, (self.causes, self.batch), {"__cause__": self.__cause__}
 

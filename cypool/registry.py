@@ -1,16 +1,30 @@
 """Which environments there are: ids, and how to get from an id to a spec and to `Env` objects."""
-import difflib
+from __future__ import annotations
+
+import functools
 import importlib
 import inspect
 import re
+import threading
 import warnings
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cypool.arguments import LONGEST, check_int, shown
-from cypool.gymnasium_ids import announce
+
+if TYPE_CHECKING:
+    from cypool.spec import EnvSpec
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
-_entries = {}
+# many ids have the same
+_is_entry_point = functools.cache(re.compile(r"[\w.]+:\w+").fullmatch)
+_is_reference = functools.cache(re.compile(r"gymnasium:\S+|[\w.]+:\w+").fullmatch)
+_entries: dict[str, Entry] = {}
+# modules that register ids when they are imported, and have not been; a dict for its order
+_sources: dict[str, None] = {}
+_loading: set[int] = set()  # threads that import them
+_observers: list[Callable[[Entry], None]] = []  # called with each new entry
 _OF_MAKE = ("env_type", "num_envs", "batch_size", "num_threads", "seed", "autoreset_mode", "episode_statistics",
             "render_mode", "thread_pool", "thread_affinity", "env_options", "reward_hook",
             "observation_hook", "debug")
@@ -18,16 +32,18 @@ _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 
-@dataclass(frozen=True)
-class _Entry:
+class Entry(NamedTuple):
+    """What an id is registered with."""
+
     id: str
     entry_point: str
     max_episode_steps: int | None
-    reference: str | None = None
-    options: dict = field(default_factory=dict)
+    reference: str | None
+    options: dict[str, Any]
 
 
-def register(id, entry_point, *, max_episode_steps=None, reference=None, **options):
+def register(id: str, entry_point: str, *, max_episode_steps: int | None = None, reference: str | None = None,
+             **options: Any) -> None:
     """Makes an environment known to `make`.
 
     Args:
@@ -44,25 +60,35 @@ def register(id, entry_point, *, max_episode_steps=None, reference=None, **optio
     """
     if not isinstance(id, str) or not _ID.fullmatch(id):
         raise ValueError(f"id: expected '<name>-v<number>', got {shown(id)}")
-    if not isinstance(entry_point, str) or not re.fullmatch(r"[\w.]+:\w+", entry_point):
+    if not isinstance(entry_point, str) or not _is_entry_point(entry_point):
         raise ValueError(f"entry_point: expected 'module:Class', got {shown(entry_point)}")
-    if reference is not None and not (
-            isinstance(reference, str) and re.fullmatch(r"gymnasium:\S+|[\w.]+:\w+", reference)):
+    if reference is not None and not (isinstance(reference, str) and _is_reference(reference)):
         raise ValueError(f"reference: expected 'gymnasium:<id>', 'module:function' or None, got {shown(reference)}")
-    entry = _Entry(id, entry_point, _limit(max_episode_steps), reference, options)
+    entry = Entry(id, entry_point, _limit(max_episode_steps), reference, options)
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(id, entry) != entry:
         raise ValueError(f"id: {id!r} is registered already")
-    announce([entry])
+    _notify(entry)
 
 
-def register_again(id, entry_point, max_episode_steps, options):
+def register_again(id: str, entry_point: str, max_episode_steps: int | None, options: dict[str, Any]) -> None:
     """Makes an environment known, or another one under its id: what was compiled anew."""
-    entry = _load()[id] = _Entry(id, entry_point, _limit(max_episode_steps), None, options)
-    announce([entry])
+    entry = _load()[id] = Entry(id, entry_point, _limit(max_episode_steps), None, options)
+    _notify(entry)
 
 
-def list_all_envs():
+def add_source(module: str) -> None:
+    """Adds a module, by name, that registers ids when it is imported; it is imported when ids are first needed."""
+    _sources[module] = None
+
+
+def add_observer(observer: Callable[[Entry], None]) -> None:
+    """Has a function called with the entry of each id that is registered from now on."""
+    if observer not in _observers:
+        _observers.append(observer)
+
+
+def list_all_envs() -> list[str]:
     """Returns the ids of all registered environments, sorted: cypool's and those of installed plug-ins.
 
     A plug-in that cannot be imported costs a RuntimeWarning, and its own ids only.
@@ -73,18 +99,18 @@ def list_all_envs():
     return known_ids()
 
 
-def known_ids():
+def known_ids() -> list[str]:
     """Returns the ids of cypool's environments and of plug-ins that were imported, sorted."""
     return sorted(_load())
 
 
-def known_entries():
+def known_entries() -> list[Entry]:
     """Returns what is registered of these environments, in the order of their ids."""
     entries = _load()
     return [entries[id] for id in sorted(entries)]
 
 
-def make_spec(id, *, max_episode_steps=None, **options):
+def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
     """Describes an environment without making it.
 
     Args:
@@ -99,10 +125,11 @@ def make_spec(id, *, max_episode_steps=None, **options):
         ValueError: The id is unknown, or an option is unknown or out of range.
         ImportError: The entry point cannot be imported.
     """
-    return resolve(id, max_episode_steps, options)[1]
+    result: EnvSpec = resolve(id, max_episode_steps, options)[1]
+    return result
 
 
-def resolve(id, max_episode_steps, options):
+def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> Any:
     """Returns the `Env` subclass and the spec of an id with options; raises as `make_spec` does."""
     from cypool.spec import EnvSpec
 
@@ -139,12 +166,12 @@ def resolve(id, max_episode_steps, options):
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
 
 
-def reference_of(id):
+def reference_of(id: str) -> str | None:
     """Returns the `reference` that an id is registered with, or None; raises ValueError if the id is unknown."""
     return _entry(id).reference
 
 
-def _entry(id):
+def _entry(id: str) -> Entry:
     entries = _load()
     hint = "; list_all_envs() names all"
     if not isinstance(id, str):
@@ -162,19 +189,32 @@ def _entry(id):
     return entries[id]
 
 
-def _limit(max_episode_steps):
+def _limit(max_episode_steps: Any) -> int | None:
     if max_episode_steps is None:
         return None
     return check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
 
 
-def _load():
-    # registers ids itself; another thread waits for the import, this one gets the module as it is
-    importlib.import_module("cypool.envs")
+def _load() -> dict[str, Entry]:
+    # such a module calls register, which comes here again: another thread waits for the import, this one does not
+    me = threading.get_ident()
+    if _sources and me not in _loading:
+        _loading.add(me)
+        try:
+            for module in list(_sources):
+                importlib.import_module(module)
+                _sources.pop(module, None)
+        finally:
+            _loading.discard(me)
     return _entries
 
 
-def is_env(cls):
+def _notify(entry: Entry) -> None:
+    for observer in _observers:
+        observer(entry)
+
+
+def is_env(cls: Any) -> bool:
     """Whether this is a compiled subclass of `Env`."""
     from cypool.env import Env
 
@@ -183,7 +223,7 @@ def is_env(cls):
     return compiled and issubclass(cls, Env)
 
 
-def _import_plugins(namespace):
+def _import_plugins(namespace: str | None) -> tuple[int, list[ImportError]]:
     """Imports the plug-ins whose entry point is called so, or all.
 
     Returns how many there are, and an ImportError for each that failed.
@@ -191,7 +231,7 @@ def _import_plugins(namespace):
     from importlib.metadata import entry_points
 
     found, failed = 0, []
-    named = {} if namespace is None else {"name": namespace}
+    named: dict[str, Any] = {} if namespace is None else {"name": namespace}
     for plugin in entry_points(group=_PLUGINS, **named):
         found += 1
         try:
@@ -206,9 +246,9 @@ def _import_plugins(namespace):
     return found, failed
 
 
-def _options_of(cls):
+def _options_of(cls: Any) -> dict[str, Any]:
     # a describe with ** has the options of its base class's too
-    options = {}
+    options: dict[str, Any] = {}
     for each in cls.__mro__:
         if "describe" in vars(each):
             parameters = inspect.signature(each.describe).parameters.values()
@@ -218,15 +258,17 @@ def _options_of(cls):
     return options
 
 
-def _suggest_id(id, known):
+def _suggest_id(id: str, known: Iterable[str]) -> str:
     # other packages' names for the same thing: ALE/Pong-v5, PongNoFrameskip-v4, pong
-    def name_of(id):
+    def name_of(id: str) -> str:
         return re.sub(r"^.*/|NoFrameskip|Deterministic|-ram|-v\d+$", "", id).lower()
 
     same = [other for other in known if name_of(other) == name_of(id)]
     return f" (did you mean {' or '.join(same)}?)" if same else _suggest(id, known)
 
 
-def _suggest(word, known):
+def _suggest(word: str, known: Iterable[str]) -> str:
+    import difflib  # importing cypool does without
+
     close = difflib.get_close_matches(word, known, n=3)
     return f" (did you mean {' or '.join(close)}?)" if close else ""

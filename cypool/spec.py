@@ -1,12 +1,17 @@
 """What an environment observes, takes and tells: plain descriptions that know no RL library."""
+from __future__ import annotations
+
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-# names of infos that the engine and the faces give themselves
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
+# names of infos that the engine and the APIs give themselves
 OWN_INFO = ("env_id", "elapsed_step", "final", "final_obs", "final_info", "episode")
 
 
@@ -24,7 +29,8 @@ class Array:
             broadcast to `shape`.
     """
 
-    def __init__(self, shape, dtype, low=None, high=None):
+    def __init__(self, shape: Sequence[int], dtype: DTypeLike, low: ArrayLike | None = None,
+                 high: ArrayLike | None = None):
         self.shape = tuple(int(n) for n in shape)
         # of this machine's byte order
         self.dtype = np.dtype(np.dtype(dtype).type)
@@ -43,13 +49,13 @@ class Array:
         if not (self.low <= self.high).all():
             raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.shape == other.shape and self.dtype == other.dtype
                 and (self.low == other.low).all() and (self.high == other.high).all())
 
-    __hash__ = None  # two of the same values are equal, and that is all anybody asks
+    __hash__ = None  # type: ignore[assignment]  # two of the same values are equal, and that is all anybody asks
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Array({self.shape}, {self.dtype}, {self.low.min()}, {self.high.max()})"
 
 
@@ -60,7 +66,7 @@ class MultiBinary(Array):
         shape: Shape of one row, without the batch.
     """
 
-    def __init__(self, shape):
+    def __init__(self, shape: Sequence[int]):
         super().__init__(shape, np.int8, 0, 1)
 
 
@@ -74,18 +80,22 @@ class Discrete:
     shape = ()
     dtype = np.dtype(np.int64)
 
-    def __init__(self, n):
+    def __init__(self, n: int):
         if n < 1:
             raise ValueError(f"n: expected at least 1, got {n}")
         self.n = int(n)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Discrete) and self.n == other.n
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Discrete({self.n})"
+
+
+# of an observation or an action
+Description = Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | Discrete, ...]
 
 
 @dataclass(frozen=True)
@@ -123,9 +133,9 @@ class EnvSpec:
     id: str = ""
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    spaces: tuple | None = None
+    spaces: tuple[Any, Any] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.observation, Mapping | tuple) and not self.observation:
             raise ValueError(f"observation: expected at least one array, got {self.observation!r}")
         for name in self.info:
@@ -133,7 +143,7 @@ class EnvSpec:
                 raise ValueError(f"info: expected no name that the engine uses itself, got {name!r}")
 
     @property
-    def observations(self):
+    def observations(self) -> list[tuple[Any, Array | Discrete]]:
         """The observation's parts as a list of (name, description), in the order of `Slot.obs`.
 
         Parts of a tuple are called 0, 1, 2, ...; an observation that has no parts is one, called None.
@@ -145,19 +155,19 @@ class EnvSpec:
         return [(None, self.observation)]
 
     @property
-    def action_bytes(self):
+    def action_bytes(self) -> int:
         """The size of what `step` gets."""
         parts = self.action.values() if isinstance(self.action, Mapping) else [self.action]
         return sum(part.dtype.itemsize * math.prod(part.shape) for part in parts)
 
-    def joined(self, parts):
+    def pack(self, parts: Sequence[Any]) -> Any:
         """Returns a list, with an item for each part of the observation, as a dict or tuple where that is one."""
         if isinstance(self.observation, Mapping):
             return dict(zip(self.observation, parts, strict=True))
         return tuple(parts) if isinstance(self.observation, tuple) else parts[0]
 
-    def parted(self, observation):
-        """Returns what `joined` was given."""
+    def unpack(self, observation: Any) -> list[Any]:
+        """Returns what `pack` was given."""
         if isinstance(self.observation, Mapping):
             return [observation[name] for name in self.observation]
         return list(observation) if isinstance(self.observation, tuple) else [observation]

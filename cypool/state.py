@@ -1,11 +1,18 @@
 """The saved state of environments, its plain format for files, and the check that environments make of theirs."""
+from __future__ import annotations
+
 import hashlib
 import json
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.arguments import check_array, check_bool, check_float, check_int, check_path, shown
+from cypool.version import version
+
+if TYPE_CHECKING:
+    from cypool.typing import Bools, Pathlike
 
 # the last number but the newline is the version of the format; behind it: SHA-256 of the rest; how long the JSON is,
 # 8 bytes, little-endian; the JSON; the bytes that it refers to, in its order
@@ -28,11 +35,11 @@ class State:
 
     Attributes:
         env_id: int32, (k,).
-        over: bool, (k,): whether the next step starts a new episode.
+        needs_reset: bool, (k,): whether the next step starts a new episode.
         rows: A list of dicts.
     """
 
-    def __init__(self, env_id, rows):
+    def __init__(self, env_id: Any, rows: Any):
         env_id = check_array("env_id", env_id, "integers of shape (k,)")
         if env_id.ndim != 1 or (env_id.dtype.kind not in "iu" and env_id.size):
             raise TypeError(f"env_id: expected integers of shape (k,), got {env_id.dtype} of shape {env_id.shape}")
@@ -41,10 +48,10 @@ class State:
         self.rows = rows
 
     @property
-    def over(self):
-        return np.array([row["over"] for row in self.rows], np.bool_)
+    def needs_reset(self) -> Bools:
+        return np.array([row["needs_reset"] for row in self.rows], np.bool_)
 
-    def save(self, path):
+    def save(self, path: Pathlike) -> None:
         """Writes the state to a file, in the format of `to_bytes`.
 
         Raises:
@@ -55,23 +62,23 @@ class State:
         with open(path, "wb") as file:
             file.write(data)
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes:
         """Returns the state as bytes: plain data, with a checksum and cypool's version.
 
         Raises:
             ValueError: There is something else in it than numbers, strings, bytes, and tuples, lists and dicts of them.
                 So it is with environments of Python, whose own state is a pickle: what loads that runs its code.
         """
-        from cypool import __version__
-
-        blobs, specs, rows = [], {}, []
+        blobs: list[bytes] = []
+        specs: dict[str, Any] = {}
+        rows: list[Any] = []
         try:
             for row in self.rows:
                 row = dict(row)
                 # rows mostly have the same
                 spec = json.dumps(_encoded((row.pop("id"), row.pop("options")), blobs), separators=(",", ":"))
                 rows.append([specs.setdefault(spec, len(specs)), _encoded(row, blobs)])
-            header = {"cypool": __version__, "env_id": self.env_id.tolist(),
+            header = {"cypool": version(), "env_id": self.env_id.tolist(),
                       "specs": [json.loads(spec) for spec in specs], "rows": rows}
             text = json.dumps(header, separators=(",", ":")).encode()
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
@@ -80,15 +87,13 @@ class State:
         return MAGIC + hashlib.sha256(body).digest() + body
 
     @staticmethod
-    def from_bytes(data):
+    def from_bytes(data: bytes) -> State:
         """Returns the state that `to_bytes` gave as `data`; runs no code of it.
 
         Raises:
             TypeError: `data` is not bytes.
             ValueError: It is damaged, something else, or of another version of cypool.
         """
-        from cypool import __version__
-
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"data: expected bytes, got {shown(data)}")
         data = bytes(data)
@@ -100,8 +105,8 @@ class State:
         try:
             end = PREFIX + int.from_bytes(data[PREFIX - 8:PREFIX], "little")
             header = json.loads(data[PREFIX:end])
-            version = header["cypool"]
-            if version == __version__:
+            saved_by = header["cypool"]
+            if saved_by == version():
                 blobs = _Blobs(data, end)
                 specs = [_decoded(spec, blobs) for spec in header["specs"]]
                 rows = []
@@ -114,18 +119,18 @@ class State:
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError("data: expected a state as to_bytes() returned it, got one that cannot be read: "
                              f"{type(error).__name__}: {error}") from error
-        if version != __version__:
-            raise ValueError(f"data: expected a state of cypool {__version__}, got one of {shown(version)}")
+        if saved_by != version():
+            raise ValueError(f"data: expected a state of cypool {version()}, got one of {shown(saved_by)}")
         return state
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> State:
         chosen = np.atleast_1d(np.arange(len(self))[rows])
         return State(self.env_id[chosen], [self.rows[k] for k in chosen])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"State(env_id={self.env_id.tolist()})"
 
 
@@ -133,7 +138,7 @@ class Pickled(bytes):
     """A pickle in a state. What loads it runs its code: so it differs from plain bytes, and stays out of files."""
 
 
-def load_state(path):
+def load_state(path: Pathlike) -> State:
     """Returns the `State` that `State.save` wrote to a file; runs no code of it.
 
     Raises:
@@ -150,7 +155,7 @@ def load_state(path):
         raise ValueError(f"path: {path}: {error}") from error
 
 
-def check_state(state, *kinds):
+def check_state(state: Any, *kinds: Any) -> Any:
     """Returns the values of a state as a tuple, checked: what the `load` of an environment does first.
 
         self.row, self.speed, self.moved = check_state(state, (0, self.height - 1), float, bool)
@@ -173,7 +178,7 @@ def check_state(state, *kinds):
     return tuple(_checked(f"state[{k}]", value, kind) for k, (value, kind) in enumerate(pairs))
 
 
-def _checked(name, value, kind):
+def _checked(name: str, value: Any, kind: Any) -> Any:
     if kind is bool:
         return check_bool(name, value)
     if kind is float:
@@ -186,7 +191,7 @@ def _checked(name, value, kind):
     return (check_int if isinstance(least, int) and isinstance(most, int) else check_float)(name, value, least, most)
 
 
-def unpack(packed, most):
+def unpack(packed: Any, most: Any) -> Any:
     """Returns what `zlib.compress` made `packed` of.
 
     Raises:
@@ -209,7 +214,7 @@ def unpack(packed, most):
     return data
 
 
-def _encoded(value, blobs):
+def _encoded(value: Any, blobs: Any) -> Any:
     """Returns a value as JSON has it: what JSON does not tell apart is an object with one name; appends bytes."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -226,7 +231,7 @@ def _encoded(value, blobs):
     raise TypeError(f"a {kind.__name__} is none")
 
 
-def _decoded(value, blobs):
+def _decoded(value: Any, blobs: Any) -> Any:
     if not isinstance(value, dict):
         if isinstance(value, list):
             raise ValueError("a list that does not say what it is")
@@ -246,14 +251,15 @@ def _decoded(value, blobs):
 class _Blobs:
     """The bytes behind the JSON, taken one after the other."""
 
-    def __init__(self, data, at):
+    def __init__(self, data: Any, at: int):
         self._data, self._at = data, at
 
-    def take(self, size):
+    def take(self, size: int) -> bytes:
         size = check_int("bytes", size, 0, len(self._data) - self._at)
         self._at += size
-        return self._data[self._at - size:self._at]
+        result: bytes = self._data[self._at - size:self._at]
+        return result
 
-    def end(self):
+    def end(self) -> None:
         if self._at != len(self._data):
             raise ValueError(f"{len(self._data) - self._at} bytes more than it tells of")

@@ -1,10 +1,18 @@
 """Pools in the terms of the libraries people train with: a module for each, imported only by those who have it."""
+from __future__ import annotations
+
 import importlib
 import re
 from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from cypool.api.gymnasium import GymnasiumPool
 
 
-def require(module, package, least, below):
+def require(module: str, package: str, least: str, below: str) -> ModuleType:
     """Imports `module` of a library, or says what to install.
 
     Args:
@@ -30,17 +38,17 @@ def require(module, package, least, below):
     return found
 
 
-def _numbers(text):
+def _numbers(text: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:3]]
 
 
-def same_step(env):
-    """Returns `env` if it is a pool of the Gymnasium face that starts new episodes within a step.
+def same_step(env: GymnasiumPool) -> GymnasiumPool:
+    """Returns `env` if it is a pool of the Gymnasium API that starts new episodes within a step.
 
     Raises:
         TypeError, ValueError: It is none.
     """
-    from cypool.faces.gymnasium import GymnasiumPool
+    from cypool.api.gymnasium import GymnasiumPool
 
     if not isinstance(env, GymnasiumPool):
         raise TypeError(f"env: expected what cypool.make(..., env_type='gymnasium') returns, got {env!r}")
@@ -50,7 +58,7 @@ def same_step(env):
     return env
 
 
-def synchronous(env):
+def synchronous(env: GymnasiumPool) -> GymnasiumPool:
     """Returns `env` if it is a pool that steps all environments at once.
 
     Raises:

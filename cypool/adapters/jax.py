@@ -3,17 +3,24 @@
 Code compiled for the CPU calls `cypool.adapters.xla`, other code calls back into Python with JAX's own means. Calls
 are unordered for JAX: the handle, which goes into each call and comes out of it, is what puts them in order.
 """
+from __future__ import annotations
+
 import atexit
 import contextlib
 import functools
 import itertools
 import weakref
 from collections import namedtuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.adapters import require, xla
-from cypool.faces.gymnasium import GymnasiumPool
+from cypool.api.gymnasium import GymnasiumPool
+
+if TYPE_CHECKING:
+    from cypool.api.base import VectorAPI
 
 jax = require("jax", "jax", "0.5", "0.12")
 
@@ -24,14 +31,14 @@ TARGET = "cypool"
 jax.ffi.register_ffi_target(TARGET, xla.target(), platform="cpu")
 
 # a handle begins with the number of its pool; none is given twice, so that a handle never leads to another pool
-pools = weakref.WeakValueDictionary()
+pools: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 numbers = itertools.count()
 
 HANDLE = jax.ShapeDtypeStruct((2,), np.int32)
 
 
 @atexit.register
-def _finish():
+def _finish() -> None:
     """Lets calls finish, as JAX does, but before pools are closed."""
     # JAX tells of errors when it does the same
     with contextlib.suppress(jax.errors.JaxRuntimeError):
@@ -49,7 +56,7 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
     * `send(handle, actions, env_id=None) -> handle`, `recv(handle) -> handle, batch`.
     * `functions.reset(handle, mask=None) -> handle, (observation, info)`: resets where the bool array `mask` is True,
       all by default; no environment if it is all False. Rows that are not reset show what they showed. Only for
-      synchronous pools of `cypool.make`'s Gymnasium face.
+      synchronous pools of `cypool.make`'s Gymnasium API.
 
     A batch is what `pool.recv` returns, with `batch_size` rows always, in the dtypes that JAX has: single precision
     unless `jax_enable_x64`. With `autoreset_mode="SameStep"` infos of each batch have `final_obs`, an array (or dict or
@@ -60,45 +67,46 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
         pool: What `cypool.make` or `cypool.compat.envpool.make` returns.
     """
 
-    def __new__(cls, pool):
+    def __new__(cls, pool: VectorAPI) -> Functions:
         calls = _Calls(pool)
-        functions = super().__new__(cls, calls.handle, calls.recv, calls.send, calls.step)
+        functions: Any = super().__new__(cls, calls.handle, calls.recv, calls.send, calls.step)
         functions.reset = calls.reset
         # pools live as long as their functions
         functions.pool = pool
-        return functions
+        result: Functions = functions
+        return result
 
 
 class _Calls:
     """The functions of one pool, and of all whose batches look the same."""
 
-    def __init__(self, pool):
+    def __init__(self, pool: VectorAPI):
         number = next(numbers)
         pools[number] = pool
         self.handle = jax.numpy.array([number, 0], np.int32)
         self.pool = pool
-        batch = pool._no_rows()
+        batch = pool._empty_batch()
         if getattr(pool, "_same_step", False):
             obs, info = batch[0], batch[4]
             info["final"] = (obs, {key: values for key, values in info.items() if key != "env_id"})
-        self.batch = _dense(pool, pool._laid_out(batch))
+        self.batch = _dense(pool, pool._format_batch(batch))
 
-    def step(self, handle, actions, env_id=None):
+    def step(self, handle: Any, actions: Any, env_id: Any = None) -> Any:
         return self._call(_step, self.batch, handle, actions, env_id)
 
-    def send(self, handle, actions, env_id=None):
+    def send(self, handle: Any, actions: Any, env_id: Any = None) -> Any:
         return self._call(_send, (), handle, actions, env_id)[0]
 
-    def recv(self, handle):
+    def recv(self, handle: Any) -> Any:
         return self._call(_recv, self.batch, handle)
 
-    def reset(self, handle, mask=None):
+    def reset(self, handle: Any, mask: Any = None) -> Any:
         if type(self.pool).reset is not GymnasiumPool.reset or self.pool.is_async:
-            raise ValueError("reset: expected a synchronous pool of cypool.make's Gymnasium face")
-        obs, _, _, _, info = self.pool._no_rows()
+            raise ValueError("reset: expected a synchronous pool of cypool.make's Gymnasium API")
+        obs, _, _, _, info = self.pool._empty_batch()
         return self._call(_reset, (obs, info), handle, mask)
 
-    def _call(self, work, like, handle, *args):
+    def _call(self, work: Callable[..., Any], like: Any, handle: Any, *args: Any) -> Any:
         """Has compiled code call `work(pool, *args)`, which returns what looks like `like` with the rows of a batch."""
         arrays, arguments = jax.tree.flatten(args)
         leaves, tree = jax.tree.flatten(like)
@@ -109,7 +117,7 @@ class _Calls:
             call = jax.ffi.ffi_call(TARGET, [HANDLE, *shapes], has_side_effect=True, vmap_method="sequential")
             handle, *results = call(handle, *arrays, function=np.int64(_number_of(function)))
         else:
-            def call_back(handle, *arrays):
+            def call_back(handle: Any, *arrays: Any) -> Any:
                 handle = np.asarray(handle)
                 given = function(int(handle[0]), [np.asarray(array) for array in arrays])
                 converted = [np.asarray(array, like.dtype) for array, like in zip(given, shapes, strict=True)]
@@ -122,7 +130,7 @@ class _Calls:
 class _Function(namedtuple("_Function", ["work", "arguments", "tree"])):
     """What compiled code calls: work on a pool, and how its arguments and results are put together of arrays."""
 
-    def __call__(self, number, arrays):
+    def __call__(self, number: int, arrays: Any) -> Any:
         pool = pools.get(number)
         if pool is None:
             raise ValueError(f"handle: expected one of a pool that somebody holds, got number {number}")
@@ -130,40 +138,41 @@ class _Function(namedtuple("_Function", ["work", "arguments", "tree"])):
 
 
 @functools.cache
-def _number_of(function):
-    return xla.add(function)
+def _number_of(function: _Function) -> int:
+    result: int = xla.add(function)
+    return result
 
 
-def _step(pool, actions, env_id):
+def _step(pool: VectorAPI, actions: Any, env_id: Any) -> Any:
     return _full(pool, pool.step(actions, env_id))
 
 
-def _send(pool, actions, env_id):
+def _send(pool: VectorAPI, actions: Any, env_id: Any) -> Any:
     pool.send(actions, env_id)
     return ()
 
 
-def _recv(pool):
+def _recv(pool: VectorAPI) -> Any:
     return _full(pool, pool.recv())
 
 
-def _reset(pool, mask):
+def _reset(pool: VectorAPI, mask: Any) -> Any:
     if mask is None:
         return pool.reset()
-    # not the face's reset, which wants at least one True as Gymnasium does
+    # not the API's reset, which wants at least one True as Gymnasium does
     pool._pool.send_reset(np.flatnonzero(mask).astype(np.int32), True)
     obs, _, _, _, info = pool._received(pool._pool.recv)
     return obs, info
 
 
-def _full(pool, batch):
+def _full(pool: VectorAPI, batch: Any) -> Any:
     rows = len(batch[1])
     if rows != pool.batch_size:
         raise RuntimeError(f"recv: expected {pool.batch_size} environments in flight, got {rows}")
     return _dense(pool, batch)
 
 
-def _dense(pool, batch):
+def _dense(pool: VectorAPI, batch: Any) -> Any:
     """Returns a batch with the same arrays in each: where no episode ended, zeros."""
     same_step, statistics = getattr(pool, "_same_step", False), pool.recipe.get("episode_statistics")
     if not same_step and not statistics:
@@ -176,11 +185,11 @@ def _dense(pool, batch):
         ended = info.get("_final_obs", np.zeros(rows, np.bool_))
         finals = [np.zeros((rows, *part.shape), part.dtype) for _, part in spec.observations]
         for row in np.flatnonzero(ended):
-            for array, part in zip(finals, spec.parted(info["final_obs"][row]), strict=True):
+            for array, part in zip(finals, spec.unpack(info["final_obs"][row]), strict=True):
                 array[row] = part
         names = ["elapsed_step", *spec.info]
         given = info.get("final_info", {})
-        info.update(final_obs=spec.joined(finals), _final_obs=ended, _final_info=ended,
+        info.update(final_obs=spec.pack(finals), _final_obs=ended, _final_info=ended,
                     final_info={name: given.get(name, np.zeros_like(info[name])) for name in names})
     if statistics and "episode" not in info:
         info["episode"] = {"r": np.zeros(rows), "l": np.zeros(rows, np.int64), "t": np.zeros(rows)}

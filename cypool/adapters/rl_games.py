@@ -1,8 +1,15 @@
 """rl_games: a pool as its vector environment. See docs/adapters.md."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 import cypool
 from cypool.adapters import require, same_step, synchronous
+
+if TYPE_CHECKING:
+    from cypool.typing import Seed
 
 require("rl_games.common.ivecenv", "rl-games", "1.6.5", "3")
 
@@ -10,7 +17,7 @@ from rl_games.common import env_configurations, vecenv  # noqa: E402
 from rl_games.common.ivecenv import IVecEnv  # noqa: E402
 
 
-def register():
+def register() -> None:
     """Makes `env_name: cypool` known to rl_games.
 
     Its `env_config` then has the `id` of the environment, and what `cypool.make` takes, except `num_envs`, which is
@@ -20,13 +27,13 @@ def register():
     env_configurations.register("cypool", {"vecenv_type": "CYPOOL", "env_creator": lambda **kwargs: make(**kwargs)})
 
 
-def make(id, **kwargs):
-    """Makes a batch of environments as a `PoolVecEnv`; arguments as `register` tells, and `num_envs`."""
-    return PoolVecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
+def make(id: str, **kwargs: Any) -> RlGamesVecEnv:
+    """Makes a batch of environments as a `RlGamesVecEnv`; arguments as `register` tells, and `num_envs`."""
+    return RlGamesVecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
                                   **{"episode_statistics": True, **kwargs}))
 
 
-class PoolVecEnv(IVecEnv):
+class RlGamesVecEnv(IVecEnv):
     """A pool as an `IVecEnv` of rl_games.
 
     Its infos have `time_outs` (bool, (num_envs,)), by which rl_games bootstraps; with `episode_statistics` also
@@ -34,25 +41,25 @@ class PoolVecEnv(IVecEnv):
     rl_games would take for the end of a game. Infos of Gymnasium's environments, which are dicts, are left out.
 
     Args:
-        pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `PoolVecEnv` owns it.
+        pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `RlGamesVecEnv` owns it.
 
     Attributes:
         pool: `pool`.
         observation_space, action_space: Those of one environment.
     """
 
-    def __init__(self, pool):
+    def __init__(self, pool: Any):
         self.pool = synchronous(same_step(pool))
         # infos here are arrays: what environments of Gymnasium return has no place
-        pool.leaves_told = True
+        pool.keeps_extra_infos = True
         self.observation_space = pool.single_observation_space
         self.action_space = pool.single_action_space
         self._scores = np.zeros(pool.num_envs)
 
-    def reset(self):
+    def reset(self) -> Any:
         return self.pool.reset()[0]
 
-    def step(self, actions):
+    def step(self, actions: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
         obs, reward, terminated, truncated, info = self.pool.step(actions)
         infos = {name: info[name] for name in self.pool.env_spec.info if name != "lives"}
         infos["time_outs"] = truncated & ~terminated
@@ -63,11 +70,11 @@ class PoolVecEnv(IVecEnv):
             infos["scores"] = self._scores
         return obs, reward.astype(np.float32), terminated | truncated, infos
 
-    def get_env_info(self):
+    def get_env_info(self) -> dict[str, Any]:
         return {"observation_space": self.observation_space, "action_space": self.action_space}
 
-    def seed(self, seed):
+    def seed(self, seed: Seed) -> None:
         self.pool.reset(seed=seed)
 
-    def close(self):
+    def close(self) -> None:
         self.pool.close()

@@ -1,9 +1,19 @@
 """Stable-Baselines3: a pool as its `VecEnv`. See docs/adapters.md."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import cypool
 from cypool.adapters import require, same_step, synchronous
-from cypool.envs.hosted.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
+from cypool.subproc.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
+
+if TYPE_CHECKING:
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.typing import Bools
 
 require("stable_baselines3", "stable-baselines3", "2.7", "3")
 
@@ -11,19 +21,19 @@ from stable_baselines3.common.monitor import Monitor  # noqa: E402
 from stable_baselines3.common.vec_env import VecEnv  # noqa: E402
 
 
-def make(id, **kwargs):
-    """Makes a batch of environments as a `PoolVecEnv`.
+def make(id: str, **kwargs: Any) -> SB3VecEnv:
+    """Makes a batch of environments as a `SB3VecEnv`.
 
     Args:
         id: An id of `cypool.list_all_envs()`.
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 leaves no choice
             of. `episode_statistics` is True by default: SB3 logs them.
     """
-    return PoolVecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
+    return SB3VecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
                                   **{"episode_statistics": True, **kwargs}))
 
 
-class PoolVecEnv(VecEnv):
+class SB3VecEnv(VecEnv):
     """A pool as a `VecEnv` of Stable-Baselines3.
 
     `step` returns observation, reward (float32, (num_envs,)), done (bool, (num_envs,)) and a list of dicts. Each holds
@@ -43,15 +53,15 @@ class PoolVecEnv(VecEnv):
         pool: `env`.
     """
 
-    def __init__(self, env):
+    def __init__(self, env: GymnasiumPool):
         self.pool = synchronous(same_step(env))
         self._has_statistics = env.recipe["episode_statistics"]
-        self._is_hosted = env._pool.tells
+        self._is_hosted = env._pool.has_extra_infos
         # each row has the keys that its environment gave it, and no other
-        env.leaves_told = True
+        env.keeps_extra_infos = True
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
 
-    def reset(self):
+    def reset(self) -> Any:
         options = self._options[0]
         if any(self._options) and not (self._is_hosted and self._options == [options] * self.num_envs):
             wanted = "the same for all environments" if self._is_hosted else "none"
@@ -60,32 +70,32 @@ class PoolVecEnv(VecEnv):
         obs, info = self.pool.reset(seed=self._seeds, options=options or None)
         self._reset_seeds()
         self._reset_options()
-        told = info.pop("told", ())
+        extra_infos = info.pop("extra_infos", ())
         self.reset_infos = _rows(info)
-        for row, own, _ in told:
+        for row, own, _ in extra_infos:
             self.reset_infos[row].update(own)
         return obs
 
-    def step_async(self, actions):
+    def step_async(self, actions: Any) -> None:
         self.pool.send(actions)
 
-    def step_wait(self):
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
         obs, reward, terminated, truncated, info = self.pool.recv()
         done = terminated | truncated
-        told = info.pop("told", ())
+        extra_infos = info.pop("extra_infos", ())
         final_obs, final_info = info.pop("final_obs", None), info.pop("final_info", {})
         # one of cypool's environments has none of its own
         episode = info.pop("episode", None)
         for mask in ("_final_obs", "_final_info", "_episode"):
             info.pop(mask, None)
         infos = _rows(info)
-        for row, own, _ in told:
+        for row, own, _ in extra_infos:
             infos[row].update(own)
         ended = np.flatnonzero(done).tolist()
         for i in ended:
             self.reset_infos[i] = infos[i]
             infos[i] = {"env_id": i, **{key: _plain(values[i]) for key, values in final_info.items() if key[0] != "_"}}
-        for row, _, final in told:
+        for row, _, final in extra_infos:
             infos[row].update(final or {})
         for row, is_cut in zip(infos, (truncated & ~terminated).tolist(), strict=True):
             row["TimeLimit.truncated"] = is_cut
@@ -95,25 +105,25 @@ class PoolVecEnv(VecEnv):
                 infos[i].setdefault("episode", {key: values[i].item() for key, values in episode.items()})
         return obs, reward.astype(np.float32), done, infos
 
-    def close(self):
+    def close(self) -> None:
         self.pool.close()
 
-    def get_attr(self, attr_name, indices=None):
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         if self._is_hosted:
             return self._ask(indices, attribute_of, attr_name)
         return [getattr(self.pool, attr_name) for _ in self._get_indices(indices)]
 
-    def set_attr(self, attr_name, value, indices=None):
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if not self._is_hosted:
             raise AttributeError(f"set_attr: environments of a pool have no attributes to assign, got {attr_name!r}")
         self._ask(indices, assign, attr_name, value)
 
-    def env_method(self, method_name, *method_args, indices=None, **method_kwargs):
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         if not self._is_hosted:
             raise AttributeError(f"env_method: environments of a pool have no methods to call, got {method_name!r}")
         return self._ask(indices, call_method, method_name, *method_args, **method_kwargs)
 
-    def env_is_wrapped(self, wrapper_class, indices=None):
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """Whether environments are wrapped; so they are by `Monitor` if the engine's statistics take its place."""
         if self._has_statistics and issubclass(wrapper_class, Monitor):
             return [True for _ in self._get_indices(indices)]
@@ -121,19 +131,20 @@ class PoolVecEnv(VecEnv):
             return [False for _ in self._get_indices(indices)]
         return [class_name(wrapper_class) in names for names in self._ask(indices, wrapper_classes)]
 
-    def _ask(self, indices, function, *args, **kwargs):
+    def _ask(self, indices: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
         ids = np.array(list(self._get_indices(indices)), np.int32)
         return self.pool._pool.ask(ids, function, *args, **kwargs)
 
-    def get_images(self):
-        return self.pool.render()
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        result: Sequence[NDArray[np.uint8] | None] = self.pool.render()
+        return result
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     return value.item() if value.ndim == 0 else value
 
 
-def _rows(info):
+def _rows(info: dict[str, Any]) -> Any:
     """Returns a dict of arrays as a list of dicts."""
     # numbers become Python's own, arrays stay rows
     columns = [values.tolist() if values.ndim == 1 else values for values in info.values()]

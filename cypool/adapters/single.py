@@ -1,8 +1,12 @@
 """One environment as a `gymnasium.Env`, for libraries that want one to look at, or batch environments themselves."""
+from __future__ import annotations
+
+from typing import Any
+
 import gymnasium
 
 import cypool
-from cypool.faces.gymnasium import metadata_of
+from cypool.api.gymnasium import metadata_of
 
 
 class SingleEnv(gymnasium.Env):
@@ -17,7 +21,7 @@ class SingleEnv(gymnasium.Env):
         spec: That of Gymnasium's environment of the same id, or None.
     """
 
-    def __init__(self, id, **kwargs):
+    def __init__(self, id: str, **kwargs: Any):
         self.pool = cypool.make(id, "gymnasium", num_envs=1, autoreset_mode="Disabled", **kwargs)
         self.observation_space = self.pool.single_observation_space
         self.action_space = self.pool.single_action_space
@@ -25,26 +29,26 @@ class SingleEnv(gymnasium.Env):
         self.render_mode = self.pool.render_mode
         self.spec = gymnasium.registry.get(id)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         obs, info = self.pool.reset(seed=seed, options=options)
         return self._row(obs), _first(info)
 
-    def step(self, action):
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = self.pool.step([action])
         return self._row(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
-    def render(self):
+    def render(self) -> Any:
         return self.pool.render()[0]
 
-    def close(self):
+    def close(self) -> None:
         self.pool.close()
 
-    def _row(self, obs):
+    def _row(self, obs: Any) -> Any:
         spec = self.pool.env_spec
-        return spec.joined([part[0] for part in spec.parted(obs)])
+        return spec.pack([part[0] for part in spec.unpack(obs)])
 
 
-def _first(info):
+def _first(info: dict[str, Any]) -> dict[str, Any]:
     """Returns the infos of row 0."""
     # statistics have a mask and a level of their own
     return {key: _first(values) if isinstance(values, dict) else values[0]

@@ -1,12 +1,21 @@
 """Tianshou: a pool as its vector environment, and a factory for its high-level API. See docs/adapters.md."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import cypool
 from cypool.adapters import require, same_step
-from cypool.adapters.firsts import Firsts
+from cypool.adapters.reset_cache import ResetCache
 from cypool.adapters.single import SingleEnv
-from cypool.envs.hosted.spaces import assign, attribute_of
-from cypool.faces.face import ids_of
+from cypool.api.env_ids import ids_of
+from cypool.subproc.spaces import assign, attribute_of
+
+if TYPE_CHECKING:
+    from cypool.api.gymnasium import GymnasiumPool
 
 require("tianshou", "tianshou", "2.0.1", "3")
 
@@ -15,7 +24,7 @@ from tianshou.env import BaseVectorEnv  # noqa: E402
 from tianshou.highlevel.env import EnvFactory, EnvMode, VectorEnvType  # noqa: E402
 
 
-def make(id, infos=None, **kwargs):
+def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVectorEnv:
     """Makes a batch of environments as a `PoolVectorEnv`.
 
     Args:
@@ -35,39 +44,39 @@ class Infos(Batch):
     # what collectors look at before they go through the rows
     dtype = np.dtype(object)
 
-    def nonzero(self):
+    def nonzero(self) -> tuple[NDArray[np.int64], ...]:
         """Returns the rows that hold something: all."""
         return (np.arange(len(self)),)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         for k in range(len(self)):
             yield {key: values[k] for key, values in self.items()}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.env_id)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, str | int | np.integer):
             return super().__getitem__(index)
         return _infos({key: values[index] for key, values in self.items()})
 
-    def __copy__(self):
+    def __copy__(self) -> Infos:
         # rows are assigned in the copy, and the original is in a buffer by then
         return _infos({key: values.copy() for key, values in self.items()})
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: Any, value: Any) -> None:
         # collectors assign no rows at all, too
         if not isinstance(index, np.ndarray) or index.size:
             super().__setitem__(index, value)
 
 
-def _told_by(info, final=False):
+def _extra_infos_by_env(info: dict[str, Any], final: bool = False) -> dict[int, Any]:
     """Returns by env id what environments of Gymnasium returned, with the last observation of an episode if `final`."""
     ids = info["env_id"].tolist()
-    return {ids[row]: last if final else own for row, own, last in info.get("told", ())}
+    return {ids[row]: last if final else own for row, own, last in info.get("extra_infos", ())}
 
 
-def _infos(arrays):
+def _infos(arrays: dict[str, Any]) -> Infos:
     infos = Infos()
     infos.__dict__.update(arrays)
     return infos
@@ -94,16 +103,16 @@ class PoolVectorEnv(BaseVectorEnv):
         waiting_id: The environments that are in flight.
     """
 
-    def __init__(self, pool, infos=None):
+    def __init__(self, pool: GymnasiumPool, infos: Sequence[str] | None = None):
         self.pool = pool = same_step(pool)
         spec = pool.env_spec
         if isinstance(spec.observation, tuple):
             raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
         # environments of Gymnasium return what they like, and its names are not known before
-        self._tells = pool.leaves_told = pool._pool.tells
+        self._has_extra_infos = pool.keeps_extra_infos = pool._pool.has_extra_infos
         self._told_names = None if infos is None else list(infos)
         self._infos = list(spec.info) if infos is None else list(infos)
-        if self._tells:
+        if self._has_extra_infos:
             self._infos = [name for name in self._infos if name == "elapsed_step"]
         for name in self._infos:
             if name not in spec.info and name != "elapsed_step":
@@ -113,37 +122,37 @@ class PoolVectorEnv(BaseVectorEnv):
         self.is_async = pool.is_async
         self.is_closed = False
         self._waiting = np.zeros(self.env_num, np.bool_)
-        self._firsts = Firsts(pool, self._infos)
+        self._reset_cache = ResetCache(pool, self._infos)
         # what environments of Gymnasium returned with the observations in it
-        self._first_told = {}
+        self._first_extra_infos: dict[int, Any] = {}
 
     @property
-    def waiting_id(self):
+    def waiting_id(self) -> list[int]:
         return np.flatnonzero(self._waiting).tolist()
 
-    def get_env_attr(self, key, id=None):
+    def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
         """Returns a list with an attribute of the pool for each environment; of spaces those of one environment.
 
         But environments of Gymnasium have attributes of their own.
         """
         if key in ("action_space", "observation_space"):
             return [getattr(self.pool, f"single_{key}")] * len(self._wrap_id(id))
-        if self._tells:
+        if self._has_extra_infos:
             return self.pool._pool.ask(ids_of(self._wrap_id(id)), attribute_of, key)
         return [getattr(self.pool, key)] * len(self._wrap_id(id))
 
-    def set_env_attr(self, key, value, id=None):
-        if self._tells:
+    def set_env_attr(self, key: str, value: Any, id: Any = None) -> None:
+        if self._has_extra_infos:
             self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
             return
         raise AttributeError(f"set_env_attr: environments of a pool have no attributes to assign, got {key!r}")
 
-    def reset(self, env_id=None, **kwargs):
+    def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Starts new episodes, of all environments by default.
 
         Args:
             env_id: An int, or integers of shape (k,).
-            **kwargs: `seed`, `options`, as for `cypool.faces.gymnasium.GymnasiumPool.reset`.
+            **kwargs: `seed`, `options`, as for `cypool.api.gymnasium.GymnasiumPool.reset`.
 
         Returns:
             Observations, and `Infos`, or an array of dicts.
@@ -151,16 +160,17 @@ class PoolVectorEnv(BaseVectorEnv):
         if env_id is None:
             return self._reset_all(**kwargs)
         ids = ids_of(np.atleast_1d(env_id))
-        if not kwargs and self._firsts.have(ids):
-            obs, info = self._firsts.take(ids)
-            return self._laid_out(obs), self._chosen(info, self._first_told)
+        assert ids is not None
+        if not kwargs and self._reset_cache.have(ids):
+            obs, info = self._reset_cache.take(ids)
+            return self._format_batch(obs), self._chosen(info, self._first_extra_infos)
         if self._waiting.any():
             raise RuntimeError(f"reset: environments {self.waiting_id} are in flight")
-        self._firsts.forget(ids)
+        self._reset_cache.forget(ids)
         obs, info = self.pool.reset(ids, **kwargs)
-        return self._laid_out(obs), self._chosen(info, _told_by(info))
+        return self._format_batch(obs), self._chosen(info, _extra_infos_by_env(info))
 
-    def step(self, action, id=None):
+    def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:
         """Steps environments, all by default.
 
         Args:
@@ -176,7 +186,7 @@ class PoolVectorEnv(BaseVectorEnv):
         else:
             ids = None if id is None else ids_of(np.atleast_1d(id))
             named = slice(None) if ids is None else ids
-            self._firsts.forget(named)
+            self._reset_cache.forget(named)
             if self.is_async:
                 self._waiting[named] = True
                 self.pool.send(action, self.pool.all_env_ids if ids is None else ids)
@@ -186,58 +196,58 @@ class PoolVectorEnv(BaseVectorEnv):
         obs, reward, terminated, truncated, info = batch
         if self.is_async:
             self._waiting[info["env_id"]] = False
-        told = _told_by(info)
+        extra_infos = _extra_infos_by_env(info)
         if "_final_obs" in info:
-            self._firsts.keep(obs, info)
-            lasts = _told_by(info, final=True)
+            self._reset_cache.keep(obs, info)
+            lasts = _extra_infos_by_env(info, final=True)
             for i in info["env_id"][info["_final_obs"]].tolist():
-                self._first_told[i], told[i] = told.get(i), lasts.get(i)
-        return self._laid_out(obs), reward, terminated, truncated, self._chosen(info, told)
+                self._first_extra_infos[i], extra_infos[i] = extra_infos.get(i), lasts.get(i)
+        return self._format_batch(obs), reward, terminated, truncated, self._chosen(info, extra_infos)
 
-    def seed(self, seed=None):
+    def seed(self, seed: int | list[int] | None = None) -> list[list[int] | None]:
         """Seeds all environments, and resets them as Tianshou's own do; returns a list of one list per environment."""
-        seeds = [seed + i for i in range(self.env_num)] if isinstance(seed, int) else seed
+        seeds: Any = [seed + i for i in range(self.env_num)] if isinstance(seed, int) else seed
         self._reset_all(seed=seeds)
         if seeds is not None and seeds[0] is not None:
             self.pool.single_action_space.seed(seeds[0])
         return [[s] for s in seeds or [None] * self.env_num]
 
-    def render(self, **kwargs):
+    def render(self, **kwargs: Any) -> list[Any]:
         return list(self.pool.render())
 
-    def close(self):
+    def close(self) -> None:
         self.pool.close()
         self.is_closed = True
 
-    def _reset_all(self, **kwargs):
+    def _reset_all(self, **kwargs: Any) -> tuple[Any, Any]:
         """Resets all environments, and waits for all, which an asynchronous pool brings a batch at a time."""
         self._waiting[:] = False
-        self._firsts.forget()
+        self._reset_cache.forget()
         batches = [self.pool.reset(**kwargs)]
         while sum(len(info["env_id"]) for _, info in batches) < self.env_num:
             obs, _, _, _, info = self.pool.recv()
             batches.append((obs, info))
-        told = {i: own for _, info in batches for i, own in _told_by(info).items()}
+        extra_infos = {i: own for _, info in batches for i, own in _extra_infos_by_env(info).items()}
         if len(batches) == 1:
             obs, info = batches[0]
         else:
             spec = self.pool.env_spec
             order = np.argsort(np.concatenate([info["env_id"] for _, info in batches]))
             info = {key: np.concatenate([info[key] for _, info in batches])[order] for key in ("env_id", *self._infos)}
-            parts = zip(*(spec.parted(obs) for obs, _ in batches), strict=True)
-            obs = spec.joined([np.concatenate(part)[order] for part in parts])
-        return self._laid_out(obs), self._chosen(info, told)
+            parts = zip(*(spec.unpack(obs) for obs, _ in batches), strict=True)
+            obs = spec.pack([np.concatenate(part)[order] for part in parts])
+        return self._format_batch(obs), self._chosen(info, extra_infos)
 
-    def _laid_out(self, obs):
+    def _format_batch(self, obs: Any) -> Any:
         return Batch(obs) if isinstance(obs, dict) else obs
 
-    def _chosen(self, info, told):
+    def _chosen(self, info: dict[str, Any], extra_infos: Any) -> Any:
         arrays = {"env_id": info["env_id"], **{key: info[key] for key in self._infos}}
-        if not self._tells:
+        if not self._has_extra_infos:
             return _infos(arrays)
         rows = np.empty(len(info["env_id"]), object)
         for k, i in enumerate(info["env_id"].tolist()):
-            own = told.get(i) or {}
+            own = extra_infos.get(i) or {}
             if self._told_names is not None:
                 own = {key: own[key] for key in self._told_names if key in own}
             rows[k] = {**own, **{key: values[k].item() for key, values in arrays.items()}}
@@ -254,20 +264,21 @@ class PoolEnvFactory(EnvFactory):
         **kwargs: As for `make`, except `num_envs` and `seed`, which the experiment says.
     """
 
-    def __init__(self, task, *, test=None, infos=None, **kwargs):
+    def __init__(self, task: str, *, test: dict[str, Any] | None = None, infos: Sequence[str] | None = None,
+                 **kwargs: Any):
         super().__init__(VectorEnvType.DUMMY)
         self.task = task
         self.infos = infos
         self.kwargs = kwargs
         self.test = test or {}
 
-    def _arguments(self, mode):
+    def _arguments(self, mode: Any) -> dict[str, Any]:
         return self.kwargs if mode == EnvMode.TRAINING else {**self.kwargs, **self.test}
 
-    def _create_env(self, mode):
+    def _create_env(self, mode: Any) -> Any:
         return SingleEnv(self.task, **self._arguments(mode))
 
-    def create_venv(self, num_envs, mode, seed=None):
+    def create_venv(self, num_envs: int, mode: Any, seed: int | None = None) -> PoolVectorEnv:
         """Makes a `PoolVectorEnv`; see Tianshou's `EnvFactory`."""
         seed = self._next_seed(self._create_rng(seed)) // 2
         return make(self.task, self.infos, num_envs=num_envs, seed=seed, **self._arguments(mode))

@@ -1,17 +1,26 @@
 """PyTorch: a pool with tensors. See docs/adapters.md."""
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.adapters import require
+from cypool.api.normalize import NormalizedPool
 from cypool.errors import EnvError
-from cypool.faces.normalized import NormalizedPool
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.typing import Batch, Seed
 
 torch = require("torch", "torch", "2.3", "3")
 
 
 class TorchPool:
-    """A pool of the Gymnasium face whose batches are tensors; `pool.torch()` makes it.
+    """A pool of the Gymnasium API whose batches are tensors; `pool.torch()` makes it.
 
     A batch is (observation, reward, terminated, truncated, info): tensors of `batch_size` rows, the observation in its
     own dtype, or a dict or tuple of such; reward float32; flags bool. `info` is the pool's, on the host and in NumPy,
@@ -37,7 +46,7 @@ class TorchPool:
     Threads: one at a time.
     """
 
-    def __init__(self, pool, device="cpu", pin=None):
+    def __init__(self, pool: GymnasiumPool, device: Any = "cpu", pin: bool | None = None):
         self.pool = pool
         self.device = torch.device(device)
         self._same_step = pool.metadata["autoreset_mode"].value == "SameStep"
@@ -50,12 +59,13 @@ class TorchPool:
             self._buffers = [_Buffer(pool, pin) for _ in "12"]
             self._turn = 0
 
-    def reset(self, env_id=None, *, seed=None, options=None):
+    def reset(self, env_id: Any = None, *, seed: Seed = None,
+              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts new episodes: see `GymnasiumPool.reset`. Returns observation and info."""
         obs, info = self.pool.reset(env_id, seed=seed, options=options)
         return self._moved(obs), info
 
-    def step(self, actions, env_id=None):
+    def step(self, actions: Any, env_id: Any = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Steps environments and waits for a batch.
 
         Args:
@@ -77,53 +87,53 @@ class TorchPool:
             raise
         return (*buffer.copied(self.device), self._info(info))
 
-    def send(self, actions, env_id=None):
+    def send(self, actions: Any, env_id: Any = None) -> None:
         """Has environments stepped, without waiting: see `GymnasiumPool.send`."""
         self.pool.send(_on_host(actions), env_id)
 
-    def recv(self, timeout=None):
+    def recv(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Waits for a batch: see `GymnasiumPool.recv`."""
         return self._batch(self.pool.recv(timeout))
 
-    def close(self):
+    def close(self) -> None:
         """Closes the pool."""
         self.pool.close()
 
-    def _batch(self, batch):
+    def _batch(self, batch: Batch) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         obs, reward, terminated, truncated, info = batch
         return (self._moved(obs), torch.from_numpy(reward).to(self.device, torch.float32), self._moved(terminated),
                 self._moved(truncated), self._info(info))
 
-    def _moved(self, value):
+    def _moved(self, value: Any) -> Any:
         return _each(value, lambda array: torch.from_numpy(array).to(self.device))
 
-    def _info(self, info):
+    def _info(self, info: dict[str, Any]) -> dict[str, Any]:
         if "_final_obs" in info:
             spec = self.pool.env_spec
-            rows = [spec.parted(final) for final in info["final_obs"][info["_final_obs"]]]
+            rows = [spec.unpack(final) for final in info["final_obs"][info["_final_obs"]]]
             finals = [np.stack(parts) for parts in zip(*rows, strict=True)]
-            info["final_obs"] = self._moved(spec.joined(finals))
+            info["final_obs"] = self._moved(spec.pack(finals))
             info["_final_obs"] = self._moved(info["_final_obs"])
         return info
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # spaces, numbers and the like
         if name == "pool":
             raise AttributeError(name)
         return getattr(self.pool, name)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 class _Buffer:
     """Memory of the host for one batch, and the event after which a copy of it is done."""
 
-    def __init__(self, pool, pin):
-        def zeros(shape, dtype):
+    def __init__(self, pool: GymnasiumPool, pin: bool):
+        def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
             return torch.from_numpy(np.zeros((pool.num_envs, *shape), dtype))
 
         spec = pool.env_spec
@@ -132,16 +142,16 @@ class _Buffer:
         if pin:
             tensors = [tensor.pin_memory() for tensor in tensors]
         self.event = torch.cuda.Event() if pin else None
-        self.obs = spec.joined(tensors[:-3])
+        self.obs = spec.pack(tensors[:-3])
         self.flags = tensors[-3:]
         self.arrays = (_each(self.obs, torch.Tensor.numpy), *(tensor.numpy() for tensor in self.flags))
 
-    def wait(self):
+    def wait(self) -> None:
         """Waits until the last copy of this buffer is done."""
         if self.event is not None:
             self.event.synchronize()
 
-    def copied(self, device):
+    def copied(self, device: Any) -> Any:
         """Starts to copy all to the device; returns the tensors there."""
         reward, terminated, truncated = (tensor.to(device, non_blocking=True) for tensor in self.flags)
         obs = _each(self.obs, lambda tensor: tensor.to(device, non_blocking=True))
@@ -150,14 +160,14 @@ class _Buffer:
         return obs, reward.float(), terminated, truncated
 
 
-def _each(value, change):
+def _each(value: Any, change: Callable[[Any], Any]) -> Any:
     """Returns an observation with each of its parts changed."""
     if isinstance(value, dict):
         return {key: change(part) for key, part in value.items()}
     return tuple(map(change, value)) if isinstance(value, tuple) else change(value)
 
 
-def _on_host(actions):
+def _on_host(actions: Any) -> Any:
     if isinstance(actions, Mapping):
         return {name: _on_host(part) for name, part in actions.items()}
     return actions.detach().cpu().numpy() if isinstance(actions, torch.Tensor) else actions

@@ -15,11 +15,12 @@ from libcpp.atomic cimport atomic
 
 cimport numpy as cnp
 
-from cypool.engine.park cimport now_ns, park, wake
+from cypool.constants cimport SLICE_NS
+from cypool.park cimport now_ns, park, wake
 
 cnp.import_array()
 
-cdef extern from "cypool/xla.h" namespace "cypool::xla" nogil:
+cdef extern from "cypool/adapters/xla.h" namespace "cypool::xla" nogil:
     const int32_t MAJOR, MINOR, MINOR_WITHOUT_API, METADATA, EXECUTE, BUFFER, SCALAR, PRED, S32, S64, F64, INTERNAL
     const size_t METADATA_SIZE, ERROR_ARGUMENTS_SIZE
     cdef struct Error:
@@ -86,7 +87,6 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_CanCastArrayTo(cnp.ndarray array, cnp.dtype to, cnp.NPY_CASTING casting)
 
 cdef enum:
-    SLICE_NS = 100_000_000       # how long to wait at a time before looking for signals
     PATIENCE_NS = 3_000_000_000  # how long to wait for calls at exit
 
 # of XLA's data types from PRED on
@@ -198,7 +198,7 @@ cdef Error* _run(const Frame* frame) noexcept with gil:
         try:
             text = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
         except BaseException:
-            text = b"an exception that cannot be told"
+            text = b"an exception that cannot be shown"
         return _error(frame, text)
     return NULL
 

@@ -3,20 +3,15 @@
 As `cypool.compat.envpool`, but `env_type="gym"` has the API of Gym before 0.26: `reset` returns observations only,
 `step` four things. CleanRL's and PufferLib's scripts are written for it.
 """
-import sys
+from __future__ import annotations
 
-from cypool.compat import envpool
-from cypool.compat.envpool import (
-    EnvPool,
-    EnvSpec,
-    GymnasiumEnvPool,
-    LegacyEnvPool,
-    list_all_envs,
-    make_dm,
-    make_gymnasium,
-    make_spec,
-    register,
-)
+import sys
+from typing import Any
+
+from cypool import list_all_envs
+from cypool.compat import envpool_functions
+from cypool.compat.envpool_functions import make_dm, make_gymnasium, make_spec, modules_of, register
+from cypool.compat.envpool_pools import EnvPool, EnvSpec, GymnasiumEnvPool, LegacyEnvPool
 
 __version__ = "0.6.6"  # whose interface this is
 __all__ = [
@@ -25,14 +20,14 @@ __all__ = [
 ]
 
 
-def make(task_id, env_type, **kwargs):
+def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
     """Makes a batch of environments as `cypool.compat.envpool.make` does, with `legacy=True` for `env_type="gym"`."""
-    return envpool.make(task_id, env_type, legacy=env_type == "gym", **kwargs)
+    return envpool_functions.make(task_id, env_type, legacy=env_type == "gym", **kwargs)
 
 
-def make_gym(task_id, **kwargs):
+def make_gym(task_id: str, **kwargs: Any) -> Any:
     """Makes a batch of environments with the API of Gym before 0.26; arguments as in `make`."""
     return make(task_id, "gym", **kwargs)
 
 
-registration, python = envpool.modules_of(sys.modules[__name__])
+registration, python = modules_of(sys.modules[__name__])

@@ -1,5 +1,5 @@
 from setuptools import setup
 
-from cypool.build import extension
+from cypool.tools.compile import extension
 
 setup(ext_modules=[extension("my_env.my_env")])

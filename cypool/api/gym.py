@@ -1,14 +1,28 @@
-"""The classic Gym face: the API of Gym before 0.26, which scripts for EnvPool 0.4 to 0.6 expect."""
+"""The classic Gym API: the API of Gym before 0.26, which scripts for EnvPool 0.4 to 0.6 expect."""
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
-from cypool.faces.face import Face, add_info, players_of
-from cypool.faces.gymnasium import metadata_of, spaces_of
+from cypool.api.base import VectorAPI
+from cypool.api.env_ids import players_of
+from cypool.api.gymnasium import metadata_of, spaces_of
+from cypool.api.infos import add_info
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cypool.engine.pool import Pool
+    from cypool.spec import EnvSpec
+    from cypool.state import State
+    from cypool.typing import Batch, Bools, Seed
 
 
-def gyms(space):
+def gyms(space: Any) -> Any:
     """Returns a space of Gymnasium's as one of Gym's, if the program has imported that; else as it is.
 
     Programs for Gym ask whether a space is, say, a `gym.spaces.Discrete`.
@@ -29,7 +43,7 @@ def gyms(space):
     return theirs.Box(space.low, space.high, dtype=space.dtype.type)
 
 
-class GymPool(Face):
+class GymPool(VectorAPI):
     """A batch of environments with the classic API: `reset` returns observations only, `step` four things.
 
     A batch, as `step` and `recv` return it, is a tuple (observation, reward, done, info):
@@ -43,13 +57,13 @@ class GymPool(Face):
     Autoreset is NEXT_STEP and nothing else: the step after `done` ignores the action and starts an episode, with
     reward 0.
 
-    Which rows a batch holds, and the other attributes: see `Face`. All attributes may be assigned.
+    Which rows a batch holds, and the other attributes: see `VectorAPI`. All attributes may be assigned.
 
     It is no subclass of `gym.Env`: Gym need not be installed. If it was imported before, the spaces are Gym's, else
     Gymnasium's.
 
     Args:
-        pool: The engine. The face owns it.
+        pool: The engine. The API owns it.
         spec: What the environments are.
         autoreset_mode: "NextStep".
 
@@ -61,7 +75,7 @@ class GymPool(Face):
     Threads: one at a time.
     """
 
-    def __init__(self, pool, spec, autoreset_mode):
+    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         super().__init__(pool, spec)
         self.observation_space, self.action_space = map(gyms, spaces_of(spec))
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
@@ -70,7 +84,7 @@ class GymPool(Face):
         self.metadata = metadata_of(spec)
         self.reward_range = (-np.inf, np.inf)
 
-    def reset(self, env_id=None, *, seed=None):
+    def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> Any:
         """Starts new episodes.
 
         Args:
@@ -81,13 +95,13 @@ class GymPool(Face):
         """
         return super().reset(env_id, seed=seed)[0]
 
-    def load(self, state, env_id=None):
-        """Puts environments where `save` found them; returns their observations. See `Face.load`."""
+    def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
+        """Puts environments where `save` found them; returns their observations. See `VectorAPI.load`."""
         return super().load(state, env_id)[0]
 
-    def _laid_out(self, batch):
+    def _format_batch(self, batch: Batch) -> tuple[Any, NDArray[np.float32], Bools, dict[str, Any]]:
         obs, reward, terminated, truncated, info = batch
-        for row, own, _ in info.pop("told", ()):
+        for row, own, _ in info.pop("extra_infos", ()):
             add_info(info, own, row, len(reward))
         if self.env_spec.num_players > 1:
             info["players"] = players_of(self.env_spec, info["env_id"])

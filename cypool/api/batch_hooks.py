@@ -1,11 +1,21 @@
-"""Hooks in Python: they change whole batches between the engine and a face."""
-from collections.abc import Mapping
+"""Hooks in Python: they change whole batches between the engine and an API."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cypool.api.actions import unpack
 from cypool.errors import EnvError
-from cypool.faces.actions import parted
 from cypool.hooks import Batch
+
+if TYPE_CHECKING:
+    from cypool.engine.pool import Pool
+    from cypool.spec import EnvSpec
+    from cypool.typing import Batch as EngineBatch
+    from cypool.typing import EnvIds
 
 
 class HookedPool:
@@ -21,36 +31,41 @@ class HookedPool:
     Threads: one at a time.
     """
 
-    def __init__(self, pool, spec, reward, observation, described):
+    def __init__(self, pool: Pool, spec: EnvSpec, reward: Callable[..., Any] | None,
+                 observation: Callable[..., Any] | None, described: EnvSpec):
         self._pool = pool
         self._spec, self._described = spec, described
-        self._reward, self._observation = reward, observation
+        self._reward: Any = reward
+        self._observation: Any = observation
         # by env id, as the engine takes them
-        shape, dtype = (spec.action_bytes,), np.uint8
+        shape: tuple[int, ...] = (spec.action_bytes,)
+        dtype: Any = np.uint8
         if not isinstance(spec.action, Mapping):
             shape, dtype = spec.action.shape, spec.action.dtype
         self._actions = np.zeros((pool.num_envs, *shape), dtype)
         self._over = np.ones(pool.num_envs, np.bool_)
         self._starts = np.ones(pool.num_envs, np.bool_)
-        self._last = None  # env ids of the last batch
+        self._last: Any = None  # env ids of the last batch
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._pool, name)
 
-    def send(self, actions, env_ids=None):
-        self._pool.tell_over(self._over)
+    def send(self, actions: NDArray[Any], env_ids: EnvIds | None = None) -> None:
+        self._pool.read_needs_reset(self._over)
         self._pool.send(actions, env_ids)
+        rows: Any = env_ids
         if env_ids is None:
-            env_ids = self._last if self._pool.is_async else slice(None)
-        self._actions[env_ids] = actions
-        self._starts[env_ids] = self._over[env_ids]
+            rows = self._last if self._pool.is_async else slice(None)
+        self._actions[rows] = actions
+        self._starts[rows] = self._over[rows]
 
-    def send_reset(self, env_ids=None, others=False, seeds=None, options=None):
+    def send_reset(self, env_ids: EnvIds | None = None, others: bool = False,
+                   seeds: list[tuple[int, int]] | None = None, options: dict[str, Any] | None = None) -> None:
         self._pool.send_reset(env_ids, others, seeds, options)
         # those that are only observed again have no reward either
         self._starts[slice(None) if env_ids is None or others else env_ids] = True
 
-    def recv(self, timeout=None):
+    def recv(self, timeout: float | None = None) -> EngineBatch:
         try:
             batch = self._pool.recv(timeout)
         except EnvError as error:
@@ -58,7 +73,8 @@ class HookedPool:
             raise
         return self._changed(batch)
 
-    def step(self, actions, env_ids=None, out=None):
+    def step(self, actions: NDArray[Any], env_ids: EnvIds | None = None,
+             out: tuple[NDArray[Any], ...] | None = None) -> EngineBatch:
         if out is not None and len(out[-1]) != len(actions):
             raise ValueError(f"out: expected arrays of {len(actions)} rows, got {len(out[-1])}")
         self.send(actions, env_ids)
@@ -70,11 +86,11 @@ class HookedPool:
             raise
         return batch if out is None else self._written(batch, out)
 
-    def load(self, env_ids, states):
+    def load(self, env_ids: EnvIds, states: list[dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
         obs, info = self._pool.load(env_ids, states)
         return (obs if self._observation is None else self._observed(obs)), info
 
-    def _changed(self, batch):
+    def _changed(self, batch: EngineBatch) -> EngineBatch:
         """A batch of the engine's with the hooks' reward and observation."""
         obs, reward, terminated, truncated, info = batch
         self._last = info["env_id"].copy()
@@ -82,14 +98,14 @@ class HookedPool:
         if self._reward is not None:
             led_to = obs
             if len(ended):
-                final = self._spec.parted(info["final"][0])
-                parts = [part.copy() for part in self._spec.parted(obs)]
+                final = self._spec.unpack(info["final"][0])
+                parts = [part.copy() for part in self._spec.unpack(obs)]
                 for part, last in zip(parts, final, strict=True):
                     part[ended] = last[ended]
-                led_to = self._spec.joined(parts)
+                led_to = self._spec.pack(parts)
             starts = self._starts[self._last]
             made = np.asarray(self._reward(Batch(
-                self._last, parted(self._spec, self._actions[self._last]), led_to, reward.copy(), terminated, truncated,
+                self._last, unpack(self._spec, self._actions[self._last]), led_to, reward.copy(), terminated, truncated,
                 info, starts)))
             if made.shape != reward.shape or made.dtype.kind not in "fiub":
                 raise ValueError(f"reward_hook: expected numbers of shape {reward.shape}, got {made.dtype} of shape "
@@ -102,18 +118,18 @@ class HookedPool:
                 info["final"] = self._finals(info["final"][0], ended, len(reward)), info["final"][1]
         return obs, reward, terminated, truncated, info
 
-    def _finals(self, final, ended, count):
+    def _finals(self, final: Any, ended: Any, count: int) -> Any:
         """Last observations as the hook makes them, in the rows where an episode ended."""
         parts = [np.zeros((count, *part.shape), part.dtype) for _, part in self._described.observations]
         if len(ended):
-            last = self._observed(self._spec.joined([part[ended] for part in self._spec.parted(final)]))
-            for part, values in zip(parts, self._described.parted(last), strict=True):
+            last = self._observed(self._spec.pack([part[ended] for part in self._spec.unpack(final)]))
+            for part, values in zip(parts, self._described.unpack(last), strict=True):
                 part[ended] = values
-        return self._described.joined(parts)
+        return self._described.pack(parts)
 
-    def _observed(self, obs):
+    def _observed(self, obs: Any) -> Any:
         """What the hook makes of an observation."""
-        count = len(self._spec.parted(obs)[0])
+        count = len(self._spec.unpack(obs)[0])
         made = self._observation(obs)
         wanted = self._described.observation
         if isinstance(wanted, Mapping) and not (isinstance(made, Mapping) and made.keys() == wanted.keys()):
@@ -121,19 +137,19 @@ class HookedPool:
         if isinstance(wanted, tuple) and not (isinstance(made, tuple) and len(made) == len(wanted)):
             raise ValueError(f"observation_hook: expected a tuple of {len(wanted)} arrays, got {made!r:.200}")
         parts = []
-        for (name, part), values in zip(self._described.observations, self._described.parted(made), strict=True):
+        for (name, part), values in zip(self._described.observations, self._described.unpack(made), strict=True):
             array = np.asarray(values)
             if array.shape != (count, *part.shape) or array.dtype != part.dtype:
                 which = "" if name is None else f" as {name}"
                 raise ValueError(f"observation_hook: expected an array of {part.dtype}, shape {(count, *part.shape)}"
                                  f"{which}, got {array.dtype}, {array.shape}")
             parts.append(array)
-        return self._described.joined(parts)
+        return self._described.pack(parts)
 
-    def _written(self, batch, out):
+    def _written(self, batch: EngineBatch, out: tuple[NDArray[Any], ...]) -> EngineBatch:
         """The batch, in the user's arrays."""
         obs, reward, terminated, truncated, info = batch
         *parts, reward_out, terminated_out, truncated_out = out
-        for target, source in zip(out, (*self._described.parted(obs), reward, terminated, truncated), strict=True):
+        for target, source in zip(out, (*self._described.unpack(obs), reward, terminated, truncated), strict=True):
             np.copyto(target, source)
-        return self._described.joined(parts), reward_out, terminated_out, truncated_out, info
+        return self._described.pack(parts), reward_out, terminated_out, truncated_out, info

@@ -1,24 +1,40 @@
-"""The Gymnasium face: a pool as a `gymnasium.vector.VectorEnv`."""
-from collections.abc import Mapping
+"""The Gymnasium API: a pool as a `gymnasium.vector.VectorEnv`."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.envs.registration import EnvSpec
+from gymnasium.envs.registration import EnvSpec as GymnasiumSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 
+from cypool.api.base import VectorAPI
+from cypool.api.conversions import convert
+from cypool.api.env_ids import ids_of, players_of
+from cypool.api.infos import add_info
 from cypool.arguments import check_int, shown
-from cypool.faces.face import Face, add_info, ids_of, players_of
-from cypool.gymnasium_ids import ENTRY_POINT, name_of
+from cypool.gymnasium_registration import ENTRY_POINT, name_of
 from cypool.spec import Discrete, MultiBinary
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cypool.adapters.torch import TorchPool
+    from cypool.engine.pool import Pool
+    from cypool.spec import Array, EnvSpec
+    from cypool.state import State
+    from cypool.typing import Batch, Bools, Floats, Seed
 
 # what follows the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
 
 
-def space_of(description):
+def space_of(description: Any) -> spaces.Space[Any]:
     """Returns the Gymnasium space of an `Array`, a `Discrete`, or a dict or tuple of them."""
     if isinstance(description, Discrete):
         return spaces.Discrete(description.n)
@@ -31,43 +47,44 @@ def space_of(description):
     return spaces.Box(description.low, description.high, dtype=description.dtype.type)
 
 
-def spaces_of(spec):
+def spaces_of(spec: EnvSpec) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
     """Returns the Gymnasium spaces of one environment: of its observation and its action."""
     return spec.spaces or (space_of(spec.observation), space_of(spec.action))
 
 
-def metadata_of(spec):
+def metadata_of(spec: EnvSpec) -> dict[str, Any]:
     """Returns the `metadata` of an environment, but for its autoreset mode."""
     if spec.render_fps is None:
         return {"render_modes": []}
     return {"render_modes": ["rgb_array"], "render_fps": spec.render_fps}
 
 
-def _attribute_of():
+def _attribute_of() -> Callable[..., Any]:
     # only where there is somebody to ask
-    from cypool.envs.hosted.spaces import attribute_of
+    from cypool.subproc.spaces import attribute_of
 
     return attribute_of
 
 
-def _registered(pool):
+def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
     """Returns Gymnasium's `EnvSpec` of a pool, or None."""
     spec, recipe = pool.env_spec, dict(pool.recipe)
     if "factories" in recipe:
-        from cypool.envs.hosted.spaces import spec_of
+        from cypool.subproc.spaces import gymnasium_spec_of
 
         # that of the first one, as of Gymnasium's own vectors
-        return pool._pool.ask(np.zeros(1, np.int32), spec_of)[0]
+        result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
+        return result
     for name in ("env_type", "seed", "max_episode_steps", "num_threads", "thread_affinity"):
         recipe.pop(name, None)
     common = {name: recipe.pop(name, None) for name in (
         "id", "num_envs", "batch_size", "autoreset_mode", "episode_statistics", "normalize_obs", "normalize_reward",
         "debug", "reward_hook", "observation_hook")}
-    if pool._pool.tells:
-        found = gymnasium.spec(spec.id.removeprefix("gymnasium:").rpartition(":")[2])
-        ways = ("num_workers", "start_method", "worker_timeout", "env_options")
+    if pool._pool.has_extra_infos:
+        found: Any = gymnasium.spec(spec.id.removeprefix("gymnasium:").rpartition(":")[2])
+        worker_options = ("num_workers", "start_method", "worker_timeout", "env_options")
         kwargs = {**found.kwargs, **{name: value for name, value in recipe.items()
-                                     if name not in ways and value is not None}}
+                                     if name not in worker_options and value is not None}}
     else:
         usual = {"batch_size": common["num_envs"], "autoreset_mode": "NextStep"}
         kwargs = {name: value for name, value in common.items()
@@ -76,10 +93,11 @@ def _registered(pool):
         found = gymnasium.registry.get(name_of(spec.id))
         if found is None or found.vector_entry_point != ENTRY_POINT:
             try:
-                found = EnvSpec(name_of(spec.id), vector_entry_point=ENTRY_POINT)
+                found = GymnasiumSpec(name_of(spec.id), vector_entry_point=ENTRY_POINT)
             except gymnasium.error.Error:
                 return None
-    return replace(found, kwargs=kwargs, max_episode_steps=spec.max_episode_steps)
+    result = replace(found, kwargs=kwargs, max_episode_steps=spec.max_episode_steps)
+    return result
 
 
 class RolloutBuffers:
@@ -94,25 +112,25 @@ class RolloutBuffers:
         terminated, truncated: bool, (T, N).
     """
 
-    def __init__(self, spec, num_steps, num_envs):
-        def zeros(part):
+    def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int):
+        def zeros(part: Array | Discrete) -> NDArray[Any]:
             return np.zeros((num_steps, num_envs, *part.shape), part.dtype)
 
         self._spec = spec
-        self.obs = spec.joined([zeros(part) for _, part in spec.observations])
+        self.obs = spec.pack([zeros(part) for _, part in spec.observations])
         self.reward = np.zeros((num_steps, num_envs))
         self.terminated = np.zeros((num_steps, num_envs), np.bool_)
         self.truncated = np.zeros((num_steps, num_envs), np.bool_)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.reward)
 
-    def __getitem__(self, t):
-        obs = self._spec.joined([part[t] for part in self._spec.parted(self.obs)])
+    def __getitem__(self, t: int) -> tuple[Any, Floats, Bools, Bools]:
+        obs = self._spec.pack([part[t] for part in self._spec.unpack(self.obs)])
         return obs, self.reward[t], self.terminated[t], self.truncated[t]
 
 
-class GymnasiumPool(Face, VectorEnv):
+class GymnasiumPool(VectorAPI, VectorEnv):
     """A batch of environments with Gymnasium's vector API, and `send` / `recv` besides.
 
     A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info):
@@ -126,10 +144,10 @@ class GymnasiumPool(Face, VectorEnv):
       where one did. Where several play in one environment, also `players`, a dict of `env_id`: int32,
       (batch_size * players,), whose each row of observations is, counted through all players.
 
-    Which rows a batch holds, and the other attributes: see `Face`.
+    Which rows a batch holds, and the other attributes: see `VectorAPI`.
 
     Args:
-        pool: The engine. The face owns it.
+        pool: The engine. The API owns it.
         spec: What the environments are.
         autoreset_mode: What becomes of an environment whose episode has ended. NEXT_STEP: its next step ignores
             the action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once, the last
@@ -145,16 +163,16 @@ class GymnasiumPool(Face, VectorEnv):
     """
 
     autoreset_modes = {mode.value: mode.name.lower() for mode in AutoresetMode}
-    # for adapters: whether info["told"] stays what the engine makes it, a list of (row, info, final info) with what
-    # environments of Gymnasium return; else it is merged into info
-    leaves_told = False
+    # for adapters: whether info["extra_infos"] stays a list of (row, info, final info), as the engine returns the infos
+    # of Gymnasium's environments; else they are merged into info
+    keeps_extra_infos = False
     _spec = None
 
-    def __init__(self, pool, spec, autoreset_mode):
+    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode):
         super().__init__(pool, spec)
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
-        self._is_laid_out = not self._same_step and not pool.tells and spec.num_players == 1
+        self._is_formatted = not self._same_step and not pool.has_extra_infos and spec.num_players == 1
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
         self.single_observation_space, self.single_action_space = spaces_of(spec)
@@ -162,28 +180,28 @@ class GymnasiumPool(Face, VectorEnv):
         self.action_space = batch_space(self.single_action_space, self.batch_size)
 
     @property
-    def spec(self):
+    def spec(self) -> GymnasiumSpec | None:
         if self._spec is None:
             self._spec = _registered(self)
         return self._spec
 
     @spec.setter
-    def spec(self, value):
+    def spec(self, value: GymnasiumSpec | None) -> None:
         self._spec = value
 
     @property
-    def np_random_seed(self):
+    def np_random_seed(self) -> tuple[int, ...]:
         """The seed of each environment's random stream, a tuple of ints; -1 where it is not known, as after `load`.
 
         Raises:
             RuntimeError: Environments of Gymnasium, which are asked, are in flight.
         """
-        if self._pool.tells:
+        if self._pool.has_extra_infos:
             return tuple(self._pool.ask(None, _attribute_of(), "np_random_seed"))
         return tuple(self._seeds)
 
-    @property
-    def np_random(self):
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:
         """A NumPy Generator for each environment, a tuple: copies in the states of the environments' random streams.
 
         They give what the environments draw next, but what is drawn from them changes no environment.
@@ -192,19 +210,21 @@ class GymnasiumPool(Face, VectorEnv):
             AttributeError: The environments draw from no NumPy generator: Atari's with most presets.
             RuntimeError: An environment is in flight.
         """
-        if self._pool.tells:
+        if self._pool.has_extra_infos:
             return tuple(self._pool.ask(None, _attribute_of(), "np_random"))
         states = self._pool.streams()
         if None in states:
             raise AttributeError(f"np_random: {self.env_spec.id} draws from no NumPy generator")
         generators = []
+        state: Any
         for state in states:
             # its own seed would be drawn from the operating system, to be overwritten
             generators.append(np.random.Generator(np.random.PCG64(0)))
             generators[-1].bit_generator.state = state
         return tuple(generators)
 
-    def reset(self, env_id=None, *, seed=None, options=None):
+    def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None,
+              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts new episodes.
 
         Args:
@@ -219,23 +239,23 @@ class GymnasiumPool(Face, VectorEnv):
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
             batch. With a mask the environments that are not reset show what they showed before.
         """
-        ids, mask = ids_of(env_id), None
+        ids, mask, given = ids_of(env_id), None, None
         if options is not None:
             if not isinstance(options, Mapping):
                 raise TypeError(f"options: expected a dict or None, got {shown(options)}")
             try:
-                options = dict(options)
+                given = dict(options)
             except Exception as error:
                 raise TypeError(f"options: expected a dict or None, got {shown(options)}: {error}") from error
-            if "reset_mask" in options:
-                mask = self._mask(options.pop("reset_mask"), env_id)
-            if options and not self._pool.tells:
-                raise ValueError(f"options: expected none but reset_mask, got {shown(list(options))}")
-        self._start(ids, seed, mask, options)
+            if "reset_mask" in given:
+                mask = self._mask(given.pop("reset_mask"), env_id)
+            if given and not self._pool.has_extra_infos:
+                raise ValueError(f"options: expected none but reset_mask, got {shown(list(given))}")
+        self._start(ids, seed, mask, given)
         obs, _, _, _, info = self._received(self._pool.recv)
         return obs, info
 
-    def _mask(self, mask, env_id):
+    def _mask(self, mask: Any, env_id: Any) -> Bools:
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
             raise TypeError(f"reset_mask: expected a NumPy array of bools, got {shown(mask)}")
         if mask.shape != (self.num_envs,):
@@ -246,7 +266,7 @@ class GymnasiumPool(Face, VectorEnv):
             raise ValueError("reset_mask: expected no env_id beside it, and a synchronous pool")
         return mask
 
-    def step(self, actions, env_id=None, out=None):
+    def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         """Steps environments and waits for a batch: `send`, then `recv`.
 
         Args:
@@ -260,12 +280,13 @@ class GymnasiumPool(Face, VectorEnv):
         """
         if out is not None:
             out = self._targets(out)
-        if not self._is_laid_out:
-            return self._received(self._pool.step, self._read(actions), ids_of(env_id), out)
+        if not self._is_formatted:
+            result: Batch = self._received(self._pool.step, self._read(actions), ids_of(env_id), out)
+            return result
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
         return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
 
-    def rollout_buffers(self, num_steps):
+    def rollout_buffers(self, num_steps: int) -> RolloutBuffers:
         """Makes `RolloutBuffers` for so many steps of all environments; `step(actions, out=buffers[t])` fills a row.
 
         Raises:
@@ -279,7 +300,7 @@ class GymnasiumPool(Face, VectorEnv):
         except (MemoryError, ValueError) as error:
             raise ValueError(f"num_steps: expected as many as memory can hold, got {num_steps}: {error}") from error
 
-    def torch(self, device="cpu", pin=None):
+    def torch(self, device: Any = "cpu", pin: bool | None = None) -> TorchPool:
         """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.
 
         Args:
@@ -290,11 +311,10 @@ class GymnasiumPool(Face, VectorEnv):
             ImportError: PyTorch is not there, or in a version that is not supported.
             ValueError: `pin` for a device that is not CUDA's.
         """
-        from cypool.adapters.torch import TorchPool
+        pool: TorchPool = convert("torch", self, device, pin)
+        return pool
 
-        return TorchPool(self, device, pin)
-
-    def render(self, env_id=None):
+    def render(self, env_id: ArrayLike | None = None) -> Any:
         """Draws environments.
 
         Args:
@@ -304,18 +324,18 @@ class GymnasiumPool(Face, VectorEnv):
             uint8, (k, height, width, 3); without `env_id` a tuple of the pictures of all, as Gymnasium has it.
 
         Raises:
-            As `Face.render`.
+            As `VectorAPI.render`.
         """
         if env_id is None:
             return tuple(self._pool.render())
         return super().render(env_id)
 
-    def load(self, state, env_id=None):
-        """Puts environments where `save` found them; returns their observation and info. See `Face.load`."""
+    def load(self, state: State, env_id: ArrayLike | None = None) -> tuple[Any, dict[str, Any]]:
+        """Puts environments where `save` found them; returns their observation and info. See `VectorAPI.load`."""
         obs, _, _, _, info = super().load(state, env_id)
         return obs, info
 
-    def _targets(self, out):
+    def _targets(self, out: Any) -> tuple[NDArray[Any], ...]:
         """Returns the arrays of `out` one after the other, checked but for the number of rows."""
         if self.is_async:
             raise ValueError("out: expected none in an asynchronous pool, whose rows are in no fixed order")
@@ -323,7 +343,7 @@ class GymnasiumPool(Face, VectorEnv):
             raise TypeError(f"out: expected (observation, reward, terminated, truncated), got {type(out).__name__}")
         obs, *others = out
         described = self.env_spec.observation
-        wanted = [("observation" if key is None else f"observation {key}", part.shape, part.dtype)
+        wanted: list[Any] = [("observation" if key is None else f"observation {key}", part.shape, part.dtype)
                   for key, part in self.env_spec.observations]
         if isinstance(described, Mapping):
             if not isinstance(obs, Mapping) or set(obs) != set(described):
@@ -331,9 +351,9 @@ class GymnasiumPool(Face, VectorEnv):
         elif isinstance(described, tuple):
             if not isinstance(obs, tuple | list) or len(obs) != len(described):
                 raise TypeError(f"out: expected a tuple of {len(described)} arrays as observation, got {shown(obs)}")
-        obs = self.env_spec.parted(obs)
+        obs = self.env_spec.unpack(obs)
         wanted += FLAGS
-        arrays = []
+        arrays: list[NDArray[Any]] = []
         for given, (name, shape, dtype) in zip((*obs, *others), wanted, strict=True):
             array = given
             # not of a list: asarray makes a copy of it, and that would be filled in vain
@@ -353,11 +373,11 @@ class GymnasiumPool(Face, VectorEnv):
             arrays.append(array)
         return tuple(arrays)
 
-    def _laid_out(self, batch):
-        if self._is_laid_out:
+    def _format_batch(self, batch: Batch) -> Batch:
+        if self._is_formatted:
             return batch
         obs, reward, terminated, truncated, info = batch
-        told = () if self.leaves_told else info.pop("told", ())
+        told = () if self.keeps_extra_infos else info.pop("extra_infos", ())
         # what environments tell may have any name
         finals = info.pop("final", None) if self._same_step else None
         for row, own, _ in told:
@@ -371,9 +391,9 @@ class GymnasiumPool(Face, VectorEnv):
         if ended.any():
             rows = np.flatnonzero(ended)
             info["final_obs"] = np.full(len(ended), None, object)
-            parts = self.env_spec.parted(final_obs)
+            parts = self.env_spec.unpack(final_obs)
             for row in rows:
-                info["final_obs"][row] = self.env_spec.joined([part[row] for part in parts])
+                info["final_obs"][row] = self.env_spec.pack([part[row] for part in parts])
             info["final_info"] = {}
             for key, values in final_info.items():
                 info["final_info"][key] = np.zeros_like(values)
@@ -387,6 +407,6 @@ class GymnasiumPool(Face, VectorEnv):
     # Gymnasium's own, which passes what wrappers pass on to close_extras
     close = VectorEnv.close
 
-    def close_extras(self, **kwargs):
+    def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads; called by `close`, which may be called twice."""
         self._pool.close()

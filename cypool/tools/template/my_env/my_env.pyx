@@ -4,7 +4,8 @@ from cypool.state import check_state
 
 from libc.math cimport fabs, sin
 
-from cypool.env cimport Env, Slot, choice, import_cypool, info_row, normal, obs_row, uniform
+from cypool.env cimport Env, Slot, discrete_action, import_cypool, info_row, obs_row
+from cypool.random cimport normal, uniform
 
 import_cypool()
 
@@ -32,7 +33,7 @@ cdef class MyEnv(Env):
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
-        self.angle = min(max(self.angle + 0.03 * (choice(action) - 1), -0.3), 0.3)
+        self.angle = min(max(self.angle + 0.03 * (discrete_action(action) - 1), -0.3), 0.3)
         self.gust = normal(self.rng, 0, 0.5)
         self.velocity += 0.02 * (9.8 * sin(self.angle) + self.gust)
         self.position += 0.02 * self.velocity

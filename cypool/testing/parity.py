@@ -1,20 +1,22 @@
-"""Checks of environments that anybody can run: is an environment, here and now, what it claims to be?
+"""`cypool.testing.check_parity`: steps an environment next to its reference, and compares them."""
+from __future__ import annotations
 
-    >>> print(cypool.testing.check_parity("Acrobot-v1"))
-    >>> print(cypool.testing.check_env("my_env/MyEnv-v0"))
-"""
 import importlib
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 import cypool
 from cypool.arguments import check_int
-from cypool.contract import Contract, ContractError, check_env
 from cypool.registry import reference_of
 
-__all__ = ["Contract", "ContractError", "Parity", "ParityError", "check_env", "check_parity"]
+if TYPE_CHECKING:
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.factory import AutoresetMode
+    from cypool.typing import Bools
 
 
 class ParityError(AssertionError):
@@ -29,13 +31,13 @@ class ParityError(AssertionError):
         ours, reference: The values.
     """
 
-    def __init__(self, id, seed, step, env_id, key, ours, reference):
+    def __init__(self, id: str, seed: int, step: int, env_id: int | None, key: str, ours: Any, reference: Any):
         self.id, self.seed, self.step, self.env_id, self.key = id, seed, step, env_id, key
         self.ours, self.reference = ours, reference
         env = "" if env_id is None else f", env {env_id}"
         super().__init__(f"{id}, seed {seed}, step {step}{env}: {key} is {ours!r}, the reference has {reference!r}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return ParityError, (self.id, self.seed, self.step, self.env_id, self.key, self.ours, self.reference)
 
 
@@ -55,23 +57,23 @@ class Parity:
 
     id: str
     reference: str
-    options: dict
+    options: dict[str, Any]
     autoreset_mode: str
     num_envs: int
     num_steps: int
-    seeds: tuple
+    seeds: tuple[Any, ...]
     num_episodes: int
     num_terminated: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return (f"{self.id}{options}, {self.autoreset_mode}, equals {self.reference} byte for byte in observations, "
                 f"rewards, ends, infos and random streams:\n{len(self.seeds)} seeds x {self.num_envs} envs x "
                 f"{self.num_steps} steps, {self.num_episodes} episodes, of which {self.num_terminated} terminated")
 
 
-def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_mode="NextStep", num_threads=None,
-                 **options):
+def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Sequence[int] = (0, 1, 2),
+                 autoreset_mode: AutoresetMode = "NextStep", num_threads: int | None = None, **options: Any) -> Parity:
     """Steps an environment beside its reference, with the same seeds and random actions, and compares all, exactly.
 
     Args:
@@ -126,11 +128,13 @@ def check_parity(id, *, num_envs=4, num_steps=1000, seeds=(0, 1, 2), autoreset_m
                   len(ended), sum(ended))
 
 
-def _make_reference(reference, ours, seed, options, drawn):
+def _make_reference(reference: str, ours: Any, seed: int, options: dict[str, Any],
+                    drawn: dict[str, Any]) -> tuple[Any, str]:
     """Returns the reference as a vector environment like `ours`, and its name and version."""
     kind, id = reference.split(":", 1)
     if kind != "gymnasium":
-        return getattr(importlib.import_module(kind), id)(ours, seed, options)
+        result: tuple[Any, str] = getattr(importlib.import_module(kind), id)(ours, seed, options)
+        return result
     import gymnasium
 
     with warnings.catch_warnings():
@@ -148,11 +152,11 @@ def _make_reference(reference, ours, seed, options, drawn):
 class _Run:
     """One seed."""
 
-    def __init__(self, id, seed, ours, theirs):
+    def __init__(self, id: str, seed: int, ours: GymnasiumPool, theirs: Any):
         self.id, self.seed, self.step = id, seed, 0
         self.ours, self.theirs = ours, theirs
 
-    def go(self, num_steps):
+    def go(self, num_steps: int) -> list[bool]:
         """Returns for each episode that ended whether it was terminated."""
         from gymnasium.vector import AutoresetMode
 
@@ -188,7 +192,7 @@ class _Run:
         self._compare_streams()
         return ended
 
-    def _compare(self, key, ours, theirs, rows=None, env_id=None):
+    def _compare(self, key: str, ours: Any, theirs: Any, rows: Bools | None = None, env_id: int | None = None) -> None:
         """Compares arrays, or dicts or tuples of them: all rows, or those that count; or what one environment has."""
         if isinstance(theirs, dict):
             for name, part in theirs.items():
@@ -214,7 +218,7 @@ class _Run:
             if theirs.dtype == object or ours[i].tobytes() != theirs[i].tobytes():
                 self._compare(key, ours[i], theirs[i], env_id=int(i))
 
-    def _compare_info(self, ours, theirs):
+    def _compare_info(self, ours: Any, theirs: Any) -> None:
         """Compares what the reference's info has; ours may tell more."""
         for key, value in theirs.items():
             if key.startswith("_") or not np.any(theirs[f"_{key}"]):
@@ -230,7 +234,7 @@ class _Run:
                     mine = mine.astype(value.dtype)
                 self._compare(f"info {key}", mine, value, theirs[f"_{key}"])
 
-    def _compare_streams(self):
+    def _compare_streams(self) -> None:
         """Compares where the random streams are: what has been drawn shows in the end, even if nothing came of it.
 
         Not where the reference's are none of NumPy's.
@@ -242,5 +246,5 @@ class _Run:
             if row["rng"] != theirs:
                 self._differ("random stream", row["rng"], theirs, i)
 
-    def _differ(self, key, ours, theirs, env_id=None):
+    def _differ(self, key: str, ours: Any, theirs: Any, env_id: int | None = None) -> NoReturn:
         raise ParityError(self.id, self.seed, self.step, env_id, key, ours, theirs)

@@ -22,7 +22,7 @@ def reader_of(spec, int num_envs):
     return ActionReader(spec.action, num_envs)
 
 
-def parted(spec, rows):
+def unpack(spec, rows):
     """Returns what a reader of this spec returned, or rows of it, as users pass it.
 
     Returns:

@@ -3,8 +3,19 @@
 Gymnasium has no entry points for plug-ins: somebody has to call its `register`. But importing cypool is not to import
 Gymnasium, so if it is not there yet, we wait for its import.
 """
+from __future__ import annotations
+
 import importlib.util
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from cypool.registry import add_observer, known_entries
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from cypool.registry import Entry
 
 # what makes vectors of environments for Gymnasium
 ENTRY_POINT = "cypool:make_gymnasium"
@@ -12,13 +23,13 @@ ENTRY_POINT = "cypool:make_gymnasium"
 _PREFIX = "gymnasium:"
 
 
-def name_of(id):
+def name_of(id: str) -> str:
     """Returns what Gymnasium calls an environment of ours."""
     return id if "/" in id else f"cypool/{id}"
 
 
-def announce(entries):
-    """Registers environments with Gymnasium, if that is loaded; else they are when it is.
+def announce(entries: Iterable[Entry]) -> None:
+    """Registers environments with Gymnasium.
 
     Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays what it is, and
     those in the namespace "ALE" are left to ale_py, which may come later.
@@ -26,11 +37,11 @@ def announce(entries):
     Args:
         entries: Of the registry: id, step limit and reference of each environment.
     """
-    # half imported it is in sys.modules already, without its functions
-    gymnasium = sys.modules.get("gymnasium")
-    if not hasattr(gymnasium, "register"):
-        return
-    registry = gymnasium.registry
+    gymnasium: Any = sys.modules["gymnasium"]
+    registry, make_spec = gymnasium.registry, gymnasium.envs.registration.EnvSpec
+    # gymnasium.register compares each new id with all others, a tenth of a second for ours: here they are compared
+    # with all at once. It refuses a version beside an id of the same name without one
+    unversioned = {(spec.namespace, spec.name) for spec in registry.values() if spec.version is None}
     for entry in entries:
         name, threshold = name_of(entry.id), None
         if entry.reference is not None and entry.reference.startswith(_PREFIX):
@@ -43,30 +54,42 @@ def announce(entries):
                 known.max_episode_steps = entry.max_episode_steps
         elif not name.startswith("ALE/"):
             try:
-                gymnasium.register(name, reward_threshold=threshold, max_episode_steps=entry.max_episode_steps,
-                                   vector_entry_point=ENTRY_POINT, kwargs={"id": entry.id})
+                spec = make_spec(name, reward_threshold=threshold, max_episode_steps=entry.max_episode_steps,
+                                 vector_entry_point=ENTRY_POINT, kwargs={"id": entry.id})
             except gymnasium.error.Error:
                 # it is stricter about names; ours are for cypool.make in the first place
-                pass
+                continue
+            if (spec.namespace, spec.name) not in unversioned:
+                registry[name] = spec
 
 
-def announce_all():
-    """Registers all environments with Gymnasium, now or when it is imported."""
-    if "gymnasium" not in sys.modules:
+def announce_all() -> None:
+    """Registers all environments with Gymnasium, now or when it is imported; later ones as they are registered."""
+    gymnasium = sys.modules.get("gymnasium")
+    if gymnasium is None:
         sys.meta_path.insert(0, _Wait())
-    else:
-        from cypool.registry import known_entries
-
+        return
+    if is_complete := hasattr(gymnasium, "register"):
+        # ours are registered before there is an observer: they are announced together
+        known_entries()
+    add_observer(_announce_one)
+    if is_complete:
         announce(known_entries())
+
+
+def _announce_one(entry: Entry) -> None:
+    # half imported it is in sys.modules already, without its functions
+    if hasattr(sys.modules.get("gymnasium"), "register"):
+        announce([entry])
 
 
 class _Wait:
     """A finder that finds nothing, but learns in this way that Gymnasium is being imported."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.searching = False
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         # not in the search that follows
         if name != "gymnasium" or self.searching:
             return None
@@ -79,9 +102,9 @@ class _Wait:
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
-            def execute_and_announce(module):
+            def execute_and_announce(module: ModuleType) -> None:
                 execute(module)
                 announce_all()
 
-            spec.loader.exec_module = execute_and_announce
+            spec.loader.exec_module = execute_and_announce  # type: ignore[method-assign]
         return spec

@@ -2,6 +2,8 @@
 
 Both need Cython, setuptools and a C++ compiler: `pip install "cypool[build]"`.
 """
+from __future__ import annotations
+
 import importlib
 import os
 import re
@@ -11,14 +13,21 @@ import sys
 import sysconfig
 import tempfile
 import warnings
+from collections.abc import Sequence
 from importlib.machinery import ExtensionFileLoader
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import cypool
 from cypool import cache
 from cypool.errors import CompileError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from setuptools import Extension
 
 # one rounding where NumPy has one, and integers that wrap, as in cypool itself
 FLAGS = ["-std=c++20", "-O2", "-ffp-contract=off", "-fwrapv"]
@@ -36,7 +45,7 @@ setup(name=name, ext_modules=[module],
 """
 
 
-def extension(name, sources=None, **arguments):
+def extension(name: str, sources: Sequence[str] | None = None, **arguments: Any) -> Extension:
     """Declares a module of environments, for a package's `setuptools.setup(ext_modules=[...])`.
 
     Args:
@@ -70,7 +79,8 @@ def extension(name, sources=None, **arguments):
     return module
 
 
-def compile(source, name=None, *, max_episode_steps=None, **options):
+def compile(source: str | os.PathLike[str], name: str | None = None, *, max_episode_steps: int | None = None,
+            **options: Any) -> str:
     """Compiles an environment, unless it was before, and registers it; for prototypes and notebooks.
 
     What is compiled stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, of the
@@ -106,7 +116,7 @@ def compile(source, name=None, *, max_episode_steps=None, **options):
     return id
 
 
-def load(source):
+def load(source: str | os.PathLike[str]) -> ModuleType:
     """Compiles a .pyx, unless it was before, and imports it: any module, such as one of hooks.
 
     Args, Raises: As in `compile`.
@@ -126,18 +136,20 @@ def load(source):
     target, said = _cached(path, text, name, key)
     if said:
         warnings.warn(f"{path.name if path else 'cell.pyx'}: {said}", stacklevel=3)
-    spec = spec_from_file_location(name, target, loader=ExtensionFileLoader(name, str(target)))
+    loader = ExtensionFileLoader(name, str(target))
+    spec = spec_from_file_location(name, target, loader=loader)
+    assert spec is not None
     module = module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
 
 
-def _read(source):
+def _read(source: str | os.PathLike[str]) -> tuple[Path | None, str]:
     """Returns (path, text); path is None for a text."""
     if isinstance(source, str) and "\n" in source:
         return None, source
@@ -149,13 +161,13 @@ def _read(source):
     return path, path.read_text()
 
 
-def _contract():
+def _contract() -> list[Path]:
     """The files that a plug-in is compiled against."""
     package = Path(cypool.__file__).resolve().parent
     return [*sorted(package.rglob("*.pxd")), *sorted(Path(cypool.get_include(), "cypool").rglob("*.h"))]
 
 
-def _key(path, text):
+def _key(path: Path | None, text: str) -> str:
     """A hash of all that the compiled module depends on."""
     _need()
     beside = []
@@ -169,14 +181,14 @@ def _key(path, text):
                         *env, "cpu:", _cpu(), "text:", text, "files:", *_contract(), *beside)
 
 
-def _version(project):
+def _version(project: str) -> str:
     try:
         return version(project)
     except PackageNotFoundError:
         return "none"
 
 
-def _cpu():
+def _cpu() -> str:
     """What "native" in the flags of the compiler stands for, which are the environment's and Python's own."""
     command = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
     for words in (sysconfig.get_config_var("CFLAGS"), *map(os.environ.get, ("CPPFLAGS", "CFLAGS", "CXXFLAGS"))):
@@ -187,7 +199,7 @@ def _cpu():
         raise CompileError(f"{command[0]}: expected a compiler that says what =native stands for: {error}") from None
 
 
-def _cached(path, text, name, key):
+def _cached(path: Path | None, text: str, name: str, key: str) -> tuple[Path, str]:
     """Returns the path of the compiled module, which is made if need be, and what Cython said about it."""
     try:
         return cache.get(cache.folder(), "compiled", key, sysconfig.get_config_var("EXT_SUFFIX"),
@@ -198,12 +210,11 @@ def _cached(path, text, name, key):
         raise CompileError(f"CYPOOL_CACHE: expected a folder to keep compiled modules in: {error}") from None
 
 
-def _make(path, text, name, target):
+def _make(path: Path | None, text: str, name: str, target: Path) -> str:
     """Writes the compiled module to `target`; returns what Cython said."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work:
-        source = path
+        source = path or Path(work, "cell.pyx")
         if path is None:
-            source = Path(work, "cell.pyx")
             source.write_text(text)
         generated = Path(work, f"{name}.cpp")
         directives = [word for pair in DIRECTIVES.items() for word in ("-X", "=".join(pair))]
@@ -216,7 +227,7 @@ def _make(path, text, name, target):
     return said
 
 
-def _run(source, work, arguments):
+def _run(source: Path, work: str | Path, arguments: Sequence[str]) -> str:
     """Runs Python with these arguments; returns what it said, or raises a CompileError of it."""
     # what can be imported here can be cimported there
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(os.path.abspath(folder) for folder in sys.path))
@@ -229,7 +240,7 @@ def _run(source, work, arguments):
     return said
 
 
-def _need():
+def _need() -> None:
     """Looks for what compiles; setuptools is for another interpreter, in this one it might complain of distutils."""
     for module in ("Cython", "setuptools"):
         try:

@@ -1,8 +1,17 @@
 """For libraries that reset environments themselves after an episode: the pool has done that by then."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.typing import EnvIds
 
-class Firsts:
+
+class ResetCache:
     """First observations and infos of episodes that a pool began by itself, until somebody asks for them.
 
     Args:
@@ -10,7 +19,7 @@ class Firsts:
         infos: Names of the infos to keep.
     """
 
-    def __init__(self, pool, infos):
+    def __init__(self, pool: GymnasiumPool, infos: Sequence[str]):
         self._spec = pool.env_spec
         self._obs = [np.zeros((pool.num_envs, *part.shape), part.dtype) for _, part in self._spec.observations]
         known = {"elapsed_step": np.zeros(pool.num_envs, np.int32)}
@@ -19,17 +28,17 @@ class Firsts:
         self._info = {"env_id": pool.all_env_ids, **{name: known[name] for name in infos}}
         self._there = np.zeros(pool.num_envs, np.bool_)
 
-    def forget(self, ids=slice(None)):
+    def forget(self, ids: EnvIds | slice = slice(None)) -> None:
         """These environments, all by default, go on to something else."""
         self._there[ids] = False
 
-    def keep(self, obs, info):
+    def keep(self, obs: Any, info: dict[str, Any]) -> None:
         """Takes the first rows out of a batch in which episodes ended, and puts the last ones in their place."""
         rows = np.flatnonzero(info["_final_obs"])
         ids = info["env_id"][rows]
         self._there[ids] = True
-        finals = [self._spec.parted(final) for final in info["final_obs"][rows]]
-        for k, part in enumerate(self._spec.parted(obs)):
+        finals = [self._spec.unpack(final) for final in info["final_obs"][rows]]
+        for k, part in enumerate(self._spec.unpack(obs)):
             self._obs[k][ids] = part[rows]
             part[rows] = [final[k] for final in finals]
         for name, values in self._info.items():
@@ -37,12 +46,12 @@ class Firsts:
                 values[ids] = info[name][rows]
                 info[name][rows] = info["final_info"][name][rows]
 
-    def have(self, ids):
+    def have(self, ids: EnvIds) -> bool:
         """Whether all of these are there."""
-        return self._there[ids].all()
+        return bool(self._there[ids].all())
 
-    def take(self, ids):
+    def take(self, ids: EnvIds) -> Any:
         """Returns observation and infos of these, and forgets them."""
         self._there[ids] = False
-        obs = self._spec.joined([part[ids] for part in self._obs])
+        obs = self._spec.pack([part[ids] for part in self._obs])
         return obs, {name: values[ids] for name, values in self._info.items()}

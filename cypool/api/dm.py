@@ -1,8 +1,19 @@
-"""The dm face: a pool as a `dm_env.Environment` whose time steps hold a batch."""
+"""The dm API: a pool as a `dm_env.Environment` whose time steps hold a batch."""
+from __future__ import annotations
+
 import functools
 from collections import namedtuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cypool.engine.pool import Pool
+    from cypool.spec import EnvSpec
+    from cypool.state import State
+    from cypool.typing import Batch, Bools, EnvIds, Seed
 
 try:
     import dm_env
@@ -10,7 +21,7 @@ try:
 except ImportError as error:
     raise ImportError("env_type 'dm' needs dm_env: pip install dm-env") from error
 
-from cypool.faces.face import Face
+from cypool.api.base import VectorAPI
 from cypool.spec import Array, Discrete
 
 INT32_MAX = np.iinfo(np.int32).max
@@ -18,29 +29,29 @@ INT32_MAX = np.iinfo(np.int32).max
 STEP_TYPES = np.array([StepType.MID, StepType.FIRST, StepType.LAST, StepType.LAST], np.int32)
 
 
-def spec_of(description, name):
+def dm_spec_of(description: Any, name: str) -> Any:
     """Returns the dm_env spec of an `Array`, a `Discrete`, or a dict or tuple of specs for one of them."""
     if isinstance(description, Discrete):
         return specs.DiscreteArray(description.n, description.dtype, name)
     if isinstance(description, dict):
-        return {key: spec_of(part, key) for key, part in description.items()}
+        return {key: dm_spec_of(part, key) for key, part in description.items()}
     if isinstance(description, tuple):
-        return tuple(spec_of(part, f"{name}_{k}") for k, part in enumerate(description))
+        return tuple(dm_spec_of(part, f"{name}_{k}") for k, part in enumerate(description))
     return specs.BoundedArray(description.shape, description.dtype, description.low, description.high, name)
 
 
 @functools.cache
-def tuple_type(name, *fields):
+def tuple_type(name: str, *fields: str) -> type[Any]:
     """Returns a named tuple's class: the same for the same fields, so that JAX finds batches of two pools alike."""
     return namedtuple(name, fields, rename=True)
 
 
-def observed_info(spec):
+def observed_info(spec: EnvSpec) -> dict[str, Array]:
     """Returns the names and descriptions of an environment's info but for `discount`, which time steps have anyway."""
     return {name: description for name, description in spec.info.items() if name != "discount"}
 
 
-class DmPool(Face, dm_env.Environment):
+class DmPool(VectorAPI, dm_env.Environment):
     """A batch of environments with dm_env's API, and `send` / `recv` besides.
 
     A batch, as `reset`, `step` and `recv` return it, is a `dm_env.TimeStep` of arrays; its `first()`, `mid()` and
@@ -58,10 +69,10 @@ class DmPool(Face, dm_env.Environment):
     Autoreset is NEXT_STEP and nothing else, as dm_env has it: the step after `last()` ignores the action and starts
     an episode. But the first call has to be a reset.
 
-    Which rows a batch holds, and the attributes: see `Face`.
+    Which rows a batch holds, and the attributes: see `VectorAPI`.
 
     Args:
-        pool: The engine. The face owns it.
+        pool: The engine. The API owns it.
         spec: What the environments are.
         autoreset_mode: "NextStep".
 
@@ -71,54 +82,55 @@ class DmPool(Face, dm_env.Environment):
     # time steps have fixed fields
     has_statistics = False
 
-    def __init__(self, pool, spec, autoreset_mode):
+    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         super().__init__(pool, spec)
         self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
         # envs whose next row is a reset's; elapsed_step does not tell, Atari's goes on after a lost life
         self._over = np.zeros(self.num_envs, np.bool_)
 
-    def observation_spec(self):
+    def observation_spec(self) -> Any:
         """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
         steps = self.env_spec.max_episode_steps or INT32_MAX
         return self._observation(
-            spec_of(self.env_spec.observation, "obs"),
-            spec_of(Array((), np.int32, 0, self.num_envs - 1), "env_id"),
-            spec_of(Array((), np.int32, 0, steps), "elapsed_step"),
-            *(spec_of(description, name) for name, description in observed_info(self.env_spec).items()))
+            dm_spec_of(self.env_spec.observation, "obs"),
+            dm_spec_of(Array((), np.int32, 0, self.num_envs - 1), "env_id"),
+            dm_spec_of(Array((), np.int32, 0, steps), "elapsed_step"),
+            *(dm_spec_of(description, name) for name, description in observed_info(self.env_spec).items()))
 
-    def action_spec(self):
+    def action_spec(self) -> Any:
         """Returns the spec of a single environment's action."""
-        return spec_of(self.env_spec.action, "action")
+        return dm_spec_of(self.env_spec.action, "action")
 
-    def reward_spec(self):
+    def reward_spec(self) -> Any:
         """Returns the spec of a single reward."""
         return specs.Array((), np.float64, "reward")
 
-    def discount_spec(self):
+    def discount_spec(self) -> Any:
         """Returns the spec of a single discount."""
         return specs.BoundedArray((), np.float64, 0, 1, "discount")
 
-    def _start(self, ids, seed, mask=None, options=None):
+    def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
+               options: dict[str, Any] | None = None) -> None:
         super()._start(ids, seed, mask, options)
         self._over[... if ids is None else ids] = True
 
-    def load(self, state, env_id=None):
-        """Puts environments where `save` found them; returns a time step that is `mid()`. See `Face.load`."""
+    def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
+        """Puts environments where `save` found them; returns a time step that is `mid()`. See `VectorAPI.load`."""
         try:
             batch = self._load(state, env_id)
             self._over[batch[-1]["env_id"]] = False
-            return self._laid_out(batch)
+            return self._format_batch(batch)
         finally:
             # if one failed, only the engine knows which were loaded
-            self._pool.tell_over(self._over)
+            self._pool.read_needs_reset(self._over)
 
-    def _laid_out(self, batch):
+    def _format_batch(self, batch: Batch) -> Any:
         obs, reward, terminated, truncated, info = batch
         ids, ended = info["env_id"], terminated | truncated
         step_type = STEP_TYPES[self._over[ids] + 2 * ended]
         self._over[ids] = ended
         # fields are fixed: there is no place for what an environment tells when it likes
-        info.pop("told", None)
+        info.pop("extra_infos", None)
         discount = info.pop("discount").astype(np.float64) if "discount" in info else 1.0 - terminated
         # info is in the order of the fields
         return dm_env.TimeStep(step_type, reward, discount, self._observation(obs, *info.values()))

@@ -1,14 +1,23 @@
 """Does an environment keep the contract that users, and the engine, rely on? `cypool.testing.check_env`."""
+from __future__ import annotations
+
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 import cypool
 from cypool.arguments import check_bool, check_int
 from cypool.errors import EnvError, RowError
+
+if TYPE_CHECKING:
+    from cypool.env import Env
+    from cypool.spec import EnvSpec
+    from cypool.testing.faults import Faulty
+    from cypool.typing import Seed
 
 THREADS = (1, 2, 5)
 MODES = ("NextStep", "SameStep", "Disabled")
@@ -33,14 +42,14 @@ class Contract:
     """
 
     id: str
-    options: dict
+    options: dict[str, Any]
     num_envs: int
     num_steps: int
     num_episodes: int
-    held: tuple
-    left_out: tuple
+    held: tuple[Any, ...]
+    left_out: tuple[Any, ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
         lines = [f"{self.id}{options} keeps the contract, in runs of {self.num_envs} envs x {self.num_steps} steps "
                  f"({self.num_episodes} episodes):"]
@@ -49,7 +58,8 @@ class Contract:
         return "\n".join(lines)
 
 
-def check_env(id, *, num_envs=3, num_steps=100, seed=0, without_gil=True, **options):
+def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
+              **options: Any) -> Contract:
     """Checks with random actions that an environment does what cypool promises of every environment.
 
     * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
@@ -89,10 +99,10 @@ def check_env(id, *, num_envs=3, num_steps=100, seed=0, without_gil=True, **opti
 class _Event:
     """What one environment showed at a time: the start of an episode, or a step of one."""
 
-    values: dict  # name -> array, or number
+    values: dict[str, Any]  # name -> array, or number
     ended: bool
 
-    def difference(self, other):
+    def difference(self, other: _Event) -> str | None:
         """The first name whose value differs, or None."""
         for name, value in self.values.items():
             if name not in other.values or np.asarray(value).tobytes() != np.asarray(other.values[name]).tobytes():
@@ -100,36 +110,41 @@ class _Event:
         return None
 
 
+# by environment
+Events = list[list[_Event]]
+
+
 class _Check:
-    def __init__(self, id, num_envs, num_steps, seed, options):
+    def __init__(self, id: str, num_envs: int, num_steps: int, seed: int, options: dict[str, Any]):
         self.id, self.num_envs, self.num_steps, self.seed = id, num_envs, num_steps, seed
         spec = cypool.make_spec(id, **options)
         self.options = options
         if "max_episode_steps" not in options:
             limit = max(num_steps // 5, 2)
             self.options = {**options, "max_episode_steps": min(limit, spec.max_episode_steps or limit)}
-        self.held, self.left_out = [], []
+        self.held: list[str] = []
+        self.left_out: list[str] = []
         with self.make() as env:
             self.spec = env.env_spec
             env.action_space.seed(seed)
             samples = [env.action_space.sample() for _ in range(num_steps)]
         # by step and environment
         if isinstance(self.spec.action, Mapping):
-            self.actions = {name: np.array([each[name] for each in samples]) for name in self.spec.action}
+            self.actions: Any = {name: np.array([each[name] for each in samples]) for name in self.spec.action}
         else:
             self.actions = np.array(samples)
 
-    def make(self, **arguments):
+    def make(self, **arguments: Any) -> Any:
         return cypool.make(self.id, **{"num_envs": self.num_envs, "seed": self.seed, "num_threads": 0, **arguments,
                                        **self.options})
 
-    def actions_of(self, steps, ids):
+    def actions_of(self, steps: Any, ids: Any) -> Any:
         """Returns a batch of actions: those of some steps, of some environments."""
         if isinstance(self.actions, dict):
             return {name: part[steps, ids] for name, part in self.actions.items()}
         return self.actions[steps, ids]
 
-    def go(self, without_gil):
+    def go(self, without_gil: bool) -> Contract:
         # before it can do harm
         self.watch_rows()
         with self.make() as env:
@@ -160,13 +175,13 @@ class _Check:
         return Contract(self.id, self.options, self.num_envs, self.num_steps, episodes, tuple(self.held),
                         tuple(self.left_out))
 
-    def play(self, env, seed=None, num_steps=None):
+    def play(self, env: Any, seed: int | None = None, num_steps: int | None = None) -> Events:
         """Plays so many steps; returns the events of each environment.
 
         An environment takes its own k-th action in its own k-th step, so that runs compare in which resets take
         steps and in which they do not.
         """
-        events = [[] for _ in range(self.num_envs)]
+        events: Events = [[] for _ in range(self.num_envs)]
         taken = np.zeros(self.num_envs, np.int64)
         mode = env.metadata["autoreset_mode"].value
         obs, info = env.reset(seed=seed)
@@ -183,7 +198,7 @@ class _Check:
                     events[i].append(self.event(obs, info, i))
                 elif ended[i] and mode == "SameStep":
                     final = {name: values[i] for name, values in info["final_info"].items() if name[0] != "_"}
-                    events[i].append(self.event_of(self.spec.parted(info["final_obs"][i]), final, *flags))
+                    events[i].append(self.event_of(self.spec.unpack(info["final_obs"][i]), final, *flags))
                     events[i].append(self.event(obs, info, i))
                 else:
                     events[i].append(self.event(obs, info, i, *flags))
@@ -192,12 +207,12 @@ class _Check:
             starting = ended if mode == "NextStep" else np.zeros(self.num_envs, np.bool_)
             if mode == "Disabled" and ended.any():
                 obs, info = env.reset(options={"reset_mask": ended})
-                for i in np.flatnonzero(ended):
+                for i in np.flatnonzero(ended).tolist():
                     events[i].append(self.event(obs, info, i))
         return events
 
-    def play_asynchronously(self, env):
-        events = [[] for _ in range(self.num_envs)]
+    def play_asynchronously(self, env: Any) -> Events:
+        events: Events = [[] for _ in range(self.num_envs)]
         taken = np.zeros(self.num_envs, np.int64)
         starting = np.ones(self.num_envs, np.bool_)
         env.async_reset()
@@ -212,23 +227,24 @@ class _Check:
             env.send(self.actions_of(taken[ids] % self.num_steps, ids), ids)
         return events
 
-    def event(self, obs, info, row, *flags):
-        parts = [part[row] for part in self.spec.parted(obs)]
+    def event(self, obs: Any, info: dict[str, Any], row: int, *flags: Any) -> _Event:
+        parts = [part[row] for part in self.spec.unpack(obs)]
         return self.event_of(parts, {name: info[name][row] for name in (*self.spec.info, "elapsed_step")}, *flags)
 
-    def event_of(self, parts, info, reward=0.0, terminated=False, truncated=False):
-        values = {"observation" if name is None else f"observation {name}": np.array(part)
+    def event_of(self, parts: Sequence[Any], info: Mapping[str, Any], reward: float = 0.0, terminated: bool = False,
+                 truncated: bool = False) -> _Event:
+        values: dict[str, Any] = {"observation" if name is None else f"observation {name}": np.array(part)
                   for (name, _), part in zip(self.spec.observations, parts, strict=True)}
         values.update({f"info {name}": np.array(value) for name, value in info.items()})
         values.update(reward=float(reward), terminated=bool(terminated), truncated=bool(truncated))
         return _Event(values, bool(terminated or truncated))
 
-    def expect_nothing(self, i, reward, terminated, truncated):
+    def expect_nothing(self, i: int, reward: Any, terminated: Any, truncated: Any) -> None:
         if reward != 0 or terminated or truncated:
             self.complain(f"env {i}: the step that starts an episode has reward {reward}, terminated {terminated}, "
                           f"truncated {truncated}, expected 0, False, False")
 
-    def compare(self, expected, got, where):
+    def compare(self, expected: Events, got: Events, where: str) -> None:
         for i, (first, second) in enumerate(zip(expected, got, strict=True)):
             for at, (a, b) in enumerate(zip(first, second, strict=False)):
                 name = a.difference(b)
@@ -236,7 +252,7 @@ class _Check:
                     self.complain(f"env {i}, event {at}: {name} is {b.values.get(name)!r} {where}, and was "
                                   f"{a.values[name]!r} in a synchronous pool without threads")
 
-    def look_at_spaces(self, events):
+    def look_at_spaces(self, events: Events) -> None:
         for i, each in enumerate(events):
             for at, event in enumerate(each):
                 for name, part in self.spec.observations:
@@ -248,7 +264,7 @@ class _Check:
                 if not np.isfinite(event.values["reward"]):
                     self.complain(f"env {i}, event {at}: the reward is {event.values['reward']}")
 
-    def watch_rows(self):
+    def watch_rows(self) -> None:
         try:
             with self.make(debug=True) as env:
                 self.play(env, num_steps=min(self.num_steps, 30))
@@ -258,7 +274,7 @@ class _Check:
             self.complain(str(error), error)
         self.held.append("it writes all of its row, and nothing else")
 
-    def save_and_load(self):
+    def save_and_load(self) -> None:
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
             self.play(env, num_steps=half)
@@ -277,23 +293,23 @@ class _Check:
                 self.compare(rest, self.go_on(pool), where)
         self.held.append("save and load: the steps that follow have the same bytes")
 
-    def go_on(self, env):
-        events = [[] for _ in range(self.num_envs)]
+    def go_on(self, env: Any) -> Events:
+        events: Events = [[] for _ in range(self.num_envs)]
         for t in range(self.num_steps // 2, self.num_steps):
             obs, reward, terminated, truncated, info = env.step(self.actions_of(t, slice(None)))
             for i in range(self.num_envs):
                 events[i].append(self.event(obs, info, i, reward[i], terminated[i], truncated[i]))
         return events
 
-    def fail(self, undisturbed):
+    def fail(self, undisturbed: Events) -> None:
         """Has a step of the last environment fail."""
-        from cypool.faces.gymnasium import GymnasiumPool
-        from cypool.making import make_pool
-        from cypool.wrappers.guarded import Faulty
+        from cypool.api.gymnasium import GymnasiumPool
+        from cypool.assembly import make_pool
+        from cypool.testing.faults import Faulty
 
         bad, at = self.num_envs - 1, 3
 
-        def wrap(spec, i, env):
+        def wrap(spec: EnvSpec, i: int, env: Env) -> Faulty:
             return Faulty(spec, i, env, at if i == bad else 0)
 
         options = dict(self.options)
@@ -303,16 +319,15 @@ class _Check:
             pool, spec, _ = make_pool(self.id, num_envs=self.num_envs, num_threads=count, seed=self.seed,
                                       max_episode_steps=limit, autoreset="next_step", options=options, wrap=wrap)
             with GymnasiumPool(pool, spec, "NextStep") as env:
-                failures = []
-                env = _Catching(env, failures)
-                events = self.play(env)
+                failures: list[EnvError] = []
+                events = self.play(_Catching(env, failures))
             if len(failures) != 1 or failures[0].causes.keys() != {bad}:
                 self.complain(f"expected one failure of env {bad} with {count} threads, got {failures}")
             self.compare(undisturbed[:bad], events[:bad], f"beside an env whose step failed, with {count} threads")
             self.look_at_spaces([[event for event in events[bad] if not event.ended]])
         self.held.append("a step that fails costs a row, and nothing else")
 
-    def hold_the_gil(self):
+    def hold_the_gil(self) -> None:
         with self.make(num_threads=1, batch_size=1) as env:
             # the thread needs the GIL to begin
             env.async_reset()
@@ -331,21 +346,21 @@ class _Check:
                 sys.setswitchinterval(interval)
         self.held.append("its steps and resets run without the GIL")
 
-    def complain(self, what, cause=None):
+    def complain(self, what: str, cause: BaseException | None = None) -> NoReturn:
         raise ContractError(f"{self.id}: {what}") from cause
 
 
 class _Catching:
     """An environment whose failures are kept instead of raised."""
 
-    def __init__(self, env, failures):
+    def __init__(self, env: Any, failures: list[EnvError]):
         self._env, self._failures = env, failures
         self.metadata = env.metadata
 
-    def reset(self, **arguments):
+    def reset(self, **arguments: Any) -> Any:
         return self._env.reset(**arguments)
 
-    def step(self, actions):
+    def step(self, actions: Any) -> Any:
         try:
             return self._env.step(actions)
         except EnvError as error:

@@ -1,19 +1,31 @@
 """`cypool.record`: a film of a pool, all environments side by side."""
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
 
+from cypool.api.env_ids import ids_of
+from cypool.api.gymnasium import GymnasiumPool
 from cypool.arguments import check_float, check_int, check_path, shown
-from cypool.faces.face import ids_of
-from cypool.faces.gymnasium import GymnasiumPool
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from cypool.typing import Floats, Pathlike
 
 
-def record(env, path, *, actions=None, num_steps=500, env_id=None, fps=None):
+def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = None,
+           num_steps: int = 500, env_id: ArrayLike | None = None, fps: float | None = None) -> Floats:
     """Resets a pool, steps it, and writes what it shows to a film: environments in a grid, row by row.
 
     Args:
-        env: A synchronous pool of the Gymnasium face whose environments can be drawn.
+        env: A synchronous pool of the Gymnasium API whose environments can be drawn.
         path: Where to, such as "out.mp4" or "out.gif"; the ending says the format.
         actions: A function from the observation of all environments to their actions; by default chosen at random.
         num_steps: How many steps; the film has one picture more.
@@ -42,12 +54,14 @@ def record(env, path, *, actions=None, num_steps=500, env_id=None, fps=None):
     if actions is not None and not callable(actions):
         raise TypeError(f"actions: expected a function, got {shown(actions)}")
     fps = env.metadata.get("render_fps", 30) if fps is None else check_float("fps", fps, 0.01, 1000)
-    ids = None if env_id is None else ids_of(env_id).copy()
+    ids = ids_of(env_id)
+    if ids is not None:
+        ids = ids.copy()
     if ids is not None and not (ids.size and 0 <= ids.min() and ids.max() < env.num_envs):
         raise ValueError(f"env_id: expected ids in [0, {env.num_envs}), got {shown(env_id)}")
-    with Film(path, fps) as film:
-        def show():
-            film.add(tiled(env.render() if ids is None else env.render(ids)))
+    with VideoWriter(path, fps) as video:
+        def show() -> None:
+            video.add(tiled(env.render() if ids is None else env.render(ids)))
 
         obs, _ = env.reset()
         rewards = np.zeros((num_steps, env.num_envs))
@@ -58,7 +72,7 @@ def record(env, path, *, actions=None, num_steps=500, env_id=None, fps=None):
     return rewards
 
 
-def tiled(pictures):
+def tiled(pictures: Sequence[ArrayLike]) -> NDArray[np.uint8]:
     """Puts pictures side by side, in a grid as square as can be.
 
     Args:
@@ -70,28 +84,28 @@ def tiled(pictures):
     Raises:
         ValueError: The pictures differ in size.
     """
-    pictures = [np.asarray(picture) for picture in pictures]
-    sizes = {picture.shape for picture in pictures}
+    arrays = [np.asarray(picture) for picture in pictures]
+    sizes = {array.shape for array in arrays}
     if len(sizes) != 1:
         raise ValueError(f"pictures: expected some of one size, got {sorted(sizes)}")
     (height, width, depth), = sizes
-    columns = int(np.ceil(np.sqrt(len(pictures))))
-    rows = -(-len(pictures) // columns)
+    columns = int(np.ceil(np.sqrt(len(arrays))))
+    rows = -(-len(arrays) // columns)
     grid = np.zeros((rows * columns, height, width, depth), np.uint8)
-    grid[:len(pictures)] = pictures
+    grid[:len(arrays)] = arrays
     grid = grid.reshape(rows, columns, height, width, depth).swapaxes(1, 2)
     return grid.reshape(rows * height, columns * width, depth)
 
 
-class Film:
-    """A film that is being written: `with Film("out.mp4", 30) as film: film.add(picture)`.
+class VideoWriter:
+    """A video that is being written: `with VideoWriter("out.mp4", 30) as video: video.add(picture)`.
 
     Args:
         path: Where to.
         fps: Pictures per second.
     """
 
-    def __init__(self, path, fps):
+    def __init__(self, path: str, fps: float):
         try:
             import imageio.v2 as imageio
         except ImportError as error:
@@ -104,12 +118,12 @@ class Film:
         except ValueError as error:
             raise ValueError(f"path: expected a film's, such as out.mp4 or out.gif, got {path!r}: {error}") from error
 
-    def add(self, picture):
+    def add(self, picture: NDArray[np.uint8]) -> None:
         """Appends a picture: uint8, (height, width, 3)."""
         self._writer.append_data(picture)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._writer.close()

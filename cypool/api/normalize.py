@@ -1,12 +1,25 @@
-"""The Gymnasium face with observations or rewards normalized, by statistics that are kept as it goes."""
+"""The Gymnasium API with observations or rewards normalized, by statistics that are kept as it goes."""
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
 
+from cypool.api.env_ids import ids_of
+from cypool.api.gymnasium import GymnasiumPool
 from cypool.arguments import check_float, shown
-from cypool.faces.face import ids_of
-from cypool.faces.gymnasium import GymnasiumPool
 from cypool.spec import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cypool.engine.pool import Pool
+    from cypool.spec import EnvSpec
+    from cypool.state import State
+    from cypool.typing import Batch, Bools, EnvIds, Floats, Seed
 
 
 class Moments:
@@ -20,12 +33,12 @@ class Moments:
         count: How many rows, and a ten-thousandth of one of mean 0 and variance 1 with which it begins.
     """
 
-    def __init__(self, shape):
+    def __init__(self, shape: tuple[int, ...]):
         self.mean = np.zeros(shape)
         self.var = np.ones(shape)
         self.count = 1e-4
 
-    def update(self, rows):
+    def update(self, rows: NDArray[Any]) -> None:
         """Takes rows in: shape (k, *shape)."""
         if not len(rows):
             return
@@ -37,7 +50,7 @@ class Moments:
         self.count = total
 
 
-def _checked(given, shape):
+def _checked(given: Any, shape: tuple[int, ...]) -> Any:
     """Returns mean, variance and count of statistics, as numbers that rows can be normalized with."""
     mean, var = np.array(given["mean"], np.float64), np.array(given["var"], np.float64)
     if mean.shape != shape or var.shape != shape:
@@ -67,26 +80,30 @@ class NormalizedPool(GymnasiumPool):
         frozen: Whether statistics stay as they are, as in an evaluation; False, may be assigned.
     """
 
-    def __init__(self, pool, spec, autoreset_mode, obs, reward):
+    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode, obs: bool, reward: bool):
         if obs:
             if not isinstance(spec.observation, Array):
                 raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
             spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
         super().__init__(pool, spec, autoreset_mode)
         self.gamma, self.epsilon, self.frozen = 0.99, 1e-8, False
-        self._obs = Moments(spec.observation.shape) if obs else None
-        self._return = Moments(()) if reward else None
+        # None where nothing is normalized, and then nobody calls what uses them
+        self._obs: Any = None
+        if obs:
+            assert isinstance(spec.observation, Array)
+            self._obs = Moments(spec.observation.shape)
+        self._return: Any = Moments(()) if reward else None
         self._returns = np.zeros(self.num_envs)
         self._was_over = np.zeros(self.num_envs, np.bool_)
         # whether the batch that comes is of no step
         self._only_looks = False
 
-    def normalization(self):
+    def normalization(self) -> dict[str, Any]:
         """Returns the statistics: a dict of `obs` and `reward`, each None or a dict of `mean`, `var` and `count`."""
         return {name: moments and {"mean": moments.mean.copy(), "var": moments.var.copy(), "count": moments.count}
                 for name, moments in (("obs", self._obs), ("reward", self._return))}
 
-    def load_normalization(self, statistics):
+    def load_normalization(self, statistics: dict[str, Any]) -> None:
         """Goes on from what `normalization` returned.
 
         Raises:
@@ -106,37 +123,41 @@ class NormalizedPool(GymnasiumPool):
         for moments, mean, var, count in taken:
             moments.mean, moments.var, moments.count = mean, var, count
 
-    def reset(self, env_id=None, *, seed=None, options=None):
+    def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None,
+              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         self._only_looks = True
         try:
             return super().reset(env_id, seed=seed, options=options)
         finally:
             self._only_looks = False
 
-    def step(self, actions, env_id=None, out=None):
+    def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
             raise ValueError("out: expected none in a pool that normalizes")
-        return self._received(self._pool.step, self._read(actions), ids_of(env_id), None)
+        result: Batch = self._received(self._pool.step, self._read(actions), ids_of(env_id), None)
+        return result
 
-    def load(self, state, env_id=None):
+    def load(self, state: State, env_id: ArrayLike | None = None) -> tuple[Any, dict[str, Any]]:
         self._only_looks = True
         try:
             return super().load(state, env_id)
         finally:
             self._only_looks = False
 
-    def rollout_buffers(self, num_steps):
+    def rollout_buffers(self, num_steps: int) -> NoReturn:
         raise ValueError("rollout_buffers: expected a pool that does not normalize")
 
-    def _start(self, ids, seed, mask=None, options=None):
+    def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
+               options: dict[str, Any] | None = None) -> None:
         super()._start(ids, seed, mask, options)
-        reset = ids if mask is None else mask
-        reset = slice(None) if reset is None else reset
+        reset: Any = ids if mask is None else mask
+        if reset is None:
+            reset = slice(None)
         self._returns[reset] = 0
         self._was_over[reset] = False
 
-    def _laid_out(self, batch):
-        obs, reward, terminated, truncated, info = super()._laid_out(batch)
+    def _format_batch(self, batch: Batch) -> Batch:
+        obs, reward, terminated, truncated, info = super()._format_batch(batch)
         if self._return is not None and not self._only_looks:
             reward = self._normal_reward(reward, terminated, truncated, info)
         if self._obs is not None:
@@ -148,10 +169,10 @@ class NormalizedPool(GymnasiumPool):
                     info["final_obs"][row] = self._normal(info["final_obs"][row])
         return obs, reward, terminated, truncated, info
 
-    def _normal(self, obs):
+    def _normal(self, obs: Any) -> Any:
         return ((obs - self._obs.mean) / np.sqrt(self._obs.var + self.epsilon)).astype(np.float32)
 
-    def _normal_reward(self, reward, terminated, truncated, info):
+    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, info: dict[str, Any]) -> Floats:
         ids, over = info["env_id"], terminated | truncated
         # rows of a reset; within a step that ended an episode there is one, but it is none
         began = (info["elapsed_step"] == 0) & ~over
@@ -165,5 +186,6 @@ class NormalizedPool(GymnasiumPool):
         self._was_over[ids] = over
         if self._same_step:
             self._returns[ids[over]] = 0
-        return reward / np.sqrt(self._return.var + self.epsilon)
+        result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
+        return result
 

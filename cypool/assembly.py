@@ -1,0 +1,189 @@
+"""The engine's pool, put together from arguments: environments, seeds, threads, and what is put around them."""
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cypool.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
+from cypool.engine import cpus
+from cypool.engine.pool import Pool
+from cypool.engine.threads import ThreadPool
+from cypool.registry import resolve
+
+if TYPE_CHECKING:
+    from cypool.env import Env
+    from cypool.spec import EnvSpec
+    from cypool.typing import Seed
+
+_MAX_THREADS = 4096
+
+
+@dataclass
+class _Parts:
+    """What a pool is made of.
+
+    Attributes:
+        envs: The environments.
+        spec: The spec for an API.
+        chosen: For a recipe: the options, and hooks.
+        num_threads: How many threads step environments.
+        seeds: One for each environment; None where one gets none.
+        affinity: CPUs of the threads, or None.
+        workers: The processes that step environments, or None.
+        batch_hooks: The arguments of a `HookedPool` around the pool, or None.
+    """
+
+    envs: list[Env]
+    spec: EnvSpec
+    chosen: dict[str, Any]
+    num_threads: int
+    seeds: list[Any]
+    affinity: Any = None
+    workers: Any = None
+    batch_hooks: dict[str, Any] | None = None
+
+
+def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int, autoreset: str, options: dict[str, Any],
+              batch_size: int | None = None, num_threads: int | None = None, seed: Seed = None,
+              max_episode_steps: int | None = None, env_options: Any = None, statistics: bool = False,
+              thread_pool: ThreadPool | None = None, thread_affinity: Any = None, hosts: bool = False,
+              render_mode: str | None = None, reward_hook: Any = None, observation_hook: Any = None,
+              debug: bool = False, wrap: Callable[[EnvSpec, int, Env], Env] | None = None,
+              ) -> tuple[Any, EnvSpec, dict[str, Any]]:
+    """Makes the engine's pool, from what all APIs have in common.
+
+    Args:
+        source: An id; or, as the next, where `hosts`: a list of functions that make environments.
+        hosts: Whether environments of Gymnasium are taken as well.
+        wrap: Is called with an environment's spec, id and itself, and returns what takes its place.
+
+    Returns:
+        The pool, the spec of its environments, and what was chosen: the arguments `seed` and `env_options`, or the
+        options if all have the same, and hooks.
+    """
+    num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
+    batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
+    is_hooked = reward_hook is not None or observation_hook is not None or check_bool("debug", debug)
+    env_options = _checked_env_options(env_options, num_envs)
+    if hosts and (isinstance(source, list) or _is_hosted(source)):
+        if thread_pool is not None or thread_affinity is not None:
+            raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which are "
+                             "stepped in processes")
+        if is_hooked:
+            raise ValueError("reward_hook, observation_hook, debug: expected none for environments of Gymnasium, for "
+                             "which there are its wrappers")
+        parts = _in_processes(source, num_envs, num_threads, seed, max_episode_steps, render_mode, env_options, options)
+    else:
+        num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
+        parts = _in_threads(source, num_envs, batch_size, num_threads, thread_affinity, seed, max_episode_steps,
+                            env_options, options)
+        if wrap is not None:
+            parts.envs = [wrap(env.spec, i, env) for i, env in enumerate(parts.envs)]
+        if is_hooked:
+            from cypool.wrappers import wrap_envs
+
+            parts.envs, parts.spec, parts.batch_hooks, given = wrap_envs(
+                parts.envs, parts.spec, reward_hook, observation_hook, debug)
+            parts.chosen.update(given)
+    try:
+        pool: Any = Pool(parts.envs, parts.seeds, batch_size, parts.num_threads, autoreset, statistics, thread_pool,
+                         parts.affinity, parts.workers)
+    except BaseException:
+        if parts.workers is not None:
+            parts.workers.close()
+        raise
+    if parts.batch_hooks is not None:
+        from cypool.api.batch_hooks import HookedPool
+
+        pool = HookedPool(pool, **parts.batch_hooks)
+    return pool, parts.spec, {**parts.chosen, "seed": parts.seeds}
+
+
+def _checked_env_options(env_options: Any, num_envs: int) -> list[dict[str, Any]] | None:
+    if env_options is None:
+        return None
+    each = check_list("env_options", env_options, f"a dict for each of {num_envs} envs")
+    if len(each) != num_envs or not all(isinstance(one, dict) for one in each):
+        raise ValueError(f"env_options: expected a dict for each of {num_envs} envs, got {shown(each)}")
+    return each
+
+
+def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any) -> int | None:
+    """Returns how many threads are asked for: those of a `ThreadPool`, if one is given."""
+    if thread_pool is None:
+        return num_threads
+    if not isinstance(thread_pool, ThreadPool):
+        raise TypeError(f"thread_pool: expected a cypool.ThreadPool, got {shown(thread_pool)}")
+    if num_threads is not None or thread_affinity is not None:
+        raise ValueError("thread_pool: expected neither num_threads nor thread_affinity beside it")
+    return thread_pool.num_threads
+
+
+def _is_hosted(source: object) -> bool:
+    # the module of these environments imports Gymnasium
+    return isinstance(source, str) and source.startswith("gymnasium:")
+
+
+def _in_processes(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
+                  render_mode: str | None, env_options: list[dict[str, Any]] | None,
+                  options: dict[str, Any]) -> _Parts:
+    """Starts environments of Gymnasium, each in a worker process."""
+    from cypool.subproc import make_factory_envs, make_gymnasium_envs
+
+    if isinstance(source, list):
+        envs, workers, chosen = make_factory_envs(source, max_episode_steps, **options)
+    else:
+        # as many at a time
+        if num_threads is not None:
+            options = {"num_workers": check_int("num_threads", num_threads, 0, _MAX_THREADS), **options}
+        envs, workers, chosen = make_gymnasium_envs(source, num_envs, max_episode_steps, render_mode, env_options,
+                                                    options)
+    spec = envs[0].spec
+    try:
+        # an environment of Gymnasium without a seed is one that nobody seeds: it may do so itself
+        seeds = seeds_of(seed, num_envs, spec.max_seed) or [None] * num_envs
+    except BaseException:
+        workers.close()
+        raise
+    return _Parts(envs, spec, chosen, 0, seeds, workers=workers)
+
+
+def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None, thread_affinity: Any, seed: Seed,
+                max_episode_steps: int | None, env_options: list[dict[str, Any]] | None,
+                options: dict[str, Any]) -> _Parts:
+    """Makes environments that the pool's threads step."""
+    found, chosen = _resolve(id, num_envs, max_episode_steps, env_options, options)
+    _, spec = found[0]
+    if num_threads is None:
+        num_threads = min(cpus.available() * spec.threads_per_cpu, batch_size)
+    # more threads than environments have nothing to do
+    num_threads = min(check_int("num_threads", num_threads, 0, _MAX_THREADS), num_envs)
+    affinity = cpus.affinity(thread_affinity, num_threads)
+    seeds = _drawn_seeds(seed, num_envs, spec)
+    envs = [cls(each, i) for i, (cls, each) in enumerate(found)]
+    return _Parts(envs, spec, chosen, num_threads, seeds, affinity)
+
+
+def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options: list[dict[str, Any]] | None,
+             options: dict[str, Any]) -> tuple[list[tuple[type[Env], EnvSpec]], dict[str, Any]]:
+    """Returns the class and the spec of each environment, and what was chosen of their options, for a recipe."""
+    if env_options is None:
+        cls, spec = resolve(id, max_episode_steps, options)
+        return [(cls, spec)] * num_envs, dict(spec.options)
+    found = [resolve(id, max_episode_steps, {**options, **each}) for each in env_options]
+    _, spec = found[0]
+    for i, (_, each) in enumerate(found):
+        for part in ("observation", "action", "info"):
+            if getattr(each, part) != getattr(spec, part):
+                raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
+                                 f"{getattr(spec, part)}, env {i} {getattr(each, part)}")
+    return found, {"env_options": [dict(each.options) for _, each in found]}
+
+
+def _drawn_seeds(seed: Seed, num_envs: int, spec: EnvSpec) -> list[int]:
+    """Returns a seed for each environment, as `make` takes them, or drawn from the operating system."""
+    # 30 bits: every family takes them
+    seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
+    return [secrets.randbits(30) if s is None else s for s in seeds or ()]

@@ -1,0 +1,36 @@
+"""Observations and actions as EnvPool has them: int32, and no tuples."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cypool.spec import Array
+
+
+def beside(observation: Any) -> Any:
+    """Returns the description of an observation, with `Discrete`s of a tuple side by side in one `Array`."""
+    if isinstance(observation, tuple):
+        return Array((len(observation),), np.int32, 0, max(part.n for part in observation) - 1)
+    return observation
+
+
+def int32(obs: Any) -> Any:
+    """Returns an observation as EnvPool has it: int64 is int32 there, and a tuple is one array."""
+    if isinstance(obs, tuple):
+        return np.stack(obs, axis=1, dtype=np.int32)
+    return obs.astype(np.int32) if isinstance(obs, np.ndarray) and obs.dtype == np.int64 else obs
+
+
+def whole(actions: Any) -> Any:
+    """Returns an array of floats or bools as integers, as EnvPool casts them.
+
+    Raises:
+        ValueError: A value is no whole number.
+    """
+    with np.errstate(invalid="ignore"):
+        whole = actions.astype(np.int64)
+    wrong = whole != actions
+    if wrong.any():
+        raise ValueError(f"actions: expected whole numbers, got {actions[wrong].flat[0]}")
+    return whole

@@ -1,0 +1,49 @@
+"""EnvPool's dm_env specs."""
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from dm_env import specs
+
+from cypool.api import dm
+from cypool.api.dm import observed_info, tuple_type
+from cypool.compat.envpool_arrays import beside
+from cypool.spec import Array, Discrete
+
+Players = namedtuple("players", ["env_id"])  # type: ignore[name-match]
+
+
+def dm_spec_of(description: Any, name: str) -> Any:
+    """Returns the dm_env spec of a description. Where all elements have the same bounds, these are scalars."""
+    return _with_scalars(dm.dm_spec_of(description, name))
+
+
+def _with_scalars(spec: Any) -> Any:
+    if isinstance(spec, dict):
+        return {key: _with_scalars(part) for key, part in spec.items()}
+    if isinstance(spec, specs.DiscreteArray) or not isinstance(spec, specs.BoundedArray):
+        return spec
+    low, high = spec.minimum.flat[0], spec.maximum.flat[0]
+    if (spec.minimum != low).any() or (spec.maximum != high).any():
+        return spec
+    return specs.BoundedArray(spec.shape, spec.dtype, low, high, spec.name)
+
+
+def state_type(env_spec: Any) -> Any:
+    """Returns the named tuple that EnvPool's dm observations are."""
+    return tuple_type("State", "env_id", "players", "obs", *observed_info(env_spec))
+
+
+def state_spec(env_spec: Any, num_envs: int) -> Any:
+    """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+    observed = env_spec.observation
+    if isinstance(observed, Discrete):
+        observed = specs.DiscreteArray(observed.n, np.int32, "obs")
+    else:
+        observed = dm_spec_of(beside(observed), "obs")
+    ids = dm_spec_of(Array((), np.int32, 0, num_envs - 1), "env_id")
+    return state_type(env_spec)(ids, Players(ids), observed,
+                                *(dm_spec_of(description, name)
+                                  for name, description in observed_info(env_spec).items()))

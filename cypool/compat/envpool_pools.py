@@ -1,0 +1,254 @@
+"""The classes of EnvPool's interface, but for that of dm_env, and what `spec` is."""
+from __future__ import annotations
+
+import warnings
+from collections import namedtuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import gymnasium
+import numpy as np
+
+from cypool.api.base import VectorAPI
+from cypool.api.env_ids import ids_of, players_of
+from cypool.api.gym import GymPool, gyms
+from cypool.api.gymnasium import GymnasiumPool, space_of
+from cypool.arguments import check_array
+from cypool.compat.envpool_arrays import beside, int32, whole
+from cypool.spec import Discrete
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cypool.typing import Batch, Bools, EnvIds, Seed
+
+
+class EnvSpec:
+    """What EnvPool's `spec` is: the configuration and what environments observe and take.
+
+    Args:
+        env_spec: The `cypool.spec.EnvSpec`.
+        config: Names and values of the configuration.
+
+    Attributes:
+        id: The task; may be assigned, as all attributes.
+        config: A named tuple.
+        reward_threshold: The return at which Gymnasium counts the task as solved, or None.
+        observation_space, action_space: The spaces of a single environment.
+        gymnasium_observation_space, gymnasium_action_space: The same.
+    """
+
+    def __init__(self, env_spec: Any, config: Any):
+        self._env_spec = env_spec
+        self.id = env_spec.id
+        self.config = namedtuple("Config", config)(**config)
+        self.reward_threshold = config.get("reward_threshold")
+        self.observation_space = self.gymnasium_observation_space = space_of(beside(env_spec.observation))
+        self.action_space = self.gymnasium_action_space = space_of(env_spec.action)
+
+    def observation_spec(self) -> Any:
+        """Returns the dm_env specs of a single row: a named tuple of `env_id`, `players`, `obs` and the info."""
+        from cypool.compat.envpool_dm_specs import state_spec
+        return state_spec(self._env_spec, self.config.num_envs)
+
+    def action_spec(self) -> Any:
+        """Returns the dm_env spec of a single action."""
+        from cypool.compat.envpool_dm_specs import dm_spec_of
+        return dm_spec_of(self._env_spec.action, "action")
+
+    def __repr__(self) -> str:
+        return f"EnvSpec{str(self.config).removeprefix('Config')}"
+
+
+class EnvPool:
+    """What EnvPool's classes have in common: mixed into an API, it takes and gives what EnvPool does.
+
+    Args:
+        pool: The engine. The API owns it.
+        env_spec: What the environments are.
+        config: Names and values of the configuration.
+
+    Attributes:
+        spec: The `EnvSpec`.
+        config: The configuration as a dict.
+        recipe: What to pass to `make` for the same again; what pickle and deepcopy do.
+        is_async, num_envs, all_env_ids: See `cypool.api.base.VectorAPI`.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool: Any, env_spec: Any, config: Any):
+        super().__init__(pool, env_spec, "NextStep")
+        self.spec = EnvSpec(env_spec, config)
+        self.config = config
+        self._never_reset = set(range(self.num_envs))
+
+    def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
+               options: dict[str, Any] | None = None) -> None:
+        super()._start(ids, seed, mask, options)
+        self._never_reset.difference_update(range(self.num_envs) if ids is None else ids.tolist())
+
+    def _load(self, state: Any, env_id: ArrayLike | None) -> Any:
+        batch = super()._load(state, env_id)
+        self._never_reset.difference_update(batch[-1]["env_id"].tolist())
+        return batch
+
+    def _without_info(self, batch: Any) -> Any:
+        """Returns what `reset` does of what `step` would return."""
+        return batch
+
+    def _with_players(self, info: dict[str, Any]) -> dict[str, Any]:
+        """Returns info with what EnvPool tells of players; in most environments there is one."""
+        return {**info, "players": players_of(self.env_spec, info["env_id"])}
+
+    def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None,
+              options: dict[str, Any] | None = None) -> Any:
+        """Starts new episodes and waits for a batch.
+
+        Args:
+            env_id: Integers, shape (k,), which may be empty: the environments to reset; all by default.
+            seed: Unlike EnvPool, which ignores it: see `cypool.api.base.VectorAPI.async_reset`.
+            options: `{"reset_mask": mask}`, bools of shape (num_envs,), names environments as `env_id` does.
+
+        Returns:
+            The rows of those environments; in an asynchronous pool the first batch. For Gymnasium observation and
+            info, with `legacy` the observation, for dm a time step.
+        """
+        if options:
+            if not isinstance(options, Mapping):
+                raise TypeError(f"options: expected a dict or None, got {options!r}")
+            if set(options) != {"reset_mask"}:
+                raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
+            mask = np.asarray(options["reset_mask"], np.bool_)
+            if mask.shape != (self.num_envs,) or not mask.any() or env_id is not None:
+                raise ValueError(f"reset_mask: expected shape ({self.num_envs},), at least one True, and no env_id "
+                                 f"beside it, got {mask}")
+            env_id = np.flatnonzero(mask)
+        ids = ids_of(env_id)
+        if ids is not None and not ids.size:
+            return self._without_info(self._format_batch(self._empty_batch()))
+        self.async_reset(ids, seed=seed)
+        return self.recv(reset=True)
+
+    def send(self, action: Any, env_id: ArrayLike | None = None) -> None:
+        """Has environments stepped, without waiting.
+
+        Environments that were never reset are reset instead, and their actions are ignored.
+
+        Args:
+            action: Shape (k, *action shape), or a dict of `action` and `env_id`. Floats and bools for discrete actions
+                are taken in an array, if they are whole numbers.
+            env_id: Integers, shape (k,). By default all environments, in an asynchronous pool those of the
+                batch received last.
+        """
+        action, env_id = self._unpacked(action, env_id)
+        if self._never_reset:
+            ids = ids_of(env_id)
+            named = range(self.num_envs) if ids is None else ids.tolist()
+            if self._never_reset.issuperset(named):
+                if len(self._read(action)) != len(named):
+                    raise ValueError(f"action: expected {len(named)} rows, got shape {np.shape(action)}")
+                self._start(ids, None)
+                return
+        super().send(action, env_id)
+
+    def recv(self, reset: bool = False, return_info: bool = True, *, timeout: float | None = None) -> Any:
+        """Waits for a batch.
+
+        Args:
+            reset: Whether to return what `reset` returns, not what `step` does.
+            return_info: Ignored, as by EnvPool.
+            timeout: Seconds to wait at most; by default without limit.
+        """
+        batch = super().recv(timeout)
+        return self._without_info(batch) if reset else batch
+
+    def step(self, action: Any, env_id: ArrayLike | None = None) -> Any:
+        """Steps environments and waits for a batch: `send`, then `recv`."""
+        if self._never_reset:
+            self.send(action, env_id)
+            return self.recv()
+        # not the API's own step, which may leave out _format_batch
+        return VectorAPI.step(cast(VectorAPI, self), *self._unpacked(action, env_id))
+
+    def _unpacked(self, action: Any, env_id: Any) -> tuple[Any, Any]:
+        """Returns actions and ids where both may be in a dict; ids given beside it count."""
+        if isinstance(action, dict):
+            if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
+                raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")
+            env_id = action.get("env_id") if env_id is None else env_id
+            action = action["action"]
+        if isinstance(action, np.ndarray) and action.dtype.kind in "fb" and isinstance(self.env_spec.action, Discrete):
+            action = whole(action)
+        return action, env_id
+
+    def render(self, env_ids: Any = None, camera_id: int | None = None) -> Any:
+        """Draws environments: see `cypool.api.base.VectorAPI.render`.
+
+        Args:
+            env_ids: Which ones, an integer or several; by default 0.
+            camera_id: None.
+        """
+        if camera_id is not None:
+            raise ValueError(f"camera_id: expected None, got {camera_id!r}")
+        ids = check_array("env_id", 0 if env_ids is None else env_ids, "an integer or several")
+        return VectorAPI.render(cast(VectorAPI, self), np.atleast_1d(ids))
+
+    def seed(self, seed: Seed = None) -> None:
+        """Does nothing but warn, as EnvPool's."""
+        warnings.warn("seed() does nothing: pass seed to make() or to reset()", stacklevel=2)
+
+
+class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
+    """A batch of environments as EnvPool gives it to Gymnasium's users.
+
+    A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info) as of
+    `cypool.api.gymnasium.GymnasiumPool`, but `reward` is float32 and `info` has `players`, a dict of `env_id`.
+
+    It is a `gymnasium.vector.VectorEnv`, whose autoreset mode is NEXT_STEP, and a `gymnasium.Env`.
+
+    Args:
+        pool, env_spec, config: See `EnvPool`.
+
+    Attributes:
+        observation_space, action_space: The spaces of a single environment, unlike Gymnasium's.
+        single_observation_space, single_action_space: The same.
+        is_vector_env: True.
+        spec, config: See `EnvPool`.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool: Any, env_spec: Any, config: Any):
+        super().__init__(pool, env_spec, config)
+        self.observation_space = self.single_observation_space = self.spec.observation_space
+        self.action_space = self.single_action_space
+        self.is_vector_env = True
+
+    def _format_batch(self, batch: Batch) -> Any:
+        obs, reward, terminated, truncated, info = super()._format_batch(batch)
+        return int32(obs), reward.astype(np.float32), terminated, truncated, self._with_players(info)
+
+    def _without_info(self, batch: Any) -> Any:
+        return batch[0], batch[4]
+
+
+class LegacyEnvPool(EnvPool, GymPool):
+    """A batch of environments as EnvPool 0.4 to 0.6 gave it to Gym's users: see `cypool.api.gym.GymPool`.
+
+    Args:
+        pool, env_spec, config: See `EnvPool`.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool: Any, env_spec: Any, config: Any):
+        super().__init__(pool, env_spec, config)
+        self.observation_space = self.single_observation_space = gyms(self.spec.observation_space)
+
+    def _format_batch(self, batch: Batch) -> Any:
+        obs, reward, done, info = super()._format_batch(batch)
+        return int32(obs), reward, done, self._with_players(info)
+
+    def _without_info(self, batch: Any) -> Any:
+        return batch[0]

@@ -1,0 +1,286 @@
+"""The public functions that make pools: from arguments to environments with an API."""
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, overload
+
+from cypool.arguments import check_bool, check_list, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
+
+    import gymnasium
+
+    from cypool.api.base import VectorAPI
+    from cypool.api.dm import DmPool
+    from cypool.api.gym import GymPool
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.engine.threads import ThreadPool
+    from cypool.typing import Seed
+
+    AutoresetMode = Literal["NextStep", "SameStep", "Disabled"] | gymnasium.vector.AutoresetMode
+
+
+@overload
+def make(id: str, env_type: Literal["gymnasium"] = ..., *,
+         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
+         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
+         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
+         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
+         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
+         debug: bool = ..., **options: Any) -> GymnasiumPool: ...
+@overload
+def make(id: str, env_type: Literal["gym"], *,
+         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
+         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
+         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
+         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
+         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
+         debug: bool = ..., **options: Any) -> GymPool: ...
+@overload
+def make(id: str, env_type: Literal["dm"], *,
+         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
+         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
+         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
+         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
+         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
+         debug: bool = ..., **options: Any) -> DmPool: ...
+@overload
+def make(id: str, env_type: str, *,
+         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
+         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
+         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
+         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
+         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
+         debug: bool = ..., **options: Any) -> VectorAPI: ...
+def make(id: str, env_type: str = "gymnasium", *,
+         num_envs: int = 1, batch_size: int | None = None, num_threads: int | None = None,
+         seed: Seed = None, max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
+         episode_statistics: bool = False, normalize_obs: bool = False, normalize_reward: bool = False,
+         render_mode: Literal["rgb_array"] | None = None, thread_pool: ThreadPool | None = None,
+         thread_affinity: Literal["numa"] | Sequence[int] | None = None,
+         env_options: Sequence[Mapping[str, Any]] | None = None, reward_hook: Any = None, observation_hook: Any = None,
+         debug: bool = False, **options: Any) -> VectorAPI:
+    """Makes a batch of environments.
+
+    Args:
+        id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and an id of Gymnasium's, which then makes
+            the environments, in processes of their own, as `from_factories` does.
+        env_type: The API of the result: "gymnasium"; "gym", the classic one of Gym before 0.26; or "dm", dm_env's.
+        num_envs: How many environments, 1 to 1,048,576.
+        batch_size: Environments that one `recv` returns. By default `num_envs`: synchronous. With less the
+            pool is asynchronous and returns those that finish first.
+        num_threads: Threads that step environments, 0 to 4096. By default as many as there are CPUs for this
+            process, several for each where a step mostly waits, but not more than `batch_size`. A synchronous
+            caller is one of them, so 0 and 1 run everything on the caller's thread; an asynchronous pool does so with
+            0 only. Of Gymnasium's environments: `num_workers`.
+        seed: An int, and environment i gets `seed + i`; or a sequence of one int per environment.
+            By default seeds are drawn from the operating system; Gymnasium's environments are then reset without one.
+        max_episode_steps: Overrides the step limit of the id.
+        autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
+            environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.
+        episode_statistics: Whether infos tell return, length and time of episodes that end: `info["episode"]`, as
+            Gymnasium's RecordEpisodeStatistics has it. Not with env_type "dm".
+        normalize_obs, normalize_reward: Whether observations and rewards are normalized, by statistics kept as it goes:
+            see `cypool.api.normalize.NormalizedPool`. Only with env_type "gymnasium".
+        render_mode: "rgb_array" or None, which are the same: `render()` always works where the environment has it.
+            Gymnasium's environments have to be told "rgb_array" to be drawn.
+        thread_pool: A `cypool.ThreadPool`, whose threads the pool shares with others, instead of `num_threads`.
+        thread_affinity: Which CPUs the threads run on: a sequence of CPU numbers, assigned in turn, one to a thread;
+            or "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads,
+            stays where it is. By default the operating system decides.
+        env_options: A sequence of one dict per environment: options in which they differ, on top of `options`. What
+            they observe and take has to be the same.
+        reward_hook: A function that makes the reward: a C function, which the threads call for each environment, or a
+            Python function, which is called for each batch. See `cypool.hooks`.
+        observation_hook: The same for the observation; or a pair of it and what it makes, an `Array` or `Discrete` of
+            `cypool.spec`, or a dict or tuple of them, where that is not what the environment describes.
+        debug: Whether rows are watched: an environment that writes other bytes than it describes gets an `EnvError`
+            that says what it did. Slow.
+        **options: Options of the environment; `make_spec(id).options` lists them with their defaults. Of Gymnasium's
+            environments: arguments of `gymnasium.make`, and `num_workers`, `start_method` and `worker_timeout`, as in
+            `from_factories`.
+
+    Returns:
+        For "gymnasium" a `cypool.api.gymnasium.GymnasiumPool`, which is a `gymnasium.vector.VectorEnv`; for "gym" a
+        `cypool.api.gym.GymPool`; for "dm" a `cypool.api.dm.DmPool`, which is a `dm_env.Environment`.
+
+    Raises:
+        ValueError: An unknown id or option, or a value out of range.
+        TypeError: A value of the wrong type.
+        ImportError: The API's library is not installed.
+    """
+    if not isinstance(id, str):
+        raise ValueError(f"id: no environment {shown(id)}; list_all_envs() names all")
+    return _make(id, env_type, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=seed,
+                 max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode,
+                 episode_statistics=episode_statistics, normalize_obs=normalize_obs, normalize_reward=normalize_reward,
+                 render_mode=render_mode, thread_pool=thread_pool, thread_affinity=thread_affinity,
+                 env_options=env_options, reward_hook=reward_hook, observation_hook=observation_hook, debug=debug,
+                 options=options)
+
+
+@overload
+def from_factories(factories: Sequence[Callable[[], Any]], env_type: Literal["gymnasium"] = ..., *,
+                   batch_size: int | None = ..., seed: Seed = ...,
+                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+                   episode_statistics: bool = ..., num_workers: int | None = ...,
+                   start_method: Literal["forkserver", "spawn"] = ...,
+                   worker_timeout: float | None = ...) -> GymnasiumPool: ...
+@overload
+def from_factories(factories: Sequence[Callable[[], Any]], env_type: Literal["gym"], *,
+                   batch_size: int | None = ..., seed: Seed = ...,
+                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+                   episode_statistics: bool = ..., num_workers: int | None = ...,
+                   start_method: Literal["forkserver", "spawn"] = ...,
+                   worker_timeout: float | None = ...) -> GymPool: ...
+@overload
+def from_factories(factories: Sequence[Callable[[], Any]], env_type: Literal["dm"], *,
+                   batch_size: int | None = ..., seed: Seed = ...,
+                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+                   episode_statistics: bool = ..., num_workers: int | None = ...,
+                   start_method: Literal["forkserver", "spawn"] = ...,
+                   worker_timeout: float | None = ...) -> DmPool: ...
+@overload
+def from_factories(factories: Sequence[Callable[[], Any]], env_type: str, *,
+                   batch_size: int | None = ..., seed: Seed = ...,
+                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
+                   episode_statistics: bool = ..., num_workers: int | None = ...,
+                   start_method: Literal["forkserver", "spawn"] = ...,
+                   worker_timeout: float | None = ...) -> VectorAPI: ...
+def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymnasium", *,
+                   batch_size: int | None = None, seed: Seed = None,
+                   max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
+                   episode_statistics: bool = False, num_workers: int | None = None,
+                   start_method: Literal["forkserver", "spawn"] = "forkserver",
+                   worker_timeout: float | None = None) -> VectorAPI:
+    """Makes a batch of environments that are written in Python, one for each function, in processes of their own.
+
+    Args:
+        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`. All have the same spaces:
+            Box, Discrete, MultiDiscrete or MultiBinary, and a Dict or Tuple of these for observations.
+        env_type, batch_size, autoreset_mode, episode_statistics: As in `make`.
+        seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
+            environment. By default none gets a seed, as in Gymnasium.
+        max_episode_steps: Truncates episodes after so many steps, if the environments do not do so earlier.
+        num_workers: How many processes, 0 to 4096; by default one for each environment. With fewer, one steps several
+            environments in turn. 0: none, they are stepped in this one.
+        start_method: "forkserver": processes are forked from a fresh interpreter, which imports what they need once;
+            "spawn": each is a fresh interpreter.
+        worker_timeout: Seconds that a step or a reset may take, or a process be stopped; then it is ended and
+            another one takes its place. By default any time; `recv(timeout=...)` and Ctrl-C always end the waiting.
+
+    Returns:
+        What `make` returns.
+
+    Raises:
+        ValueError, TypeError: As `make`; environments whose spaces differ, or are none of those above.
+        Exception: What a factory raises.
+        WorkerError: A process ended before it was ready.
+    """
+    factories = check_list("factories", factories, "a sequence of functions")
+    if not factories or not all(map(callable, factories)):
+        raise TypeError(f"factories: expected at least one function, and nothing else, got {shown(factories)}")
+    worker_options = {"num_workers": num_workers, "start_method": start_method, "worker_timeout": worker_timeout}
+    return _make(factories, env_type, num_envs=len(factories), batch_size=batch_size, seed=seed,
+                 max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode,
+                 episode_statistics=episode_statistics, options=worker_options)
+
+
+def make_gymnasium(id: str, **kwargs: Any) -> GymnasiumPool:
+    """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; arguments as in `make`."""
+    result: GymnasiumPool = make(id, "gymnasium", **kwargs)
+    return result
+
+
+def make_gym(id: str, **kwargs: Any) -> GymPool:
+    """Makes a batch of environments with the API of Gym before 0.26; arguments as in `make`."""
+    result: GymPool = make(id, "gym", **kwargs)
+    return result
+
+
+def make_dm(id: str, **kwargs: Any) -> DmPool:
+    """Makes a batch of environments as a `dm_env.Environment`; arguments as in `make`."""
+    result: DmPool = make(id, "dm", **kwargs)
+    return result
+
+
+def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mode: Any, episode_statistics: bool,
+          normalize_obs: bool = False, normalize_reward: bool = False, render_mode: str | None = None,
+          thread_affinity: Any = None, **arguments: Any) -> VectorAPI:
+    """Makes what `make` and `from_factories` return; `source` is an id or a list of functions."""
+    from cypool.assembly import make_pool
+
+    api = _api_class(env_type)
+    mode = _autoreset_mode(autoreset_mode, api, env_type)
+    statistics = check_bool("episode_statistics", episode_statistics)
+    if statistics and not api.has_statistics:
+        raise ValueError(f"episode_statistics: expected False for env_type {env_type!r}, which has no place for them")
+    normal = {"normalize_obs": check_bool("normalize_obs", normalize_obs),
+              "normalize_reward": check_bool("normalize_reward", normalize_reward)}
+    for name, wanted in normal.items():
+        if wanted and env_type != "gymnasium":
+            raise ValueError(f"{name}: expected False for env_type {env_type!r}")
+    if render_mode is not None and not (isinstance(render_mode, str) and render_mode == "rgb_array"):
+        raise ValueError(f"render_mode: expected None or 'rgb_array', got {shown(render_mode)}")
+    if thread_affinity is not None and not isinstance(thread_affinity, str):
+        # the recipe reads it again
+        thread_affinity = check_list("thread_affinity", thread_affinity, "'numa' or a sequence of CPU numbers")
+    pool, spec, chosen = make_pool(source, autoreset=api.autoreset_modes[mode], statistics=statistics, hosts=True,
+                                   render_mode=render_mode, thread_affinity=thread_affinity, **arguments)
+    env: VectorAPI
+    if any(normal.values()):
+        from cypool.api.normalize import NormalizedPool
+
+        env = NormalizedPool(pool, spec, mode, *normal.values())
+    else:
+        env = api(pool, spec, mode)
+    # environments of Gymnasium know their own
+    if not pool.has_extra_infos:
+        env._seeds[:] = chosen["seed"]
+    # what pickle takes along: the way to fresh environments, with the same seeds and what chance chose of options
+    env._make_again = _make_again
+    env.recipe = dict(env_type=env_type, batch_size=env.batch_size, max_episode_steps=spec.max_episode_steps,
+                      autoreset_mode=mode, episode_statistics=statistics, **chosen)
+    if isinstance(source, list):
+        env.recipe.update(factories=source)
+    else:
+        env.recipe.update(id=source, num_envs=env.num_envs, num_threads=env.num_threads,
+                          thread_affinity=thread_affinity, **normal)
+    return env
+
+
+def _make_again(recipe: dict[str, Any]) -> VectorAPI:
+    result: VectorAPI = from_factories(**recipe) if "factories" in recipe else make(**recipe)
+    return result
+
+
+def _autoreset_mode(given: Any, api: type[VectorAPI], env_type: str) -> str:
+    # an AutoresetMode is known by its value
+    mode = given.value if isinstance(given, Enum) else given
+    if not isinstance(mode, str) or mode not in api.autoreset_modes:
+        known = ", ".join(map(repr, api.autoreset_modes))
+        raise ValueError(f"autoreset_mode: expected one of {known} for env_type {env_type!r}, got {shown(given)}")
+    return mode
+
+
+def _api_class(env_type: str) -> Any:
+    """Returns the class that has the API; imports only that."""
+    if not isinstance(env_type, str):
+        hint = " (num_envs is passed by name)" if isinstance(env_type, int) else ""
+        raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {shown(env_type)}{hint}")
+    if env_type == "gymnasium":
+        from cypool.api.gymnasium import GymnasiumPool
+        return GymnasiumPool
+    if env_type == "gym":
+        from cypool.api.gym import GymPool
+        return GymPool
+    if env_type == "dm":
+        from cypool.api.dm import DmPool
+        return DmPool
+    raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {shown(env_type)}")

@@ -1,0 +1,9 @@
+"""Checks that you can run on an environment: is it, here and now, what it claims to be?
+
+    >>> print(cypool.testing.check_parity("Acrobot-v1"))
+    >>> print(cypool.testing.check_env("my_env/MyEnv-v0"))
+"""
+from cypool.testing.contract import Contract, ContractError, check_env
+from cypool.testing.parity import Parity, ParityError, check_parity
+
+__all__ = ["Contract", "ContractError", "Parity", "ParityError", "check_env", "check_parity"]

@@ -1,0 +1,7 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+from cypool.wrappers.wrapper import Wrapper
+
+class Faulty(Wrapper):
+    def __init__(self, spec: Any, env_id: int, inner: Any, fails_at: int) -> None: ...
