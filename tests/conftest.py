@@ -1,7 +1,9 @@
-"""Fixtures: the plug-in package, built once per run."""
+"""Fixtures for all tests: the plug-in package, built once per run; and which files are collected."""
 import faulthandler
+import fcntl
 import importlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from waiting import LIMIT
+from weights import with_large_packages
 
 pytest.register_assert_rewrite("saving")
 # how long an example takes says nothing about what is right
@@ -21,14 +24,34 @@ hypothesis.settings.load_profile("patient")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers(config):
+    """One worker for each CPU that this process may use; tests start threads and processes of their own."""
+    return min(len(os.sched_getaffinity(0)), 8)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leaves out files that need large packages, as they import these, unless they are asked for."""
+    if collection_path.suffix == ".py" and not with_large_packages(config):
+        marked = re.search("^pytestmark = .*large_packages", collection_path.read_text(), re.MULTILINE)
+        return True if marked else None
+
+
 @pytest.fixture(scope="session")
 def plugin_path(tmp_path_factory):
     """The folder of the built plug-in package, outside cypool's tree."""
-    folder = tmp_path_factory.mktemp("plugin") / "walker-src"
-    shutil.copytree(Path(__file__).with_name("plugin"), folder)
-    done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
-                          capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout + done.stderr
+    # one folder for all workers of pytest-xdist
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "walker-src"
+    with open(shared / "walker-src.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "built").exists():
+            shutil.copytree(Path(__file__).with_name("plugin"), folder, dirs_exist_ok=True)
+            done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
+                                  capture_output=True, text=True, timeout=900)
+            assert done.returncode == 0, done.stdout + done.stderr
+            (folder / "built").touch()
     return folder
 
 

@@ -15,11 +15,11 @@ class Player:
 
     def __init__(self, env, mode):
         self.env, self.mode = env, mode
-        self.over = np.ones(env.num_envs, bool)
+        self.needs_reset = np.ones(env.num_envs, bool)
 
     def begin(self, actions, ids):
         """Sends one action each; a reset where the pool leaves that to its user."""
-        back = [i for i in ids if self.mode == "Disabled" and self.over[i]]
+        back = [i for i in ids if self.mode == "Disabled" and self.needs_reset[i]]
         go = [i for i in ids if i not in back]
         if go:
             self.env.send([actions[i] for i in go], go)
@@ -40,7 +40,7 @@ class Player:
             for batch in batches:
                 for i, row, ended in rows_of(batch):
                     rows[i].append(row)
-                    self.over[i] = ended
+                    self.needs_reset[i] = ended
                     came.append(i)
             ready = [i for i in came if len(rows[i]) < num_steps]
         return rows
@@ -108,10 +108,10 @@ def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
     """Saves in mid-game, goes on, and does so again: in the same pool, and in another one from a pickle."""
     env = started(make(id, mode, num_threads, batch_size, **options))
     player = Player(env, mode)
-    player.over[:] = False
+    player.needs_reset[:] = False
     last = [rows[-1] for rows in player.play(actions_for(env, before))]
     state = env.save()
-    assert state.over.tolist() == (player.over & (mode != "SameStep")).tolist()
+    assert state.needs_reset.tolist() == (player.needs_reset & (mode != "SameStep")).tolist()
     packed = pickle.dumps(state)
     actions = actions_for(env, after, seed=1)
     want = player.play(actions)
@@ -119,14 +119,14 @@ def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
     # the pool itself; one that has done something else; one that was never reset
     other = started(make(id, mode, num_threads, batch_size, **{**options, "seed": 99}))
     busy = Player(other, mode)
-    busy.over[:] = False
+    busy.needs_reset[:] = False
     busy.play(actions_for(other, 3, seed=5))
     for pool in env, other, make(id, mode, 2, NUM, **options):
         saved = pickle.loads(packed)
         shown = seen(*pool.load(saved))
         assert shown == {i: (row["obs"], row["info"]) for i, row in enumerate(last)}
         again = Player(pool, mode)
-        again.over = saved.over
+        again.needs_reset = saved.needs_reset
         got = again.play(actions)
         for i in range(NUM):
             assert got[i] == want[i], (i, [a == b for a, b in zip(got[i], want[i], strict=True)].index(False))

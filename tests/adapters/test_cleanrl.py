@@ -11,6 +11,8 @@ from importlib.metadata import distribution
 
 import pytest
 
+pytestmark = pytest.mark.large_packages
+
 SMALL = ["--num-envs", "2", "--num-steps", "16", "--num-minibatches", "2", "--update-epochs", "1"]
 SCRIPTS = {
     "ppo_atari_envpool.py": ["--total-timesteps", "64"],

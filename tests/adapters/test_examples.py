@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.large_packages
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL = {
     "ppo_atari.py": ["--total-timesteps", "128", "--num-envs", "4", "--num-steps", "16", "--env-id", "Breakout-v5"],

@@ -1,9 +1,12 @@
 """rl_games: cypool.adapters.rl_games."""
 import numpy as np
+import pytest
 from rl_games.torch_runner import Runner
 
 import cypool
 from cypool.adapters import rl_games
+
+pytestmark = pytest.mark.large_packages
 
 
 def config(**env):

@@ -1,6 +1,8 @@
 """Stable-Baselines3: cypool.adapters.sb3 beside SB3's own DummyVecEnv."""
 import functools
+import sys
 
+import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
@@ -13,6 +15,10 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMoni
 
 import cypool
 from cypool.adapters import sb3
+
+pytestmark = pytest.mark.large_packages
+# workers cannot import this module
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 NUM = 4
 
@@ -117,11 +123,11 @@ def test_the_rest_of_vec_env():
 
 def test_pools_it_cannot_use():
     with pytest.raises(ValueError, match="^env: expected autoreset_mode='SameStep', got 'NextStep'"):
-        sb3.PoolVecEnv(cypool.make("CartPole-v1", num_envs=NUM))
+        sb3.SB3VecEnv(cypool.make("CartPole-v1", num_envs=NUM))
     with pytest.raises(ValueError, match="^env: expected batch_size=num_envs, got 2 of 4"):
-        sb3.PoolVecEnv(cypool.make("CartPole-v1", num_envs=NUM, autoreset_mode="SameStep", batch_size=2))
+        sb3.SB3VecEnv(cypool.make("CartPole-v1", num_envs=NUM, autoreset_mode="SameStep", batch_size=2))
     with pytest.raises(TypeError, match="^env: expected"):
-        sb3.PoolVecEnv(cypool.make("CartPole-v1", "gym"))
+        sb3.SB3VecEnv(cypool.make("CartPole-v1", "gym"))
 
 
 class Chatty(gymnasium.Wrapper):
@@ -171,7 +177,7 @@ def equal(a, b):
 @pytest.mark.parametrize("factory, num_workers", [(chatty, 0), (recording, 2)])
 def test_infos_of_factories_are_those_of_sb3(factory, num_workers):
     factories = [functools.partial(factory, limit) for limit in (5, 9, 500)]
-    ours = sb3.PoolVecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=num_workers))
+    ours = sb3.SB3VecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=num_workers))
     theirs = DummyVecEnv(factories)
 
     def infos_of(rows):
@@ -203,7 +209,7 @@ def test_infos_of_factories_are_those_of_sb3(factory, num_workers):
 @pytest.mark.parametrize("num_workers", [0, 1])
 def test_environments_of_factories_are_asked_where_they_are(num_workers):
     factories = [functools.partial(chatty, 9), functools.partial(recording, 9)]
-    env = sb3.PoolVecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=num_workers))
+    env = sb3.SB3VecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=num_workers))
     try:
         assert env.env_is_wrapped(Monitor) == [True, False] and env.env_is_wrapped(Chatty) == [True, True]
         assert env.env_is_wrapped(Monitor, [1]) == [False] and env.env_is_wrapped(gymnasium.Env, 0) == [True]
@@ -234,7 +240,7 @@ class _Broken:
 
 def test_the_engines_statistics_beside_a_monitor():
     factories = [functools.partial(chatty, 5), lambda: Chatty(gymnasium.make("CartPole-v1", max_episode_steps=5))]
-    env = sb3.PoolVecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", episode_statistics=True,
+    env = sb3.SB3VecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", episode_statistics=True,
                                                 num_workers=0))
     try:
         assert env.env_is_wrapped(Monitor) == [True, True] and env.env_is_wrapped(Chatty) == [True, True]

@@ -24,6 +24,8 @@ import cypool
 from cypool.adapters import tianshou
 from cypool.adapters.single import SingleEnv
 
+pytestmark = pytest.mark.large_packages
+
 NUM = 4
 
 

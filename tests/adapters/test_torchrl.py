@@ -12,6 +12,8 @@ from torchrl.objectives.value import GAE
 import cypool
 from cypool.adapters import torchrl
 
+pytestmark = pytest.mark.large_packages
+
 NUM = 4
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from cypool.cluster import ClusterEnv
+
 # on a slow machine Ray gives up on its own processes, and where memory is short it kills workers
 for name, value in (("gcs_server_port_wait_time_s", "300"), ("worker_register_timeout_seconds", "600"),
                     ("memory_monitor_refresh_ms", "0"), ("prestart_worker_first_driver", "0"),
@@ -13,23 +15,19 @@ for name, value in (("gcs_server_port_wait_time_s", "300"), ("worker_register_ti
                     ("kill_worker_timeout_milliseconds", "100")):
     os.environ.setdefault(f"RAY_{name}", value)
 
-import ray  # noqa: E402
-
-from cypool.cluster import ClusterEnv  # noqa: E402
-
 HERE = str(Path(__file__).parent)
 sys.path.insert(0, HERE)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def elsewhere(tmp_path_factory):
+@pytest.fixture(scope="session")
+def leave_checkout(tmp_path_factory):
     """Workers look for modules where the learner began, which may be a clone of cypool that is not compiled."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("cluster"))
         yield
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def limit():
     """No test waits for ever, whatever it waits for."""
 
@@ -45,6 +43,8 @@ def limit():
 
 @pytest.fixture(scope="session")
 def ray_here():
+    import ray
+
     # what workers are to find: the policies and environments beside this file
     os.environ["PYTHONPATH"] = os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])
     # this many may ask for one; they are small

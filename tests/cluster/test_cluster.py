@@ -1,7 +1,4 @@
-"""Environments on a real Ray with several workers. Not among the tests that `pytest` runs by itself: Ray is large.
-
-    pip install torch==2.13.0 && pip install ".[cluster]" && pytest tests/cluster
-"""
+"""Environments on a real Ray with several workers."""
 import os
 import signal
 import subprocess
@@ -31,6 +28,8 @@ from cypool.cluster import (
     session,
 )
 
+pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit")]
+
 MODES = ["NextStep", "SameStep"]
 NUM = 6
 
@@ -56,7 +55,7 @@ def barrier(env):
     """Waits until the workers have done all that they were told so far."""
     import ray
 
-    ray.get([worker.__ray_ready__.remote() for worker in env._workers], timeout=300)
+    ray.get([worker.__ray_ready__.remote() for worker in env._topology.workers], timeout=300)
 
 
 def kill(env, worker, signal=signal.SIGKILL):
@@ -100,24 +99,24 @@ def test_rollouts_are_ordered_by_worker_and_env(cluster, id, mode, steps):
     env = cluster(id, 3, 2, policy=chooser, autoreset_mode=mode, infos=("elapsed_step",))
     pool = cypool.make(id, num_envs=NUM, seed=7, autoreset_mode=mode)
     env.reset()
-    parted = pool.env_spec.parted
-    obs, out = parted(pool.reset()[0]), None
+    unpack = pool.env_spec.unpack
+    obs, out = unpack(pool.reset()[0]), None
     for _ in range(3):
         rollout = out = env.rollout(steps, out=out)
         for t in range(steps):
-            assert all((got[t] == want).all() for got, want in zip(parted(rollout.obs), obs, strict=True))
+            assert all((got[t] == want).all() for got, want in zip(unpack(rollout.obs), obs, strict=True))
             taken = rollout.action[t] if id != "Pendulum-v1" else np.clip(rollout.action[t], -2, 2)
             obs, reward, terminated, truncated, info = pool.step(taken)
-            obs = parted(obs)
+            obs = unpack(obs)
             assert (rollout.reward[t] == reward).all()
             assert (rollout.infos["elapsed_step"][t] == info["elapsed_step"]).all()
             assert (rollout.terminated[t] == terminated).all() and (rollout.truncated[t] == truncated).all()
-        assert all((got == want).all() for got, want in zip(parted(rollout.next_obs), obs, strict=True))
+        assert all((got == want).all() for got, want in zip(unpack(rollout.next_obs), obs, strict=True))
     # step goes on where the rollout was
     *got, info = env.step()
     taken = info["action"] if id != "Pendulum-v1" else np.clip(info["action"], -2, 2)
     *want, _ = pool.step(taken)
-    assert all((a == b).all() for a, b in zip(parted(got[0]), parted(want[0]), strict=True))
+    assert all((a == b).all() for a, b in zip(unpack(got[0]), unpack(want[0]), strict=True))
     assert info["policy_version"].tolist() == [0] * NUM and info["logp"].shape == (NUM,)
 
 
@@ -134,14 +133,14 @@ def test_environments_of_gymnasium(cluster, source, num_threads):
     chooser = MLPPolicy(source, hidden=(3,)) if isinstance(source, str) else Uniform(pool.env_spec.action)
     env = cluster(source, policy=chooser, num_threads=num_threads, **mode)
     assert env.single_observation_space == pool.single_observation_space and env.action_space == pool.action_space
-    parted = pool.env_spec.parted
+    unpack = pool.env_spec.unpack
     obs, want = env.reset()[0], pool.reset()[0]
-    assert all((a == b).all() for a, b in zip(parted(obs), parted(want), strict=True))
+    assert all((a == b).all() for a, b in zip(unpack(obs), unpack(want), strict=True))
     rollout, ends = env.rollout(40), 0
     for t in range(40):
         want, reward, terminated, truncated, info = pool.step(rollout.action[t])
-        later = [part[t + 1] for part in parted(rollout.obs)] if t < 39 else parted(rollout.next_obs)
-        assert all((a == b).all() for a, b in zip(later, parted(want), strict=True))
+        later = [part[t + 1] for part in unpack(rollout.obs)] if t < 39 else unpack(rollout.next_obs)
+        assert all((a == b).all() for a, b in zip(later, unpack(want), strict=True))
         assert (rollout.reward[t] == reward).all() and (rollout.terminated[t] == terminated).all()
         ends += (terminated | truncated).sum()
     assert ends == len(rollout.episodes["r"]) > 0
@@ -394,7 +393,7 @@ def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
     ({"slow": True}, 0.5, TimeoutError, r"worker 0: expected an answer within 0\.5 s, but it took longer, or died, 2 "),
 ])
 def test_a_worker_that_always_dies_or_hangs(cluster, tmp_path, monkeypatch, trouble, timeout, error, message):
-    monkeypatch.setattr("cypool.cluster.env.ATTEMPTS", 1)
+    monkeypatch.setattr("cypool.cluster.streams.ATTEMPTS", 1)
     env = cluster(policy=Gated("CartPole-v1", tmp_path, every=True, **trouble), num_workers=1)
     env.reset()
     with pytest.raises(error, match=f"^{message}"):
@@ -533,7 +532,7 @@ with ClusterEnv("CartPole-v1", 3, 2, policy=MLPPolicy("CartPole-v1"), address=no
     env.publish(MLPPolicy("CartPole-v1", seed=1))
     env.rollout(5)
     stats = env.stats()
-    where = [known.node for known in env._of]
+    where = [record.node for record in env._topology.records]
     # three workers, two nodes: each fetches weights once
     assert len(set(where)) == 2 and stats["bytes_pulled"] == 2 * stats["bytes_published"] > 0, stats
     nodes.remove_node(next(node for node in others if node.node_id == where[0]), allow_graceful=False)

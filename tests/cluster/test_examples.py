@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit")]
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from setuptools import setup
 
-from cypool.build import extension
+from cypool.tools.compile import extension
 
 # nothing of it is linked, as it is cypool that calls MuJoCo
 MUJOCO = Path(find_spec("mujoco").origin).with_name("include")

@@ -6,7 +6,7 @@ from cypool.state import check_state
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from cypool.env cimport Env, Slot, choice, import_cypool, info_row, obs_row
+from cypool.env cimport Env, Slot, discrete_action, import_cypool, info_row, obs_row
 
 import_cypool()
 
@@ -40,7 +40,7 @@ cdef class Careless(Env):
 
     cdef int reset(self) except -1 nogil:
         # knows whether the user asked for this reset
-        self.steps = 5 if self.untimely and self.forced else 0
+        self.steps = 5 if self.untimely and self.reset_requested else 0
         self.seen = 0
         return 0
 
@@ -48,7 +48,7 @@ cdef class Careless(Env):
         global steps_of_all
         self.steps += 1
         steps_of_all += 1
-        self.reward = choice(action)
+        self.reward = discrete_action(action)
         if self.endless and self.steps == 7:
             self.reward = NAN
         if self.locked and self.steps == 7:

@@ -3,7 +3,8 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.env cimport Rng, categorical, import_cypool, integers, normal, uniform
+from cypool.env cimport import_cypool
+from cypool.random cimport Rng, categorical, integers, normal, uniform
 
 import_cypool()
 

@@ -5,7 +5,8 @@ from cypool.spec import Array, Discrete, EnvSpec
 from libc.math cimport cos
 from libc.stdint cimport int64_t
 
-from cypool.env cimport Env, Slot, import_cypool, uniform
+from cypool.env cimport Env, Slot, import_cypool
+from cypool.random cimport uniform
 
 import_cypool()
 

@@ -5,7 +5,8 @@ from cypool.state import check_state
 
 from libc.stdint cimport int32_t, int64_t
 
-from cypool.env cimport Env, Slot, import_cypool, uniform
+from cypool.env cimport Env, Slot, import_cypool
+from cypool.random cimport uniform
 
 import_cypool()
 

@@ -1,0 +1,341 @@
+"""Bad input: each an exception that names the argument, and the pool works on."""
+import gymnasium
+import numpy as np
+import pytest
+
+import cypool
+
+
+def rejected(kind, argument, call):
+    with pytest.raises(kind, match=f"^{argument}"):
+        call()
+
+
+@pytest.mark.parametrize(("id", "hint"), [
+    ("Pong-v3", "(did you mean Pong-v5 or ALE/Pong-v5 or Pong-v0 or PongNoFrameskip-v0 or Pong-v4 or "
+                "PongNoFrameskip-v4?)"),
+    ("pong-v5", "(did you mean Pong-v5 or"), ("ALE/Pong-v4", "(did you mean Pong-v5 or"),
+    ("PongDeterministic-v4", "(did you mean Pong-v5 or"),
+    ("mine/Walk-v0", "install the package that has it, or import it first"), ("CartPol-v1", "CartPole-v1"),
+    ("pong", None), ("", None), (None, None), (3, None)])
+def test_unknown_id(id, hint):
+    with pytest.raises(ValueError, match="^id: no environment") as caught:
+        cypool.make(id)
+    assert hint is None or hint in str(caught.value)
+
+
+def test_unknown_option():
+    with pytest.raises(ValueError, match="^frame_skp: no option of Pong-v5 .did you mean frame_skip"):
+        cypool.make("Pong-v5", frame_skp=2)
+    with pytest.raises(ValueError, match="^num_env: .*did you mean num_envs"):
+        cypool.make("Pong-v5", num_env=2)
+    with pytest.raises(ValueError, match="^env_type: .*num_envs is passed by name"):
+        cypool.make("Pong-v5", 2)
+    with pytest.raises(ValueError, match="^task: .*did you mean breakout"):
+        cypool.make("Pong-v5", task="brekout")
+    rejected(ValueError, "gravity", lambda: cypool.make("CartPole-v1", gravity=3))
+    rejected(ValueError, "env_type", lambda: cypool.make("CartPole-v1", "jax"))
+
+
+@pytest.mark.parametrize(("argument", "value", "kind"), [
+    ("num_envs", 0, ValueError), ("num_envs", -1, ValueError), ("num_envs", 2**40, ValueError),
+    ("num_envs", 2.5, TypeError), ("num_envs", "4", TypeError), ("num_envs", True, TypeError),
+    ("num_envs", None, TypeError),
+    ("batch_size", 0, ValueError), ("batch_size", -1, ValueError), ("batch_size", 5, ValueError),
+    ("batch_size", 1.0, TypeError),
+    ("num_threads", -1, ValueError), ("num_threads", 100_000, ValueError), ("num_threads", 1.5, TypeError),
+    ("max_episode_steps", 0, ValueError), ("max_episode_steps", -5, ValueError),
+    ("max_episode_steps", 2**31, ValueError), ("max_episode_steps", 1.5, TypeError),
+    ("seed", -1, ValueError), ("seed", 1.5, TypeError), ("seed", "1", TypeError), ("seed", True, TypeError),
+    ("seed", [1, 2, 3], ValueError), ("seed", [1, 2, 3, -4], ValueError), ("seed", [1, 2, 3, 4.5], TypeError),
+    ("sutton_barto_reward", 1, TypeError),
+])
+def test_make(argument, value, kind):
+    rejected(kind, argument, lambda: cypool.make("CartPole-v1", **{"num_envs": 4, argument: value}))
+
+
+@pytest.mark.parametrize("batch_size", [4, 2])
+@pytest.mark.parametrize("num_threads", [0, 2])
+@pytest.mark.parametrize(("actions", "kind"), [
+    ([0], ValueError), ([], (ValueError, TypeError)), ([0] * 5, ValueError), (0, ValueError),
+    ([[0], [0], [0], [0]], ValueError), (np.zeros((4, 1), np.int64), ValueError),
+    ([0, 2, 0, 0], ValueError), ([0, -1, 0, 0], ValueError), ([0, 2**40, 0, 0], ValueError),
+    (np.array([0, 2**63, 0, 0], np.uint64), ValueError), (np.array([0, 255, 0, 0], np.uint8), ValueError),
+    ([0.0, 1.0, 0.0, 1.0], TypeError), ([0, float("nan"), 0, 0], TypeError), (None, TypeError),
+    ("abcd", TypeError), ([True, False, True, False], TypeError), ([0, None, 0, 0], TypeError),
+    ({"action": [0] * 4}, TypeError), (np.zeros(4, complex), TypeError),
+])
+def test_discrete_actions(actions, kind, num_threads, batch_size):
+    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=num_threads)
+    env.async_reset()
+    while True:
+        try:
+            env.recv()
+        except RuntimeError:
+            break
+    for call in (env.step, env.send):
+        rejected(kind, "actions", lambda call=call: call(actions, [0, 1, 2, 3]))
+    env.send([0, 1, 0, 1], [0, 1, 2, 3])
+    env.recv()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, ">i4"])
+def test_any_integer_dtype_and_layout_is_an_action(dtype):
+    env = cypool.make("CartPole-v1", num_envs=4, seed=0)
+    env.reset()
+    expected = env.step(np.array([0, 1, 1, 0]))[0]
+    for actions in (np.array([0, 1, 1, 0], dtype), np.array([0, 9, 1, 9, 1, 9, 0, 9], dtype)[::2],
+                    [0, 1, 1, 0], (0, 1, 1, 0)):
+        env.reset(seed=0)
+        assert (env.step(actions)[0] == expected).all()
+    readonly = np.array([0, 1, 1, 0])
+    readonly.setflags(write=False)
+    env.reset(seed=0)
+    assert (env.step(readonly)[0] == expected).all()
+
+
+def test_samples_of_the_action_space_are_actions():
+    env = cypool.make("CartPole-v1", num_envs=3)
+    env.reset()
+    env.step(env.action_space.sample())
+    one = cypool.make("CartPole-v1")
+    one.reset()
+    one.step(one.single_action_space.sample())
+    one.step(np.asarray(1))
+    one.step(1)
+
+
+@pytest.mark.parametrize("batch_size", [4, 2])
+@pytest.mark.parametrize(("ids", "kind"), [
+    ([0, 4], ValueError), ([-1, 0], ValueError), ([0, 10**8], ValueError), ([0, 2**40], ValueError),
+    ([0, -2**40], ValueError), ([1, 1], ValueError), ([0, 1.5], TypeError), ([[0, 1]], ValueError),
+    (np.int64(0), ValueError), (["a", "b"], TypeError), ([True, False], TypeError), ([], ValueError),
+])
+def test_env_ids(ids, kind, batch_size):
+    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2)
+    env.async_reset()
+    for _ in range(4 // batch_size):
+        env.recv()
+    for call in (env.step, env.send):
+        rejected(kind, "env_id", lambda call=call: call([0, 0], ids))
+    env.step([0] * 4, [3, 1, 2, 0])
+
+
+def test_more_or_fewer_actions_than_ids():
+    env = cypool.make("CartPole-v1", num_envs=4)
+    env.reset()
+    rejected(ValueError, "actions: expected 2 rows", lambda: env.step([0, 0, 0], [1, 2]))
+    rejected(ValueError, "actions: expected 3 rows", lambda: env.step([0, 0], [1, 2, 3]))
+    env.step([0, 0], [1, 2])
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2])
+def test_order_of_calls(num_threads):
+    env = cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads)
+    with pytest.raises(RuntimeError, match="never reset"):
+        env.step([0] * 4)
+    with pytest.raises(RuntimeError, match="nothing is pending"):
+        env.recv()
+    env.reset()
+    env.send([0] * 4)
+    for _ in range(100):
+        with pytest.raises(RuntimeError, match="in flight"):
+            env.send([0] * 4)
+    env.recv()
+    with pytest.raises(RuntimeError, match="nothing is pending"):
+        env.recv()
+    env.step([0] * 4)
+
+
+def test_reset_arguments():
+    env = cypool.make("CartPole-v1", num_envs=3)
+    rejected(ValueError, "options", lambda: env.reset(options={"low": 1}))
+    rejected(ValueError, "seed", lambda: env.reset(seed=-1))
+    rejected(ValueError, "seed", lambda: env.reset(seed=[1]))
+    rejected(TypeError, "seed", lambda: env.reset(seed="x"))
+    env.reset(seed=[1, None, 3], options={})
+    env.step([0] * 3)
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), "soon"])
+def test_timeout(timeout):
+    env = cypool.make("CartPole-v1", num_envs=3)
+    with pytest.raises((ValueError, TypeError), match="timeout"):
+        env.recv(timeout)
+
+
+def test_register():
+    rejected(ValueError, "id", lambda: cypool.register("NoVersion", "a:B"))
+    rejected(ValueError, "id", lambda: cypool.register("CartPole-v1", "a:B"))
+    rejected(ValueError, "entry_point", lambda: cypool.register("New-v0", "nonsense"))
+    rejected(ValueError, "max_episode_steps", lambda: cypool.register("New-v0", "a:B", max_episode_steps=0))
+    cypool.register("test/Missing-v0", "no_such_module:Env")
+    with pytest.raises(ImportError):
+        cypool.make("test/Missing-v0")
+    assert "test/Missing-v0" in cypool.list_all_envs()
+
+
+def test_a_registered_default_can_be_overridden(walker):
+    cypool.register("test/Short-v0", "walker.walk:Walk", limit=5)
+    assert cypool.make_spec("test/Short-v0").options == {"limit": 5}
+    assert cypool.make_spec("test/Short-v0", limit=2).options == {"limit": 2}
+
+
+def test_box_actions():
+    from cypool.api.actions import ActionReader
+    from cypool.spec import Array
+
+    read = ActionReader(Array((2,), np.float32, [-1, 0], [1, 2]), 2)
+    good = np.array([[0.5, 1.5], [-1, 2]], np.float32)
+    assert (read(good) == good).all() and not np.shares_memory(read(good), good)
+    assert read([[0, 1]]).dtype == np.float32 and read(np.array([0.0, 1.0])).shape == (1, 2)
+    rejected(ValueError, "actions: expected shape", lambda: read([[0.0, 1.0, 2.0]]))
+    rejected(ValueError, "actions: expected shape", lambda: read(0.5))
+    rejected(TypeError, "actions", lambda: read([["a", "b"]]))
+    whole = ActionReader(Array((1,), np.int64), 1)
+    # as a float the bound is 2**63, which no int64 is
+    rejected(ValueError, "actions", lambda: whole([[2.0**63]]))
+    rejected(ValueError, "actions", lambda: whole([[0.5]]))
+    assert whole([[3.0]]).tolist() == [[3]]
+    for bad in (np.nan, np.inf, 1.01, -2):
+        for dtype in (np.float64, np.float32):
+            actions = np.array([[0, 1], [bad, 1]], dtype)
+            rejected(ValueError, r"actions: expected values .* in row 1", lambda actions=actions: read(actions))
+            rejected(ValueError, r"actions: expected values .* in row 0", lambda actions=actions: read(actions[1:]))
+    # bounds differ from element to element; other layouts are read the same
+    rejected(ValueError, r"actions: expected values .* in row 0", lambda: read(np.array([[0, -0.5]], np.float32)))
+    for same in (np.asfortranarray(good), good.astype(">f4"), np.repeat(good, 2, 0)[::2]):
+        assert read(same).tobytes() == good.tobytes() and read(same).dtype == np.float32
+
+
+def test_the_observation_is_always_in_its_space():
+    for id in ("CartPole-v1", "Pong-v5"):
+        env = cypool.make(id, num_envs=3)
+        assert isinstance(env, gymnasium.vector.VectorEnv)
+        obs, _ = env.reset()
+        for _ in range(50):
+            assert env.observation_space.contains(obs)
+            obs, *_ = env.step(env.action_space.sample())
+
+
+class Unprintable:
+    """Says nothing of itself."""
+
+    def __repr__(self):
+        raise ArithmeticError("on purpose")
+
+    __str__ = __index__ = __float__ = __array__ = __iter__ = __repr__
+
+
+ODD = [10**5000, -10**5000, np.zeros(3), np.zeros((2, 2), int), np.array(["a"]), np.array([None, "x"]),
+       np.zeros(2, [("a", "i4")]), float("nan"), 1j, "\ud800", b"x", {"a": 1}, object(), Unprintable(), [1, [2]],
+       [[1], 2]]
+
+
+@pytest.mark.parametrize("argument", [
+    "id", "env_type", "num_envs", "batch_size", "num_threads", "seed", "max_episode_steps", "autoreset_mode",
+    "episode_statistics", "normalize_obs", "normalize_reward", "render_mode", "thread_pool", "thread_affinity",
+    "env_options", "reward_hook", "observation_hook", "debug", "sutton_barto_reward", "precision"])
+def test_whatever_make_gets(argument):
+    for value in ODD:
+        # any number that is not negative is a seed
+        if not (argument == "seed" and isinstance(value, int) and value >= 0):
+            with pytest.raises((ValueError, TypeError), match=f"^{argument}: "):
+                cypool.make(**{"id": "CartPole-v1", "num_envs": 2, argument: value})
+
+
+@pytest.mark.parametrize(("id", "option"), [
+    ("Ant-v5", "main_body"), ("Ant-v5", "xml_file"), ("Ant-v5", "healthy_z_range"), ("Ant-v5", "randomize"),
+    ("Ant-v5", "visual_options"), ("Pong-v5", "frame_skip"), ("Pong-v5", "task"), ("Pong-v5", "mode"),
+    ("FrozenLake-v1", "desc"), ("FrozenLake-v1", "reward_schedule"), ("Basic-v1", "map_id"), ("Basic-v1", "wad_path")])
+def test_whatever_an_option_gets(id, option):
+    for value in ODD:
+        with pytest.raises((ValueError, TypeError), match=f"^{option}"):
+            cypool.make_spec(id, **{option: value})
+
+
+@pytest.mark.parametrize("batch_size", [2, 1])
+@pytest.mark.parametrize("id", ["CartPole-v1", "Pendulum-v1"])
+def test_whatever_a_pool_gets(id, batch_size):
+    env = cypool.make(id, num_envs=2, batch_size=batch_size, num_threads=2)
+
+    def receive():
+        while env._pool.num_pending:
+            env.recv()
+
+    env.async_reset()
+    receive()
+    good, state = [[0], [0]] if id == "Pendulum-v1" else [0, 0], env.save()
+    calls = {
+        "step(.)": ("actions", lambda value: env.step(value, [0, 1])),
+        "send(.)": ("actions", lambda value: env.send(value, [0, 1])),
+        "step(actions, .)": ("env_id", lambda value: env.step(good, value)),
+        "reset": ("env_id", env.reset), "save": ("env_id", env.save), "render": ("env_id", env.render),
+        "load(state, .)": ("env_id", lambda value: env.load(state, value)), "load": ("state", env.load),
+        "reset(seed=.)": ("seed", lambda value: env.reset(seed=value)), "recv": ("timeout", env.recv),
+        "reset(options=.)": ("options", lambda value: env.reset(options=value)),
+        "reset_mask": ("reset_mask", lambda value: env.reset(options={"reset_mask": value})),
+        "out": ("out", lambda value: env.step(good, [0, 1], out=value)),
+        "rollout_buffers": ("num_steps|rollout_buffers", env.rollout_buffers)}
+    for value in (*ODD, np.broadcast_to(np.int64(0), 10**12), range(10**12)):
+        for name, (argument, call) in calls.items():
+            if name != "reset(seed=.)" or not isinstance(value, int) or value < 0:
+                with pytest.raises((ValueError, TypeError), match=f"^({argument}): "):
+                    print(name, type(value), value if isinstance(value, np.ndarray) else "", call(value))
+    assert env._pool.num_pending == 0
+    env.send(good, [0, 1])
+    receive()
+
+
+def test_more_steps_than_memory_holds():
+    env = cypool.make("Pong-v5", num_envs=2)
+    with pytest.raises(ValueError, match="^num_steps: expected as many as memory can hold"):
+        env.rollout_buffers(2**31 - 1)
+
+
+def test_whatever_other_functions_get():
+    env = cypool.make("NChain-v0", num_envs=2)
+
+    def record(**changes):
+        cypool.record(**{"env": env, "path": "out.gif", **changes})
+
+    def register(**changes):
+        cypool.register(**{"id": "test/Odd-v0", "entry_point": "a:B", **changes})
+
+    calls = [
+        *((name, lambda value, name=name: record(**{name: value}))
+          for name in ("env", "path", "num_steps", "fps", "env_id", "actions")),
+        *((name, lambda value, name=name: register(**{name: value}))
+          for name in ("id", "entry_point", "reference", "max_episode_steps")),
+        ("id", cypool.make_spec), ("num_threads", cypool.ThreadPool),
+        ("max_episode_steps", lambda value: cypool.make_spec("NChain-v0", max_episode_steps=value)),
+        ("thread_affinity", lambda value: cypool.ThreadPool(1, value)), ("factories", cypool.from_factories),
+        ("factories", lambda value: cypool.from_factories([lambda: value], num_workers=0)),
+        ("num_workers", lambda value: cypool.from_factories([dict], num_workers=value)),
+        ("worker_timeout", lambda value: cypool.from_factories([dict], worker_timeout=value))]
+    for value in ODD:
+        for argument, call in calls:
+            with pytest.raises((ValueError, TypeError), match=f"^{argument}: "):
+                call(value)
+    with pytest.raises(TypeError, match="^env: expected a pool of env_type 'gymnasium', got 3"):
+        cypool.record(3, "out.gif")
+    with pytest.raises(ValueError, match="^path: expected a film's, such as out.mp4 or out.gif, got 'out'"):
+        cypool.record(env, "out")
+    assert "test/Odd-v0" not in cypool.list_all_envs()
+    cypool.register("test/Base-v0", "cypool.env:Env")
+    with pytest.raises(TypeError, match="^cypool.env:Env: expected a class with a static method describe"):
+        cypool.make("test/Base-v0")
+
+
+def test_statistics_of_normalized_pools():
+    env = cypool.make("CartPole-v1", num_envs=2, normalize_obs=True)
+    env.reset()
+    good = env.normalization()
+    for bad in (*ODD, None, {}, {"obs": None, "reward": None}, {**good, "reward": good["obs"]}, {**good, "obs": {}},
+                *({**good, "obs": {**good["obs"], key: value}} for key, value in (
+                    ("mean", np.zeros(3)), ("mean", np.full(4, np.nan)), ("var", -np.ones(4)), ("var", np.ones(3)),
+                    ("var", "x"), ("count", 0), ("count", float("nan")), ("count", "1"), ("count", None)))):
+        with pytest.raises(ValueError, match="^statistics: expected them as"):
+            env.load_normalization(bad)
+    assert str(env.normalization()) == str(good)
+    env.load_normalization(good)

@@ -1,0 +1,16 @@
+"""A few seconds of the fuzz; `tests/sweeps/fuzz_api.py` is all of it."""
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[1] / "sweeps" / "fuzz_api.py"
+
+
+@pytest.mark.parametrize("first", [100_000, 200_000, 300_000])
+def test_some_cases(tmp_path, first):
+    # a process of its own: the tool forks, and must not do so where there are threads
+    done = subprocess.run([sys.executable, TOOL, "--first", str(first), "--cases", "20"], capture_output=True,
+                          text=True, timeout=900, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

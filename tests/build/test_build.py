@@ -1,0 +1,695 @@
+"""The build code in `build_tools/`: how sources of native libraries are found, compiled, cached and linked."""
+
+import ctypes
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from waiting import join
+
+ROOT = Path(__file__).resolve().parents[2]
+USERS_CACHE = os.environ.get("CYPOOL_CACHE", "")
+NAME = "tiny_lib-1.2.3.tar.gz"
+
+pytestmark = pytest.mark.skipif(not (ROOT / "build_tools").is_dir(), reason="the build code is not installed")
+
+
+@pytest.fixture
+def build_tools(monkeypatch, tmp_path):
+    """The modules of `build_tools/`, fresh, with an empty cache and no package index.
+
+    Imported by path: the project root on sys.path would hide the installed cypool.
+    """
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "CYPOOL_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
+    folder = str(ROOT / "build_tools")
+    spec = importlib.util.spec_from_file_location(
+        "build_tools", f"{folder}/__init__.py", submodule_search_locations=[folder])
+    package = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "build_tools", package)
+    spec.loader.exec_module(package)
+    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale", "vizdoom", "commands")
+    yield SimpleNamespace(**{name: importlib.import_module(f"build_tools.{name}") for name in names})
+    for name in [name for name in sys.modules if name.startswith("build_tools.")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An unpacked source distribution."""
+    top = tmp_path / "tiny_lib-1.2.3"
+    (top / "src").mkdir(parents=True)
+    (top / "version.txt").write_text("1.2.3\n")
+    (top / "src" / "tiny.h").write_text("int kept();\nint replaced();\n")
+    (top / "src" / "kept.cpp").write_text('#include "tiny.h"\nint kept() { return 1; }\n')
+    (top / "src" / "replaced.cpp").write_text('#include "tiny.h"\nint replaced() { return 2; }\n')
+    (top / "src" / "broken.cpp").write_text("does not compile\n")
+    return top
+
+
+@pytest.fixture
+def tarball(folder, tmp_path):
+    """The same, packed; it lies in a folder of its own."""
+    path = tmp_path / "given" / NAME
+    path.parent.mkdir()
+    with tarfile.open(path, "w:gz") as tar:
+        tar.add(folder, folder.name)
+    return path
+
+
+@pytest.fixture
+def sdist(build_tools, tarball):
+    sha256 = hashlib.sha256(tarball.read_bytes()).hexdigest()
+    return build_tools.sdist.Sdist("tiny-lib", "1.2.3", sha256, "CYPOOL_TINY_SOURCE", "version.txt")
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A web server: its folder `site`, its address `url`; `seen`: (path, Authorization) of each request; `troubles`:
+    what it does to the next ones, a status to answer or None to hang up."""
+    seen, troubles = [], []
+
+    class Handler(SimpleHTTPRequestHandler):
+        extensions_map = {".html": "text/html", ".json": "application/vnd.pypi.simple.v1+json", "": "x/y"}
+
+        def do_GET(self):
+            seen.append((self.path, self.headers["Authorization"]))
+            if troubles:
+                trouble = troubles.pop(0)
+                if trouble:
+                    self.send_error(trouble)
+                return
+            if os.path.isfile(self.translate_path(self.path + "index.json")):
+                self.path += "index.json"
+            super().do_GET()
+
+        def log_message(self, *args):
+            pass
+
+    site = tmp_path / "site"
+    site.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site))) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.02,))
+        thread.start()
+        yield SimpleNamespace(site=site, url=f"http://127.0.0.1:{http.server_port}", seen=seen,
+                              troubles=troubles)
+        http.shutdown()
+        join(thread)
+
+
+def use_index(monkeypatch, url, *, extra=""):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", url)
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", extra)
+
+
+def publish_html(site, tarball, link=f"../../files/{NAME}#sha256=0"):
+    page = site / "simple" / "tiny-lib" / "index.html"
+    page.parent.mkdir(parents=True)
+    old = "../../files/tiny_lib-1.2.2.tar.gz"
+    page.write_text(f'<a href="{old}">old</a>\n<a class="x"\n href="{link}">{NAME}</a>')
+    (site / "files").mkdir(exist_ok=True)
+    shutil.copy(tarball, site / "files")
+
+
+# ---- a library that comes with a wheel
+
+
+def test_a_wheel_is_found_by_its_library(build_tools, monkeypatch, tmp_path):
+    library = build_tools.library.WheelLibrary("tiny", "tinywheel", "1.2.3", "libtiny.so.1.2.3", "include")
+    match = r'pip install "tinywheel==1.2.3"\n.*CYPOOL_WITHOUT=tiny'
+    with pytest.raises(build_tools.sdist.SourceNotFound, match=match):
+        library.prepare(tmp_path)
+    package = tmp_path / "tinywheel"
+    package.mkdir()
+    # not to be imported
+    (package / "__init__.py").write_text("raise RuntimeError")
+    (package / "libtiny.so.1.2.2").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    match = "tinywheel 1.2.3 are needed to build and were not found"
+    with pytest.raises(build_tools.sdist.SourceNotFound, match=match):
+        library.prepare(tmp_path)
+    (package / "libtiny.so.1.2.3").touch()
+    ready = library.prepare(tmp_path)
+    assert ready.include_dirs == (package / "include",) and ready.units == ()
+    assert ready.link_arguments == (package / "libtiny.so.1.2.3", "-Wl,-rpath,$ORIGIN/../../../tinywheel")
+
+
+# ---- where sources come from
+
+
+def test_variable_names_a_folder(build_tools, sdist, folder, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    assert build_tools.sdist.find(sdist) == folder
+
+
+def test_variable_names_a_tarball(build_tools, sdist, tarball, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(tarball))
+    assert build_tools.sdist.find(sdist) == tarball
+
+
+@pytest.mark.parametrize("what, message", [
+    ("another version", "expected version 1.2.3, got 9.9"),
+    ("no version", "expected version 1.2.3, got no version.txt"),
+    ("another tarball", "expected sha256"),
+    ("nothing", "no such file or folder"),
+])
+def test_variable_names_something_else(build_tools, sdist, folder, tarball, monkeypatch, what, message):
+    path = {"another tarball": tarball, "nothing": ROOT / "nothing"}.get(what, folder)
+    if what == "another version":
+        (folder / "version.txt").write_text("9.9")
+    elif what == "no version":
+        (folder / "version.txt").unlink()
+    elif what == "another tarball":
+        tarball.write_bytes(b"something else")
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(path))
+    with pytest.raises(build_tools.sdist.SourceNotFound, match=message) as error:
+        build_tools.sdist.find(sdist)
+    assert str(error.value).startswith(f"CYPOOL_TINY_SOURCE={path}")
+
+
+@pytest.mark.parametrize("form", ["path", "file url", "page", "page url"])
+def test_find_links(build_tools, sdist, tarball, monkeypatch, form, tmp_path):
+    page = tmp_path / "links.html"
+    page.write_text(f"<a href='given/{NAME}'>it</a>")
+    entry = {"path": str(tarball.parent), "file url": tarball.parent.as_uri(),
+             "page": str(page), "page url": page.as_uri()}[form]
+    monkeypatch.setenv("PIP_FIND_LINKS", f"/does/not/exist {entry}")
+    found = build_tools.sdist.find(sdist)
+    assert found.read_bytes() == tarball.read_bytes()
+    assert found.is_relative_to(build_tools.cache.folder())
+    # from now on the cache has it
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    assert build_tools.sdist.find(sdist) == found
+
+
+@pytest.mark.parametrize("kind", ["relative", "absolute"])
+def test_html_index(build_tools, sdist, tarball, server, monkeypatch, kind):
+    absolute = f"{server.url}/files/{NAME}?a=1&amp;b=2#sha256=0"
+    publish_html(server.site, tarball, **({"link": absolute} if kind == "absolute" else {}))
+    use_index(monkeypatch, server.url + "/simple/")
+    assert build_tools.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_json_index(build_tools, sdist, tarball, server, monkeypatch):
+    page = server.site / "simple" / "tiny-lib" / "index.json"
+    page.parent.mkdir(parents=True)
+    page.write_text(json.dumps({"files": [{"filename": "tiny_lib-1.2.3-py3-none-any.whl", "url": "no.whl"},
+                                          {"filename": NAME, "url": NAME}]}))
+    shutil.copy(tarball, page.parent)
+    use_index(monkeypatch, server.url + "/simple")
+    assert build_tools.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_file_index(build_tools, sdist, tarball, tmp_path, monkeypatch):
+    publish_html(tmp_path, tarball)
+    use_index(monkeypatch, "file:///does/not/exist", extra=(tmp_path / "simple").as_uri())
+    assert build_tools.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_login_is_used_and_not_told(build_tools, sdist, tarball, server, monkeypatch):
+    publish_html(server.site, tarball)
+    use_index(monkeypatch, server.url.replace("//", "//me:s%40cret@") + "/simple")
+    build_tools.sdist.find(sdist)
+    login = "Basic bWU6c0BjcmV0"
+    assert server.seen == [("/simple/tiny-lib/", login), (f"/files/{NAME}", login)]
+    shutil.rmtree(server.site / "simple")
+    shutil.rmtree(build_tools.cache.folder())
+    with pytest.raises(build_tools.sdist.SourceNotFound, match="tiny-lib/: HTTP Error 404") as error:
+        build_tools.sdist.find(sdist)
+    assert "cret" not in str(error.value)
+
+
+def test_a_request_that_breaks_off_is_made_again(build_tools, sdist, tarball, server, monkeypatch):
+    publish_html(server.site, tarball)
+    use_index(monkeypatch, server.url + "/simple")
+    server.troubles[:] = [None, 503]
+    assert build_tools.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+    assert [path for path, _ in server.seen] == 3 * ["/simple/tiny-lib/"] + [f"/files/{NAME}"]
+    shutil.rmtree(build_tools.cache.folder())
+    server.troubles[:] = 3 * [None]
+    with pytest.raises(build_tools.sdist.SourceNotFound, match="/simple/tiny-lib/: Remote end closed connection"):
+        build_tools.sdist.find(sdist)
+
+
+def test_wrong_hash_goes_on_to_the_next_place(build_tools, sdist, tarball, tmp_path, monkeypatch):
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    (wrong / NAME).write_bytes(b"something else")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{wrong} {tarball.parent}")
+    assert build_tools.sdist.find(sdist).read_bytes() == tarball.read_bytes()
+
+
+def test_no_access(build_tools, sdist, tarball, tmp_path, server, monkeypatch):
+    tarball.write_bytes(b"something else")
+    got = hashlib.sha256(b"something else").hexdigest()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tarball.parent))
+    use_index(monkeypatch, "http://127.0.0.1:9/simple", extra=server.url)
+    with pytest.raises(build_tools.sdist.SourceNotFound) as error:
+        build_tools.sdist.find(sdist)
+    text = str(error.value)
+    assert f"{tarball.parent}: expected sha256 {sdist.sha256}, got {got}" in text
+    assert "http://127.0.0.1:9/simple/tiny-lib/: " in text
+    assert f"{server.url}/tiny-lib/: HTTP Error 404" in text
+    assert f"set CYPOOL_TINY_SOURCE to {NAME}" in text
+    assert not (build_tools.cache.folder() / "sdist").exists()
+
+
+def test_pip_configuration(build_tools, tmp_path, monkeypatch):
+    pytest.importorskip("pip")
+    file = tmp_path / "pip.conf"
+    file.write_text("[global]\nindex-url = https://a/simple\nextra-index-url =\n    https://b\n    https://c\n"
+                    "[install]\nfind-links = /one\n    /two\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(file))
+    monkeypatch.setenv("PIP_CERT", "/my.pem")
+    monkeypatch.delenv("PIP_NO_INDEX")
+    pip = build_tools.sdist.PipSettings.read()
+    assert pip.indexes == ("https://a/simple", "https://b", "https://c")
+    assert pip.find_links == ("/one", "/two")
+    assert pip.cert == "/my.pem"
+    monkeypatch.setenv("PIP_INDEX_URL", "https://d")
+    assert build_tools.sdist.PipSettings.read().indexes[0] == "https://d"
+    monkeypatch.setenv("PIP_NO_INDEX", "true")
+    assert build_tools.sdist.PipSettings.read().indexes == ()
+
+
+# ---- the cache
+
+
+def test_cache_without_a_place(build_tools, monkeypatch, tmp_path):
+    file = tmp_path / "a file"
+    file.touch()
+    monkeypatch.setenv("CYPOOL_CACHE", str(file / "below"))
+    build_tools.cache.folder.cache_clear()
+    folder = build_tools.cache.folder()
+    assert folder.is_dir() and not folder.is_relative_to(tmp_path)
+
+
+def test_publish_leaves_nothing_behind(build_tools, tmp_path):
+    target = tmp_path / "a" / "b.o"
+    with pytest.raises(ZeroDivisionError), build_tools.cache.publish(target) as new:
+        new.write_bytes(b"half")
+        raise ZeroDivisionError
+    assert not list(target.parent.iterdir())
+    with build_tools.cache.publish(target) as new:
+        new.write_bytes(b"whole")
+        assert not target.exists()
+    assert [path.name for path in target.parent.iterdir()] == ["b.o"]
+
+
+def test_cache_keeps_remarks(build_tools):
+    def make(new):
+        new.write_text("made")
+        return "careful!"
+
+    path, said = build_tools.cache.get("things", "key", ".o", make)
+    assert (path.read_text(), said) == ("made", "careful!")
+    assert build_tools.cache.get("things", "key", ".o", None) == (path, "careful!")
+    assert build_tools.cache.get("things", "other", ".o", lambda new: "")[1] == ""
+
+
+def test_damaged_files_are_made_again(build_tools):
+    said = iter(["one", "two", "three"])
+
+    def make(new):
+        new.write_text("whole")
+        return next(said)
+
+    path, _ = build_tools.cache.get("things", "key", ".o", make)
+    path.write_text("hal")
+    assert build_tools.cache.get("things", "key", ".o", make) == (path, "two") and path.read_text() == "whole"
+    path.with_suffix(".sha256").write_text("no digest")
+    assert build_tools.cache.get("things", "key", ".o", make) == (path, "three")
+    assert sorted(file.suffix for file in path.parent.iterdir()) == [".o", ".sha256"]
+
+
+def test_cache_that_everybody_may_write(build_tools, monkeypatch, tmp_path, capfd):
+    (tmp_path / "home" / "cypool").mkdir(parents=True)
+    (tmp_path / "home" / "cypool").chmod(0o777)
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "home" / "cypool"))
+    with pytest.raises(build_tools.cache.UnsafeCache, match="expected a folder that belongs to you or root"):
+        build_tools.cache.folder()
+    # not what anybody asked for: done without
+    monkeypatch.delenv("CYPOOL_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    assert not build_tools.cache.folder().is_relative_to(tmp_path)
+    assert capfd.readouterr().out.startswith("without a cache: CYPOOL_CACHE: expected a folder")
+
+
+def test_cache_is_safe_whatever_the_umask(build_tools, monkeypatch, tmp_path):
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "new" / "cache"))
+    before = os.umask(0)
+    try:
+        path, _ = build_tools.cache.get("things", "key", ".o", lambda new: new.write_text("x") and "")
+    finally:
+        os.umask(before)
+    for folder in path.parents[:4]:
+        assert folder.stat().st_mode & 0o7777 == 0o775
+    assert path.parents[3] == tmp_path / "new"
+
+
+def test_digest_knows_where_parts_end(build_tools, tmp_path):
+    (tmp_path / "x").write_text("ab")
+    digest = build_tools.cache.digest
+    assert digest("ab", "c") != digest("a", "bc") != digest("abc")
+    assert digest("ab") == digest(b"ab") == digest(tmp_path / "x")
+
+
+# ---- compiling
+
+
+def declare(build_tools, sdist, **changes):
+    return build_tools.library.SourceLibrary(**{
+        "family": "tiny", "sdist": sdist, "root": "src", "sources": ("*.cpp",), "exclude": ("broken.cpp",),
+        "include_dirs": ("src",), "flags": ("-O1", "-fPIC"), **changes})
+
+
+@pytest.mark.parametrize("given", ["folder", "tarball"])
+def test_library(build_tools, sdist, folder, tarball, tmp_path, monkeypatch, given):
+    ours = tmp_path / "ours.cpp"
+    ours.write_text('#include "tiny.h"\n#include <made.h>\nint replaced() { return MADE; }\n')
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str({"folder": folder, "tarball": tarball}[given]))
+    library = declare(build_tools, sdist, replace={"replaced.cpp": str(ours)},
+                      generate=lambda unpacked, into: (into / "made.h").write_text("#define MADE 3\n"))
+
+    def compile_unit(unit):
+        return build_tools.toolchain.compile_unit(unit)[0]
+
+    ready = library.prepare(tmp_path / "work")
+    assert sorted(unit.source.name for unit in ready.units) == ["kept.cpp", "ours.cpp"]
+    objects = [compile_unit(unit) for unit in ready.units]
+
+    # the same again, elsewhere: nothing is compiled
+    made = [path.stat().st_ino for path in objects]
+    assert [compile_unit(unit) for unit in library.prepare(tmp_path / "elsewhere").units] == objects
+    assert [path.stat().st_ino for path in objects] == made
+
+    # linked into something like a module
+    main = tmp_path / "main.cpp"
+    main.write_text('#include "tiny.h"\nextern "C" int PyInit_main() { return kept() + replaced(); }\n')
+    main_object = compile_unit(build_tools.toolchain.Unit(main, ("-fPIC",), ready.include_dirs))
+    build_tools.toolchain.archive(objects, tmp_path / "libtiny.a")
+    module = tmp_path / "main.so"
+    build_tools.toolchain.link([main_object, tmp_path / "libtiny.a"], module)
+    shown = subprocess.check_output(["nm", "-D", "--defined-only", module], text=True, timeout=300)
+    assert [line.split()[-1] for line in shown.splitlines()] == ["PyInit_main"]
+    assert ctypes.CDLL(str(module)).PyInit_main() == 4
+
+
+@pytest.fixture
+def rewrite(build_tools, folder, tmp_path):
+    """Of `kept.cpp` a function that another one calls; of `replaced.cpp` all."""
+    (folder / "src" / "tiny.h").write_text("int kept();\nint inner();\nint replaced();\n")
+    (folder / "src" / "kept.cpp").write_text(
+        '#include "tiny.h"\nint inner() { return 1; }\nint kept() { return 10 * inner(); }\n')
+    (tmp_path / "inner.cpp").write_text('#include "tiny.h"\nint inner() { return MINE; }\n')
+    (tmp_path / "whole.cpp").write_text('#include "tiny.h"\nint replaced() { return MINE; }\n')
+    flags = "-fPIC", "-DMINE=7"
+    parts = (build_tools.library.Part(str(tmp_path / "inner.cpp"), "kept.cpp", flags, ("_Z5innerv",)),
+             build_tools.library.Part(str(tmp_path / "whole.cpp"), "replaced.cpp", flags))
+    written_for = build_tools.cache.digest("tiny.h", folder / "src" / "tiny.h")
+    (folder / "src" / "deep").mkdir()
+    shutil.copy(folder / "src" / "tiny.h", folder / "src" / "deep")
+    return build_tools.library.Rewrite(parts, written_for, ("deep",), "CYPOOL_TINY_REFERENCE", "-DREWRITTEN")
+
+
+def result_of(build_tools, library, work):
+    """Builds a module that has the library; returns what it computes, and the flags for it."""
+    ready = library.prepare(work)
+    main = work / "main.cpp"
+    main.write_text('#include "tiny.h"\nextern "C" int PyInit_main() { return 100 * kept() + replaced(); }\n')
+    main_object, *objects = (build_tools.toolchain.compile_unit(unit)[0] for unit in (
+        build_tools.toolchain.Unit(main, ("-fPIC",), ready.include_dirs), *ready.objects))
+    units = [build_tools.toolchain.compile_unit(unit)[0] for unit in ready.units]
+    build_tools.toolchain.archive(units, work / "libtiny.a")
+    module = work / "main.so"
+    build_tools.toolchain.link([main_object, *objects, work / "libtiny.a"], module)
+    return ctypes.CDLL(str(module)).PyInit_main(), ready.flags
+
+
+@pytest.mark.parametrize("given", ["", "-fno-semantic-interposition"])
+def test_functions_of_a_library_are_replaced(build_tools, sdist, folder, rewrite, tmp_path, monkeypatch, capfd, given):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    monkeypatch.setenv("CXXFLAGS", given)
+    library = declare(build_tools, sdist, flags=("-O2", "-fPIC"), rewrite=rewrite)
+    assert result_of(build_tools, library, tmp_path / "ours") == (7007, ("-DREWRITTEN",))
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("why, message", [
+    ("wanted", "CYPOOL_TINY_REFERENCE=1"),
+    ("no tool", "there is no objcopy"),
+    ("other sources", "expected digest"),
+])
+def test_library_is_left_as_it_is(build_tools, sdist, folder, rewrite, tmp_path, monkeypatch, capfd, why, message):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    if why == "wanted":
+        monkeypatch.setenv("CYPOOL_TINY_REFERENCE", "1")
+    elif why == "no tool":
+        monkeypatch.setattr(build_tools.toolchain, "binutil", lambda name: None)
+    else:
+        (folder / "src" / "deep" / "tiny.h").write_text("changed")
+    library = declare(build_tools, sdist, flags=("-O2", "-fPIC"), rewrite=rewrite)
+    assert result_of(build_tools, library, tmp_path / "theirs") == (1002, ())
+    assert capfd.readouterr().out.startswith(f"tiny-lib is compiled unmodified: {message}")
+
+
+def test_rewrite_is_asked_for_wrongly(build_tools, sdist, folder, rewrite, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    monkeypatch.setenv("CYPOOL_TINY_REFERENCE", "yes")
+    with pytest.raises(ValueError, match="CYPOOL_TINY_REFERENCE: expected 0 or 1, got 'yes'"):
+        declare(build_tools, sdist, rewrite=rewrite).prepare(tmp_path / "work")
+
+
+def test_weakening_what_is_not_there(build_tools, folder):
+    unit = build_tools.toolchain.Unit(folder / "src" / "kept.cpp", ("-fPIC",), (folder / "src",), None, ("_Z4gonev",))
+    with pytest.raises(build_tools.toolchain.CompileError, match="expected functions called _Z4gonev, found none"):
+        build_tools.toolchain.compile_unit(unit)
+
+
+def test_library_without_sources(build_tools, sdist, tmp_path):
+    with pytest.raises(build_tools.sdist.SourceNotFound, match=r"(?s)CYPOOL_TINY_SOURCE.*CYPOOL_WITHOUT=tiny"):
+        declare(build_tools, sdist).prepare(tmp_path / "work")
+
+
+def test_library_declared_wrongly(build_tools, sdist, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    with pytest.raises(ValueError, match=r"tiny-lib: expected sources that match 'gone.cpp'"):
+        declare(build_tools, sdist, exclude=("gone.cpp",)).prepare(tmp_path / "work")
+
+
+def test_object_follows_what_it_is_made_from(build_tools, sdist, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    source = folder / "src" / "kept.cpp"
+    unit = build_tools.toolchain.Unit(source, ("-O1",), (folder / "src",))
+    first, _ = build_tools.toolchain.compile_unit(unit)
+    (folder / "src" / "tiny.h").write_text("int kept();\ninline int more() { return 1; }\n")
+    second, _ = build_tools.toolchain.compile_unit(unit)
+    monkeypatch.setenv("CYPOOL_CFLAGS", "-fno-inline")
+    third, _ = build_tools.toolchain.compile_unit(unit)
+    assert len({first, second, third}) == 3
+
+
+def test_object_follows_the_cpu_where_flags_name_it(build_tools, folder, tmp_path, monkeypatch):
+    """A compiler that resolves "native" to another CPU stands for another machine, with the same home folder."""
+    cpu = tmp_path / "cpu"
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/bash\n"
+                        f'[[ "$*" != *-dM* ]] || cat {cpu}\n'
+                        f'exec {" ".join(build_tools.toolchain.compiler())} "${{@//=native/=$(cat {cpu})}}"\n')
+    compiler.chmod(0o755)
+    native = {"x86_64": ("-march=native", "x86-64-v2", "x86-64-v3"),
+              "aarch64": ("-mcpu=native", "cortex-a53", "cortex-a72")}[os.uname().machine]
+    monkeypatch.setenv("CXX", str(compiler))
+    for name in ("compiler", "compiler_identity"):
+        getattr(build_tools.toolchain, name).cache_clear()
+    found = {}
+    for cpu_name in native[1:]:
+        cpu.write_text(cpu_name)
+        build_tools.cache.native_cpu.cache_clear()
+        for flags in ((), native[:1]):
+            unit = build_tools.toolchain.Unit(folder / "src" / "kept.cpp", flags, (), identity="the same")
+            found[flags, cpu_name] = build_tools.toolchain.compile_unit(unit)[0]
+    assert found[(), native[1]] == found[(), native[2]]
+    assert len(set(found.values())) == 3
+
+
+def test_edited_sources_have_a_key_of_their_own(build_tools, sdist, tarball, tmp_path, monkeypatch):
+    """What a build unpacks stays in build/, where people look at it, and try things."""
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(tarball))
+
+    def compiled(work):
+        ready = declare(build_tools, sdist).prepare(work)
+        return {unit.source.name: build_tools.toolchain.compile_unit(unit)[0] for unit in ready.units}
+
+    pristine = compiled(tmp_path / "one")
+    (path,) = (tmp_path / "one").rglob("kept.cpp")
+    path.write_text(path.read_text().replace("return 1", "return 5"))
+    edited = compiled(tmp_path / "one")
+    assert edited["kept.cpp"].read_bytes() != pristine["kept.cpp"].read_bytes()
+    assert compiled(tmp_path / "two") == pristine
+    # a header counts for all that may include it
+    (path,) = (tmp_path / "two").rglob("tiny.h")
+    path.write_text("#define MORE 1\n" + path.read_text())
+    assert not set(compiled(tmp_path / "two").values()) & set(pristine.values())
+
+
+@pytest.fixture
+def checkout(build_tools, tmp_path):
+    """A project with one small module, that is built as ours is."""
+    pytest.importorskip("Cython")
+    top = tmp_path / "checkout"
+    shutil.copytree(ROOT / "build_tools", top / "build_tools", ignore=shutil.ignore_patterns("__pycache__"))
+    (top / "include").mkdir()
+    package = top / "cypool"
+    package.mkdir()
+    shutil.copy(ROOT / "cypool" / "cache.py", package)
+    (package / "__init__.py").touch()
+    (package / "small.pyx").write_text("def f():\n    return 1\n")
+    (top / "setup.py").write_text("""
+import sys
+from setuptools import setup
+sys.path.insert(0, ".")
+from build_tools.commands import BuildExt, BuildPy, extensions
+setup(name="small", packages=["cypool"], ext_modules=extensions("cypool", {}),
+      cmdclass={"build_ext": BuildExt, "build_py": BuildPy})
+""")
+
+    def start(*arguments):
+        return subprocess.Popen([sys.executable, "setup.py", "-q", *arguments], cwd=top, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    return top, start
+
+
+def test_a_build_waits_for_another(checkout):
+    top, start = checkout
+    (top / "build").mkdir()
+    with (top / "build" / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        process = start("build")
+        # ends with the process, if it does not wait
+        first = process.stdout.readline()
+        made = list(top.rglob("*.so"))
+    rest, _ = process.communicate(timeout=300)
+    assert first.startswith("another build is at work in this folder: waiting"), first + rest
+    assert not made and process.returncode == 0, rest
+    assert len(list(top.rglob("*.so"))) == 1
+
+
+def test_two_builds_in_one_checkout(checkout):
+    top, start = checkout
+    processes = [start("bdist_wheel", "--dist-dir", f"dist{k}", "--bdist-dir", f"bdist{k}") for k in range(2)]
+    for process in processes:
+        said, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, said
+    for k in range(2):
+        (wheel,) = (top / f"dist{k}").iterdir()
+        assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+
+
+def test_compile_error_shows_command_and_reason(build_tools, folder):
+    unit = build_tools.toolchain.Unit(folder / "src" / "broken.cpp", (), (), "some identity")
+    shown = r"(?s)status 1 from\n.*broken.cpp -o .*error: .*does"
+    with pytest.raises(build_tools.toolchain.CompileError, match=shown):
+        build_tools.toolchain.compile_unit(unit)
+
+
+# ---- our own
+
+
+def test_ale_is_pinned(build_tools):
+    assert build_tools.ale.ALE.sdist.filename == "ale_py-0.12.1.tar.gz"
+    for path in (*build_tools.ale.ALE.replace.values(), *build_tools.ale.ALE.own_include_dirs):
+        assert (ROOT / path).exists()
+
+
+def test_nothing_is_rounded_once_where_others_round_twice(build_tools):
+    """On aarch64 gcc fuses multiplications and additions, unless it is told not to."""
+    ale, vizdoom = build_tools.ale.ALE, build_tools.vizdoom.VIZDOOM
+    for flags in build_tools.commands.FLAGS, ale.flags, vizdoom.flags, *(part.flags for part in ale.rewrite.parts):
+        assert "-ffp-contract=off" in flags
+
+
+def test_zlib_stand_in_reads_plain_files(build_tools, tmp_path):
+    (tmp_path / "plain").write_bytes(bytes(range(100)))
+    (tmp_path / "packed").write_bytes(b"\x1f\x8b\x08")
+    (tmp_path / "main.cpp").write_text("""
+        #include <zlib.h>
+        extern "C" int PyInit_size(const char* path) {
+            unsigned char data[200];
+            gzFile file = gzopen(path, "rb");
+            if (!file) return -1;
+            int size = gzread(file, data, sizeof data);
+            return gzclose(file) == Z_OK && (size == 0 || data[size - 1] == size - 1) ? size : -2;
+        }""")
+    unit = build_tools.toolchain.Unit(tmp_path / "main.cpp", ("-fPIC",), (ROOT / "build_tools" / "zlib",))
+    build_tools.toolchain.link([build_tools.toolchain.compile_unit(unit)[0]], tmp_path / "size.so")
+    size = ctypes.CDLL(str(tmp_path / "size.so")).PyInit_size
+    assert [size(str(tmp_path / name).encode()) for name in ("plain", "packed", "missing")] == [100, -1, -1]
+
+
+def test_modules_show_nothing_but_themselves():
+    """ale_py, in the same process, exports ALE's symbols: ours must neither take nor replace them."""
+    package = importlib.util.find_spec("cypool")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("cypool is not installed")
+    modules = [path for folder in package.submodule_search_locations for path in Path(folder).rglob("*.so")]
+    assert modules
+    for path in modules:
+        shown = subprocess.check_output(["nm", "-D", "--defined-only", path], text=True, timeout=300)
+        assert [line.split()[-1] for line in shown.splitlines()] == [f"PyInit_{path.name.split('.')[0]}"]
+
+
+def test_cython_has_nothing_to_say(build_tools, tmp_path, monkeypatch):
+    """No warning, and no performance hint: those tell of calls that take the GIL back each time."""
+    pytest.importorskip("Cython")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("CYPOOL_CACHE", USERS_CACHE)  # keeps what was said at the last build
+    sources = sorted(Path("cypool").rglob("*.pyx"))
+
+    def generate(source):
+        module = ".".join(source.with_suffix("").parts)
+        return build_tools.cythonize.generate(module, source, tmp_path / source.with_suffix(".cpp"))[1]
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        said = dict(zip(map(str, sources), pool.map(generate, sources), strict=True))
+    assert not any(said.values()), said
+
+
+def test_cython_sees_changed_pxd(build_tools, tmp_path, monkeypatch):
+    """A module is made anew when a .pxd that it cimports, however it says so, has changed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "__init__.pxd").touch()
+    (tmp_path / "house" / "low.pxd").write_text("ctypedef int number\n")
+    source = Path("house", "top.pyx")
+    source.write_text("from house cimport low as l\ncdef l.number x = 1\n")
+
+    def generate():
+        build_tools.cythonize.generate("house.top", source, tmp_path / "top.cpp")
+        return (tmp_path / "top.cpp").read_text()
+
+    assert "typedef int" in generate()
+    (tmp_path / "house" / "low.pxd").write_text("ctypedef double number\n")
+    assert "typedef double" in generate()

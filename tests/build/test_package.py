@@ -1,0 +1,107 @@
+"""The package as it is installed: light to import, complete for plug-ins."""
+import re
+from pathlib import Path
+
+import pytest
+
+import cypool
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_import_is_quiet_and_loads_nothing_heavy(run_python):
+    done = run_python("import cypool, sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))")
+    assert done.stderr == ""
+    assert not {"numpy", "gymnasium", "ale_py", "cv2", "torch"} & set(done.stdout.split())
+
+
+def test_a_python_that_keeps_the_gil_off_is_refused(run_python):
+    # as a free-threaded Python says with PYTHON_GIL=0
+    done = run_python("import sys; sys._is_gil_enabled = lambda: False; import cypool")
+    assert "ImportError: cypool: expected Python's global interpreter lock, but PYTHON_GIL=0" in done.stderr
+    # and otherwise, until it imports a module that needs the lock
+    done = run_python("""
+import importlib, sys
+sys._is_gil_enabled = lambda: "cypool.env" in sys.modules
+import cypool
+print(cypool.make("CartPole-v1").reset()[0].shape)""")
+    assert (done.stdout, done.stderr) == ("(1, 4)\n", "")
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ("np.dot = lambda a, b: 7.0", "expected 7.0 from its product of vectors, got 843.98"),
+    ("np.sin = np.vectorize(np.sin)", "with the fields of numpy/ufuncobject.h"),
+    ("np.cos = np.logical_not", "expected a loop for type 'd->d'"),
+])
+def test_another_numpy_inside_is_an_import_error(run_python, change, said):
+    """What cypool takes from within NumPy it looks at before it uses it."""
+    done = run_python(f"import numpy as np; {change}; import cypool.envs.common.numpy_math")
+    assert "ImportError: " in done.stderr and said in done.stderr, done.stderr
+
+
+def test_listing_loads_no_family(run_python):
+    done = run_python("import cypool, sys; cypool.list_all_envs(); print(*sys.modules)")
+    heavy = {"numpy", "ale_py", "cypool.envs.atari.atari", "cypool.envs.classic_control.cartpole", "cypool.testing"}
+    assert not heavy & set(done.stdout.split())
+
+
+def test_atari_does_not_import_ale_py(run_python):
+    done = run_python("import cypool, sys; cypool.make('Pong-v5').reset(); print(*sys.modules)")
+    assert done.stderr == "" and "ale_py" not in done.stdout.split()
+
+
+def test_headers_and_pxd_files_are_there():
+    # what plug-ins compile against, and nothing private
+    include = Path(cypool.get_include())
+    headers = sorted(str(path.relative_to(include)) for path in include.rglob("*") if path.is_file())
+    assert headers == [f"cypool/{name}.h" for name in ("access", "rng", "slot", "transition")]
+    package = Path(cypool.__file__).parent
+    for name in ("__init__.pxd", "env.pxd", "engine/__init__.pxd", "engine/scheduler.pxd", "envs/__init__.pxd"):
+        assert (package / name).is_file()
+
+
+def test_public_names_have_docstrings():
+    for name in cypool.__all__:
+        assert getattr(cypool, name).__doc__
+
+
+def test_the_working_directory_stays_clean(run_python, tmp_path):
+    done = run_python("import cypool; e = cypool.make('Breakout-v5', num_envs=2); e.reset(); e.step([0, 0])",
+                      cwd=tmp_path)
+    assert done.returncode == 0 and not list(tmp_path.iterdir())
+
+
+def test_the_uncompiled_source_says_so(run_python, tmp_path):
+    (tmp_path / "cypool").mkdir()
+    source = Path(cypool.__file__).read_text()
+    (tmp_path / "cypool" / "__init__.py").write_text(source)
+    done = run_python("import cypool", cwd=tmp_path)
+    assert "not compiled: leave this folder" in done.stderr
+
+
+def test_lower_bounds_are_those_that_ci_installs():
+    """Every requirement has a lower bound, and .ci/lowest.txt has the same."""
+    tomllib = pytest.importorskip("tomllib")
+    from packaging.requirements import Requirement
+    from packaging.version import Version
+
+    lowest = ROOT / ".ci" / "lowest.txt"
+    if not lowest.is_file():
+        pytest.skip("the tests of an sdist are without .ci")
+    pins = dict(line.lower().split("==") for line in lowest.read_text().splitlines() if not line.startswith("#"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = {"build-system": project["build-system"]["requires"], "dependencies": project["project"]["dependencies"],
+              **project["project"]["optional-dependencies"]}
+    found = {}
+    for group, lines in groups.items():
+        for wanted in map(Requirement, lines):
+            # any pip says where packages come from; and an extra may name others, or only extras of a dependency
+            if wanted.name not in ("pip", "cypool") and not (wanted.extras and not wanted.specifier):
+                bounds = [each.version for each in wanted.specifier if each.operator in (">=", "==")]
+                assert len(bounds) == 1, f"{group}: expected one lower bound, got {wanted}"
+                found.setdefault(wanted.name.lower(), set()).update(bounds)
+    assert found == {name: {version} for name, version in pins.items()}
+    # what an adapter says when the library is older
+    for path in (ROOT / "cypool" / "adapters").glob("*.py"):
+        for name, least in re.findall(r'^.*require\("[\w.]+", "([\w-]+)", "([\d.]+)"', path.read_text(), re.MULTILINE):
+            assert Version(least) == Version(pins[name]), path

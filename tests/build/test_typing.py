@@ -1,0 +1,44 @@
+"""The annotations hold: mypy passes for the package, and tells users what they get."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+USER = Path(__file__).with_name("typed_user.py")
+# what a name's package is, is not compared
+PREFIX = re.compile(r"\b(builtins|numpy|typing)\.")
+
+
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """Runs mypy, strictly; what it has seen of the package once it keeps for the next run."""
+    cache = tmp_path_factory.mktemp("mypy")
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, "--no-error-summary", *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+
+    return run
+
+
+def test_the_package_passes(mypy):
+    done = mypy()
+    assert (done.stdout, done.returncode) == ("", 0), done.stdout + done.stderr
+
+
+def test_a_user_is_told_what_they_get(mypy):
+    said = {}
+    for line, kind, text in re.findall(r"typed_user\.py:(\d+): (note|error): (.*)", mypy(USER).stdout):
+        revealed = re.fullmatch(r'Revealed type is "(.*)"', text)
+        if revealed:
+            said[int(line)] = PREFIX.sub("", revealed[1]).replace("?", "")
+        elif kind == "error":
+            said[int(line)] = "error: " + re.search(r"\[([\w-]+)\]$", text)[1]
+    wanted = {}
+    for number, line in enumerate(USER.read_text().splitlines(), 1):
+        if "reveal_type(" in line or "# error: " in line:
+            wanted[number] = line.partition("  # ")[2]
+    assert said == wanted

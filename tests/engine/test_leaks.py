@@ -1,0 +1,116 @@
+"""Thousands of pools, closed or just dropped, leave no thread, no file and no memory behind."""
+import ctypes
+import functools
+import gc
+import os
+import sys
+
+import numpy as np
+import pytest
+from waiting import wait_until
+from weights import slow
+
+import cypool
+import cypool.compat.envpool as envpool
+
+libc = ctypes.CDLL(None)
+# glibc before 2.33 has only the one whose numbers end at 2 GB, which is enough here
+wide = hasattr(libc, "mallinfo2")
+mallinfo = libc.mallinfo2 if wide else libc.mallinfo
+
+
+class Heap(ctypes.Structure):
+    """What it returns."""
+
+    _fields_ = [(name, ctypes.c_size_t if wide else ctypes.c_int) for name in (
+        "arena", "ordblks", "smblks", "hblks", "mapped", "usmblks", "fsmblks", "used", "free", "keepcost")]
+
+
+mallinfo.restype = Heap
+
+
+def held():
+    """What the process holds: threads, open files, bytes from malloc, Python's small objects.
+
+    Resident memory would tell less: threads and the gaps between blocks change it by megabytes.
+    """
+    gc.collect()
+    heap = mallinfo()
+    return (len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), heap.used + heap.mapped,
+            sys.getallocatedblocks())
+
+
+def use(make, num_envs, batch_size, num_threads, ending, **options):
+    env = make(num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, **options)
+    env.async_reset()
+    env.recv()
+    ids = np.arange(batch_size)
+    while env._pool.num_pending:
+        env.recv()
+    for _ in range(3):
+        env.step(np.zeros(batch_size, np.int64), ids)
+    if ending == "close":
+        env.close()
+    elif ending == "drop with work pending":
+        env.send(np.zeros(batch_size, np.int64), ids)
+    elif ending == "drop in a cycle":
+        env.itself = env
+
+
+def leaves_nothing(times, *args, **options):
+    """Uses pools; what one leaves is, on average, less than the least that it could forget."""
+    for _ in range(times):
+        use(*args, **options)
+    history = [held()]
+    growth = [(np.inf, np.inf)]
+    # what leaks grows each time; what malloc and Python keep for later grows now and then
+    while len(history) < 20 and not (np.min(growth, 0) < (times * 100, times + 50)).all():
+        for _ in range(times):
+            use(*args, **options)
+        history.append(held())
+        growth.append(np.subtract(history[-1], history[-2])[2:])
+    # a thread that is joined may still be listed for a moment
+    wait_until(lambda: len(os.listdir("/proc/self/task")) <= history[0][0])
+    assert history[-1][1] == history[0][1]
+    least_bytes, least_objects = np.min(growth, 0)
+    assert least_bytes < times * 100
+    # a few dozen small objects more may be Python's own, in its caches
+    assert least_objects < times + 50
+
+
+CARTPOLE = {
+    "gymnasium": functools.partial(cypool.make_gymnasium, "CartPole-v1"),
+    "gym": functools.partial(cypool.make_gym, "CartPole-v1"),
+    "dm": functools.partial(cypool.make_dm, "CartPole-v1"),
+    "envpool": functools.partial(envpool.make_gymnasium, "CartPole-v1"),
+}
+ENDINGS = ["close", "drop", "drop with work pending", "drop in a cycle"]
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS[::2], *slow(*ENDINGS[1::2])])
+@pytest.mark.parametrize(("batch_size", "num_threads"), [(64, 3), (16, 2), *slow((64, 1), (16, 0))])
+def test_cartpole(batch_size, num_threads, ending):
+    leaves_nothing(150, CARTPOLE["gymnasium"], 64, batch_size, num_threads, ending)
+
+
+@pytest.mark.parametrize("api", ["gym", "dm", "envpool"])
+def test_apis(api):
+    leaves_nothing(150, CARTPOLE[api], 64, 16, 2, "close")
+
+
+@pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep"])
+def test_statistics_and_final_observations(autoreset_mode):
+    leaves_nothing(150, CARTPOLE["gymnasium"], 64, 64, 2, "close", episode_statistics=True,
+                   autoreset_mode=autoreset_mode, max_episode_steps=2)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_shared_threads(ending):
+    with cypool.ThreadPool(2) as thread_pool:
+        leaves_nothing(150, CARTPOLE["gymnasium"], 64, 16, None, ending, thread_pool=thread_pool)
+        assert thread_pool.num_pools == 0
+
+
+@pytest.mark.parametrize("ending", ["drop with work pending", *slow("close", "drop", "drop in a cycle")])
+def test_pong(ending):
+    leaves_nothing(8, functools.partial(cypool.make_gymnasium, "Pong-v5"), 3, 2, 2, ending)

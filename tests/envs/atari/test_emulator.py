@@ -1,0 +1,40 @@
+"""The parts of the Atari emulator that are ours, beside ALE's own. All games: tests/sweeps/sweep_emulator.py."""
+import json
+import subprocess
+
+import pytest
+import sweep_emulator as sweep
+from weights import slow
+
+from cypool.envs.atari import atari
+
+
+def test_the_module_tells_which_emulator_is_in():
+    symbols = subprocess.check_output(["nm", atari.__file__], text=True, timeout=300)
+    # ALE's processor has interrupts, ours has none
+    assert atari.EMULATOR == ("reference" if "M6502Low16interruptHandlerEv" in symbols else "fast")
+
+
+# each kind of cartridge, and: a loop of each kind that waits for the timer, frames that are cut off, a picture that is
+# drawn in part, long computations without one, paddles
+@pytest.mark.parametrize("task", [
+    "pong", "montezuma_revenge", "robotank", "pitfall2", "elevator_action", "tic_tac_toe_3d", "amidar",
+    *slow("breakout", "pitfall", "klax", "road_runner", "qbert", "up_n_down", "kung_fu_master", "video_chess",
+          "ms_pacman"),
+])
+@pytest.mark.parametrize("run", [
+    {"num_steps": 150, "frame_skip": 4, "repeat_action_probability": 0.25, "full_action_space": True},
+    {"num_steps": 160, "frame_skip": 1, "repeat_action_probability": 0.0, "full_action_space": False},
+], ids=["sticky", "each_frame"])
+def test_games_are_those_of_ale_py(task, run):
+    facts = atari.game_facts(task)
+    sweep.compare(task=task, seed=11, mode=facts.modes[-1], difficulty=facts.difficulties[-1], **run)
+
+
+@pytest.mark.parametrize("task", ["pong", "jamesbond", "freeway"])
+def test_random_programs_do_what_they_do_in_ale(task):
+    """All opcodes, from memory and at the edges of banks, with operands in chips and cartridges."""
+    recorded = json.loads(sweep.PROGRAMS.read_text())[task]
+    wanted = [recorded[k:k + 8] for k in range(0, len(recorded), 8)]
+    got = sweep.run_programs(task, len(wanted))
+    assert [k for k in range(len(wanted)) if got[k] != wanted[k]] == []

@@ -1,0 +1,25 @@
+"""MuJoCo's robots beside Gymnasium's for 20,000 steps each."""
+import pytest
+
+import cypool
+from cypool.testing import check_parity
+
+pytestmark = pytest.mark.slow
+
+NAMES = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum", "InvertedPendulum",
+         "Pusher", "Reacher", "Swimmer", "Walker2d"]
+# Gymnasium's own Pusher-v4 does not run with the MuJoCo of today
+ROBOTS = [f"{name}-v{version}" for name in NAMES for version in (4, 5) if (name, version) != ("Pusher", 4)]
+
+
+@pytest.mark.parametrize("action_dtype, seed", [("float32", 0), ("float64", 1)])
+@pytest.mark.parametrize("id", ROBOTS)
+def test_equals_gymnasium(id, action_dtype, seed, tmp_path, monkeypatch):
+    # the reference writes a log to the current folder
+    monkeypatch.chdir(tmp_path)
+    print(check_parity(id, num_envs=1, num_steps=10_000, seeds=[seed], action_dtype=action_dtype))
+
+
+def test_all_are_here():
+    known = {id for id in cypool.list_all_envs() if id.split("-")[0] in NAMES}
+    assert known == {*ROBOTS, "Pusher-v4"}

@@ -1,0 +1,171 @@
+"""Doom at a scale that takes minutes: 64 games at once, matches of 8 players, many matches side by side."""
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from waiting import LIMIT, join
+
+import cypool
+from cypool.envs.vizdoom import assets
+
+pytestmark = pytest.mark.slow
+
+
+def assert_nothing_left(folder):
+    # other tests' servers of processes stay
+    assert not [each for each in psutil.Process().children() if "python" not in each.name()]
+    names = Path(assets.engine_dir()[0], "names").read_text().split()
+    assert names and not any(Path("/dev/shm", name).exists() for name in names)
+    assert not list(folder.iterdir())
+
+
+def test_64_games(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with cypool.make("Basic-v1", num_envs=64, num_threads=16, seed=0, engine_pid=True) as env:
+        _, info = env.reset()
+        assert len(set(info["engine_pid"])) == 64
+        for turn in range(10):
+            for _ in range(10):
+                *_, truncated, info = env.step(np.zeros((64, 3)))
+                assert not info["engine_restarted"].any()
+            victims = np.random.default_rng(turn).choice(64, 5, replace=False)
+            for victim in victims:
+                if info["engine_pid"][victim]:
+                    os.kill(info["engine_pid"][victim], signal.SIGKILL)
+            *_, truncated, info = env.step(np.zeros((64, 3)))
+            # some of them had come to their end: these were found dead by the reset
+            assert set(np.flatnonzero(info["engine_restarted"])) == set(victims)
+    assert_nothing_left(tmp_path)
+
+
+def test_8_players(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
+    rng = np.random.default_rng(0)
+    with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="cig.cfg", config=config, num_envs=2,
+                     num_players=8, num_bots=2, max_episode_steps=20, frame_skip=4, seed=0, num_threads=2,
+                     engine_pid=True) as env:
+        _, info = env.reset()
+        for t in range(100):
+            actions = {"binary": rng.integers(0, 2, (2, 8, 8)), "continuous": rng.normal(0, 3, (2, 8, 2))}
+            obs, _, terminated, truncated, info = env.step(actions)
+            assert obs["gamevariables"][..., 0].tolist() == [list(range(8))] * 2
+            assert info["players"]["env_id"].tolist() == [0] * 8 + [1] * 8
+            assert truncated.tolist() == [t % 21 == 19] * 2 and not terminated.any()
+        for player in (0, 7):
+            os.kill(info["engine_pid"][1, player], signal.SIGKILL)
+            *_, truncated, info = env.step(actions)
+            assert truncated[1] and info["engine_restarted"].tolist() == [False, True]
+            *_, truncated, info = env.step(actions)
+            assert not truncated[1] and not info["engine_restarted"].any()
+    assert_nothing_left(tmp_path)
+
+
+def test_engines_of_matches_killed_at_any_moment(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    done = threading.Event()
+    kills = []
+
+    def kill():
+        while not done.wait(rng.random() * 2):
+            found = psutil.Process().children()
+            # one may end at this moment
+            with suppress(psutil.NoSuchProcess, ValueError):
+                victim = found[rng.integers(len(found))]
+                if victim.name() == "vizdoom":
+                    victim.kill()
+                    kills.append(victim.pid)
+
+    # who waited for the time limit would wait for ever
+    with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", num_envs=2, num_players=2,
+                     frame_skip=2, seed=0, num_threads=2, engine_timeout=1e5) as env:
+        env.reset()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        restarts, end = 0, time.monotonic() + 2 * LIMIT
+        try:
+            # on a slow machine it is mostly those which start that are killed, and these are not told
+            while len(kills) < 40 or restarts <= 10:
+                assert time.monotonic() < end, f"{len(kills)} kills and {restarts} restarts within {2 * LIMIT} s"
+                try:
+                    batch = env.step(np.zeros((2, 2, 3), np.int8))
+                    assert not (batch[3] & ~batch[4]["engine_restarted"]).any()
+                except cypool.EnvError as error:
+                    # killed three times in a row while it started
+                    assert "failed 3 times" in str(error)
+                    batch = error.batch
+                restarts += batch[4]["engine_restarted"].sum()
+        finally:
+            done.set()
+            join(killer)
+        env.reset()
+        assert not env.step(np.zeros((2, 2, 3), np.int8))[3].any()
+    assert_nothing_left(tmp_path)
+
+
+def test_engines_stopped_at_any_moment(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    done = threading.Event()
+    stops = []
+
+    def stop():
+        while not done.wait(rng.random() / 2):
+            for process in psutil.Process().children():
+                # one may end at this moment
+                with suppress(psutil.NoSuchProcess):
+                    if process.name() == "vizdoom" and rng.random() < 0.15:
+                        process.suspend()
+                        stops.append(process.pid)
+
+    # one that starts must not seem hung, however slow the machine
+    began = time.monotonic()
+    with cypool.make("VizdoomBasic-v1", num_envs=4, num_threads=4) as env:
+        env.reset()
+    patience = 3 + 10 * (time.monotonic() - began)
+    with cypool.make("VizdoomBasic-v1", num_envs=4, frame_skip=4, seed=0, num_threads=4,
+                     engine_timeout=patience) as env:
+        env.reset()
+        stopper = threading.Thread(target=stop)
+        stopper.start()
+        restarts, end = 0, time.monotonic() + 2 * LIMIT
+        try:
+            while len(stops) < 40 or restarts < 3:
+                assert time.monotonic() < end, f"{len(stops)} stops and {restarts} restarts within {2 * LIMIT} s"
+                try:
+                    batch = env.step(rng.integers(0, 4, 4))
+                except cypool.EnvError as error:
+                    # stopped three times in a row while it started
+                    assert "failed 3 times" in str(error)
+                    batch = error.batch
+                restarts += batch[4]["engine_restarted"].sum()
+        finally:
+            done.set()
+            join(stopper)
+        env.reset()
+        assert not env.step([0] * 4)[3].any()
+    assert_nothing_left(tmp_path)
+
+
+def test_a_hung_engine_ends_the_match(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", num_envs=2, num_players=2,
+                     seed=0, num_threads=2, engine_timeout=15, engine_pid=True) as env:
+        _, info = env.reset()
+        for player in (0, 1):
+            os.kill(info["engine_pid"][1, player], signal.SIGSTOP)
+            *_, truncated, info = env.step(np.zeros((2, 2, 3), np.int8))
+            assert truncated.tolist() == info["engine_restarted"].tolist() == [False, True]
+            *_, truncated, info = env.step(np.zeros((2, 2, 3), np.int8))
+            assert not truncated.any() and not info["engine_restarted"].any()
+        os.kill(info["engine_pid"][0, 1], signal.SIGSTOP)
+        _, info = env.reset()
+        assert info["engine_restarted"].tolist() == [True, False]
+    assert_nothing_left(tmp_path)

@@ -1,0 +1,136 @@
+"""`cypool.testing.check_env` passes what keeps the contract, and finds what does not; `debug=True` watches rows."""
+import numpy as np
+import pytest
+
+import cypool
+from cypool.registry import _entry
+from cypool.testing import ContractError, check_env
+
+# of all families but Atari and Doom, whose checks take seconds each: there are more of them in test_contract_all.py
+FAMILIES = tuple(f"cypool.envs.{family}." for family in ("classic_control", "toy_text", "mujoco"))
+OWN = [id for id in cypool.list_all_envs() if _entry(id).entry_point.startswith(FAMILIES)]
+
+
+@pytest.mark.parametrize("id", OWN)
+def test_our_own(id):
+    report = check_env(id, num_steps=40)
+    assert len(report.held) == 7 and report.left_out == () and report.num_episodes >= 9
+
+
+def test_many_at_once():
+    assert check_env("CartPole-v1", num_envs=20, precision="fast").options["precision"] == "fast"
+
+
+@pytest.mark.parametrize(("id", "options"), [
+    ("InvertedPendulum-v4", {"frame_stack": 2}),
+    ("Pong-v5", {}), ("ALE/Breakout-v5", {"ram": True}), ("Breakout-v5", {"episodic_life": True, "obs_type": "ram"}),
+])
+def test_those_that_take_longer(id, options):
+    report = check_env(id, num_envs=2, num_steps=15, **options)
+    assert len(report.held) == 7 and report.num_episodes > 2
+
+
+@pytest.mark.slow
+def test_doom_whose_actions_are_dicts():
+    # a living reward of -1, which is no error
+    report = check_env("VizdoomDeathmatch-v1", num_envs=2, num_steps=10, frame_skip=1,
+                       config={"screen_resolution": "RES_160X120", "living_reward": -1})
+    assert report.left_out == ("save and load: it has none",) and len(report.held) == 6 and report.num_episodes > 2
+
+
+def test_a_report_says_what_holds(walker):
+    report = check_env("walker/Walk-v0", num_steps=50, limit=4)
+    assert report.options == {"limit": 4, "max_episode_steps": 10} and report.num_envs == 3
+    text = str(report)
+    assert text.startswith("walker/Walk-v0, limit=4, max_episode_steps=10 keeps the contract, in runs of 3 envs x 50")
+    assert text.count("holds: ") == 7 and "left out" not in text
+    assert "left out: runs without the GIL" in str(check_env("walker/Walk-v0", num_steps=20, without_gil=False))
+
+
+def test_what_cannot_be_saved_is_left_out(walker):
+    report = check_env("walker/Bare-v0", num_steps=20)
+    assert report.left_out == ("save and load: it has none",) and len(report.held) == 6
+
+
+def test_what_fails_says_so(walker):
+    # its actions make it raise
+    with pytest.raises(cypool.EnvError):
+        check_env("walker/Trouble-v0", num_steps=20)
+
+
+FAULTS = [
+    ("too long", "env 0: RowError: Careless.observe, observation steps: expected 6 bytes, as describe tells of int16, "
+                 r"\(3,\); it wrote at least 8"),
+    ("too short", "observation steps: .*it left out at least one, number 4"),
+    ("too early", "observation steps: .*it wrote before the start, at -2"),
+    ("in info", r"info steps: expected 8 bytes, as describe tells of float32, \(2,\); it wrote at least 16"),
+    ("fickle", "observation steps: .*it wrote another one when it was called again"),
+    ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
+    ("endless", "the reward is nan"),
+    ("unsteady", "observation steps is .* after reset.seed. of the same pool, and was"),
+    ("forgetful", "observation steps is .* after load into"),
+    ("untimely", "observation steps is .* in autoreset mode Disabled"),
+]
+
+
+@pytest.mark.parametrize(("fault", "message"), FAULTS)
+def test_faults_are_found(walker, fault, message):
+    with pytest.raises(ContractError, match=f"(?s)^walker/Careless-v0: .*{message}"):
+        check_env("walker/Careless-v0", fault=fault)
+
+
+def test_what_takes_the_gil_is_found(walker, monkeypatch):
+    monkeypatch.setattr("cypool.testing.contract.PATIENCE", 2)
+    with pytest.raises(ContractError, match="a step or reset took the GIL, or longer than 2 s"):
+        check_env("walker/Careless-v0", fault="locked")
+    assert len(check_env("walker/Careless-v0", fault="locked", without_gil=False).held) == 6
+
+
+def test_none_of_these(walker):
+    assert len(check_env("walker/Careless-v0").held) == 7
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_debugging_changes_nothing(walker, mode, num_threads):
+    def play(**arguments):
+        with cypool.make("walker/Walk-v0", num_envs=4, seed=3, num_threads=num_threads, autoreset_mode=mode,
+                         max_episode_steps=7, **arguments) as env:
+            env.action_space.seed(1)
+            obs, info = env.reset()
+            rows = [obs.tobytes()]
+            for _ in range(30):
+                obs, reward, terminated, truncated, info = env.step(env.action_space.sample())
+                rows.append(b"".join(part.tobytes() for part in (obs, reward, terminated, truncated, info["visits"],
+                                                                 info["elapsed_step"])))
+                if mode == "Disabled" and (terminated | truncated).any():
+                    env.reset(options={"reset_mask": terminated | truncated})
+            state = env.save()
+            rows.append(env.load(state)[0].tobytes())
+            return rows
+
+    assert play() == play(debug=True)
+
+
+def test_only_the_env_that_errs_is_told_of(walker):
+    faults = [{"fault": "none"}, {"fault": "too long"}, {"fault": "none"}]
+    env = cypool.make("walker/Careless-v0", num_envs=3, debug=True, env_options=faults)
+    with pytest.raises(cypool.EnvError, match="env 1: RowError: Careless.observe") as caught:
+        env.reset()
+    assert caught.value.causes.keys() == {1} and (caught.value.batch[0]["steps"] == 0).all()
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), [
+    ({"num_envs": 1}, ValueError, "num_envs"), ({"num_steps": 3}, ValueError, "num_steps"),
+    ({"seed": -1}, ValueError, "seed"), ({"without_gil": 1}, TypeError, "without_gil"),
+    ({"gravity": 3}, ValueError, "gravity: no option of CartPole-v1"),
+])
+def test_wrong_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        check_env("CartPole-v1", **arguments)
+
+
+def test_debug_is_a_bool():
+    with pytest.raises(TypeError, match="debug: expected True or False, got 'yes'"):
+        cypool.make("CartPole-v1", debug="yes")
+    assert np.isfinite(cypool.make("CartPole-v1", debug=np.True_).reset()[0]).all()

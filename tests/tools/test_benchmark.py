@@ -1,0 +1,140 @@
+"""The benchmark runs as the README says, measures what it claims, and refuses nonsense in one line."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmark.py"
+
+
+def bench(*args):
+    return subprocess.run([sys.executable, SCRIPT, *args], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("env, frames", [("CartPole-v1", 1), ("Pong-v5", 4)])
+def test_cypool_alone(env, frames, tmp_path):
+    file = tmp_path / "result.json"
+    done = bench("--env", env, "--seconds", "0.05", "--rounds", "2", "--num-envs", "4", "--peers", "none",
+                 "--json", str(file))
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith(f"Steps {env} with 2 candidates")
+    assert "cypool sync" in done.stdout and "2/4" in done.stdout
+    report = json.loads(file.read_text())
+    assert report["machine"]["cpus_usable"] >= 1 and "numpy" in report["versions"]
+    assert report["settings"]["batch_size"] == 2
+    assert [r["candidate"] for r in report["results"]] == ["cypool sync", "cypool async"]
+    for r in report["results"]:
+        assert len(r["samples"]) == 2
+        speeds = [frames * x["steps"] / x["seconds"] for x in r["samples"]]
+        assert min(speeds) <= r["frames_per_second"][1] <= max(speeds)
+        assert all(x["seconds"] >= 0.05 and x["steps"] % r["batch_size"] == 0 for x in r["samples"])
+    assert report["results"][0]["ratio_to"] == {"cypool sync": [1, 1, 1]}
+
+
+def test_peers(tmp_path):
+    file = tmp_path / "result.json"
+    peers = "loop,sync-vector,async-vector,numpy-vector"
+    done = bench("--env", "CartPole-v1", "--seconds", "0.05", "--rounds", "1", "--num-envs", "4",
+                 "--peers", peers, "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "times as fast as Python for-loop" in done.stdout
+    results = json.loads(file.read_text())["results"]
+    assert {r["peer"] for r in results} == {"", *peers.split(",")}
+    assert all(r["cpu_us_per_step"] > 0 for r in results)
+
+
+def test_peers_of_a_robot(tmp_path):
+    file = tmp_path / "result.json"
+    done = bench("--env", "InvertedPendulum-v5", "--seconds", "0.02", "--rounds", "1", "--num-envs", "4",
+                 "--peers", "loop,rollout", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert {r["peer"] for r in json.loads(file.read_text())["results"]} == {"", "loop", "rollout"}
+
+
+def test_several_environments(tmp_path):
+    file = tmp_path / "result.json"
+    done = bench("--env", "CartPole-v1,Acrobot-v1", "--seconds", "0.02", "--rounds", "2", "--num-envs", "4",
+                 "--peers", "loop", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    head, _, *lines, last = done.stdout.splitlines()
+    assert head.split(" | ")[1:3] == ["cypool, frames/s", "times loop"]
+    assert [line.split(" | ")[0] for line in lines] == ["| CartPole-v1", "| Acrobot-v1"]
+    ratios = [float(line.split(" | ")[2]) for line in lines]
+    mean = float(last.removeprefix("| geometric mean | ").split(" | ")[1])
+    # all three are rounded to two digits behind the point
+    low, high = (((ratios[0] + by) * (ratios[1] + by)) ** 0.5 for by in (-0.0051, 0.0051))
+    assert low - 0.0051 <= mean <= high + 0.0051
+    results = json.loads(file.read_text())["results"]
+    assert {env: {r["peer"] for r in rows} for env, rows in results.items()} == {
+        "CartPole-v1": {"", "loop"}, "Acrobot-v1": {"", "loop"}}
+
+
+@pytest.mark.parametrize("args, message", [
+    (["--env", "CartPole-v1,Pong-v3"], "did you mean Pong-v5"),
+    (["--env", "CartPole-v1,Acrobot-v1", "--plot", "x.png"], "--plot: expected one environment"),
+    (["--env", "Pong-v3"], "did you mean Pong-v5"),
+    (["--peers", "gymnasium"], "has no 'gymnasium', but: all, none, loop, async-vector, ale, envpool"),
+    (["--env", "CartPole-v1", "--peers", "ale"], "has no 'ale'"),
+    (["--num-envs", "4", "--batch-size", "5"], "--batch-size: expected 1 to 4, got 5"),
+    (["--seconds", "nan"], "--seconds: expected"),
+    (["--rounds", "many"], "--rounds: invalid int value"),
+    (["--json", "/nowhere/result.json"], "no such folder"),
+])
+def test_refusals(args, message):
+    done = bench(*args)
+    assert done.returncode == 2 and done.stdout == ""
+    assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("module, args, status, message", [
+    ("envpool", ["--peers", "envpool"], 2, "pip install envpool"),
+    ("matplotlib", ["--plot", "x.png"], 2, "pip install matplotlib"),
+    ("rich.table", [], 1, "pip install"),
+    ("cypool", [], 1, "pip install"),
+])
+def test_not_installed(module, args, status, message):
+    # None in sys.modules is what is not there
+    code = (f"import runpy, sys; sys.modules[{module!r}] = None; sys.argv = {['benchmark.py', *args]}; "
+            f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == status
+    assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_no_process_stays_behind(number, status):
+    # a word to know our processes by
+    seconds = f"0.05{os.getpid()}1"
+
+    def processes():
+        found = 0
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                found += seconds in path.read_text()
+        return found
+
+    args = ["--env", "CartPole-v1", "--num-envs", "2", "--rounds", "9999", "--peers", "async-vector"]
+    with subprocess.Popen([sys.executable, SCRIPT, *args, "--seconds", seconds], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as run:
+        try:
+            # itself, three candidates, and two processes of AsyncVectorEnv
+            wait_until(lambda: processes() == 6)
+            run.send_signal(number)
+            _, errors = run.communicate(timeout=300)
+        finally:
+            run.kill()
+    assert run.returncode == status and errors == ""
+    wait_until(lambda: processes() == 0)
+
+
+def wait_until(condition):
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,0 +1,88 @@
+"""`cypool new` writes a package that installs, is found, and passes its own tests."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from cypool.tools.cli import TEMPLATE, main, new
+
+PAGE = Path(__file__).parents[2] / "docs" / "your_own.md"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The package gust_beam, as written, installed into an environment that has all that this one has."""
+    folder = tmp_path_factory.mktemp("new")
+    # seen from there, the folder must not be taken for the package
+    package = new("gust_beam", folder / "gust_beam")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True, timeout=300)
+    python = folder / "venv" / "bin" / "python"
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    # also what those folders' own .pth files name
+    here = [path for path in sys.path if os.path.isdir(path) and not path.startswith(sys.base_prefix + os.sep)]
+    (site / "all.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in here))
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index",
+                           "--no-build-isolation", "--no-deps", "-e", package], capture_output=True, text=True, env=env,
+                          timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    def run(*arguments):
+        return subprocess.run([python, *arguments], capture_output=True, text=True, cwd=folder, env=env, timeout=300)
+
+    return SimpleNamespace(folder=package, run=run)
+
+
+def test_its_tests_pass(installed):
+    done = installed.run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", installed.folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
+
+
+def test_it_is_found_without_an_import(installed):
+    done = installed.run("-W", "error", "-c",
+                         "import cypool; e = cypool.make('gust_beam/GustBeam-v0', num_envs=3, seed=1); e.reset();"
+                         "print(e.step([0, 1, 2])[0].shape, 'gust_beam/GustBeam-v0' in cypool.list_all_envs())")
+    assert done.stdout == "(3, 3) True\n" and done.stderr == ""
+
+
+def test_another_abi_is_an_error_of_its_own_only(installed):
+    done = installed.run("-c", """if True:
+        import cypool, cypool.env
+        cypool.env.ABI += 1
+        try:
+            cypool.make('gust_beam/GustBeam-v0')
+        except ImportError as error:
+            print(error)
+        print(cypool.make('CartPole-v1').reset()[0].shape)""")
+    said, shape = done.stdout.splitlines()
+    assert said.startswith("built for cypool ABI ") and "rebuild this package" in said and shape == "(1, 4)"
+
+
+def test_it_says_what_to_do(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "my_env"]) == 0
+    assert "pip install --no-build-isolation -e my_env\n" in capsys.readouterr().out
+    # as it is in the repository
+    for source in TEMPLATE.rglob("*.*"):
+        if source.is_file() and source.suffix in (".py", ".pyx", ".toml"):
+            assert (tmp_path / "my_env" / source.relative_to(TEMPLATE)).read_text() == source.read_text()
+    assert main(["new", "my_env"]) == 1
+    assert "folder: expected a new one, but my_env exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["MyEnv", "my-env", "1env", "", "my env", "class", "random", "cypool", "_env", "../x"])
+def test_names_that_are_none(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="name: expected"):
+        new(name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_page_shows_the_package_as_it_is():
+    text = PAGE.read_text()
+    for name in ("my_env/my_env.pyx", "my_env/__init__.py", "setup.py", "pyproject.toml", "tests/test_my_env.py"):
+        assert (TEMPLATE / name).read_text() in text, name

@@ -1,0 +1,69 @@
+"""`cypool.record` films a pool."""
+import gc
+
+import imageio.v2 as imageio
+import numpy as np
+import pytest
+
+import cypool
+from cypool.tools.video import tiled
+
+# imageio-ffmpeg leaves its pipes to the garbage collector
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture(autouse=True)
+def collected():
+    yield
+    gc.collect()
+
+
+def test_film_shows_what_happens(tmp_path):
+    env, twin = (cypool.make("CartPole-v1", num_envs=3, seed=0) for _ in "12")
+    rewards = cypool.record(env, tmp_path / "out.gif", actions=lambda obs: (obs[:, 2] > 0).astype(int), num_steps=4)
+    obs, _ = twin.reset()
+    film = imageio.mimread(tmp_path / "out.gif")
+    assert len(film) == 5 and rewards.shape == (4, 3)
+    for picture, reward in zip(film, [None, *rewards], strict=True):
+        if reward is not None:
+            obs, expected, *_ = twin.step((obs[:, 2] > 0).astype(int))
+            assert (reward == expected).all()
+        wanted = tiled(twin.render())
+        # a GIF has few colours, and so have these pictures
+        assert picture.shape[:2] == wanted.shape[:2] == (800, 1200)
+        assert abs(picture[..., :3].astype(int) - wanted).mean() < 1
+
+
+def test_mp4_of_some(tmp_path):
+    env = cypool.make("Pong-v5", num_envs=4, seed=0)
+    cypool.record(env, tmp_path / "out.mp4", num_steps=3, env_id=[2, 0], fps=10)
+    with imageio.get_reader(tmp_path / "out.mp4") as reader:
+        film = list(reader.iter_data())
+    assert len(film) == 4 and film[0].shape == (210, 320, 3)
+    env.close()
+
+
+def test_grid():
+    pictures = [np.full((2, 3, 3), k, np.uint8) for k in range(1, 6)]
+    grid = tiled(pictures)
+    assert grid.shape == (4, 9, 3)
+    assert grid[::2, ::3, 0].tolist() == [[1, 2, 3], [4, 5, 0]]
+    assert tiled(pictures[:1]).shape == (2, 3, 3)
+    with pytest.raises(ValueError, match="^pictures: expected some of one size"):
+        tiled([pictures[0], pictures[1][:1]])
+
+
+def test_bad_arguments(tmp_path):
+    env = cypool.make("CartPole-v1", num_envs=2)
+    with pytest.raises(TypeError, match="^actions: expected a function"):
+        cypool.record(env, tmp_path / "a.gif", actions=[0, 1])
+    with pytest.raises(ValueError, match="^num_steps"):
+        cypool.record(env, tmp_path / "a.gif", num_steps=0)
+    with pytest.raises(ValueError, match="^env: expected a synchronous pool"):
+        cypool.record(cypool.make("CartPole-v1", num_envs=2, batch_size=1), tmp_path / "a.gif")
+
+
+def test_without_imageio(run_python):
+    done = run_python("import sys; sys.modules['imageio'] = None; import cypool; "
+                      "cypool.record(cypool.make('CartPole-v1'), 'out.mp4')")
+    assert 'pip install "cypool[video]"' in done.stderr and "ImportError" in done.stderr
