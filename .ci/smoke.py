@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 
 import cypool
-from cypool.__main__ import TEMPLATE
+from cypool.tools.cli import TEMPLATE
 
 FAMILIES = {
     "classic control": ["CartPole-v1", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"],
@@ -59,7 +59,7 @@ def asynchronous(id):
             env.send(env.action_space.sample(), ids)
 
 
-def faces():
+def APIs():
     """Has the APIs of Gym and of dm_env."""
     gym = cypool.make("CartPole-v1", env_type="gym", num_envs=2)
     assert gym.reset().shape == (2, 4) and len(gym.step(np.zeros(2, np.int64))) == 4
@@ -109,7 +109,7 @@ def main():
     for id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1"):
         follows_gymnasium(id)
     asynchronous("CartPole-v1")
-    faces()
+    APIs()
     print("Gymnasium's episodes, asynchronous batches, the APIs of Gym and dm_env")
     with tempfile.TemporaryDirectory() as folder:
         plugin(Path(folder))

@@ -1,0 +1,42 @@
+# short names for the commands of CONTRIBUTING.md; for an active virtual environment with cypool's sources compiled in place
+.PHONY: build test test-all lint format types stubs bench docs sanitize
+
+build:
+	python setup.py --quiet build_ext --inplace
+
+# the tests of the README's command
+test:
+	pytest
+
+# all tests, which need what CONTRIBUTING.md installs for them
+test-all:
+	pytest -m ""
+
+lint:
+	ruff check .
+	cython-lint cypool tests/plugin
+	git ls-files '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
+
+# C++ has a formatter; Python and Cython are written by hand
+format:
+	ruff check --fix .
+	git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+types:
+	mypy
+	.ci/stubs --check
+
+# writes the stubs of the compiled modules
+stubs:
+	.ci/stubs
+
+bench:
+	python benchmark.py
+
+# the examples and links in the documentation
+docs:
+	pytest tests/docs
+
+sanitize:
+	.ci/sanitize thread
+	.ci/sanitize address
