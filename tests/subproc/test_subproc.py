@@ -597,7 +597,7 @@ def stop(pid):
     wait_until(lambda: b"T (stopped)" in Path(f"/proc/{pid}/status").read_bytes())
 
 
-@pytest.mark.parametrize("num_workers", [1, 2])
+@pytest.mark.parametrize("num_workers", [1, *slow(2)])
 def test_a_process_that_is_stopped_is_replaced(num_workers):
     env = cypool.from_factories([partial(Trouble, i) for i in range(2)], num_workers=num_workers, worker_timeout=2)
     env.reset()

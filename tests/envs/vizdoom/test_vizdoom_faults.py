@@ -77,6 +77,7 @@ def test_a_killed_engine_truncates_its_episode_only(id, empty_folder):
     assert_nothing_left(empty_folder)
 
 
+@pytest.mark.slow
 def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
     rng = np.random.default_rng(0)
     done = threading.Event()
@@ -127,6 +128,7 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
     assert_nothing_left(empty_folder)
 
 
+@pytest.mark.slow
 def test_a_hung_engine_is_replaced(empty_folder):
     with cypool.make("VizdoomBasic-v1", num_envs=3, num_threads=3, engine_timeout=15, engine_pid=True) as env:
         _, info = env.reset()
@@ -215,6 +217,7 @@ def assert_all_ended(pids):
     assert not alive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("play", [PLAY, MATCH], ids=["games", "match"])
 def test_engines_end_with_their_process(play, empty_folder):
     for _ in range(2):
@@ -231,6 +234,7 @@ def test_engines_end_with_their_process(play, empty_folder):
     assert_nothing_left(empty_folder)
 
 
+@pytest.mark.slow
 def test_processes_killed_while_engines_start_leave_nothing(empty_folder):
     for wait in np.linspace(0, 0.7, 4):
         with run("import signal; signal.pause()") as process:
