@@ -2,21 +2,22 @@
 
 The way of the data, and where to read about each station:
 
-     actions (NumPy / list)                                    observations, rewards, flags, info
-          |                                                                 ^
-          v                                                                 |
-     api/: checks and converts (API.py; gymnasium.py, gym.py, dm.py) --- |
-          |                                                                 |
-          v                                                                 |
-     engine/pool.pyx  send --> engine/work_queues  --> engine/scheduler    --> engine/batch --> recv
-                               ring of ids       by engine/threads  rows and blocks
-                                                    |    ^
-                                                    v    |
-                                 env.pxd: Env.reset / Env.step, then Env.observe
-                                                    ^
-                                 envs/: one family each
+     actions (NumPy / list)                              observations, rewards, flags, info
+          |                                                           ^
+          v                                                           |
+     api/: checks and converts (base.py; gymnasium.py, gym.py, dm.py) |
+          |                                                           |
+          v                                                           |
+     engine/pool.pyx  send --> dispatch --> scheduler --> batch --> recv
+                               shares or    claims rows   rows
+                               ring of ids  on threads    and blocks
+                                               |    ^
+                                               v    |
+                            env.pxd: Env.reset / Env.step, then Env.observe
+                                               ^
+                            envs/: one family each
 
-`make`, in factory.py, joins them: registry.py finds the environment, spec.py describes it.
+`make`, in factory.py, has assembly.py put a pool together: registry.py finds the environment, spec.py describes it.
 """
 from __future__ import annotations
 

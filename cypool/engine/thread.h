@@ -32,14 +32,14 @@ struct alignas(64) WorkerState {
     uint32_t next = 0;          // the place to look at first next time
 };
 
-// Makes the calling thread the one whose worker_states these are.
+// Binds a worker state to the calling thread.
 inline void bind_thread(WorkerState* state) noexcept {
     state->thread = std::this_thread::get_id();
     // has the C++ library allocate what a thread needs to throw: if there is no memory for that later, the process ends
     static_cast<void>(std::uncaught_exceptions());
 }
 
-// Whether they are the calling thread's.
+// Whether it is the calling thread's.
 inline bool on_thread(const WorkerState* state) noexcept { return state->thread == std::this_thread::get_id(); }
 
 }  // namespace cypool

@@ -239,7 +239,7 @@ def test_an_address(hooks):
 
 
 @pytest.mark.parametrize("env_type", ["gym", "dm"])
-def test_other_faces(hooks, env_type):
+def test_other_apis(hooks, env_type):
     def reward(batch):
         return batch.reward * 7
 

@@ -126,7 +126,7 @@ def test_in_flight(walker):
 
 
 @pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
-def test_each_face(env_type):
+def test_each_api(env_type):
     env = cypool.make("Pong-v5", env_type, num_envs=2, seed=0)
     env.reset()
     assert env.render([1]).shape == (1, 210, 160, 3)

@@ -239,7 +239,7 @@ def test_dm_step_types(walker, num_threads, batch_size):
 
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
-def test_the_gym_face(id):
+def test_the_gym_api(id):
     env = cypool.make(id, "gym", num_envs=3, seed=2)
     env.reset()
     for _ in range(5):

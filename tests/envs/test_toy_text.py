@@ -326,7 +326,7 @@ def test_nchain(n, slip, small, large):
         assert obs == [state] and reward == [want] and not terminated and truncated == [steps == 1000]
 
 
-def test_the_tuple_in_all_faces():
+def test_the_tuple_in_all_apis():
     options = {"num_envs": 4, "num_threads": 1, "seed": 6}
     env = cypool.make("Blackjack-v1", **options)
     gym, dm = (cypool.make("Blackjack-v1", api, **options) for api in ("gym", "dm"))

@@ -913,7 +913,7 @@ def test_num_threads_is_the_number_of_workers():
         assert env.num_threads == 3 and len(children(forkserver_of())) == 3
 
 
-def test_other_faces():
+def test_other_apis():
     with cypool.make("gymnasium:CartPole-v1", "gym", num_envs=2, num_workers=2, seed=3) as env:
         with cypool.make("CartPole-v1", "gym", num_envs=2, seed=3) as reference:
             assert same(env.reset(), reference.reset())
