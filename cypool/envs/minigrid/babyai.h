@@ -18,7 +18,7 @@ struct Description {
 
 struct Instruction {
     Verb verb = GO_TO;
-    bool strict = false;
+    uint8_t strict = 0;
     uint8_t bit_a = 0, bit_b = 0;  // in Object::matches
     uint16_t carried = NOTHING;    // before the last step in which it was verified
     Description a, b;
@@ -289,9 +289,10 @@ protected:
         // in the step that finishes the first, too
         return verify(task_.clauses[task_.order == BEFORE], action);
     }
+    // the first observation shows the object on the floor; for all else the agent has it
+    bool will_carry() const { return options.start_carrying && step_count == 0; }
     void step_mission(int action) {
-        if (options.start_carrying && step_count == 0) {
-            // after the first observation, which shows it on the floor
+        if (will_carry()) {
             cell(objects[object_].at) = NOTHING;
             carrying = object_;
         }

@@ -1,6 +1,8 @@
 // A level by its name: which function draws it, and which steps it.
 #pragma once
 
+#include <limits>
+
 #include "babyai.h"
 
 namespace cypool::minigrid {
@@ -26,7 +28,122 @@ public:
 
     void step(int action) { (this->*level_->step)(action); }
 
+    // Grid.encode of all: image[x][y]
+    void encode(uint8_t* image) const {
+        for (int x = 0; x < width; ++x) {
+            for (int y = 0; y < height; ++y) {
+                std::memcpy(image + 3 * (x * height + y), &objects[cell({x, y})], 3);
+            }
+        }
+        if (will_carry()) {
+            const Pos p = objects[object_].at;
+            std::memcpy(image + 3 * (p.x * height + p.y), &objects[NOTHING], 3);
+        }
+    }
+    const Object& carried() const { return objects[will_carry() ? object_ : carrying]; }
+
+    std::vector<int32_t> save() {
+        Saver saver;
+        exchange(saver);
+        return saver.numbers;
+    }
+    // false: these are not the numbers of a state of this level; then nothing of the state is of use
+    bool load(const int32_t* numbers, size_t count) {
+        Loader loader{numbers, numbers + count};
+        exchange(loader);
+        return loader.good && loader.next == loader.end;
+    }
+    // of a grid of this level
+    int grid_width() const {
+        return options.room_size ? (options.room_size - 1) * options.num_cols + 1 : options.width;
+    }
+    int grid_height() const {
+        return options.room_size ? (options.room_size - 1) * options.num_rows + 1 : options.height;
+    }
+
 private:
+    struct Saver {
+        static constexpr bool LOADS = false;
+        std::vector<int32_t> numbers;
+        template <class T> void operator()(T& value, int, int) { numbers.push_back(static_cast<int32_t>(value)); }
+    };
+    struct Loader {
+        static constexpr bool LOADS = true;
+        const int32_t *next, *end;
+        bool good = true;
+        template <class T> void operator()(T& value, int low, int high) {
+            good = good && next != end && *next >= low && *next <= high;
+            if (good) {
+                value = static_cast<T>(*next++);
+            }
+        }
+    };
+
+    // all that step and observe depend on, but for the mission's text
+    template <class Archive> void exchange(Archive& archive) {
+        constexpr int MOST = std::numeric_limits<int>::max() - 1;
+        if (Archive::LOADS) {
+            clear(grid_width(), grid_height());
+        }
+        archive(step_count, 0, MOST);
+        archive(max_steps, 1, MOST);
+        archive(dir, 0, 3);
+        exchange(archive, agent, 0);
+        int count = static_cast<int>(objects.size());
+        archive(count, FIRST, MOST_OBJECTS);
+        objects.resize(count);
+        for (int k = FIRST; k < count; ++k) {
+            Object& object = objects[k];
+            archive(object.type, DOOR, BOX);
+            archive(object.color, RED, GREY);
+            archive(object.state, 0, object.type == DOOR ? LOCKED_DOOR : 0);
+            archive(object.matches, 0, 255);
+            archive(object.contains, 0, count - 1);
+            exchange(archive, object.at, -1);
+            object.clear = object.type != DOOR || object.state == OPEN_DOOR;
+        }
+        archive(carrying, 0, count - 1);
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) {
+                archive(cell(x, y), 0, count - 1);
+            }
+        }
+        archive(target_.object, 0, count - 1);
+        archive(target_.other, 0, count - 1);
+        archive(target_.type, 0, AGENT);
+        archive(target_.color, RED, GREY);
+        exchange(archive, target_.pos, 0);
+        exchange(archive, target_.bad, 0);
+        if (!level_->generate) {
+            return;
+        }
+        archive(object_, 0, count - 1);
+        noted_.resize(cells_.size());
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) {
+                archive(noted_[index({x, y})], 0, 255);
+            }
+        }
+        archive(task_.order, ALONE, AFTER);
+        for (Clause& clause : task_.clauses) {
+            archive(clause.size, 1, 2);
+            archive(clause.status, CONTINUE, FAILURE);
+            for (int k = 0; k < 2; ++k) {
+                Instruction& part = clause.parts[k];
+                archive(clause.done[k], CONTINUE, FAILURE);
+                archive(part.verb, GO_TO, PUT_NEXT);
+                archive(part.strict, 0, 1);
+                archive(part.bit_a, 0, 255);
+                archive(part.bit_b, 0, 255);
+                archive(part.carried, 0, count - 1);
+            }
+        }
+    }
+    template <class Archive> void exchange(Archive& archive, Pos& p, int least) {
+        archive(p.x, least, width - 1);
+        archive(p.y, least, height - 1);
+    }
+
     struct Level {
         const char* name;
         void (Game::*draw)();

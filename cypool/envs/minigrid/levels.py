@@ -53,13 +53,17 @@ class Level:
     mission_length: int = field(default=MISSION_LENGTH)
 
 
-def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size: Any = 7) -> dict[str, Any]:
+def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size: Any = 7, highlight: Any = True,
+           tile_size: Any = 32, agent_pov: Any = False) -> dict[str, Any]:
     """Returns the options that all levels have, checked.
 
     Args:
         max_steps: Steps of an episode; None: as many as the level's class gives.
         see_through_walls: Whether walls and closed doors hide what is behind them; None: as in the level's class.
         agent_view_size: Cells of a side of the view: odd, 3 to 63.
+        highlight: Whether pictures show what the agent sees.
+        tile_size: Pixels of a cell's side in pictures.
+        agent_pov: Whether pictures show the agent's view only.
     """
     view = check_int("agent_view_size", agent_view_size, 3, 63)
     if view % 2 == 0:
@@ -68,6 +72,9 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MOST_STEPS),
         "see_through_walls": None if see_through_walls is None else check_bool("see_through_walls", see_through_walls),
         "agent_view_size": view,
+        "highlight": check_bool("highlight", highlight),
+        "tile_size": check_int("tile_size", tile_size, 1, 256),
+        "agent_pov": check_bool("agent_pov", agent_pov),
     }
 
 

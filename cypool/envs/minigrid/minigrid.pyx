@@ -1,12 +1,16 @@
 """MiniGrid and BabyAI: grid worlds of rooms, doors and objects, with a mission in words."""
 import numpy as np
 
+from cypool.arguments import shown
 from cypool.envs.minigrid import babyai, levels
+from cypool.envs.minigrid.reference import draw_level
+from cypool.state import check_state
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
+from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Rng, Slot
 
@@ -22,9 +26,17 @@ cdef extern from "game.h" namespace "cypool::minigrid" nogil:
         int verbs, clauses
         double locked_room_prob
 
+    cdef cppclass Object:
+        uint8_t type, color, state
+
+    cdef cppclass Pos:
+        int x, y
+
     cdef cppclass Game:
         const Rng* rng
-        int dir
+        int width, height, view, dir
+        cbool see_through
+        Pos agent
         double reward
         cbool terminated, truncated
         string mission
@@ -32,6 +44,10 @@ cdef extern from "game.h" namespace "cypool::minigrid" nogil:
         void reset() except +
         void step(int action) except +
         void observe(uint8_t* image)
+        void encode(uint8_t* image)
+        const Object& carried()
+        vector[int32_t] save()
+        cbool load(const int32_t* numbers, size_t count)
 
 
 cdef class MiniGrid(Env):
@@ -82,6 +98,36 @@ cdef class MiniGrid(Env):
         memcpy(out.obs[2], self.game.mission.data(), length)
         memset(<char*>out.obs[2] + length, 0, self.mission_length - length)
         return 0
+
+    cdef object save(self):
+        cdef vector[int32_t] numbers = self.game.save()
+        return <bytes>self.game.mission, (<char*>numbers.data())[:numbers.size() * sizeof(int32_t)]
+
+    cdef int load(self, object state) except -1:
+        mission, packed = check_state(state, bytes, bytes)
+        if len(mission) > self.mission_length or not (mission.isascii() and mission.decode("ascii").isprintable()):
+            raise ValueError(f"state[0]: expected at most {self.mission_length} printable characters of ASCII, got "
+                             f"{shown(mission)}")
+        # a copy takes them, so that this environment stays what it is if they are wrong
+        cdef Game game = self.game
+        # aligned
+        numbers = np.frombuffer(packed[:len(packed) // 4 * 4], np.int32).copy()
+        cdef int32_t[::1] view = numbers
+        if len(packed) % 4 or not len(numbers) or not game.load(&view[0], len(numbers)):
+            raise ValueError("state[1]: expected the numbers of a state of this level, got others")
+        game.mission = mission
+        self.game = game
+        return 0
+
+    cdef object render(self):
+        cdef const Object* carried = &self.game.carried()
+        codes = np.empty((self.game.width, self.game.height, 3), np.uint8)
+        cdef uint8_t[:, :, ::1] cells = codes
+        self.game.encode(&cells[0, 0, 0])
+        options = self.spec.options
+        return draw_level(codes, (self.game.agent.x, self.game.agent.y), self.game.dir,
+                          (carried.type, carried.color, carried.state), bool(self.game.see_through), self.game.view,
+                          options["highlight"], options["tile_size"], options["agent_pov"])
 
 
 cdef Options _options

@@ -260,15 +260,6 @@ public:
         std::memcpy(image + 3 * last, &seen[last], 3);
     }
 
-    // Grid.encode of all: image[x][y]
-    void encode(uint8_t* image) const {
-        for (int x = 0; x < width; ++x) {
-            for (int y = 0; y < height; ++y, image += 3) {
-                std::memcpy(image, &objects[cell({x, y})], 3);
-            }
-        }
-    }
-
     static constexpr int MOST_VIEW = 63;  // a row of a view is a word
 
 private:
