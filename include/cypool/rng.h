@@ -87,8 +87,7 @@ inline uint32_t interval(const Rng* rng, uint32_t most) noexcept {
 }
 
 // Generator.shuffle of a list of n items.
-template <class T>
-void shuffle(const Rng* rng, T* items, int n) noexcept {
+template <class T> void shuffle(const Rng* rng, T* items, int n) noexcept {
     for (int i = n - 1; i > 0; --i) {
         std::swap(items[i], items[interval(rng, static_cast<uint32_t>(i))]);
     }

@@ -97,7 +97,7 @@ def test_changed_states(id):
         text, numbers = state.rows[0]["own"]
         bad = [(text,), (text + b"\0", numbers), (b"x" * 1000, numbers), (text, numbers[:-1]), (text, numbers[:-4]),
                (text, numbers + b"\0" * 4), (text, b""), ("text", numbers), (b"\xff", numbers)]
-        for k in range(600):
+        for _k in range(600):
             changed = np.frombuffer(numbers, np.int32).copy()
             changed[random.integers(len(changed))] = random.choice([-2**31, -1, 0, 1, 2, 3, 5, 255, 70_000, 2**31 - 1])
             bad.append((text, changed.tobytes()))

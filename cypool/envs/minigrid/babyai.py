@@ -1,6 +1,7 @@
 """BabyAI's levels: the arguments that each takes, as levels.py has minigrid's."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
@@ -208,14 +209,14 @@ def _objects_per_room(objs_per_room: Any, least: int) -> dict[str, int]:
 def put_next(room_size: Any = 4, objs_per_room: Any = 1, start_carrying: Any = False) -> Level:
     own = {**_objects_per_room(objs_per_room, 1), "start_carrying": check_bool("start_carrying", start_carrying)}
     made = _level("put_next", room_size, 1, 2, own=own, free=SIZE)
-    return _level("put_next", room_size, 1, 2, own=own, free=SIZE, max_steps=8 * made.options["room_size"]**2)
+    return replace(made, max_steps=8 * made.options["room_size"]**2)
 
 
 @level
 def move_two_across(room_size: Any = 5, objs_per_room: Any = 2) -> Level:
     own = _objects_per_room(objs_per_room, 2)
     made = _level("move_two_across", room_size, 1, 2, own=own, free=SIZE)
-    return _level("move_two_across", room_size, 1, 2, own=own, free=SIZE, max_steps=16 * made.options["room_size"]**2)
+    return replace(made, max_steps=16 * made.options["room_size"]**2)
 
 
 # others
@@ -262,34 +263,24 @@ def _level_gen(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dis
                locked_room_prob: Any = 0.5, locations: Any = True, unblocking: Any = True,
                implicit_unlock: Any = True, action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES,
                free: tuple[str, ...] = ()) -> Level:
-    own = {**_dists(num_dists),
-           "locked_room_prob": check_float("locked_room_prob", locked_room_prob, 0, 1),
-           "locations": check_bool("locations", locations), "unblocking": check_bool("unblocking", unblocking),
-           "implicit_unlock": check_bool("implicit_unlock", implicit_unlock),
-           "action_kinds": _items("action_kinds", action_kinds, VERBS),
-           "instr_kinds": _items("instr_kinds", instr_kinds, CLAUSES)}
+    own: dict[str, Any] = {
+        **_dists(num_dists),
+        "locked_room_prob": check_float("locked_room_prob", locked_room_prob, 0, 1),
+        "locations": check_bool("locations", locations),
+        "unblocking": check_bool("unblocking", unblocking),
+        "implicit_unlock": check_bool("implicit_unlock", implicit_unlock),
+        "action_kinds": _items("action_kinds", action_kinds, VERBS),
+        "instr_kinds": _items("instr_kinds", instr_kinds, CLAUSES),
+    }
     if own["locked_room_prob"] and (num_rows, num_cols) == (1, 1):
         raise ValueError("locked_room_prob: expected 0 for one room, which has no door")
     numbers = {"level_gen": 1, "verbs": _digits(own["action_kinds"], VERBS),
                "clauses": _digits(own["instr_kinds"], CLAUSES)}
     made = _level("level_gen", room_size, num_rows, num_cols, own=own, numbers=numbers, free=SIZE + GRID)
-    made.options.update({key: made.options.pop(key) for key in free})
-    for key in set(made.options) - set(free):
-        del made.options[key]
-    return made
+    return replace(made, options={key: made.options[key] for key in free})
 
 
 ALL = (*SIZE, *GRID, "num_dists")
-
-
-@level
-def level_gen(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
-              locked_room_prob: Any = 0.5, locations: Any = True, unblocking: Any = True, implicit_unlock: Any = True,
-              action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
-    return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, locations, unblocking,
-                      implicit_unlock, action_kinds, instr_kinds,
-                      free=(*ALL, "locked_room_prob", "locations", "unblocking", "implicit_unlock", "action_kinds",
-                            "instr_kinds"))
 
 
 @level
@@ -328,8 +319,12 @@ def mini_boss_level() -> Level:
 
 @level
 def boss_level(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
-               locked_room_prob: Any = 0.5) -> Level:
-    return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, free=(*ALL, "locked_room_prob"))
+               locked_room_prob: Any = 0.5, locations: Any = True, unblocking: Any = True, implicit_unlock: Any = True,
+               action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
+    return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, locations, unblocking,
+                      implicit_unlock, action_kinds, instr_kinds,
+                      free=(*ALL, "locked_room_prob", "locations", "unblocking", "implicit_unlock", "action_kinds",
+                            "instr_kinds"))
 
 
 @level

@@ -1,7 +1,7 @@
 """The levels: the arguments that each takes, their checks, and what the engine of minigrid.pyx makes of them.
 
-A function for each level, with the names and defaults of its class in minigrid. `describe` of a level's class is made of
-it by `level`.
+A function for each level, with the names and defaults of its class in minigrid. `level` makes `describe` of a level's
+class of it.
 """
 from __future__ import annotations
 
@@ -230,9 +230,9 @@ def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6) 
 
 
 def _corridor(num_rows: Any, obj_type: Any, room_size: Any) -> tuple[dict[str, Any], dict[str, Any], int]:
-    options = {"num_rows": check_int("num_rows", num_rows, 1, 100),
-               "obj_type": check_choice("obj_type", obj_type, TYPES),
-               "room_size": check_int("room_size", room_size, 3, 100)}
+    options: dict[str, Any] = {"num_rows": check_int("num_rows", num_rows, 1, 100),
+                               "obj_type": check_choice("obj_type", obj_type, TYPES),
+                               "room_size": check_int("room_size", room_size, 3, 100)}
     return options, {**options, "num_cols": 3, "obj_type": TYPES[obj_type]}, 30 * options["room_size"]**2
 
 
@@ -287,10 +287,13 @@ def _obstructed_maze(v1: bool, agent_room: Any, key_in_box: Any, blocked: Any, n
     room = check_list("agent_room", agent_room, "a pair (column, row)")
     if len(room) != 2:
         raise ValueError(f"agent_room: expected a pair (column, row), got {shown(agent_room)}")
-    options = {"agent_room": tuple(check_int(f"agent_room[{k}]", at, 0, 2) for k, at in enumerate(room)),
-               "key_in_box": check_bool("key_in_box", key_in_box), "blocked": check_bool("blocked", blocked),
-               "num_quarters": check_int("num_quarters", num_quarters, 1, 4),
-               "num_rooms_visited": check_int("num_rooms_visited", num_rooms_visited, 1, 10**6)}
+    options: dict[str, Any] = {
+        "agent_room": tuple(check_int(f"agent_room[{k}]", at, 0, 2) for k, at in enumerate(room)),
+        "key_in_box": check_bool("key_in_box", key_in_box),
+        "blocked": check_bool("blocked", blocked),
+        "num_quarters": check_int("num_quarters", num_quarters, 1, 4),
+        "num_rooms_visited": check_int("num_rooms_visited", num_rooms_visited, 1, 10**6),
+    }
     numbers = {"room_size": 6, "num_rows": 3, "num_cols": 3, "v1": v1, "key_in_box": options["key_in_box"],
                "blocked": options["blocked"], "num_quarters": options["num_quarters"],
                "agent_room_x": options["agent_room"][0], "agent_room_y": options["agent_room"][1]}

@@ -358,10 +358,6 @@ cdef class BabyAIOneRoom(MiniGrid):
     describe = staticmethod(babyai.one_room)
 
 
-cdef class BabyAILevelGen(MiniGrid):
-    describe = staticmethod(babyai.level_gen)
-
-
 cdef class BabyAIGoToSeq(MiniGrid):
     describe = staticmethod(babyai.go_to_seq)
 
