@@ -17,9 +17,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 # from the bottom up; a room is a module or a package. It imports rooms of lower floors only, and none of its own floor:
 # so the engine names no family, families name neither the engine nor an API, and APIs name no adapter
 FLOORS = [
-    ["errors", "typing", "version", "arguments", "cache", "random", "park", "constants",
-     "texts"],
-    ["spec", "state", "env"],
+    ["errors", "typing", "version", "arguments", "cache", "random", "park", "constants"],
+    ["spec", "state", "env", "texts"],
     ["hooks", "registry", "backend"],
     ["gymnasium_registration", "numba", "engine", "wrappers", "envs", "subproc"],
     ["api"],
