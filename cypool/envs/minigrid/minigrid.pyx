@@ -15,7 +15,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Rng, Slot
 
 
-cdef extern from "game.h" namespace "cypool::minigrid" nogil:
+cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogil:
     cdef struct Options:
         int width, height, fixed_steps, see_through, view
         int start_x, start_y, start_dir, goal_x, goal_y, num_crossings, obstacle, strip2_row, n_obstacles, num_objs
