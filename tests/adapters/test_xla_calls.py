@@ -1,4 +1,4 @@
-"""The function that XLA's compiled code calls, called as XLA does it; with compiled code: tests/adapters/test_xla.py."""
+"""The function that XLA's compiled code calls, called as XLA does it. With compiled code: adapters/test_xla.py."""
 import ctypes
 from ctypes import (
     POINTER,

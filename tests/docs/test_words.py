@@ -33,7 +33,8 @@ CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.DOTALL)
 C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 SHELL = re.compile(r"(?<!\S)#[^\n]*")
-LANGUAGES = {".py": PYTHON, ".pyi": PYTHON, ".pyx": PYTHON, ".pxd": PYTHON, ".h": C, ".cpp": C, ".toml": SHELL, "": SHELL}
+LANGUAGES = {**dict.fromkeys((".py", ".pyi", ".pyx", ".pxd"), PYTHON), **dict.fromkeys((".h", ".cpp"), C),
+             **dict.fromkeys((".toml", ""), SHELL)}
 
 
 def tracked():
