@@ -59,6 +59,22 @@ def test_arguments_of_constructors(id, options):
     check_parity(id, num_envs=2, num_steps=60, seeds=[6], **options)
 
 
+@pytest.mark.parametrize("id, options", [
+    ("MiniGrid-DoorKey-6x6-v0", {"obs_type": "full"}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "full", "max_steps": 15}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "symbolic", "max_steps": 15}),
+    ("MiniGrid-KeyCorridorS3R2-v0", {"obs_type": "symbolic"}),
+    ("MiniGrid-GoToDoor-8x8-v0", {"obs_type": "onehot"}),
+    ("BabyAI-BossLevel-v0", {"obs_type": "onehot", "agent_view_size": 5}),
+    ("MiniGrid-LavaCrossingS9N3-v0", {"no_death_types": ("lava",), "death_cost": -0.3, "max_steps": 60}),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"no_death_types": ("ball", "wall"), "action_prob": 0.7, "max_steps": 40}),
+    ("MiniGrid-Empty-5x5-v0", {"action_prob": 0.4, "random_action": 2}),
+    ("BabyAI-MiniBossLevel-v0", {"action_prob": 0.0}),
+])
+def test_wrappers(id, options):
+    check_parity(id, num_envs=3, num_steps=150, seeds=[8], **options)
+
+
 def test_all_ids():
     assert len(IDS) == 172
     minigrid = pytest.importorskip("minigrid")
@@ -146,6 +162,11 @@ def test_pictures(id, options):
     ("MiniGrid-MemoryS7-v0", {"size": 6}, "size: expected 7 to 1000, got 6"),
     ("MiniGrid-GoToObject-6x6-N2-v0", {"numObjs": 19}, "numObjs: expected 1 to 15, got 19"),
     ("MiniGrid-MultiRoom-N6-v0", {"minNumRooms": 8}, "maxNumRooms: expected 8 to 500, got 6"),
+    ("MiniGrid-Empty-8x8-v0", {"obs_type": "rgb"}, "obs_type: expected one of"),
+    ("MiniGrid-Empty-8x8-v0", {"action_prob": 1.5}, "action_prob: expected 0 to 1, got 1.5"),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"random_action": 5}, "random_action: expected 0 to 2, got 5"),
+    ("MiniGrid-LavaGapS5-v0", {"no_death_types": ("goal",)}, "no_death_types: expected one of"),
+    ("MiniGrid-LavaGapS5-v0", {"no_death_types": 3}, "no_death_types: expected names of types"),
     ("BabyAI-GoTo-v0", {"room_size": 3}, "room_size: expected 4 to 100, got 3"),
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "pink"}, "first_color: expected one of"),
     ("BabyAI-PutNextLocal-v0", {"num_objs": 19}, "num_objs: expected 2 to 18, got 19"),
