@@ -4,10 +4,13 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import cypool
-from cypool.registry import known_ids
+from cypool.registry import known_entries
 from cypool.testing import check_parity
 
-IDS = [id for id in known_ids() if id.startswith(("MiniGrid-", "BabyAI-"))]
+ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
+IDS = [entry.id for entry in ENTRIES]
+# one of each class
+QUICK = list({entry.entry_point: entry.id for entry in ENTRIES}.values())
 # one of each class that has arguments, with others than its ids have
 ARGUMENTS = [
     ("MiniGrid-Empty-8x8-v0", {"size": 12, "agent_start_pos": (3, 4), "agent_start_dir": 2, "max_steps": 30}),
@@ -36,7 +39,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", QUICK)
 def test_equals_minigrid(id):
     check_parity(id, num_envs=2, num_steps=30, seeds=[4])
 
@@ -44,7 +47,7 @@ def test_equals_minigrid(id):
 @pytest.mark.slow
 @pytest.mark.parametrize("id", IDS)
 def test_equals_minigrid_for_long(id):
-    check_parity(id, num_envs=2, num_steps=300, seeds=[5])
+    check_parity(id, num_envs=2, num_steps=150, seeds=[5])
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
@@ -203,3 +206,24 @@ def test_text():
                        (None, TypeError)):
         with pytest.raises(error, match="array: expected"):
             cypool.text(bad)
+
+
+def test_without_minigrid(monkeypatch):
+    """The levels run; pictures and parity say what they need."""
+    import importlib.metadata
+
+    from cypool.envs.minigrid.reference import need_minigrid
+
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    for version, message in ((missing, r"pip install cypool\[minigrid\]"),
+                             (lambda _: "2.5.0", "expected minigrid 3.2.0")):
+        monkeypatch.setattr(importlib.metadata, "version", version)
+        with pytest.raises(ImportError, match=message):
+            need_minigrid("render")
+    with cypool.make("MiniGrid-Empty-5x5-v0", seed=0, render_mode="rgb_array") as env:
+        env.reset()
+        env.step([2])
+        with pytest.raises(ImportError, match=r"render: expected minigrid 3.2.0, got 2.5.0"):
+            env.render()
