@@ -4,10 +4,13 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import cypool
-from cypool.registry import known_ids
+from cypool.registry import known_entries
 from cypool.testing import check_parity
 
-IDS = [id for id in known_ids() if id.startswith(("MiniGrid-", "BabyAI-"))]
+ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
+IDS = [entry.id for entry in ENTRIES]
+# one of each class
+QUICK = list({entry.entry_point: entry.id for entry in ENTRIES}.values())
 # one of each class that has arguments, with others than its ids have
 ARGUMENTS = [
     ("MiniGrid-Empty-8x8-v0", {"size": 12, "agent_start_pos": (3, 4), "agent_start_dir": 2, "max_steps": 30}),
@@ -36,7 +39,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", QUICK)
 def test_equals_minigrid(id):
     check_parity(id, num_envs=2, num_steps=30, seeds=[4])
 
@@ -44,7 +47,7 @@ def test_equals_minigrid(id):
 @pytest.mark.slow
 @pytest.mark.parametrize("id", IDS)
 def test_equals_minigrid_for_long(id):
-    check_parity(id, num_envs=2, num_steps=300, seeds=[5])
+    check_parity(id, num_envs=2, num_steps=150, seeds=[5])
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
@@ -57,6 +60,22 @@ def test_autoreset_modes(id, mode):
 @pytest.mark.parametrize("id, options", ARGUMENTS)
 def test_arguments_of_constructors(id, options):
     check_parity(id, num_envs=2, num_steps=60, seeds=[6], **options)
+
+
+@pytest.mark.parametrize("id, options", [
+    ("MiniGrid-DoorKey-6x6-v0", {"obs_type": "full"}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "full", "max_steps": 15}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "symbolic", "max_steps": 15}),
+    ("MiniGrid-KeyCorridorS3R2-v0", {"obs_type": "symbolic"}),
+    ("MiniGrid-GoToDoor-8x8-v0", {"obs_type": "onehot"}),
+    ("BabyAI-BossLevel-v0", {"obs_type": "onehot", "agent_view_size": 5}),
+    ("MiniGrid-LavaCrossingS9N3-v0", {"no_death_types": ("lava",), "death_cost": -0.3, "max_steps": 60}),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"no_death_types": ("ball", "wall"), "action_prob": 0.7, "max_steps": 40}),
+    ("MiniGrid-Empty-5x5-v0", {"action_prob": 0.4, "random_action": 2}),
+    ("BabyAI-MiniBossLevel-v0", {"action_prob": 0.0}),
+])
+def test_wrappers(id, options):
+    check_parity(id, num_envs=3, num_steps=150, seeds=[8], **options)
 
 
 def test_all_ids():
@@ -146,6 +165,11 @@ def test_pictures(id, options):
     ("MiniGrid-MemoryS7-v0", {"size": 6}, "size: expected 7 to 1000, got 6"),
     ("MiniGrid-GoToObject-6x6-N2-v0", {"numObjs": 19}, "numObjs: expected 1 to 15, got 19"),
     ("MiniGrid-MultiRoom-N6-v0", {"minNumRooms": 8}, "maxNumRooms: expected 8 to 500, got 6"),
+    ("MiniGrid-Empty-8x8-v0", {"obs_type": "rgb"}, "obs_type: expected one of"),
+    ("MiniGrid-Empty-8x8-v0", {"action_prob": 1.5}, "action_prob: expected 0 to 1, got 1.5"),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"random_action": 5}, "random_action: expected 0 to 2, got 5"),
+    ("MiniGrid-LavaGapS5-v0", {"no_death_types": ("goal",)}, "no_death_types: expected one of"),
+    ("MiniGrid-LavaGapS5-v0", {"no_death_types": 3}, "no_death_types: expected names of types"),
     ("BabyAI-GoTo-v0", {"room_size": 3}, "room_size: expected 4 to 100, got 3"),
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "pink"}, "first_color: expected one of"),
     ("BabyAI-PutNextLocal-v0", {"num_objs": 19}, "num_objs: expected 2 to 18, got 19"),
@@ -182,3 +206,24 @@ def test_text():
                        (None, TypeError)):
         with pytest.raises(error, match="array: expected"):
             cypool.text(bad)
+
+
+def test_without_minigrid(monkeypatch):
+    """The levels run; pictures and parity say what they need."""
+    import importlib.metadata
+
+    from cypool.envs.minigrid.reference import need_minigrid
+
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    for version, message in ((missing, r"pip install cypool\[minigrid\]"),
+                             (lambda _: "2.5.0", "expected minigrid 3.2.0")):
+        monkeypatch.setattr(importlib.metadata, "version", version)
+        with pytest.raises(ImportError, match=message):
+            need_minigrid("render")
+    with cypool.make("MiniGrid-Empty-5x5-v0", seed=0, render_mode="rgb_array") as env:
+        env.reset()
+        env.step([2])
+        with pytest.raises(ImportError, match=r"render: expected minigrid 3.2.0, got 2.5.0"):
+            env.render()

@@ -26,7 +26,15 @@ public:
         }
     }
 
-    void step(int action) { (this->*level_->step)(action); }
+    void step(int action) {
+        const bool to_death = options.no_death && action == FORWARD && is_death(front());
+        (this->*level_->step)(action);
+        // NoDeath
+        if (options.no_death && terminated && (to_death || is_death(agent))) {
+            terminated = false;
+            reward += options.death_cost;
+        }
+    }
 
     // Grid.encode of all: image[x][y]
     void encode(uint8_t* image) const {
@@ -38,6 +46,33 @@ public:
         if (will_carry()) {
             const Pos p = objects[object_].at;
             std::memcpy(image + 3 * (p.x * height + p.y), &objects[NOTHING], 3);
+        }
+    }
+    // FullyObsWrapper
+    void observe_all(uint8_t* image) const {
+        encode(image);
+        const uint8_t seen[3] = {AGENT, RED, static_cast<uint8_t>(dir)};
+        std::memcpy(image + 3 * (agent.x * height + agent.y), seen, 3);
+    }
+    // SymbolicObsWrapper: column, row and type, or -1 for nothing
+    void observe_symbols(int64_t* symbols) const {
+        for (int x = 0; x < width; ++x) {
+            for (int y = 0; y < height; ++y, symbols += 3) {
+                const int k = cell({x, y});
+                const bool is_gone = will_carry() && k == object_;
+                symbols[0] = x;
+                symbols[1] = y;
+                symbols[2] = agent == Pos{x, y} ? AGENT : k == NOTHING || is_gone ? -1 : objects[k].type;
+            }
+        }
+    }
+    // OneHotPartialObsWrapper: 11 types, 6 colours, 3 states
+    void observe_bits(uint8_t* bits) const {
+        uint8_t image[3 * MOST_VIEW * MOST_VIEW];
+        observe(image);
+        std::memset(bits, 0, static_cast<size_t>(view) * view * 20);
+        for (int k = 0; k < view * view; ++k, bits += 20) {
+            bits[image[3 * k]] = bits[11 + image[3 * k + 1]] = bits[17 + image[3 * k + 2]] = 1;
         }
     }
     const Object& carried() const { return objects[will_carry() ? object_ : carrying]; }
@@ -62,6 +97,11 @@ public:
     }
 
 private:
+    bool is_death(Pos p) const {
+        const int k = cell(p);
+        return k != NOTHING && options.no_death >> objects[k].type & 1;
+    }
+
     struct Saver {
         static constexpr bool LOADS = false;
         std::vector<int32_t> numbers;

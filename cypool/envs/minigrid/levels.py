@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_int, check_list, shown
+from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 from cypool.spec import Array, Discrete, EnvSpec, Text
 
 LARGEST = 1000  # cells of a side
@@ -22,6 +22,10 @@ MOST_OBJECTS = 10_000
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")  # by number
 TYPES = {"key": 5, "ball": 6, "box": 7}
 OBSTACLES = {"wall": 1, "lava": 3}
+# types of cells that may end no episode, by number; a goal always ends one
+DEATHS = ("wall", "floor", "door", "key", "ball", "box", "lava")
+DEATH_NUMBERS = (2, 3, 4, 5, 6, 7, 9)
+OBS_TYPES = ("partial", "full", "onehot", "symbolic")
 VERBS = ("goto", "pickup", "open", "putnext")
 CLAUSES = ("action", "and", "seq")
 ANY = -1
@@ -54,7 +58,8 @@ class Level:
 
 
 def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size: Any = 7, highlight: Any = True,
-           tile_size: Any = 32, agent_pov: Any = False) -> dict[str, Any]:
+           tile_size: Any = 32, agent_pov: Any = False, obs_type: Any = "partial", action_prob: Any = None,
+           random_action: Any = None, no_death_types: Any = (), death_cost: Any = -1.0) -> dict[str, Any]:
     """Returns the options that all levels have, checked.
 
     Args:
@@ -64,6 +69,12 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         highlight: Whether pictures show what the agent sees.
         tile_size: Pixels of a cell's side in pictures.
         agent_pov: Whether pictures show the agent's view only.
+        obs_type: What `image` is: "partial", the agent's view; "onehot", the same as `OneHotPartialObsWrapper` has it;
+            "full" or "symbolic", the whole grid as `FullyObsWrapper` or `SymbolicObsWrapper` has it.
+        action_prob: As `StochasticActionWrapper(prob)`: how probable it is that an action is taken; None: certain.
+        random_action: What is done instead; None: any action.
+        no_death_types: As `NoDeath`: types of cells that end no episode, such as ("lava",).
+        death_cost: What is added to the reward there.
     """
     view = check_int("agent_view_size", agent_view_size, 3, 63)
     if view % 2 == 0:
@@ -75,6 +86,12 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         "highlight": check_bool("highlight", highlight),
         "tile_size": check_int("tile_size", tile_size, 1, 256),
         "agent_pov": check_bool("agent_pov", agent_pov),
+        "obs_type": check_choice("obs_type", obs_type, OBS_TYPES),
+        "action_prob": None if action_prob is None else check_float("action_prob", action_prob, 0, 1),
+        "random_action": None if random_action is None else check_int("random_action", random_action, 0, 6),
+        "no_death_types": tuple(check_choice("no_death_types", each, DEATHS)
+                                for each in check_list("no_death_types", no_death_types, "names of types")),
+        "death_cost": check_float("death_cost", death_cost, -1e9, 1e9),
     }
 
 
@@ -87,9 +104,10 @@ def level(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
     @functools.wraps(function)
     def describe(**options: Any) -> EnvSpec:
         made, shared = settings(function, options)
-        view = shared["agent_view_size"]
+        if shared["random_action"] is not None and shared["random_action"] >= made.num_actions:
+            raise ValueError(f"random_action: expected 0 to {made.num_actions - 1}, got {shared['random_action']}")
         return EnvSpec(
-            observation={"direction": Discrete(4), "image": Array((view, view, 3), np.uint8),
+            observation={"direction": Discrete(4), "image": _image(made, shared["obs_type"], shared["agent_view_size"]),
                          "mission": Text(made.mission_length)},
             action=Discrete(made.num_actions), render_fps=10, options={**made.options, **shared})
 
@@ -103,6 +121,17 @@ def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tupl
     """Returns a level with its arguments, and the options that all levels have."""
     return (function(**{name: value for name, value in options.items() if name not in SHARED}),
             common(**{name: value for name, value in options.items() if name in SHARED}))
+
+
+def _image(made: Level, obs_type: str, view: int) -> Array:
+    if obs_type in ("partial", "onehot"):
+        return Array((view, view, 3 if obs_type == "partial" else 20), np.uint8)
+    rooms, numbers = made.numbers.get("room_size"), made.numbers
+    width, height = ((rooms - 1) * numbers["num_cols"] + 1, (rooms - 1) * numbers["num_rows"] + 1) if rooms else (
+        numbers["width"], numbers["height"])
+    if obs_type == "full":
+        return Array((width, height, 3), np.uint8)
+    return Array((width, height, 3), np.int64, (0, 0, -1), (width - 1, height - 1, 10))
 
 
 def _position(name: str, value: Any, width: int, height: int) -> tuple[int, int] | None:

@@ -17,6 +17,11 @@ class BabyAIActionObjDoor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIBlockedUnlockPickup(MiniGrid):
@@ -28,6 +33,11 @@ class BabyAIBlockedUnlockPickup(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIBossLevel(MiniGrid):
@@ -49,6 +59,11 @@ class BabyAIBossLevel(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIBossLevelNoUnlock(MiniGrid):
@@ -64,6 +79,11 @@ class BabyAIBossLevelNoUnlock(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIFindObj(MiniGrid):
@@ -76,6 +96,11 @@ class BabyAIFindObj(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoTo(MiniGrid):
@@ -92,6 +117,11 @@ class BabyAIGoTo(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToDoor(MiniGrid):
@@ -105,6 +135,11 @@ class BabyAIGoToDoor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToImpUnlock(MiniGrid):
@@ -119,6 +154,11 @@ class BabyAIGoToImpUnlock(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToLocal(MiniGrid):
@@ -132,6 +172,11 @@ class BabyAIGoToLocal(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToObj(MiniGrid):
@@ -144,6 +189,11 @@ class BabyAIGoToObj(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToObjDoor(MiniGrid):
@@ -157,6 +207,11 @@ class BabyAIGoToObjDoor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToRedBall(MiniGrid):
@@ -170,6 +225,11 @@ class BabyAIGoToRedBall(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToRedBallGrey(MiniGrid):
@@ -183,6 +243,11 @@ class BabyAIGoToRedBallGrey(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToRedBallNoDists(MiniGrid):
@@ -194,6 +259,11 @@ class BabyAIGoToRedBallNoDists(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToRedBlueBall(MiniGrid):
@@ -207,6 +277,11 @@ class BabyAIGoToRedBlueBall(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIGoToSeq(MiniGrid):
@@ -222,6 +297,11 @@ class BabyAIGoToSeq(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIKeyCorridor(MiniGrid):
@@ -236,6 +316,11 @@ class BabyAIKeyCorridor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIKeyInBox(MiniGrid):
@@ -250,6 +335,11 @@ class BabyAIKeyInBox(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIMiniBossLevel(MiniGrid):
@@ -261,6 +351,11 @@ class BabyAIMiniBossLevel(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIMoveTwoAcross(MiniGrid):
@@ -274,6 +369,11 @@ class BabyAIMoveTwoAcross(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIOneRoom(MiniGrid):
@@ -286,6 +386,11 @@ class BabyAIOneRoom(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIOpenAny(MiniGrid):
@@ -300,6 +405,11 @@ class BabyAIOpenAny(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIOpenDoor(MiniGrid):
@@ -316,6 +426,11 @@ class BabyAIOpenDoor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIOpenDoorsOrder(MiniGrid):
@@ -331,6 +446,11 @@ class BabyAIOpenDoorsOrder(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIOpenRedDoor(MiniGrid):
@@ -342,6 +462,11 @@ class BabyAIOpenRedDoor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIOpenTwoDoors(MiniGrid):
@@ -358,6 +483,11 @@ class BabyAIOpenTwoDoors(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIPickup(MiniGrid):
@@ -372,6 +502,11 @@ class BabyAIPickup(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIPickupAbove(MiniGrid):
@@ -385,6 +520,11 @@ class BabyAIPickupAbove(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIPickupDist(MiniGrid):
@@ -397,6 +537,11 @@ class BabyAIPickupDist(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIPickupLoc(MiniGrid):
@@ -408,6 +553,11 @@ class BabyAIPickupLoc(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIPutNext(MiniGrid):
@@ -422,6 +572,11 @@ class BabyAIPutNext(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIPutNextLocal(MiniGrid):
@@ -435,6 +590,11 @@ class BabyAIPutNextLocal(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAISynth(MiniGrid):
@@ -450,6 +610,11 @@ class BabyAISynth(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAISynthLoc(MiniGrid):
@@ -465,6 +630,11 @@ class BabyAISynthLoc(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAISynthSeq(MiniGrid):
@@ -480,6 +650,11 @@ class BabyAISynthSeq(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIUnblockPickup(MiniGrid):
@@ -494,6 +669,11 @@ class BabyAIUnblockPickup(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIUnlock(MiniGrid):
@@ -508,6 +688,11 @@ class BabyAIUnlock(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIUnlockLocal(MiniGrid):
@@ -523,6 +708,11 @@ class BabyAIUnlockLocal(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIUnlockPickup(MiniGrid):
@@ -535,6 +725,11 @@ class BabyAIUnlockPickup(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BabyAIUnlockToUnlock(MiniGrid):
@@ -546,6 +741,11 @@ class BabyAIUnlockToUnlock(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class BlockedUnlockPickup(MiniGrid):
@@ -557,6 +757,11 @@ class BlockedUnlockPickup(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class Crossing(MiniGrid):
@@ -571,6 +776,11 @@ class Crossing(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class DistShift(MiniGrid):
@@ -587,6 +797,11 @@ class DistShift(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class DoorKey(MiniGrid):
@@ -599,6 +814,11 @@ class DoorKey(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class DynamicObstacles(MiniGrid):
@@ -614,6 +834,11 @@ class DynamicObstacles(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class Empty(MiniGrid):
@@ -628,6 +853,11 @@ class Empty(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class Fetch(MiniGrid):
@@ -641,6 +871,11 @@ class Fetch(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class FourRooms(MiniGrid):
@@ -654,6 +889,11 @@ class FourRooms(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class GoToDoor(MiniGrid):
@@ -666,6 +906,11 @@ class GoToDoor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class GoToObject(MiniGrid):
@@ -679,6 +924,11 @@ class GoToObject(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class KeyCorridor(MiniGrid):
@@ -693,6 +943,11 @@ class KeyCorridor(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class LavaGap(MiniGrid):
@@ -706,6 +961,11 @@ class LavaGap(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class LockedRoom(MiniGrid):
@@ -718,6 +978,11 @@ class LockedRoom(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class Memory(MiniGrid):
@@ -731,6 +996,11 @@ class Memory(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class MiniGrid(Env):
@@ -750,6 +1020,11 @@ class MultiRoom(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class ObstructedMaze(MiniGrid):
@@ -766,6 +1041,11 @@ class ObstructedMaze(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class ObstructedMaze1d(MiniGrid):
@@ -779,6 +1059,11 @@ class ObstructedMaze1d(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class ObstructedMazeV1(MiniGrid):
@@ -795,6 +1080,11 @@ class ObstructedMazeV1(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class Playground(MiniGrid):
@@ -806,6 +1096,11 @@ class Playground(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class PutNear(MiniGrid):
@@ -819,6 +1114,11 @@ class PutNear(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class RedBlueDoors(MiniGrid):
@@ -831,6 +1131,11 @@ class RedBlueDoors(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class Unlock(MiniGrid):
@@ -842,6 +1147,11 @@ class Unlock(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...
 
 class UnlockPickup(MiniGrid):
@@ -853,4 +1163,9 @@ class UnlockPickup(MiniGrid):
         highlight: bool = True,
         tile_size: int = 32,
         agent_pov: bool = False,
+        obs_type: str = 'partial',
+        action_prob: Any = None,
+        random_action: Any = None,
+        no_death_types: Any = ...,
+        death_cost: float = -1.0,
     ) -> EnvSpec: ...

@@ -13,6 +13,7 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Rng, Slot
+from cypool.random cimport integers, uniform
 
 
 cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogil:
@@ -25,6 +26,8 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         int distractors, level_gen, locations, unblocking, implicit_unlock
         int verbs, clauses
         double locked_room_prob
+        int no_death
+        double death_cost
 
     cdef cppclass Object:
         uint8_t type, color, state
@@ -44,10 +47,18 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         void reset() except +
         void step(int action) except +
         void observe(uint8_t* image)
+        void observe_all(uint8_t* image)
+        void observe_symbols(int64_t* symbols)
+        void observe_bits(uint8_t* bits)
         void encode(uint8_t* image)
         const Object& carried()
         vector[int32_t] save()
         cbool load(const int32_t* numbers, size_t count)
+
+
+# levels.OBS_TYPES
+cdef enum:
+    PARTIAL, FULL, ONEHOT, SYMBOLIC
 
 
 cdef class MiniGrid(Env):
@@ -63,7 +74,8 @@ cdef class MiniGrid(Env):
     Truncated: The limit of steps is reached: `max_steps`, or that of the level or its mission.
     """
     cdef Game game
-    cdef int mission_length
+    cdef int mission_length, obs_type, num_actions, random_action
+    cdef double action_prob
 
     def __init__(self, spec, env_id):
         cdef Options options
@@ -74,7 +86,14 @@ cdef class MiniGrid(Env):
         see_through = shared["see_through_walls"]
         numbers["see_through"] = level.see_through if see_through is None else see_through
         numbers["view"] = shared["agent_view_size"]
+        numbers["no_death"] = sum({1 << levels.DEATH_NUMBERS[levels.DEATHS.index(name)]
+                                   for name in shared["no_death_types"]})
+        numbers["death_cost"] = shared["death_cost"]
         options = numbers
+        self.obs_type = levels.OBS_TYPES.index(shared["obs_type"])
+        self.action_prob = -1 if shared["action_prob"] is None else shared["action_prob"]
+        self.random_action = -1 if shared["random_action"] is None else shared["random_action"]
+        self.num_actions = level.num_actions
         self.mission_length = level.mission_length
         if not self.game.configure(level.name.encode(), options, level.mission.encode()):
             raise ValueError(f"level: expected one of game.h, got {level.name!r}")
@@ -85,7 +104,11 @@ cdef class MiniGrid(Env):
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
-        self.game.step(<int>(<const int64_t*>action)[0])
+        cdef int chosen = <int>(<const int64_t*>action)[0]
+        # StochasticActionWrapper
+        if self.action_prob >= 0 and uniform(self.rng, 0, 1) >= self.action_prob:
+            chosen = self.random_action if self.random_action >= 0 else <int>integers(self.rng, 0, self.num_actions)
+        self.game.step(chosen)
         self.reward = self.game.reward
         self.terminated = self.game.terminated
         self.truncated = self.game.truncated
@@ -94,7 +117,14 @@ cdef class MiniGrid(Env):
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef size_t length = self.game.mission.size()
         (<int64_t*>out.obs[0])[0] = self.game.dir
-        self.game.observe(<uint8_t*>out.obs[1])
+        if self.obs_type == PARTIAL:
+            self.game.observe(<uint8_t*>out.obs[1])
+        elif self.obs_type == FULL:
+            self.game.observe_all(<uint8_t*>out.obs[1])
+        elif self.obs_type == ONEHOT:
+            self.game.observe_bits(<uint8_t*>out.obs[1])
+        else:
+            self.game.observe_symbols(<int64_t*>out.obs[1])
         memcpy(out.obs[2], self.game.mission.data(), length)
         memset(<char*>out.obs[2] + length, 0, self.mission_length - length)
         return 0

@@ -33,18 +33,33 @@ def need_minigrid(what: str) -> None:
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns minigrid's environment of the same id and options in a `SyncVectorEnv`, and its name and version."""
     need_minigrid("check_parity")
-    import gymnasium
     from gymnasium.vector import SyncVectorEnv
 
     # BabyAI's prints a line for each level that it rejects
     vars(importlib.import_module("minigrid.envs.babyai.core.roomgrid_level"))["print"] = lambda *_: None
     id = ours.env_spec.id
-    make = functools.partial(gymnasium.make, id, disable_env_checker=True, **options)
+    make = functools.partial(_make, id, **options)
     with warnings.catch_warnings():
         # that there is a newer version of the level
         warnings.simplefilter("ignore")
         theirs = SyncVectorEnv([make] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
     return theirs, f"{id} of minigrid {VERSION}"
+
+
+def _make(id: str, obs_type: str = "partial", action_prob: float | None = None, random_action: int | None = None,
+          no_death_types: tuple[str, ...] = (), death_cost: float = -1.0, **options: Any) -> Any:
+    """Returns minigrid's environment in the wrappers that the options stand for."""
+    import gymnasium
+    from minigrid import wrappers
+
+    env: Any = gymnasium.make(id, disable_env_checker=True, **options)
+    if no_death_types:
+        env = wrappers.NoDeath(env, no_death_types, death_cost)
+    if action_prob is not None:
+        env = wrappers.StochasticActionWrapper(env, action_prob, random_action)
+    kind = {"full": wrappers.FullyObsWrapper, "onehot": wrappers.OneHotPartialObsWrapper,
+            "symbolic": wrappers.SymbolicObsWrapper}.get(obs_type)
+    return env if kind is None else kind(env)
 
 
 def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int, carried: tuple[int, int, int],

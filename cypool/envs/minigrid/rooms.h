@@ -18,6 +18,9 @@ struct Options {
     int distractors, level_gen, locations, unblocking, implicit_unlock;
     int verbs, clauses;  // lists in hexadecimal: a digit for each item, its number plus one, the first one lowest
     double locked_room_prob;
+    // of wrappers: a bit for each type of cell that does not end an episode, and what it costs
+    int no_death;
+    double death_cost;
 };
 
 struct Room {
