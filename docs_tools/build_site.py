@@ -1,21 +1,21 @@
 """Builds the documentation site: python docs_tools/build_site.py
 
-    repository's .md files --+
-    registry (catalogue.py) -+--> build/site_source: pages, pictures, mkdocs.yml --> mkdocs --strict --> site/
+    Markdown files ----------+
+    registry (catalogue.py) -+--> build/site_source: pages, pictures --> zensical --strict --> build/site
     public modules (api.py) -+
 
-The generator sees Markdown and one configuration file, and runs no code of ours but a Griffe extension; so another
-generator that reads mkdocs.yml can take its place. A link to a file that is no page leads to a page with its text.
+The generator sees Markdown and one configuration file. Zensical is the maintained successor of Material for MkDocs, by
+the same people; both read this configuration, and `mkdocs build --strict` passes on it, too. A link to a file that is no page leads to a page with its text.
 """
 from __future__ import annotations
 
 import argparse
-import os
 import posixpath
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import api
@@ -128,7 +128,7 @@ def page_of_source(file: str, text: str) -> str:
     return f"---\nsearch: {{exclude: true}}\n---\n\n# {file}\n\n{text}\n"
 
 
-def outside_code(change, text: str) -> str:
+def outside_code(change: Callable[[str], str], text: str) -> str:
     """Returns the text with `change` made to what is no code."""
     codes = [match[0] for match in re.finditer(CODE, text, re.DOTALL | re.MULTILINE)]
     prose = re.sub(CODE, "\0", text, flags=re.DOTALL | re.MULTILINE)
@@ -143,8 +143,7 @@ def deepen_lists(text: str) -> str:
 def main() -> None:
     """Writes the pages, then has them built; ends with the generator's exit status."""
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
-    parser.add_argument("--out", default=ROOT / "site", help="folder of the site (default: site)")
-    parser.add_argument("--serve", action="store_true", help="show it at http://127.0.0.1:8000 instead")
+    parser.add_argument("--serve", action="store_true", help="show it at http://localhost:8000 and build it no further")
     parser.add_argument("--no-pictures", action="store_true", help="leave out the pictures of environments")
     args = parser.parse_args()
     shutil.rmtree(SOURCE, ignore_errors=True)
@@ -154,13 +153,15 @@ def main() -> None:
     catalogue.write(SOURCE / "environments", pictures=not args.no_pictures)
     api.write(SOURCE / "api")
     shutil.copy(ROOT / "docs_tools" / "site.css", SOURCE)
-    config = SOURCE.with_name("mkdocs.yml")
-    text = (ROOT / "docs_tools" / "mkdocs.yml").read_text()
-    text = text.replace("docs_tools/", f"{ROOT}/docs_tools/")
-    text = text.replace("python:\n", f"python:\n          paths: [{ROOT}]\n")
-    config.write_text(f"{text}docs_dir: {SOURCE}\nsite_dir: {Path(args.out).resolve()}\n{site.navigation()}")
-    command = [sys.executable, "-m", "mkdocs", *(["serve"] if args.serve else ["build", "--strict"]), "-f", str(config)]
-    sys.exit(subprocess.run(command, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}).returncode)
+    config = SOURCE.with_name("zensical.yml")
+    text = (ROOT / "docs_tools" / "zensical.yml").read_text()
+    text = text.replace("docs_tools/", f"{ROOT}/docs_tools/").replace("python:\n", f"python:\n          paths: [{ROOT}]\n")
+    config.write_text(f"{text}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
+    command = ["serve"] if args.serve else ["build", "--clean", "--strict"]
+    done = subprocess.run(["zensical", *command, "-f", str(config)])
+    if done.returncode == 0:
+        print(f"the site is in {config.with_name('site')}")
+    sys.exit(done.returncode)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,8 @@ def page(family: str, entries: list[Entry], pictures: Path | None) -> str:
     for entry in entries:
         classes[entry.entry_point].append(entry)
     parts = [f"# {title_of(family)}", f"{len(entries):,} ids. [What they equal](../reference/fidelity.md)."]
-    for entry_point, members in classes.items():
+    # a family's newest versions come first
+    for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
         try:
             parts += section(entry_point, members, pictures)
         # a family that needs a package which is not installed
@@ -80,7 +81,8 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
     """Returns the Markdown of a class: what its docstring says, its ids and its options."""
     module, name = entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
-    parts = [f"## {name}", docstring(cls)]
+    summary, _, details = docstring(cls).partition("\n\n")
+    parts = [f"## {name}", summary]
     groups: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         groups[stem(entry.id)].append(entry)
@@ -102,10 +104,9 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
                  str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     heads = ("", "ids", "observation", "action", "step limit", "equals")
-    parts.append('<table class="environments">\n<thead><tr>' + "".join(f"<th>{head}</th>" for head in heads)
-                 + "</tr></thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody></table>")
-    parts.append(options_of(cls, options))
-    return parts
+    parts.append('<div class="environments"><table>\n<thead><tr>' + "".join(f"<th>{head}</th>" for head in heads)
+                 + "</tr></thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody></table></div>")
+    return [*parts, details, options_of(cls, options)]
 
 
 def stem(id: str) -> str:
@@ -149,8 +150,9 @@ def describe(space: Any) -> str:
 
 
 def code(text: str) -> str:
-    """Returns the text as code, with room to break lines."""
-    return f"<code>{html.escape(text)}</code>"
+    """Returns the text as code, whose lines break at spaces only if it is long."""
+    space = "<br>" if len(text) > 60 else " "
+    return f"<code>{html.escape(text).replace(', ', f',{space}') if ': ' in text else html.escape(text)}</code>"
 
 
 def docstring(cls: Any) -> str:
