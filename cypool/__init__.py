@@ -67,11 +67,11 @@ def get_include() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    # inside the package when installed, beside it in a checkout
+    # inside the package when installed, next to it in a checkout
     for folder in (here / "include", here.parent / "include"):
         if (folder / "cypool" / "slot.h").is_file():
             return str(folder)
-    raise RuntimeError(f"cypool: the headers are neither in {here} nor beside it")
+    raise RuntimeError(f"cypool: the headers are neither in {here} nor next to it")
 
 
 # a type checker has these names from above, and finds others that are misspelled

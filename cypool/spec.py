@@ -1,4 +1,4 @@
-"""What an environment observes, takes and tells: plain descriptions that know no RL library."""
+"""Observation, action and info specs: plain descriptions that are independent of any RL library."""
 from __future__ import annotations
 
 import math
@@ -115,7 +115,7 @@ class EnvSpec:
         num_players: How many play in one environment; with more than one, observation and action have the players in
             their first dimension.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
-        max_episode_steps: The engine truncates an episode after so many steps; None: never. What `describe` says
+        max_episode_steps: The engine truncates an episode after this number of steps; None: never. What `describe` says
             here counts if neither `make` nor the id has a limit.
         options: Every option of the environment with the value it has here; `describe` returns those that it
             has converted.

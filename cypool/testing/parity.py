@@ -43,7 +43,7 @@ class ParityError(AssertionError):
 
 @dataclass(frozen=True)
 class Parity:
-    """What `check_parity` compared, and found to be equal.
+    """The comparison that `check_parity` made, with equal results.
 
     Attributes:
         id: The environment.
@@ -74,7 +74,7 @@ class Parity:
 
 def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Sequence[int] = (0, 1, 2),
                  autoreset_mode: AutoresetMode = "NextStep", num_threads: int | None = None, **options: Any) -> Parity:
-    """Steps an environment beside its reference, with the same seeds and random actions, and compares all, exactly.
+    """Steps an environment and its reference, with the same seeds and random actions, and compares all, exactly.
 
     Args:
         id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`; or
@@ -91,7 +91,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
 
     Raises:
         ParityError: They differ; says where first.
-        NotImplementedError: The environment has no `save`, which tells where its random stream is.
+        NotImplementedError: The environment has no `save`, which shows where its random stream is.
         ValueError: The environment has no reference, or that has no such option; or an argument is wrong, as in
             `cypool.make`.
         ImportError: The reference is not installed.
@@ -219,7 +219,7 @@ class _Run:
                 self._compare(key, ours[i], theirs[i], env_id=int(i))
 
     def _compare_info(self, ours: Any, theirs: Any) -> None:
-        """Compares what the reference's info has; ours may tell more."""
+        """Compares what the reference's info has; ours may contain more."""
         for key, value in theirs.items():
             if key.startswith("_") or not np.any(theirs[f"_{key}"]):
                 continue

@@ -32,7 +32,7 @@ inline int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept {
             const uint32_t n = static_cast<uint32_t>(count);
             uint64_t product = uint64_t{rng->next_uint32(rng->state)} * n;
             if (static_cast<uint32_t>(product) < n) {
-                // so many of the low parts would favour some values
+                // without this, the low parts would favour some values
                 const uint32_t excess = -n % n;
                 while (static_cast<uint32_t>(product) < excess) {
                     product = uint64_t{rng->next_uint32(rng->state)} * n;

@@ -1,4 +1,4 @@
-"""The base class of MuJoCo's robots. Its `.pxd` tells what a subclass has, and what it implements."""
+"""The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements."""
 import zlib
 
 import numpy as np
@@ -28,7 +28,7 @@ if libmujoco.mj_version() != libmujoco.mjVERSION_HEADER:
 
 
 def check_options(**options):
-    """Returns options of a robot, checked as their names tell.
+    """Returns options of a robot, checked by their names.
 
     Args:
         **options: `..._weight` and `healthy_reward` are numbers, `..._range` two of them, `reset_noise_scale` is one
@@ -63,7 +63,7 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
     Args:
         model: Its model.
         obs_size: How many numbers an observation has.
-        info: What info tells, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the
+        info: The infos, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the
             action's dtype, or a pair of such a type and a size.
         options: Its options, checked, `xml_file` and `frame_skip` among them.
         common: The options that all robots have, as `MujocoEnv.describe` lists them.
@@ -103,15 +103,15 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
 cdef class MujocoEnv(Env):
     """Base of the environments that MuJoCo simulates; a subclass is one robot.
 
-    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass tells in
+    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass specifies in
     `describe` what is observed, and implements three methods: `reset_model`, which chooses where an episode begins,
     `step_model`, which applies the action and sets the reward, and `get_obs`.
 
     What MuJoCo reports as an error, or as a warning that is not one of instability, is raised by the step and becomes
     the `EnvError` of this environment. In an unstable simulation MuJoCo itself starts over from the model's initial
-    position; the episode goes on from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
+    position; the episode continues from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
 
-    Info: what the robot tells; and `unstable` int32.
+    Info: the infos of the robot, and `unstable` int32.
     """
 
     @staticmethod
@@ -125,7 +125,7 @@ cdef class MujocoEnv(Env):
             action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
             frame_stack: How many observations, the newest last, are one; each is then an array of the last two
                 dimensions. After a reset all are the first one.
-            randomize: What of the model is another one in each episode: names of fields of MuJoCo's mjModel, as
+            randomize: The fields of the model that change in each episode: names of fields of MuJoCo's mjModel, as
                 "geom_friction", "body_mass:torso" for what one body has, or "opt.gravity"; and for each (low, high),
                 or (operation, low, high), with the operation "scale", "add" or "set". Each number of a field is
                 scaled by one that is drawn uniformly, or raised by it, or replaced.
@@ -333,7 +333,7 @@ cdef class MujocoEnv(Env):
     cdef int load(self, object state) except -1:
         cdef mjData* d = self.data
         cdef const mjModel* m = self.model
-        cdef vector[double] told
+        cdef vector[double] saved_info
         cdef bytes unpacked
         cdef int64_t size = d.nbuffer + <int64_t>self.frames.frames.size()
         # first all that may fail
@@ -344,11 +344,11 @@ cdef class MujocoEnv(Env):
         packed, time, awake, newest, numbers, values, view, version = state
         if type(numbers) is not tuple or any(type(number) is not float for number in numbers):
             raise TypeError(f"expected numbers of info, got {shown(numbers)}")
-        told = numbers
+        saved_info = numbers
         time, newest, version = check_state(
             (time, newest, version), float, (0, self.frames.num_frames - 1), (0, 2**31 - 1))
-        if told.size() != self.info.size():
-            raise ValueError(f"expected {self.info.size()} numbers of info, got {told.size()}")
+        if saved_info.size() != self.info.size():
+            raise ValueError(f"expected {self.info.size()} numbers of info, got {saved_info.size()}")
         if version != libmujoco.mjVERSION_HEADER:
             raise ValueError(f"expected a state of MuJoCo {libmujoco.mjVERSION_HEADER}, got one of {version}")
         awake = check_state(awake, (0, m.ntree), (0, m.nbody), (0, m.nbody), (0, m.nv))
@@ -368,7 +368,7 @@ cdef class MujocoEnv(Env):
         self.camera.load(view)
         d.time = time
         d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
-        self.info = told
+        self.info = saved_info
         return 0
 
     cdef int _vary(self, values) except -1:
