@@ -5,11 +5,13 @@
     public modules (api.py) -+
 
 The generator sees Markdown and one configuration file. Zensical is the maintained successor of Material for MkDocs, by
-the same people; both read this configuration, and `mkdocs build --strict` passes on it, too. A link to a file that is no page leads to a page with its text.
+the same people. Both read this configuration: `mkdocs build --strict` passes, too. A link to a file of the repository
+that is not a page leads to a page with its text, so that the site needs no public address of the sources.
 """
 from __future__ import annotations
 
 import argparse
+import functools
 import posixpath
 import re
 import shutil
@@ -54,9 +56,10 @@ class Site:
         for name, place in self.pages.items():
             text = (ROOT / name).read_text()
             # GitHub's picture for a light or a dark page, as the theme has it
-            text = re.sub(r'<picture>.*?srcset="([^"]*)".*?src="([^"]*)" alt="([^"]*)".*?</picture>',
+            text = re.sub(r'<picture>.*?srcset="([^"]*)".*?src="([^"]*)"\s+alt="([^"]*)".*?</picture>',
                           r"![\3](\2#only-light)![\3](\1#only-dark)", text, flags=re.DOTALL)
-            self._write(place, outside_code(lambda prose: self._links(prose, name, place), deepen_lists(text)))
+            change = functools.partial(self._links, name=name, place=place)
+            self._write(place, outside_code(change, deepen_lists(text)))
 
     def _place(self, name: str) -> str:
         inside = name.removeprefix("docs/")
@@ -74,7 +77,9 @@ class Site:
             file = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
             return before + posixpath.relpath(self._target(file), posixpath.dirname(place) or ".") + (anchor or "")
 
-        return re.sub(r'(\]\(|src="|^\[[^\]\n]+\]: )([^)#"\s]*)(#[^)"\s]*)?(?=[)"]|$)', replace, text, flags=re.MULTILINE)
+        # [text](target), src="target" and [name]: target
+        links = r'(\]\(|src="|^\[[^\]\n]+\]: )([^)#"\s]*)(#[^)"\s]*)?(?=[)"]|$)'
+        return re.sub(links, replace, text, flags=re.MULTILINE)
 
     def _target(self, file: str) -> str:
         """Returns where a file or folder of the repository stands in the site, and puts it there."""
@@ -155,7 +160,7 @@ def main() -> None:
     shutil.copy(ROOT / "docs_tools" / "site.css", SOURCE)
     config = SOURCE.with_name("zensical.yml")
     text = (ROOT / "docs_tools" / "zensical.yml").read_text()
-    text = text.replace("docs_tools/", f"{ROOT}/docs_tools/").replace("python:\n", f"python:\n          paths: [{ROOT}]\n")
+    text = text.replace("docs_tools/", f"{ROOT}/docs_tools/").replace("paths: [.]", f"paths: [{ROOT}]")
     config.write_text(f"{text}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
     command = ["serve"] if args.serve else ["build", "--clean", "--strict"]
     done = subprocess.run(["zensical", *command, "-f", str(config)])

@@ -99,7 +99,7 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
             continue
         options = options or spec.options
         picture = take_picture(shown.id, pictures) if pictures and spec.render_fps else None
-        cells = [f'<img src="../pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
+        cells = [f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
                  ids_of(shown, group), code(describe(spec.observation)), code(describe(spec.action)),
                  str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
-# four rows: Atari, MuJoCo, Doom, classic control; ids, and options that make the picture
+# a row for each family
 GRID = [
     ["Pong-v5", "Breakout-v5", "MsPacman-v5", "SpaceInvaders-v5", "Seaquest-v5"],
     ["Ant-v5", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "Walker2d-v5"],
@@ -24,6 +25,7 @@ GRID = [
 ]
 WIDTH, HEIGHT, GAP = 144, 108, 4  # of a cell, in pixels
 FRAMES, SECONDS_PER_FRAME = 40, 0.1
+TIMES = "\N{MULTIPLICATION SIGN}"
 THEMES = {"light": {"text": "#1f2328", "faint": "#59636e", "bar": "#afb8c1", "ours": "#3f51b5"},
           "dark": {"text": "#f0f6fc", "faint": "#9198a1", "bar": "#4d5560", "ours": "#8c9eff"}}
 
@@ -33,7 +35,7 @@ def draw_throughput(report: dict[str, Any], theme: dict[str, str]) -> str:
     rows = sorted(report["results"], key=median_of)
     most, settings = median_of(rows[-1]), report["settings"]
     left, bar, step = 200, 390, 30
-    height = 58 + step * len(rows) + 26
+    height = 58 + step * len(rows) + 44
     parts = [f'<text x="0" y="20" class="title">Frames per second, {escape(settings["env"])}</text>',
              f'<text x="0" y="40" class="faint">{settings["num_envs"]} environments, {settings["threads"]} threads, '
              f'{escape(report["machine"]["cpu"])}, random actions; longer is better</text>']
@@ -45,11 +47,11 @@ def draw_throughput(report: dict[str, Any], theme: dict[str, str]) -> str:
         parts += [f'<text x="{left - 10}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
                   f'<rect x="{left}" y="{y}" width="{width:.1f}" height="20" rx="3" class="{kind}"/>',
                   f'<text x="{left + width + 8:.1f}" y="{y + 15}" class="number">{frames:,.0f}'
-                  f'<tspan class="faint"> · {ratios[len(ratios) // 2]:.1f}×</tspan></text>']
+                  f'<tspan class="faint"> · {ratios[len(ratios) // 2]:.2f} {TIMES}</tspan></text>']
     versions = report["versions"]
     shown = ", ".join(f"{name} {versions[name]}" for name in ("envpool", "ale-py", "gymnasium") if name in versions)
-    parts.append(f'<text x="0" y="{height - 6}" class="faint">×: times the Python loop. {escape(shown)}. '
-                 f'{escape(report.get("command", ""))}</text>')
+    parts += [f'<text x="0" y="{height - 24}" class="faint">{TIMES}: times the Python loop. {escape(shown)}</text>',
+              f'<text x="0" y="{height - 6}" class="faint">{escape(report.get("command", ""))}</text>']
     style = (f'text{{font:13px system-ui,sans-serif;fill:{theme["text"]}}}.title{{font-size:16px;font-weight:600}}'
              f'.faint{{fill:{theme["faint"]};font-size:12px}}.number{{font-variant-numeric:tabular-nums}}'
              f'.bar{{fill:{theme["bar"]}}}.ours{{fill:{theme["ours"]}}}')
@@ -78,7 +80,10 @@ def film(id: str) -> list[Any]:
         for _ in range(FRAMES):
             for _ in range(skip):
                 env.step(env.action_space.sample())
-            pictures.append(ImageOps.pad(Image.fromarray(env.render()[0]), (WIDTH, HEIGHT), color="black"))
+            picture = Image.fromarray(env.render()[0])
+            # a robot stands in the middle of its square; others need their edges
+            fit = ImageOps.fit if id in GRID[1] else partial(ImageOps.pad, color=picture.getpixel((0, 0)))
+            pictures.append(fit(picture, (WIDTH, HEIGHT)))
     return pictures
 
 
