@@ -70,6 +70,17 @@ class MultiBinary(Array):
         super().__init__(shape, np.int8, 0, 1)
 
 
+class Text(Array):
+    """A text of at most `length` characters: its UTF-8 bytes, with zeros behind them. `cypool.text` decodes it.
+
+    Args:
+        length: Bytes of the longest text.
+    """
+
+    def __init__(self, length: int):
+        super().__init__((length,), np.uint8)
+
+
 class Discrete:
     """One of `n` choices, as an int64 in `[0, n)`.
 

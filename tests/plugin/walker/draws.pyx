@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 from cypool.env cimport import_cypool
-from cypool.random cimport Rng, categorical, integers, normal, uniform
+from cypool.random cimport Rng, categorical, integers, normal, shuffle, uniform
 
 import_cypool()
 
@@ -36,3 +36,11 @@ def draw_normals(bit_generator, double mean, double deviation, int count):
     """Draws doubles of a normal distribution."""
     cdef const Rng* rng = stream_of(bit_generator)
     return [normal(rng, mean, deviation) for _ in range(count)]
+
+
+def draw_shuffled(bit_generator, items):
+    """The items of a list of ints in another order."""
+    cdef const Rng* rng = stream_of(bit_generator)
+    cdef vector[int64_t] values = items
+    shuffle(rng, values.data(), <int>values.size())
+    return list(values)
