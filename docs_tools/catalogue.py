@@ -103,7 +103,7 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
                  ids_of(shown, group), code(describe(spec.observation)), code(describe(spec.action)),
                  str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    heads = ("", "ids", "observation", "action", "step limit", "equals")
+    heads = ("", "ids", "observation", "action", "steps", "equals")
     parts.append('<div class="environments"><table>\n<thead><tr>' + "".join(f"<th>{head}</th>" for head in heads)
                  + "</tr></thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody></table></div>")
     return [*parts, details, options_of(cls, options)]
@@ -134,7 +134,7 @@ def reference_of(entry: Entry) -> str:
     if entry.reference is None:
         return ""
     package, _, name = entry.reference.partition(":")
-    return f"Gymnasium {name}" if package == "gymnasium" else "the package of its preset"
+    return f"Gymnasium {name}" if package == "gymnasium" else "its preset's package"
 
 
 def describe(space: Any) -> str:
