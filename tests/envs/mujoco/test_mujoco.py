@@ -576,7 +576,7 @@ print((resident() - before) / 64e6)
 
 def test_the_version_is_that_of_the_build():
     root = Path(__file__).resolve().parents[3]
-    from cypool.envs.mujoco import VERSION
+    from cypool.envs.mujoco_common import VERSION
 
     assert f'version="{VERSION}"' in (root / "build_tools" / "mujoco.py").read_text()
     assert (root / "pyproject.toml").read_text().count(f'"mujoco=={VERSION}"') == 3

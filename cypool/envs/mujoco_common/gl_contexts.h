@@ -10,8 +10,8 @@
 
 #include <mujoco/mujoco.h>
 
-#include "cypool/envs/mujoco/gl.h"
-#include "cypool/envs/mujoco/guard.h"
+#include "cypool/envs/mujoco_common/gl.h"
+#include "cypool/envs/mujoco_common/guard.h"
 
 namespace cypool {
 
