@@ -10,6 +10,7 @@ from cypool.envs.mujoco_common.simulation cimport Simulation
 cdef class ControlTask(Simulation):
     cdef mjModel* own                    # the model once more; only fields that __init__ was told of may be written
     cdef RandomState random              # the task's stream
+    cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size
     cdef object _mt19937                 # from which it draws
     cdef int n_sub_steps                 # MuJoCo's steps in one of ours
     cdef bint legacy_step

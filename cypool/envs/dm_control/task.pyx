@@ -397,21 +397,22 @@ cdef class ControlTask(Simulation):
     cdef object save_own(self):
         state = self._mt19937.state["state"]
         return (state["key"].astype("<u4").tobytes(), state["pos"], bool(self.random.has_spare), self.random.spare,
-                self.variation.contents())
+                self.variation.contents(), tuple(self.episode))
 
     cdef object check_own(self, object state):
-        if type(state) is not tuple or len(state) != 5:
-            raise ValueError(f"expected five values of the task, got {shown(state)}")
-        key, pos, has_spare, spare, written = state
+        if type(state) is not tuple or len(state) != 6:
+            raise ValueError(f"expected six values of the task, got {shown(state)}")
+        key, pos, has_spare, spare, written, episode = state
         pos, spare = check_state((pos, spare), (0, KEY_SIZE), float)
         if type(key) is not bytes or len(key) != 4 * KEY_SIZE:
             raise ValueError(f"expected the key of an MT19937, {4 * KEY_SIZE} bytes, got {shown(key)}")
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
             raise ValueError(f"expected the fields of the model that the task writes, got {shown(written)}")
-        return np.frombuffer(key, "<u4"), pos, check_bool("has_spare", has_spare), spare, written
+        episode = check_state(episode, *[float] * self.episode.size())
+        return np.frombuffer(key, "<u4"), pos, check_bool("has_spare", has_spare), spare, written, episode
 
     cdef int load_own(self, object checked) except -1:
-        key, pos, has_spare, spare, written = checked
+        key, pos, has_spare, spare, written, self.episode = checked
         self._mt19937.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": pos}}
         self.random.has_spare, self.random.spare = has_spare, spare
         self.variation.set_contents(written)

@@ -264,6 +264,16 @@ inline void restart(mjModel* m, mjData* d) {
     }
 }
 
+// How many contacts there are at these positions; nothing else is computed. A full buffer is some, too.
+inline int count_contacts(const mjModel* m, mjData* d) {
+    guarded([=] {
+        mj_kinematics(m, d);
+        mj_collision(m, d);
+    });
+    for (mjWarningStat& warning : d->warning) warning.number = 0;
+    return d->ncon;
+}
+
 // MuJoCo's steps as dm_control takes them: with its "legacy" order, what follows from positions and velocities is of
 // the state after the last of them.
 inline void advance(const mjModel* m, mjData* d, int steps, bool legacy) {

@@ -21,3 +21,4 @@ cdef extern from "cypool/envs/mujoco_common/guard.h":
     void restart "cypool::restart"(mjModel* m, mjData* d) except + nogil
     void advance "cypool::advance"(const mjModel* m, mjData* d, int steps, bint legacy) except + nogil
     void fill_arena "cypool::fill_arena"(const mjModel* m, mjData* d) except + nogil
+    int count_contacts "cypool::count_contacts"(const mjModel* m, mjData* d) except + nogil
