@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "cypool/rng.h"
 
@@ -22,7 +23,7 @@ struct RandomState {
     double normal() {
         if (has_spare) {
             has_spare = false;
-            return spare;
+            return std::exchange(spare, 0.0);
         }
         double x, y, square;
         do {

@@ -408,7 +408,7 @@ cdef class ControlTask(Simulation):
             raise ValueError(f"expected the key of an MT19937, {4 * KEY_SIZE} bytes, got {shown(key)}")
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
             raise ValueError(f"expected the fields of the model that the task writes, got {shown(written)}")
-        episode = check_state(episode, *[float] * self.episode.size())
+        episode = check_state(episode, *[float] * <Py_ssize_t>self.episode.size())
         return np.frombuffer(key, "<u4"), pos, check_bool("has_spare", has_spare), spare, written, episode
 
     cdef int load_own(self, object checked) except -1:
