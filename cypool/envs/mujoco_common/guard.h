@@ -231,8 +231,8 @@ inline int simulate(const mjModel* m, mjData* d, int frames, bool contact_forces
 // Calls MuJoCo for an environment with an arena of its own; throws if it counts a warning of any kind, as dm_control
 // does. In an unstable simulation MuJoCo has then started over.
 template <class Call> void valid(mjData* d, const Call& call) {
-    static const char* const NAMES[] = {"INERTIA", "CONTACTFULL", "CNSTRFULL", "BADQPOS", "BADQVEL", "BADQACC",
-                                        "BADCTRL"};
+    static const char* const NAMES[] = {"INERTIA", "CONTACTFULL", "CNSTRFULL", "BADQPOS",
+                                        "BADQVEL", "BADQACC",     "BADCTRL"};
     static_assert(std::size(NAMES) == mjNWARNING && mjWARN_BADCTRL == mjNWARNING - 1,
                   "guard.h: expected MuJoCo's kinds of warnings");
     guarded(call);

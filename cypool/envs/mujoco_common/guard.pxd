@@ -11,7 +11,8 @@ from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 
 cdef extern from "cypool/envs/mujoco_common/guard.h":
     mjModel* load_xml "cypool::load_xml"(const string& path, string& warning) except +
-    mjModel* load_xml_text "cypool::load_xml_text"(const string& text, const vector[pair[string, string]]& files) except +
+    mjModel* load_xml_text "cypool::load_xml_text"(const string& text,
+                                                   const vector[pair[string, string]]& files) except +
     mjData* make_data "cypool::make_data"(const mjModel* m, bint with_arena) except +
     void reset_data "cypool::reset_data"(const mjModel* m, mjData* d) except + nogil
     int forward "cypool::forward"(const mjModel* m, mjData* d) except + nogil
