@@ -107,7 +107,7 @@ def test_the_linear_system_ends_at_rest():
     env, reference = cypool.make_dm("LqrLqr21-v1", seed=0, num_threads=0), load("lqr", "lqr_2_1", 0)
     assert env.env_spec.max_episode_steps is None
     env.reset(), reference.reset()
-    for _ in range(3000):
+    for _ in range(8000):
         # brakes
         state = np.concatenate([reference.physics.position(), reference.physics.velocity()])
         action = -np.array([4.0]) * state[2] - state[0]
