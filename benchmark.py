@@ -370,7 +370,7 @@ def parse():
     parser.error = fail
     add = parser.add_argument
     add("--env", default="Pong-v5", help="id of a cypool environment (default: %(default)s), or several, separated by "
-        "commas, each beside its peers in their best modes; 'atari26': the games of Atari 100k")
+        "commas, each compared with its peers in their best modes; 'atari26': the games of Atari 100k")
     add("--num-envs", type=int, default=64, help="environments (default: %(default)s)")
     add("--batch-size", type=int, help="how many return at a time if asynchronous (default: half of them)")
     add("--threads", type=int, default=cpus.available(), help="default: usable CPUs, %(default)s")

@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the extension modules, and which of them need a native library."""
+"""The extension modules, and which of them need a native library: the part that pyproject.toml cannot express."""
 
 import sys
 from pathlib import Path

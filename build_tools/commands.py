@@ -152,7 +152,7 @@ def _compile_module(module, ready):
     target = Path("build", "cython-debug" if cythonize.DEBUG else "cython", source.with_suffix(".cpp"))
     generated, remarks = cythonize.generate(module.name, source, target)
     paths = sysconfig.get_paths()
-    # public headers are in include/, private ones lie beside their modules: "cypool/park.h"
+    # public headers are in include/, private ones are next to their modules: "cypool/park.h"
     include_dirs = ("include", ".", *(ready.include_dirs if ready else ()),
                     paths["include"], paths["platinclude"], numpy.get_include())
     flags = (*FLAGS, *(ready.flags if ready else ()))

@@ -17,13 +17,13 @@ from .toolchain import Unit
 
 @dataclass(frozen=True)
 class Prepared:
-    """What it takes to use a library.
+    """The compiler and linker settings of a library.
 
     Attributes:
-        include_dirs: for whoever includes its headers.
+        include_dirs: for modules that include its headers.
         units: to be compiled and linked with the module, as one archive.
         objects: the same, as single objects: in an archive nobody would look for what is only weak elsewhere.
-        flags: for whoever includes its headers.
+        flags: for modules that include its headers.
         link_arguments: further words for the linker.
     """
 
@@ -54,14 +54,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """Parts of a library written anew, all or none.
+    """Replacements of parts of a library: all of them or none are used.
 
     Attributes:
         parts: what they are.
         written_for: digest of the folders of theirs that have to be what they were.
         folders: those folders, relative to the library's root.
         variable: environment variable; 1 leaves the library as it is.
-        flag: for whoever includes the library's headers, where the parts are in.
+        flag: for modules that include the library's headers, if the parts are compiled in.
         include_dirs: folders of ours with headers in the place of theirs, of the same names.
     """
 

@@ -1,6 +1,6 @@
 """Finds the pinned source distribution of a native library, with the standard library alone.
 
-Looked for in this order: the library's environment variable, the cache, then wherever pip itself is told to
+Looked for in this order: the library's environment variable, the cache, then wherever pip is configured to
 look (find-links, index-url, extra-index-url). What is found counts only if its sha256 is the pinned one.
 """
 
@@ -30,7 +30,7 @@ HREF = re.compile(r"""<a\s[^>]*?href\s*=\s*["']([^"']+)""", re.IGNORECASE)
 
 
 class SourceNotFound(Exception):
-    """No usable source; the text tells what was tried and what to set."""
+    """No usable source; the text says what was tried and what to set."""
 
 
 @dataclass(frozen=True)

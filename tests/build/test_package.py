@@ -34,7 +34,7 @@ print(cypool.make("CartPole-v1").reset()[0].shape)""")
     ("np.cos = np.logical_not", "expected a loop for type 'd->d'"),
 ])
 def test_another_numpy_inside_is_an_import_error(run_python, change, said):
-    """What cypool takes from within NumPy it looks at before it uses it."""
+    """cypool checks the internals of NumPy before it uses them."""
     done = run_python(f"import numpy as np; {change}; import cypool.envs.common.numpy_math")
     assert "ImportError: " in done.stderr and said in done.stderr, done.stderr
 
@@ -105,3 +105,12 @@ def test_lower_bounds_are_those_that_ci_installs():
     for path in (ROOT / "cypool" / "adapters").glob("*.py"):
         for name, least in re.findall(r'^.*require\("[\w.]+", "([\w-]+)", "([\d.]+)"', path.read_text(), re.MULTILINE):
             assert Version(least) == Version(pins[name]), path
+
+
+def test_hooks_and_ci_use_the_same_linters():
+    hooks, run = ROOT / ".pre-commit-config.yaml", ROOT / ".ci" / "run"
+    if not hooks.is_file():
+        pytest.skip("the tests of an sdist are without hooks")
+    pins = set(re.findall(r"\b(ruff|cython-lint|clang-format)==([\d.]+)", hooks.read_text()))
+    assert len(pins) == 3
+    assert pins <= set(re.findall(r"([\w-]+)==([\d.]+)", run.read_text()))

@@ -34,7 +34,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     for name in options:
         if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
             raise ValueError(f"{name}: dm_control has no such option, so that there is nothing to compare with")
-    if domain == "quadruped":
+    if domain == "quadruped" and not options.get("from_pixels"):
         # its reset makes an OpenGL context, for pictures that nobody wants
         domain_module(domain).Physics.contexts = None
     given = {name: value for name, value in options.items() if name in _TASK and value is not None}

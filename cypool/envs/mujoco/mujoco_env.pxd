@@ -10,8 +10,8 @@ cdef class MujocoEnv(Simulation):
     cdef int frame_skip                  # MuJoCo's steps in one of ours
     cdef double dt                       # seconds of a step
     cdef vector[double] init_qpos, init_qvel
-    cdef bint contact_forces             # whether cfrc_ext and its like are wanted; set it in __init__
-    cdef vector[double] info             # what info tells, element after element; zeros when reset or step begins
+    cdef bint contact_forces             # whether cfrc_ext and similar fields are needed; set it in __init__
+    cdef vector[double] info             # the info, element after element; zeros when reset or step begins
     cdef const void* action              # of the step under way
     cdef bint action_is_single           # float32, else float64
     # of the observation
@@ -27,7 +27,7 @@ cdef class MujocoEnv(Simulation):
     # writes the observation, `obs_size` numbers; not called if pictures are observed
     cdef int get_obs(self, double* obs) except -1 nogil
     # can be implemented
-    cdef int reset_info(self) except -1 nogil                # sets what info tells after a reset
+    cdef int reset_info(self) except -1 nogil                # sets the info after a reset
 
     # to be called
     cdef int simulate(self) except -1 nogil                  # applies the action for the time of a step

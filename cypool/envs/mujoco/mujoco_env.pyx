@@ -1,4 +1,4 @@
-"""The base class of MuJoCo's robots. Its `.pxd` tells what a subclass has, and what it implements."""
+"""The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements."""
 import numpy as np
 
 from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
@@ -22,7 +22,7 @@ from cypool.envs.common.numpy_math cimport sum_of_squares
 
 
 def check_options(**options):
-    """Returns options of a robot, checked as their names tell.
+    """Returns options of a robot, checked by their names.
 
     Args:
         **options: `..._weight` and `healthy_reward` are numbers, `..._range` two of them, `reset_noise_scale` is one
@@ -57,7 +57,7 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
     Args:
         model: Its model.
         obs_size: How many numbers an observation has.
-        info: What info tells, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the
+        info: The infos, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the
             action's dtype, or a pair of such a type and a size.
         options: Its options, checked, `xml_file` and `frame_skip` among them.
         common: The options that all robots have, as `MujocoEnv.describe` lists them.
@@ -97,15 +97,15 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
 cdef class MujocoEnv(Simulation):
     """Base of the environments that MuJoCo simulates; a subclass is one robot.
 
-    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass tells in
+    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass specifies in
     `describe` what is observed, and implements three methods: `reset_model`, which chooses where an episode begins,
     `step_model`, which applies the action and sets the reward, and `get_obs`.
 
     What MuJoCo reports as an error, or as a warning that is not one of instability, is raised by the step and becomes
     the `EnvError` of this environment. In an unstable simulation MuJoCo itself starts over from the model's initial
-    position; the episode goes on from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
+    position; the episode continues from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
 
-    Info: what the robot tells; and `unstable` int32.
+    Info: the infos of the robot, and `unstable` int32.
     """
 
     @staticmethod
@@ -119,7 +119,7 @@ cdef class MujocoEnv(Simulation):
             action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
             frame_stack: How many observations, the newest last, are one; each is then an array of the last two
                 dimensions. After a reset all are the first one.
-            randomize: What of the model is another one in each episode: names of fields of MuJoCo's mjModel, as
+            randomize: The fields of the model that change in each episode: names of fields of MuJoCo's mjModel, as
                 "geom_friction", "body_mass:torso" for what one body has, or "opt.gravity"; and for each (low, high),
                 or (operation, low, high), with the operation "scale", "add" or "set". Each number of a field is
                 scaled by one that is drawn uniformly, or raised by it, or replaced.

@@ -39,7 +39,7 @@ cdef dict check_camera(Model model, dict options, dict robots):
     """
     camera_id, name = options["camera_id"], options["camera_name"]
     if camera_id is not None and name is not None:
-        raise ValueError(f"camera_id: expected None beside camera_name, got {shown(camera_id)} and {name!r}")
+        raise ValueError(f"camera_id: expected None with camera_name, got {shown(camera_id)} and {name!r}")
     if camera_id is not None:
         camera_id = check_int("camera_id", camera_id, -1, <int>model.mj.ncam - 1)
     if name is not None:

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 
-# pointers to these are in a class that plug-ins see: they are declared here, and whoever uses them includes fields.h
+# pointers to these are in a class that plug-ins see: they are declared here, and modules that use them include fields.h
 cdef extern from *:
     """
     namespace cypool { struct Field; class VariedModel; }

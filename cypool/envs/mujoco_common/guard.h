@@ -63,8 +63,8 @@ template <class Call> __attribute__((noinline)) bool jumped_into(const Call& cal
     return true;
 }
 
-// What MuJoCo works in during a call and begins anew in the next: contacts, constraints, its stack. Megabytes are
-// reserved for the worst case, some ten kilobytes used: one for all environments of a thread stays in its cache.
+// MuJoCo's working memory of a call, which the next call overwrites: contacts, constraints, its stack. Megabytes are
+// reserved for the worst case, about ten kilobytes used: one for all environments of a thread stays in its cache.
 struct Arena {
     void* memory = nullptr;
     size_t size = 0;
@@ -206,7 +206,7 @@ template <class Call> int warned(const mjModel* m, mjData* d, const Call& call) 
     int unstable = 0;
     for (const mjtWarning kind : UNSTABLE) {
         unstable += d->warning[kind].number;
-        // the next one is told of again
+        // the next one is reported again
         d->warning[kind].number = 0;
     }
     if (!warning.empty() && !unstable) throw std::runtime_error("MuJoCo: " + warning);

@@ -1,4 +1,4 @@
-// Whether a saved mjData is safe to go on with: MuJoCo takes the indices in it as they are.
+// Whether a saved mjData is safe to continue with: MuJoCo takes the indices in it as they are.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ private:
     const char* buffer_;
 };
 
-// Throws if an index in the buffer is none. Data that MuJoCo computes anew before it reads it, too: who knows.
+// Throws if an index in the buffer is invalid, also in data that MuJoCo computes again before it reads it.
 inline void check_saved(const mjModel* m, const mjData* d, const char* buffer) {
     const Saved saved(d, buffer);
     saved.check("eq_active", d->eq_active, m->neq);

@@ -1,4 +1,4 @@
-"""Whether a saved mjData is safe to go on with: MuJoCo takes the indices in it as they are."""
+"""Whether a saved mjData is safe to continue with: MuJoCo takes the indices in it as they are."""
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 
 cdef extern from "cypool/envs/mujoco_common/saved.h":

@@ -1,4 +1,4 @@
-"""Domain randomization: a model that is another one in each episode."""
+"""Domain randomization: a model that changes in each episode."""
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.fields cimport Field, VariedModel

@@ -1,4 +1,4 @@
-"""Domain randomization: a model that is another one in each episode.
+"""Domain randomization: a model that changes in each episode.
 
 MuJoCo's functions reach a model's arrays through pointers. So an environment needs only a struct of pointers of its
 own, and arrays for what varies and for what MuJoCo computes from that; all else is shared.
@@ -48,7 +48,7 @@ cdef object check_randomize(Model model, object randomize):
 
 
 cdef class Variation:
-    """A model that is another one in each episode.
+    """A model that changes in each episode.
 
     Args:
         loaded: The model to vary.
