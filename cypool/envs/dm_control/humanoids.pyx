@@ -111,6 +111,6 @@ cdef class HumanoidCMU(Humanoid):
 
 
 def _parts(joints):
-    """Returns what is observed of a person with so many joints."""
+    """Returns what is observed of a person with this number of joints."""
     return {"joint_angles": joints, "head_height": (), "extremities": 12, "torso_vertical": 3, "com_velocity": 3,
             "velocity": joints + 6}

@@ -8,7 +8,7 @@ from cypool.envs.mujoco_common.simulation cimport Simulation
 
 
 cdef class ControlTask(Simulation):
-    cdef mjModel* own                    # the model once more; only fields that __init__ was told of may be written
+    cdef mjModel* own                    # the model once more; only fields that __init__ names may be written
     cdef RandomState random              # the task's stream
     cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size
     cdef object _mt19937                 # from which it draws
@@ -45,7 +45,7 @@ cdef class ControlTask(Simulation):
     cdef int qvel_of(self, str joint) except -1
     cdef int sensor(self, str name) except -1                # of its first number in data.sensordata
 
-    cdef int draw_from(self, object random) except -1        # goes on with the stream of a numpy.random.RandomState
+    cdef int draw_from(self, object random) except -1        # continues with the stream of a numpy.random.RandomState
 
     # its own
     cdef int _push(self) except -1 nogil

@@ -1,4 +1,4 @@
-"""The base class of all tasks of the suite. Its `.pxd` tells what a subclass has, and what it implements."""
+"""The base class of all tasks of the suite. Its `.pxd` lists what a subclass has, and what it implements."""
 import math
 from weakref import WeakValueDictionary
 
@@ -96,7 +96,7 @@ def _times(domain, Model model, common):
     """Returns MuJoCo's steps in one of ours, and ours in an episode, or None."""
     timestep, given = model.mj.opt.timestep, common["control_timestep"]
     if given is not None and common["n_sub_steps"] is not None:
-        raise ValueError(f"n_sub_steps: expected None beside control_timestep, got {common['n_sub_steps']} and {given}")
+        raise ValueError(f"n_sub_steps: expected None together with control_timestep, got {common['n_sub_steps']} and {given}")
     control_timestep = DOMAINS[domain].control_timestep if given is None else given
     if common["n_sub_steps"] is not None:
         steps = common["n_sub_steps"]
@@ -141,7 +141,7 @@ cdef class ControlTask(Simulation):
             flat_observation: Whether all numbers that are observed are one array, in dm_control's order.
             obs_dtype: "float64", or "float32": the same numbers, rounded.
             action_dtype: "float64" or "float32".
-            randomize: What of the model is another one in each episode, as in Gymnasium's robots.
+            randomize: What of the model differs from episode to episode, as in Gymnasium's robots.
             from_pixels: Whether pictures are observed, as `pixels`: uint8 (height, width, 3), those of dm_control's
                 wrapper `pixels`.
             pixels_only: Whether nothing else is then.
@@ -275,7 +275,7 @@ cdef class ControlTask(Simulation):
 
     cdef int is_free(self, int* attempts) except -1 nogil:
         cdef bint free = attempts[0] > 0 and self.data.ncon == 0
-        # dm_control goes on for ever, where a model of the user's makes that possible
+        # dm_control continues for ever, where a model of the user's makes that possible
         if not free and attempts[0] == MOST_ATTEMPTS:
             raise RuntimeError(f"expected a position without contacts, found none in {MOST_ATTEMPTS} attempts")
         attempts[0] += 1

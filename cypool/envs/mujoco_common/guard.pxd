@@ -1,6 +1,6 @@
 """MuJoCo's calls that may fail: where MuJoCo would end the process, an exception comes out.
 
-MuJoCo tells of errors and warnings through a handler of the thread. After an error it goes no further than the handler,
+MuJoCo reports errors and warnings through a handler of the thread. After an error it goes no further than the handler,
 so that has to leave by a jump. Nothing is printed, and no log file written.
 """
 from libcpp.pair cimport pair

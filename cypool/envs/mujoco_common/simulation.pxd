@@ -17,7 +17,7 @@ cdef class Simulation(Env):
     cdef Camera camera
     cdef bint from_pixels
 
-    # have to be implemented: what there is to save besides MuJoCo's data and the frames
+    # have to be implemented: what there is to save other than MuJoCo's data and the frames
     cdef object save_own(self)                       # returns it as plain values
     cdef object check_own(self, object state)        # returns what `load_own` takes; TypeError, ValueError
     cdef int load_own(self, object checked) except -1    # MuJoCo's data is loaded already; cannot fail
