@@ -96,7 +96,8 @@ def _times(domain, Model model, common):
     """Returns MuJoCo's steps in one of ours, and ours in an episode, or None."""
     timestep, given = model.mj.opt.timestep, common["control_timestep"]
     if given is not None and common["n_sub_steps"] is not None:
-        raise ValueError(f"n_sub_steps: expected None together with control_timestep, got {common['n_sub_steps']} and {given}")
+        raise ValueError("n_sub_steps: expected None together with control_timestep, got "
+                         f"{common['n_sub_steps']} and {given}")
     control_timestep = DOMAINS[domain].control_timestep if given is None else given
     if common["n_sub_steps"] is not None:
         steps = common["n_sub_steps"]
