@@ -16,6 +16,8 @@ from build_tools.vizdoom import VIZDOOM
 LIBRARIES = {
     "cypool.envs.atari.atari": ALE,
     "cypool.envs.mujoco": MUJOCO,
+    "cypool.envs.mujoco_common": MUJOCO,
+    "cypool.envs.dm_control": MUJOCO,
     "cypool.envs.vizdoom.doom": VIZDOOM,
 }
 

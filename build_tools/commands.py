@@ -58,9 +58,13 @@ def extensions(package, libraries):
         if Path(package, "tools", "template") in source.parents:  # what `cypool new` writes
             continue
         name = ".".join(source.with_suffix("").parts)
-        if not any(name.startswith(f"{package}.envs.{family}.") for family in without):
+        library = libraries.get(name) or libraries.get(name.rpartition(".")[0])
+        if any(name.startswith(f"{package}.envs.{family}.") for family in without):
+            continue
+        # several families may need one library
+        if library is None or library.family not in without:
             module = Extension(name, [str(source)], language="c++")
-            module.library = libraries.get(name) or libraries.get(name.rpartition(".")[0])
+            module.library = library
             modules.append(module)
     return modules
 

@@ -179,6 +179,8 @@ class _Run:
         ended = []
         for self.step in range(1, num_steps + 1):
             actions = ours.action_space.sample()
+            if hasattr(theirs, "choose"):
+                actions = theirs.choose(actions)
             *batch, info = ours.step(actions)
             *their_batch, their_info = theirs.step(actions)
             for key, a, b in zip(("observation", "reward", "terminated", "truncated"), batch, their_batch, strict=True):
@@ -248,6 +250,10 @@ class _Run:
 
         Not where the reference's are none of NumPy's.
         """
+        if hasattr(self.theirs, "streams"):
+            for i, (ours, other) in enumerate(self.theirs.streams(self.ours.save().rows)):
+                if ours != other:
+                    self._differ("random stream", ours, other, i)
         if self.theirs.np_random is None:
             return
         for i, (row, generator) in enumerate(zip(self.ours.save().rows, self.theirs.np_random, strict=True)):

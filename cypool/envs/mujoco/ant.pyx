@@ -6,7 +6,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 from cypool.envs.common.numpy_math cimport norm, sum_of_squares
 

@@ -3,7 +3,7 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 
 # where info has what

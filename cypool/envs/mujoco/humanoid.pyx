@@ -3,8 +3,8 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.string cimport memset
 
-from cypool.envs.mujoco.libmujoco cimport mjModel
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 from cypool.envs.common.numpy_math cimport norm, sum, sum_of_squares
 

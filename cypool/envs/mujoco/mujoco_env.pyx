@@ -1,11 +1,8 @@
 """The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements."""
-import zlib
-
 import numpy as np
 
 from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
-from cypool.state import check_state, unpack
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -13,18 +10,15 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from cypool.env cimport Slot
-from cypool.envs.mujoco cimport guard, libmujoco, saved
-from cypool.envs.mujoco.camera cimport Camera, check_camera
-from cypool.envs.mujoco.model cimport Model, load_model
-from cypool.envs.mujoco.variation cimport Variation, check_randomize
+from cypool.envs.common.frame_stack cimport FrameStack
+from cypool.envs.mujoco_common cimport guard
+from cypool.envs.mujoco_common.camera cimport Camera, check_camera
+from cypool.envs.mujoco_common.model cimport Model, load_model
+from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.random cimport normal as draw_normal
 from cypool.random cimport uniform as draw_uniform
 
 from cypool.envs.common.numpy_math cimport sum_of_squares
-
-if libmujoco.mj_version() != libmujoco.mjVERSION_HEADER:
-    raise ImportError(f"MuJoCo's environments are built for version {libmujoco.mjVERSION_HEADER} of its library, found "
-                      f"{libmujoco.mj_version()}")
 
 
 def check_options(**options):
@@ -100,7 +94,7 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
     )
 
 
-cdef class MujocoEnv(Env):
+cdef class MujocoEnv(Simulation):
     """Base of the environments that MuJoCo simulates; a subclass is one robot.
 
     Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass specifies in
@@ -187,10 +181,6 @@ cdef class MujocoEnv(Env):
             self.info_types.push_back(array.dtype.num)
             self.info_sizes.push_back(array.low.size)
         self.info.resize(sum(self.info_sizes))
-
-    def __dealloc__(self):
-        if self.data != NULL:
-            libmujoco.mj_deleteData(self.data)
 
     cdef int reset_model(self) except -1 nogil:
         raise NotImplementedError("reset_model")
@@ -291,14 +281,6 @@ cdef class MujocoEnv(Env):
             place = <float*>place + self.obs_size
         return 0
 
-    cdef object render(self):
-        cdef unsigned char[:, :, ::1] picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
-        self.camera.set_up()
-        self.camera.set_viewpoint(self.model, self.data)
-        with nogil:
-            self.camera.render_into(self.model, self.data, &picture[0, 0, 0])
-        return picture.base
-
     cdef void _write_infos(self, const Slot* out) noexcept nogil:
         """Writes the arrays of info, each in its type."""
         cdef const double* value = self.info.data()
@@ -316,72 +298,16 @@ cdef class MujocoEnv(Env):
                     (<int64_t*>out.info[column])[k] = <int64_t>value[0]
                 value += 1
 
-    cdef object save(self):
-        cdef const mjData* d = self.data
-        if self.model.nplugin > 0:
-            raise NotImplementedError(f"save: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
-        if self.camera.sees_contacts:
-            raise NotImplementedError("save: the contacts that visual_options has drawn are not in a state")
-        # all that MuJoCo computed, not only its state: rewards and pictures go by positions from before the last step
-        computed = (<char*>d.buffer)[:d.nbuffer]
-        drawn = None if self.variation is None else self.variation.drawn
-        awake = d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake
-        packed = zlib.compress(computed + self.frames.save(), 1)
-        return (packed, d.time, awake, self.frames.newest, tuple(self.info), drawn, self.camera.save(),
-                libmujoco.mjVERSION_HEADER)
+    cdef object save_own(self):
+        return tuple(self.info)
 
-    cdef int load(self, object state) except -1:
-        cdef mjData* d = self.data
-        cdef const mjModel* m = self.model
-        cdef vector[double] saved_info
-        cdef bytes unpacked
-        cdef int64_t size = d.nbuffer + <int64_t>self.frames.frames.size()
-        # first all that may fail
-        if m.nplugin > 0:
-            raise NotImplementedError(f"load: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
-        if not isinstance(state, (tuple, list)) or len(state) != 8:
-            raise ValueError(f"expected 8 values, got {shown(state)}")
-        packed, time, awake, newest, numbers, values, view, version = state
-        if type(numbers) is not tuple or any(type(number) is not float for number in numbers):
-            raise TypeError(f"expected numbers of info, got {shown(numbers)}")
-        saved_info = numbers
-        time, newest, version = check_state(
-            (time, newest, version), float, (0, self.frames.num_frames - 1), (0, 2**31 - 1))
-        if saved_info.size() != self.info.size():
-            raise ValueError(f"expected {self.info.size()} numbers of info, got {saved_info.size()}")
-        if version != libmujoco.mjVERSION_HEADER:
-            raise ValueError(f"expected a state of MuJoCo {libmujoco.mjVERSION_HEADER}, got one of {version}")
-        awake = check_state(awake, (0, m.ntree), (0, m.nbody), (0, m.nbody), (0, m.nv))
-        view = self.camera.checked(view)
-        if self.variation is not None:
-            values = self.variation.checked(values)
-        elif values is not None:
-            raise ValueError(f"expected None where nothing is randomized, got {shown(values)}")
-        unpacked = unpack(packed, size)
-        if len(unpacked) != size:
-            raise ValueError(f"expected {size} bytes, got {len(unpacked)}")
-        saved.check_saved(m, d, <const char*>unpacked)
-        if self.variation is not None:
-            self._vary(values)
-        memcpy(d.buffer, <const char*>unpacked, d.nbuffer)
-        self.frames.load(unpacked[d.nbuffer:], newest)
-        self.camera.load(view)
-        d.time = time
-        d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
-        self.info = saved_info
-        return 0
+    cdef object check_own(self, object state):
+        if type(state) is not tuple or any(type(number) is not float for number in state):
+            raise TypeError(f"expected numbers of info, got {shown(state)}")
+        if len(state) != <Py_ssize_t>self.info.size():
+            raise ValueError(f"expected {self.info.size()} numbers of info, got {len(state)}")
+        return state
 
-    cdef int _vary(self, values) except -1:
-        """Makes the model that of a saved state; what it computes is overwritten. Another one stays as it was."""
-        cdef mjData* d = self.data
-        cdef vector[double] before = self.variation.drawn
-        cdef bytes buffer = (<char*>d.buffer)[:d.nbuffer]
-        try:
-            self.variation.drawn = values
-            self.variation.apply(d)
-        except BaseException:
-            self.variation.drawn = before
-            self.variation.apply(d)
-            memcpy(d.buffer, <const char*>buffer, d.nbuffer)
-            raise
+    cdef int load_own(self, object checked) except -1:
+        self.info = checked
         return 0

@@ -4,7 +4,7 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 from cypool.envs.common.numpy_math cimport cos, sin, square
 

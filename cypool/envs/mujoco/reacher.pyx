@@ -3,7 +3,7 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.string cimport memcpy
 
-from cypool.envs.mujoco.model cimport Model, load_model
+from cypool.envs.mujoco_common.model cimport Model, load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
 from cypool.envs.common.numpy_math cimport cos, norm, sin
 

@@ -74,7 +74,7 @@ def egl(monkeypatch, tmp_path_factory):
 
 
 def contexts():
-    from cypool.envs.mujoco import camera
+    from cypool.envs.mujoco_common import camera
 
     return camera.contexts()
 

@@ -3,7 +3,7 @@ from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
+from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 
 # pointers to these are in a class that plug-ins see: they are declared here, and modules that use them include fields.h
 cdef extern from *:
@@ -20,6 +20,9 @@ cdef extern from *:
     cdef cppclass VariedModel "cypool::VariedModel":
         VariedModel(const mjModel* base) except +
         const mjModel* view() noexcept nogil
+        mjModel* edit() noexcept nogil
+        string contents() except +
+        cbool set_contents(const string& all) except +
         void own(const Field& field) except +
         void restore() noexcept nogil
         double get(const Field& field, size_t k) noexcept nogil

@@ -10,15 +10,17 @@
 
 #include <mujoco/mujoco.h>
 
-#include "cypool/envs/mujoco/gl.h"
-#include "cypool/envs/mujoco/guard.h"
+#include "cypool/envs/mujoco_common/gl.h"
+#include "cypool/envs/mujoco_common/guard.h"
 
 namespace cypool {
 
 // A context, and what was made in it for a model and a size.
 class GlContext {
 public:
-    GlContext(const mjModel* m, int width, int height, int max_geom) : context_(gl().make_context()) {
+    GlContext(const mjModel* m, int width, int height, int max_geom)
+        : context_(gl().make_context()),
+          shared_ground_(m->hfield_data) {
         if (!context_) throw std::runtime_error("OpenGL: no context could be made");
         mjv_defaultScene(&scene_);
         mjr_defaultContext(&made_);
@@ -55,6 +57,8 @@ public:
         mjvPerturb nothing;
         mjv_defaultPerturb(&nothing);
         warned(m, d, [&] {
+            // ground that an environment has of its own; the context may have been lent to another one before
+            for (int k = 0; m->hfield_data != shared_ground_ && k < m->nhfield; ++k) mjr_uploadHField(m, &made_, k);
             mjv_updateScene(m, d, option, &nothing, camera, mjCAT_ALL, &scene_);
             scene_.flags[mjRND_SHADOW] = shadows;
             mjr_render(all, &scene_, &made_);
@@ -79,6 +83,7 @@ private:
     }
 
     void* context_;
+    const float* shared_ground_;
     mjvScene scene_;
     mjrContext made_;
     std::vector<unsigned char> flipped_rows_;

@@ -12,7 +12,7 @@
 
 #include <mujoco/mjxmacro.h>
 
-#include "cypool/envs/mujoco/guard.h"
+#include "cypool/envs/mujoco_common/guard.h"
 
 #undef MJ_M
 #define MJ_M(n) m->n
@@ -64,6 +64,25 @@ public:
     explicit VariedModel(const mjModel* base) : base_(base), view_(*base) {}
 
     const mjModel* view() const { return &view_; }
+    mjModel* edit() { return &view_; }
+
+    // The arrays of its own, one behind the other.
+    std::string contents() const {
+        std::string all;
+        for (const Own& each : own_) all.append(each.bytes.get(), each.size);
+        return all;
+    }
+    // Takes them back; false if it is not their size.
+    bool set_contents(const std::string& all) {
+        size_t size = 0, at = 0;
+        for (const Own& each : own_) size += each.size;
+        if (size != all.size()) return false;
+        for (const Own& each : own_) {
+            std::memcpy(each.bytes.get(), all.data() + at, each.size);
+            at += each.size;
+        }
+        return true;
+    }
 
     // Gives this model an array of its own.
     void own(const Field& field) {

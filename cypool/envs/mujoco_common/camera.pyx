@@ -13,9 +13,9 @@ from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco cimport libmujoco
-from cypool.envs.mujoco.gl_contexts cimport GlContextPool
-from cypool.envs.mujoco.gl cimport open_gl
+from cypool.envs.mujoco_common cimport libmujoco
+from cypool.envs.mujoco_common.gl_contexts cimport GlContextPool
+from cypool.envs.mujoco_common.gl cimport open_gl
 
 # of mjvCamera: least values of integers; None: a real number
 SETTINGS = {"type": 0, "fixedcamid": -1, "trackbodyid": -1, "orthographic": 0, "distance": None, "azimuth": None,
@@ -203,6 +203,10 @@ cdef class Camera:
             if model.ngeom % 2 == 0:
                 self.view.lookat[axis] = (places[middle - 1] + places[middle]) / 2
         return 0
+
+    cdef void set_default(self, const mjModel* model) noexcept nogil:
+        if self.view.type == libmujoco.mjCAMERA_FREE:
+            libmujoco.mjv_defaultFreeCamera(model, &self.view)
 
     cdef int render_into(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil:
         cdef GlContextPool* gl_contexts = (<Renderer>self.renderer).gl_contexts.get()

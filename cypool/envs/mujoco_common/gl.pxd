@@ -3,5 +3,5 @@ nothing else needs them.
 """
 from libcpp.string cimport string
 
-cdef extern from "cypool/envs/mujoco/gl.h":
+cdef extern from "cypool/envs/mujoco_common/gl.h":
     string open_gl "cypool::open_gl"() except +

@@ -6,16 +6,18 @@ from importlib.util import find_spec
 
 from cypool.arguments import shown
 
+from libcpp.pair cimport pair
 from libcpp.string cimport string
+from libcpp.vector cimport vector
 
-from cypool.envs.mujoco cimport guard, libmujoco
+from cypool.envs.mujoco_common cimport guard, libmujoco
 
-# those in use, by path, time and size of the file
+# those in use, by path, time and size of the file; or by the key that a text comes with
 _models = weakref.WeakValueDictionary()
 
 
 cdef class Model:
-    """See the `.pxd`. Only `load_model` makes one.
+    """See the `.pxd`. Only `load_model` and `load_model_text` make one.
 
     Threads: any number, it never changes.
     """
@@ -23,6 +25,12 @@ cdef class Model:
     def __dealloc__(self):
         if self.mj != NULL:
             libmujoco.mj_deleteModel(self.mj)
+
+    cdef int find(self, int kind, str name) except -1:
+        cdef int found = libmujoco.mj_name2id(self.mj, kind, name.encode())
+        if found < 0:
+            raise ValueError(f"{self.path}: expected a model with a {libmujoco.mju_type2Str(kind).decode()} {name!r}")
+        return found
 
     cdef int body(self, object name) except -1:
         cdef int found = -1
@@ -74,4 +82,32 @@ cdef Model load_model(object xml_file):
             raise ValueError(f"xml_file: expected a robot with joints and actuators, found {model.mj.nv} degrees of "
                              f"freedom and {model.mj.nu} actuators in {path}")
         _models[key] = model
+    return model
+
+
+cdef Model load_model_text(object key, str name, bytes text, dict files):
+    """Returns the model of a text in MuJoCo's format, the same as long as one of that key is in use.
+
+    Args:
+        key: Of this text and these files.
+        name: What messages call it.
+        text: The XML.
+        files: The bytes of each file that the text names.
+
+    Raises:
+        ValueError: MuJoCo cannot read it.
+    """
+    cdef Model model = _models.get(key)
+    cdef vector[pair[string, string]] contents
+    if model is not None:
+        return model
+    for file_name, content in files.items():
+        contents.push_back(pair[string, string](<string>file_name.encode(), <string>content))
+    model = Model()
+    model.path = name
+    try:
+        model.mj = guard.load_xml_text(text, contents)
+    except (ValueError, RuntimeError) as error:
+        raise ValueError(f"MuJoCo cannot read the model of {name}: {error}") from None
+    _models[key] = model
     return model

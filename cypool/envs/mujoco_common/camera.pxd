@@ -1,6 +1,6 @@
 """Pictures of an environment, as Gymnasium's `MujocoRenderer` makes them."""
-from cypool.envs.mujoco.libmujoco cimport mjData, mjModel, mjvCamera, mjvOption
-from cypool.envs.mujoco.model cimport Model
+from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel, mjvCamera, mjvOption
+from cypool.envs.mujoco_common.model cimport Model
 
 
 cdef class Camera:
@@ -17,6 +17,7 @@ cdef class Camera:
 
     cdef int set_up(self) except -1                                         # finds OpenGL, if that was not done
     cdef int set_viewpoint(self, const mjModel* model, const mjData* data) except -1 nogil    # before the first picture
+    cdef void set_default(self, const mjModel* model) noexcept nogil        # the free camera is where MuJoCo puts it
     # writes uint8 (height, width, 3)
     cdef int render_into(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil
     cdef object save(self)

@@ -1,5 +1,5 @@
 """Models: what MuJoCo makes of an XML file."""
-from cypool.envs.mujoco.libmujoco cimport mjModel
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
 
 
 cdef class Model:
@@ -8,7 +8,9 @@ cdef class Model:
     cdef readonly str path
     cdef object __weakref__
 
+    cdef int find(self, int kind, str name) except -1    # the number of an object, by its mjtObj and name; ValueError
     cdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
 
 
 cdef Model load_model(object xml_file)         # ValueError
+cdef Model load_model_text(object key, str name, bytes text, dict files)    # of a text, and files by name; ValueError

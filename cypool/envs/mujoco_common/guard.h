@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <mujoco/mujoco.h>
 #include <pthread.h>
@@ -132,6 +135,30 @@ inline mjModel* load_xml(const std::string& path, std::string& warning) {
     return model;
 }
 
+// Reads a model from a text and the files that this names.
+inline mjModel* load_xml_text(const std::string& text, const std::vector<std::pair<std::string, std::string>>& files) {
+    mjModel* model = nullptr;
+    char error[1024] = "";
+    mjVFS vfs;
+    mj_defaultVFS(&vfs);
+    const auto add = [&vfs](const std::string& name, const std::string& content) {
+        mj_addBufferVFS(&vfs, name.c_str(), content.data(), static_cast<int>(content.size()));
+    };
+    try {
+        guarded([&] {
+            add("model.xml", text);
+            for (const auto& file : files) add(file.first, file.second);
+            model = mj_loadXML("model.xml", &vfs, error, sizeof error);
+        });
+    } catch (...) {
+        mj_deleteVFS(&vfs);
+        throw;
+    }
+    mj_deleteVFS(&vfs);
+    if (!model) throw std::invalid_argument(error);
+    return model;
+}
+
 // Lends the thread's arena to an environment that has none of its own, for the time of a call.
 class Borrowed {
 public:
@@ -199,6 +226,73 @@ inline int simulate(const mjModel* m, mjData* d, int frames, bool contact_forces
         for (int k = 0; k < frames; ++k) mj_step(m, d);
         if (contact_forces) mj_rnePostConstraint(m, d);
     });
+}
+
+// Calls MuJoCo for an environment with an arena of its own; throws if it counts a warning of any kind, as dm_control
+// does. In an unstable simulation MuJoCo has then started over.
+template <class Call> void valid(mjData* d, const Call& call) {
+    static const char* const NAMES[] = {"INERTIA", "CONTACTFULL", "CNSTRFULL", "BADQPOS",
+                                        "BADQVEL", "BADQACC",     "BADCTRL"};
+    static_assert(std::size(NAMES) == mjNWARNING && mjWARN_BADCTRL == mjNWARNING - 1,
+                  "guard.h: expected MuJoCo's kinds of warnings");
+    guarded(call);
+    std::string names;
+    for (int kind = 0; kind < mjNWARNING; ++kind) {
+        if (d->warning[kind].number) names += std::string(names.empty() ? "" : ", ") + "mjWARN_" + NAMES[kind];
+        d->warning[kind].number = 0;
+    }
+    if (!names.empty()) throw std::runtime_error("the simulation is in an invalid state: " + names);
+}
+
+// mj_forward without actuation, as dm_control resets. The model's struct has to be the environment's own.
+inline void forward_passive(mjModel* m, mjData* d) {
+    struct Disabled {
+        explicit Disabled(mjModel* m) : m(m), before(m->opt.disableflags) { m->opt.disableflags |= mjDSBL_ACTUATION; }
+        ~Disabled() { m->opt.disableflags = before; }
+        mjModel* m;
+        int before;
+    } const disabled(m);
+    valid(d, [=] { mj_forward(m, d); });
+}
+
+// mj_resetData and a forward, whose warnings nobody hears of.
+inline void restart(mjModel* m, mjData* d) {
+    guarded([=] { mj_resetData(m, d); });
+    try {
+        forward_passive(m, d);
+    } catch (const std::runtime_error&) {
+    }
+}
+
+// How many contacts there are at these positions; nothing else is computed. A full buffer is some, too.
+inline int count_contacts(const mjModel* m, mjData* d) {
+    guarded([=] {
+        mj_kinematics(m, d);
+        mj_collision(m, d);
+    });
+    for (mjWarningStat& warning : d->warning) warning.number = 0;
+    return d->ncon;
+}
+
+// MuJoCo's steps as dm_control takes them: with its "legacy" order, what follows from positions and velocities is of
+// the state after the last of them.
+inline void advance(const mjModel* m, mjData* d, int steps, bool legacy) {
+    valid(d, [=] {
+        int rest = steps;
+        if (legacy && m->opt.integrator != mjINT_RK4) {
+            mj_step2(m, d);
+            --rest;
+        }
+        for (int k = 0; k < rest; ++k) mj_step(m, d);
+        if (legacy) mj_step1(m, d);
+    });
+}
+
+// What lies in the arena, of the state that is in the data; and leaves the data otherwise as it is.
+inline void fill_arena(const mjModel* m, mjData* d) {
+    const std::string kept(static_cast<const char*>(d->buffer), static_cast<size_t>(d->nbuffer));
+    guarded([=] { mj_step1(m, d); });
+    std::memcpy(d->buffer, kept.data(), kept.size());
 }
 
 }  // namespace cypool

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from cypool.arguments import check_choice, check_float, shown
 from cypool.state import check_state
 
-from cypool.envs.mujoco cimport libmujoco
-from cypool.envs.mujoco.fields cimport fields_of
+from cypool.envs.mujoco_common cimport libmujoco
+from cypool.envs.mujoco_common.fields cimport fields_of
 from cypool.random cimport uniform
 
-cdef extern from "cypool/envs/mujoco/fields.h":
+cdef extern from "cypool/envs/mujoco_common/fields.h":
     pass
 
 OPERATIONS = {"scale": SCALE, "add": ADD, "set": SET}
@@ -52,12 +52,13 @@ cdef class Variation:
 
     Args:
         loaded: The model to vary.
-        randomize: As `check_randomize` returns it.
+        randomize: As `check_randomize` returns it, but for None.
+        own: Names of further fields that an environment writes to.
 
     Threads: any, one at a time.
     """
 
-    def __cinit__(self, Model loaded not None, dict randomize):
+    def __cinit__(self, Model loaded not None, dict randomize, own=()):
         self.loaded = loaded
         self.model = new VariedModel(loaded.mj)
         self.fields = new vector[Field]()
@@ -66,7 +67,7 @@ cdef class Variation:
         del self.model
         del self.fields
 
-    def __init__(self, Model loaded, dict randomize):
+    def __init__(self, Model loaded, dict randomize, own=()):
         cdef vector[Field] fields = fields_of(loaded.mj)
         cdef Part part
         cdef size_t k
@@ -91,10 +92,9 @@ cdef class Variation:
             self.model.own(fields[k])
             self.derives |= fields[k].is_source
             self.drawn.resize(self.drawn.size() + part.end - part.begin)
-        if self.derives:
-            for k in range(fields.size()):
-                if fields[k].is_derived:
-                    self.model.own(fields[k])
+        for k in range(fields.size()):
+            if (self.derives and fields[k].is_derived) or <bytes>fields[k].name in own:
+                self.model.own(fields[k])
         self.model.restore()
 
     def _rows(self, name, owner, rows):
@@ -114,6 +114,17 @@ cdef class Variation:
 
     cdef const mjModel* view(self) noexcept nogil:
         return self.model.view()
+
+    cdef mjModel* edit(self) noexcept nogil:
+        return self.model.edit()
+
+    cdef bytes contents(self):
+        return self.model.contents()
+
+    cdef int set_contents(self, bytes contents) except -1:
+        if not self.model.set_contents(contents):
+            raise ValueError(f"expected the fields that an environment of {self.loaded.path} writes to")
+        return 0
 
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil:
         cdef Part* part

@@ -1,9 +1,9 @@
 """Domain randomization: a model that changes in each episode."""
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco.fields cimport Field, VariedModel
-from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco.model cimport Model
+from cypool.envs.mujoco_common.fields cimport Field, VariedModel
+from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
+from cypool.envs.mujoco_common.model cimport Model
 from cypool.random cimport Rng
 
 
@@ -29,6 +29,9 @@ cdef class Variation:
     cdef bint derives                    # whether MuJoCo has to compute other fields from these
 
     cdef const mjModel* view(self) noexcept nogil     # the model, of which `draw` changes the numbers
+    cdef mjModel* edit(self) noexcept nogil           # the same, for those who write to fields of `own`
+    cdef bytes contents(self)                         # of the fields of its own
+    cdef int set_contents(self, bytes contents) except -1
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil  # another model; data is overwritten
     cdef object checked(self, object values)          # what `drawn` is in a saved state, or raises
     cdef int apply(self, mjData* data) except -1 nogil  # the model of what is drawn
