@@ -44,6 +44,8 @@ ALE = SourceLibrary(
     ),
     # windows and sound cards
     exclude=("common/SDL2.cpp", "common/DynamicLoad.cpp", "common/ScreenSDL.cpp", "common/SoundSDL.cxx"),
+    # the rules of a hundred games, and of the cartridges
+    together=("games/supported/*.cpp", "emucore/Cart*.cxx", "common/*.c*"),
     replace={"environment/phosphor_blend.cpp": "cypool/envs/atari/phosphor_blend.cpp"},
     include_dirs=("src",),
     own_include_dirs=("build_tools/zlib",),

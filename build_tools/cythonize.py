@@ -1,8 +1,12 @@
-"""Turns .pyx into C++, one Cython process per module, through the cache."""
+"""Turns .pyx into C++, in processes that last as long as the build, through the cache."""
 
+import atexit
 import functools
+import json
 import os
+import queue
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,20 +36,46 @@ def generate(module, source, target):
     Returns:
         (path of the .cpp in the cache, what Cython had to say: "" unless there were warnings).
     """
-    options = [word for key, value in DIRECTIVES.items() for word in ("-X", f"{key}={value}")]
     # any .pxd may be cimported, in ways that Cython's own dependency tree does not see
     made_from = [source, *sorted(Path(source.parts[0]).rglob("*.pxd"))]
-    key = cache.digest(_versions(), module, str(source), *options, "texts:", *made_from)
-
-    def make(new):
-        done = toolchain.run([sys.executable, "-m", "cython", "--cplus", "-3", "-I", ".", *options,
-                              "--module-name", module, source, "-o", new])
-        return done.stdout + done.stderr
-
-    kept, said = cache.get("cython", key, ".cpp", make)
+    key = cache.digest(_versions(), module, str(source), json.dumps(DIRECTIVES), "texts:", *made_from)
+    kept, said = cache.get("cython", key, ".cpp", lambda new: _translate(module, source, new))
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(kept, target)
     return kept, said
+
+
+# workers that have nothing to do
+_idle = queue.SimpleQueue()
+
+
+def _translate(module, source, target):
+    """Has a worker write a module's C++. Returns what Cython said, or raises CompileError."""
+    try:
+        worker = _idle.get_nowait()
+    except queue.Empty:
+        worker = _start_worker()
+    request = json.dumps([os.getcwd(), module, str(source), str(target), DIRECTIVES])
+    try:
+        print(request, file=worker.stdin, flush=True)
+        answer = worker.stdout.readline()
+    except BrokenPipeError:
+        answer = ""
+    if not answer:
+        raise toolchain.CompileError(f"Cython ended with status {worker.wait()} at {source}")
+    _idle.put(worker)
+    failed, said = json.loads(answer)
+    if failed:
+        raise toolchain.CompileError(f"Cython could not translate {source}\n{said}")
+    return said
+
+
+def _start_worker():
+    worker = subprocess.Popen([sys.executable, Path(__file__).with_name("cython_worker.py")],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # it ends when there is nothing more to read
+    atexit.register(worker.communicate)
+    return worker
 
 
 @functools.cache

@@ -98,6 +98,8 @@ class SourceLibrary:
         root: folder inside the sdist; `sources`, `exclude` and `replace` are relative to it.
         sources: globs of what to compile.
         exclude: globs of what not to.
+        together: globs; the sources that match one are compiled as one unit, which takes a fraction of the time. They
+            have to bear that: the same name twice in unnamed namespaces would be an error of the compiler's.
         replace: file of theirs -> file of ours that is compiled in its place.
         include_dirs: folders inside the sdist.
         own_include_dirs: folders of the project that are searched before all others.
@@ -116,6 +118,7 @@ class SourceLibrary:
     include_dirs: tuple
     flags: tuple
     exclude: tuple = ()
+    together: tuple = ()
     replace: dict = field(default_factory=dict)
     own_include_dirs: tuple = ()
     private_include_dirs: tuple = ()
@@ -150,21 +153,31 @@ class SourceLibrary:
                 parts, flags, own = self.rewrite.parts, (*flags, self.rewrite.flag), (*self.rewrite.include_dirs, *own)
         own = tuple(Path(path).absolute() for path in own)
         include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
-        their_include_dirs = (*(Path(path).absolute() for path in self.private_include_dirs), *include_dirs)
+        private_dirs = (*(Path(path).absolute() for path in self.private_include_dirs), *include_dirs)
 
         # covers whatever a unit of theirs can include, as it is now: what was unpacked may have been edited since
-        common = cache.digest(*_files([root, *their_include_dirs]))
+        common = cache.digest(*_files([root, *private_dirs]))
         weak = {part.instead_of: part.functions for part in parts}
-        units = []
+        units, joined = [], {pattern: [] for pattern in self.together}
         for source in self._sources(root):
-            name = str(source.relative_to(root))
-            functions = weak.pop(name, None)
-            if functions != ():
-                units.append(Unit(source, self.flags, their_include_dirs, cache.digest(common, name), functions or ()))
+            name = source.relative_to(root)
+            functions = weak.pop(str(name), None)
+            pattern = next((pattern for pattern in joined if functions is None and name.match(pattern)), None)
+            if pattern:
+                joined[pattern].append(source)
+            elif functions != ():
+                units.append(Unit(source, self.flags, private_dirs, cache.digest(common, str(name)), functions or ()))
+        for number, (pattern, sources) in enumerate(joined.items()):
+            if not sources:
+                raise ValueError(f"{self.sdist.project}: expected sources that match {pattern!r}, found none")
+            unit = generated / f"together{number}.cpp"
+            unit.write_text("".join(f'#include "{source}"\n' for source in sources))
+            names = (str(source.relative_to(root)) for source in sources)
+            units.append(Unit(unit, self.flags, private_dirs, cache.digest(common, "together:", *names)))
         if weak:
             raise ValueError(f"{self.sdist.project}: expected sources {', '.join(weak)}, found none")
         for name in self.generated_sources:
-            units.append(Unit(generated / name, self.flags, their_include_dirs, cache.digest(common, name)))
+            units.append(Unit(generated / name, self.flags, private_dirs, cache.digest(common, name)))
         for path in self.replace.values():
             units.append(Unit(Path(path).absolute(), self.flags, include_dirs))
         objects = tuple(Unit(Path(part.source).absolute(), part.flags, include_dirs) for part in parts)

@@ -38,6 +38,7 @@ VIZDOOM = SourceLibrary(
     ),
     root="src/lib",
     sources=("*.cpp",),
+    together=("*.cpp",),
     include_dirs=("include", "src/lib"),
     own_include_dirs=("cypool/envs/vizdoom/cpp",),
     flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),

@@ -416,6 +416,20 @@ def test_library(build_tools, sdist, folder, tarball, tmp_path, monkeypatch, giv
     assert ctypes.CDLL(str(module)).PyInit_main() == 4
 
 
+def test_sources_are_compiled_together(build_tools, sdist, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
+    alone = result_of(build_tools, declare(build_tools, sdist), tmp_path / "alone")
+    library = declare(build_tools, sdist, together=("*.cpp",))
+    (unit,) = library.prepare(tmp_path / "together").units
+    assert result_of(build_tools, library, tmp_path / "together") == alone
+    # where a file is edited, the unit is another one
+    with (folder / "src" / "kept.cpp").open("a") as file:
+        file.write("int more;\n")
+    assert library.prepare(tmp_path / "together").units[0].identity != unit.identity
+    with pytest.raises(ValueError, match=r"tiny-lib: expected sources that match 'gone/\*.cpp', found none"):
+        declare(build_tools, sdist, together=("gone/*.cpp",)).prepare(tmp_path / "work")
+
+
 @pytest.fixture
 def rewrite(build_tools, folder, tmp_path):
     """Of `kept.cpp` a function that another one calls; of `replaced.cpp` all."""
@@ -613,6 +627,30 @@ def test_compile_error_shows_command_and_reason(build_tools, folder):
     shown = r"(?s)status 1 from\n.*broken.cpp -o .*error: .*does"
     with pytest.raises(build_tools.toolchain.CompileError, match=shown):
         build_tools.toolchain.compile_unit(unit)
+
+
+def test_cython_error_shows_place_and_reason(build_tools, tmp_path, monkeypatch):
+    pytest.importorskip("Cython")
+    monkeypatch.chdir(tmp_path)
+    Path("house").mkdir()
+    Path("house", "top.pyx").write_text("cdef int number = unheard_of\n")
+    with pytest.raises(build_tools.toolchain.CompileError,
+                       match=r"(?s)Cython could not translate house/top.pyx\n.*top.pyx:1:.*unheard_of"):
+        build_tools.cythonize.generate("house.top", Path("house", "top.pyx"), tmp_path / "top.cpp")
+    # the worker goes on
+    Path("house", "top.pyx").write_text("cdef int number = 3\n")
+    build_tools.cythonize.generate("house.top", Path("house", "top.pyx"), tmp_path / "top.cpp")
+    assert "number" in (tmp_path / "top.cpp").read_text()
+
+
+def test_cython_worker_that_dies(build_tools, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(build_tools.cythonize.sys, "executable", "/bin/false")
+    monkeypatch.setattr(build_tools.cythonize, "_versions", lambda: "")
+    Path("house").mkdir()
+    Path("house", "top.pyx").touch()
+    with pytest.raises(build_tools.toolchain.CompileError, match="Cython ended with status 1 at house/top.pyx"):
+        build_tools.cythonize.generate("house.top", Path("house", "top.pyx"), tmp_path / "top.cpp")
 
 
 # ---- our own

@@ -1,0 +1,37 @@
+"""Turns .pyx into C++: reads a request from each line of its input, writes an answer to a line of its output.
+
+A process for all modules of a build takes a quarter of the time that a process for each takes: Cython starts once, and
+keeps what it has read of NumPy's declarations.
+"""
+
+import io
+import json
+import os
+import sys
+import tempfile
+from contextlib import redirect_stderr, redirect_stdout
+
+from Cython.Build import cythonize
+from Cython.Compiler.Errors import CompileError
+from setuptools import Extension
+
+
+def translate(root, module, source, target, directives):
+    """Writes the C++ of one module, whose source is relative to a root. Returns (whether it failed, what was said)."""
+    os.chdir(root)
+    said = io.StringIO()
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
+        with redirect_stdout(said), redirect_stderr(said):
+            try:
+                (made,) = cythonize(Extension(module, [source], language="c++"), include_path=["."], build_dir=folder,
+                                    compiler_directives=directives, language_level=3, force=True, quiet=True)
+            except CompileError:
+                return True, said.getvalue()
+        os.replace(made.sources[0], target)
+    return False, said.getvalue()
+
+
+if __name__ == "__main__":
+    answers, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        print(json.dumps(translate(*json.loads(line))), file=answers, flush=True)
