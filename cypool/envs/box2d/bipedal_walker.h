@@ -249,8 +249,11 @@ private:
         game_over = contact[0] = contact[1] = false;
         const double x = STEP * 20 / 2, y = HEIGHT + 2 * LEG_H;
         hull = add_body(*world, b2_dynamicBody, x, y);
-        const Point corners[5] = {{-30 / SCALE, 9 / SCALE}, {6 / SCALE, 9 / SCALE},    {34 / SCALE, 1 / SCALE},
-                                  {34 / SCALE, -8 / SCALE}, {-30 / SCALE, -8 / SCALE}};
+        const Point corners[5] = {{-30 / SCALE, 9 / SCALE},
+                                  {6 / SCALE, 9 / SCALE},
+                                  {34 / SCALE, 1 / SCALE},
+                                  {34 / SCALE, -8 / SCALE},
+                                  {-30 / SCALE, -8 / SCALE}};
         b2PolygonShape shape;
         set_polygon(shape, corners, 5);
         b2FixtureDef def = part(&shape, 5, 0x20);
@@ -259,8 +262,8 @@ private:
         for (int k = 0; k < 2; ++k) {
             const int i = k ? 1 : -1;
             legs[2 * k] = add_leg(LEG_W / 2, x, y - LEG_H / 2 - LEG_DOWN, i * 0.05);
-            joints[2 * k] = add_hinge(*world, hull, legs[2 * k],
-                                      {vec(0, LEG_DOWN), vec(0, LEG_H / 2), 80, double(i), -0.8, 1.1});
+            joints[2 * k] =
+                add_hinge(*world, hull, legs[2 * k], {vec(0, LEG_DOWN), vec(0, LEG_H / 2), 80, double(i), -0.8, 1.1});
             legs[2 * k + 1] = add_leg(0.8 * LEG_W / 2, x, y - LEG_H * 3 / 2 - LEG_DOWN, i * 0.05);
             joints[2 * k + 1] = add_hinge(*world, legs[2 * k], legs[2 * k + 1],
                                           {vec(0, -LEG_H / 2), vec(0, LEG_H / 2), 80, 1, -1.6, -0.1});

@@ -20,9 +20,6 @@ from cypool.random cimport Rng
 
 
 cdef extern from "cypool/envs/box2d/bipedal_walker.h" namespace "cypool::box2d" nogil:
-    cdef struct Block "cypool::box2d::BipedalWalker::Block":
-        pass
-
     cdef cppclass World "cypool::box2d::BipedalWalker":
         World(cbool hardcore) except +
         void reset(const Rng* rng) except +
@@ -31,7 +28,6 @@ cdef extern from "cypool/envs/box2d/bipedal_walker.h" namespace "cypool::box2d" 
         int num_outlines()
         vector[b2Vec2] outline(int k) except +
         double scroll()
-        vector[Block] blocks
         Point[200] ground
         Point[10][5] clouds
         double[2] ray_from
@@ -120,6 +116,6 @@ cdef class BipedalWalker(Env):
         return draw_bipedal_walker(
             world.scroll(), [(point.x, point.y) for point in world.ground[:200]],
             [[(world.clouds[k][a].x, world.clouds[k][a].y) for a in range(5)] for k in range(10)],
-            world.renders, tuple(world.ray_from), [(point.x, point.y) for point in world.ray_to[:10]],
-            [[(point.x, point.y) for point in world.outline(k)] for k in range(world.num_outlines())],
-            world.blocks.size())
+            world.renders, (world.ray_from[0], world.ray_from[1]),
+            [(point.x, point.y) for point in world.ray_to[:10]],
+            [[(point.x, point.y) for point in world.outline(k)] for k in range(world.num_outlines())])

@@ -14,3 +14,6 @@ if find_spec(f"{_BOX2D}.lunar_lander"):
              reference="gymnasium:BipedalWalker-v3", hardcore=False)
     register("BipedalWalkerHardcore-v3", f"{_BOX2D}.bipedal_walker:BipedalWalker", max_episode_steps=2000,
              reference="gymnasium:BipedalWalkerHardcore-v3", hardcore=True)
+    register("CarRacing-v3", f"{_BOX2D}.car_racing:CarRacing", max_episode_steps=1000,
+             reference="gymnasium:CarRacing-v3")
+    register("CarRacing-v2", f"{_BOX2D}.car_racing:CarRacing", max_episode_steps=1000)

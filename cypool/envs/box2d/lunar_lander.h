@@ -17,7 +17,10 @@ public:
     };
 
     LunarLander(bool continuous, double gravity, bool wind, double wind_power, double turbulence_power)
-        : continuous(continuous), wind(wind), gravity(gravity), wind_power(wind_power),
+        : continuous(continuous),
+          wind(wind),
+          gravity(gravity),
+          wind_power(wind_power),
           turbulence_power(turbulence_power) {}
     LunarLander(const LunarLander&) = delete;
 
@@ -59,8 +62,8 @@ public:
             const double oy = -tip.y * (4 / SCALE + 2 * d0) - side.y * d1;
             const b2Vec2 at = lander->GetPosition();
             push(3.5, at.x + ox, at.y + oy, ox * 13.0 * main_power, oy * 13.0 * main_power, main_power);
-            lander->ApplyLinearImpulse(vec(-ox * 13.0 * main_power, -oy * 13.0 * main_power),
-                                       vec(at.x + ox, at.y + oy), true);
+            lander->ApplyLinearImpulse(vec(-ox * 13.0 * main_power, -oy * 13.0 * main_power), vec(at.x + ox, at.y + oy),
+                                       true);
         }
         if (continuous ? std::fabs(lateral) > 0.5 : main == 1 || main == 3) {
             const double direction = continuous ? sign(lateral) : main - 2;
