@@ -1,4 +1,5 @@
-// The world of BipedalWalker, as lunar_lander.h. It lives on through resets, which shows in the bits.
+// The world of BipedalWalker, as lunar_lander.h. It lives on through resets, which shows in the bits, unless a fresh one
+// is wanted for each.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +14,7 @@ public:
     static constexpr double SCALE = 30.0, STEP = 14 / SCALE, HEIGHT = 400 / SCALE / 4;
     static constexpr int LENGTH = 200, NUM_CLOUDS = 10, CLOUD_POINTS = 5, NUM_RAYS = 10;
 
-    explicit BipedalWalker(bool hardcore) : hardcore(hardcore) {}
+    BipedalWalker(bool hardcore, bool fresh_world) : hardcore(hardcore), fresh_world(fresh_world) {}
     BipedalWalker(const BipedalWalker&) = delete;
 
     void reset(const Rng* rng) {
@@ -158,7 +159,7 @@ private:
 
     // bodies go in the order of Gymnasium's list: the terrain made last first
     void clear() {
-        if (!world) {
+        if (!world || fresh_world) {
             world.reset(new b2World(vec(0, -10)));
         } else {
             world->SetContactListener(nullptr);
@@ -320,7 +321,7 @@ private:
         }
     }
 
-    const bool hardcore;
+    const bool hardcore, fresh_world;
     std::unique_ptr<b2World> world;
     std::vector<b2Body*> terrain;  // this and the next three: the world's
     b2Body *hull = nullptr, *legs[4] = {};

@@ -21,7 +21,7 @@ from cypool.random cimport Rng
 
 cdef extern from "cypool/envs/box2d/bipedal_walker.h" namespace "cypool::box2d" nogil:
     cdef cppclass World "cypool::box2d::BipedalWalker":
-        World(cbool hardcore) except +
+        World(cbool hardcore, cbool fresh_world) except +
         void reset(const Rng* rng) except +
         void step[Float](const Float* action) except +
         cbool ready() noexcept
@@ -45,7 +45,7 @@ cdef class BipedalWalker(Env):
 
     Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
     same bits. There as here the world of Box2D lives on through resets, so that what was before changes the last bits
-    of an episode: two environments are equal if all their seeds, actions and resets were.
+    of an episode: two environments are equal if all their seeds, actions and resets were. `fresh_world` ends that.
 
     Observation: float32 (24,): the hull's angle (rad), its velocity, velocity forwards and upwards; for each leg angle
         and velocity of hip and knee, and whether it touches the ground, 0 or 1; how far the rays go, of 1.
@@ -58,14 +58,16 @@ cdef class BipedalWalker(Env):
     cdef bint action_is_single
 
     @staticmethod
-    def describe(hardcore=False, action_dtype="float32"):
+    def describe(hardcore=False, fresh_world=False, action_dtype="float32"):
         """Returns the spec.
 
         Args:
             hardcore: Whether there are stumps, stairs and pits.
+            fresh_world: Whether each episode has a world of its own: then it depends on nothing before it.
             action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
         """
         options = {"hardcore": check_bool("hardcore", hardcore),
+                   "fresh_world": check_bool("fresh_world", fresh_world),
                    "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
         leg = [math.pi, 5, math.pi, 5]
         high = np.array([math.pi, 5, 5, 5, *leg, 5, *leg, 5, *[1] * 10], np.float32)
@@ -76,7 +78,10 @@ cdef class BipedalWalker(Env):
 
     def __init__(self, spec, env_id):
         self.action_is_single = spec.options["action_dtype"] == "float32"
-        self.world.reset(new World(spec.options["hardcore"]))
+        self.world.reset(self.new_world())
+
+    cdef World* new_world(self) except NULL:
+        return new World(self.spec.options["hardcore"], self.spec.options["fresh_world"])
 
     cdef int reset(self) except -1 nogil:
         self.world.get().reset(self.rng)
@@ -103,7 +108,7 @@ cdef class BipedalWalker(Env):
         cdef unique_ptr[World] world
         cdef bytes saved
         saved, = check_state(state, bytes)
-        world.reset(new World(self.spec.options["hardcore"]))
+        world.reset(self.new_world())
         load_bytes(world.get()[0], saved)
         self.world.swap(world)
         return 0

@@ -37,9 +37,10 @@ public:
         std::vector<Point> points;
     };
 
-    CarRacing(bool continuous, bool randomize, double lap_complete_percent)
+    CarRacing(bool continuous, bool randomize, bool fresh_world, double lap_complete_percent)
         : continuous(continuous),
           randomize(randomize),
+          fresh_world(fresh_world),
           lap_complete_percent(lap_complete_percent) {}
     CarRacing(const CarRacing&) = delete;
 
@@ -261,7 +262,7 @@ private:
 
     // bodies go in the order of Gymnasium's lists; contacts that end thereby are still heard
     void clear() {
-        if (!world) {
+        if (!world || fresh_world) {
             world.reset(new b2World(vec(0, 0)));
             return;
         }
@@ -504,7 +505,7 @@ private:
         }
     }
 
-    const bool continuous, randomize;
+    const bool continuous, randomize, fresh_world;
     const double lap_complete_percent;
     std::unique_ptr<b2World> world;
     std::vector<b2Body*> road_bodies;  // the world's

@@ -8,7 +8,7 @@ from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque
@@ -39,7 +39,7 @@ cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nog
         double x, y, angle, speed, spin, steer
 
     cdef cppclass World "cypool::box2d::CarRacing":
-        World(cbool continuous, cbool randomize, double lap_complete_percent) except +
+        World(cbool continuous, cbool randomize, cbool fresh_world, double lap_complete_percent) except +
         void reset(const Rng* rng) except +
         void step(const double* action) except +
         cbool ready() noexcept
@@ -69,7 +69,8 @@ cdef class CarRacing(Env):
     """A car with rear-wheel drive that is to drive around a track, another one in each episode.
 
     Follows `gymnasium.envs.box2d.CarRacing` of Gymnasium 1.4 with box2d 2.3.10 and pygame-ce: the same seed and actions
-    give the same bits, the same pixels included. As in `BipedalWalker`, the world lives on through resets.
+    give the same bits, the same pixels included. As in `BipedalWalker`, the world lives on through resets, unless
+    `fresh_world` is True.
 
     Observation: uint8 (96, 96, 3): the car from above, and at the bottom the reward so far, as it was before the step's
         -0.1, speed, the wheels' speeds, steering and rotation.
@@ -83,18 +84,21 @@ cdef class CarRacing(Env):
     cdef bint continuous, action_is_single
 
     @staticmethod
-    def describe(continuous=True, lap_complete_percent=0.95, domain_randomize=False, action_dtype="float32"):
+    def describe(continuous=True, lap_complete_percent=0.95, domain_randomize=False, fresh_world=False,
+                 action_dtype="float32"):
         """Returns the spec.
 
         Args:
             continuous: Whether an action is three numbers.
             lap_complete_percent: More than this part of the tiles, 0 to 1, makes a lap.
             domain_randomize: Whether each episode has colours of its own.
+            fresh_world: Whether each episode has a world of its own: then it depends on nothing before it.
             action_dtype: Of continuous actions: "float32", or "float64" to compute with what Gymnasium gets as float64.
         """
         options = {"continuous": check_bool("continuous", continuous),
                    "lap_complete_percent": check_float("lap_complete_percent", lap_complete_percent, 0, 1),
                    "domain_randomize": check_bool("domain_randomize", domain_randomize),
+                   "fresh_world": check_bool("fresh_world", fresh_world),
                    "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
         low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
         action = Array((3,), action_dtype, low, high) if options["continuous"] else Discrete(5)
@@ -109,7 +113,8 @@ cdef class CarRacing(Env):
 
     cdef World* new_world(self) except NULL:
         cdef object options = self.spec.options
-        return new World(options["continuous"], options["domain_randomize"], options["lap_complete_percent"])
+        return new World(options["continuous"], options["domain_randomize"], options["fresh_world"],
+                         options["lap_complete_percent"])
 
     cdef int reset(self) except -1 nogil:
         self.world.get().reset(self.rng)

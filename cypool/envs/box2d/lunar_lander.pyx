@@ -78,7 +78,8 @@ cdef class LunarLander(Env):
                    "turbulence_power": _check_power("turbulence_power", turbulence_power, 2),
                    "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
         if options["gravity"] in (-12, 0):
-            raise ValueError(f"gravity: expected a number between -12 and 0, not one of these two, got {shown(gravity)}")
+            raise ValueError("gravity: expected a number between -12 and 0, not one of these two, got "
+                             f"{shown(gravity)}")
         high = np.array([2.5, 2.5, 10, 10, 2 * math.pi, 10, 1, 1], np.float32)
         low = np.append(-high[:6], np.array([-0.0, -0.0], np.float32))
         action = Array((2,), action_dtype, -1, 1) if options["continuous"] else Discrete(4)

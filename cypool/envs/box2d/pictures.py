@@ -4,6 +4,7 @@ They are written anew, as Gymnasium's own code cannot be imported without the pa
 """
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -74,8 +75,8 @@ def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points],
         clouds: Their corners, in metres.
         renders: How many pictures were drawn since the reset, modulo 100: one ray is shown, each time another one.
         ray_from, ray_to: Of the rays, in metres.
-        outlines: In pixels: of the pieces of ground, the last one first, of stumps, stairs and pits, of the four parts of
-            the legs, of the hull.
+        outlines: In pixels: of the pieces of ground, the last one first, of stumps, stairs and pits, of the four parts
+            of the legs, of the hull.
 
     Returns:
         uint8, (400, 600, 3).
@@ -91,7 +92,7 @@ def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points],
         corners = [(x * SCALE + scroll * SCALE / 2, y * SCALE) for x, y in cloud]
         pygame.draw.polygon(surface, (255, 255, 255), corners)
         gfxdraw.aapolygon(surface, corners, (255, 255, 255))
-    for begin, end in zip(ground[:-1], ground[1:], strict=True):
+    for begin, end in itertools.pairwise(ground):
         if end[0] < scroll or begin[0] > scroll + 600 / SCALE:
             continue
         earth = [(x * SCALE, y * SCALE) for x, y in (begin, end, (end[0], 0), (begin[0], 0))]
