@@ -20,7 +20,7 @@
 | --- | --- |
 | `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
 | `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |
-| `CYPOOL_ALE_REFERENCE=1` | compiles ALE's emulator as it is, without the parts of ours (docs/emulator.md) |
+| `CYPOOL_ALE_REFERENCE=1` | compiles ALE's emulator as it is, without our parts (docs/explanation/emulator.md) |
 | `CYPOOL_WITHOUT=atari,box2d,mujoco,vizdoom` | leaves out families of environments, separated by commas |
 | `CYPOOL_ALE_SOURCE`, `CYPOOL_BOX2D_SOURCE`, `CYPOOL_VIZDOOM_SOURCE` | the sdist, or its folder, not a download |
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |

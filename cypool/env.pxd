@@ -1,4 +1,4 @@
-"""The contract that every environment implements, in cypool and in other packages. See docs/your_own.md."""
+"""The contract that every environment implements, in cypool and in other packages. See docs/tutorials/own_environment.md."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from cypool.random cimport Rng

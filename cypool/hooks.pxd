@@ -1,4 +1,4 @@
-"""What a hook in C sees: `cdef api void my_hook(Transition* t) noexcept nogil`. See docs/hooks.md."""
+"""What a hook in C sees: `cdef api void my_hook(Transition* t) noexcept nogil`. See docs/how_to/hooks.md."""
 from libc.stdint cimport int32_t, uint8_t
 
 

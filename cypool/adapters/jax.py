@@ -1,4 +1,4 @@
-"""JAX: a pool's functions for code that is compiled. See docs/adapters.md.
+"""JAX: a pool's functions for code that is compiled. See docs/how_to/training_libraries.md.
 
 Code compiled for the CPU calls `cypool.adapters.xla`, other code calls back into Python with JAX's own means. Calls
 are unordered for JAX: the handle, which goes into each call and comes out of it, is what puts them in order.

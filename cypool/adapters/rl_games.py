@@ -1,4 +1,4 @@
-"""rl_games: a pool as its vector environment. See docs/adapters.md."""
+"""rl_games: a pool as its vector environment. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a pool as its `VecEnv`. See docs/adapters.md."""
+"""Stable-Baselines3: a pool as its `VecEnv`. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Tianshou: a pool as its vector environment, and a factory for its high-level API. See docs/adapters.md."""
+"""Tianshou: a vector environment of a pool, a factory for its high-level API. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

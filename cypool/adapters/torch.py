@@ -1,4 +1,4 @@
-"""PyTorch: a pool with tensors. See docs/adapters.md."""
+"""PyTorch: a pool with tensors. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

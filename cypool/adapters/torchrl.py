@@ -1,4 +1,4 @@
-"""TorchRL: a pool as its environment. See docs/adapters.md."""
+"""TorchRL: a pool as its environment. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """EnvPool's interface, that of version 1.2.5, on cypool: `import cypool.compat.envpool as envpool`.
 
-Names, arguments, spaces and info are EnvPool's, its defects are not copied: see docs/envpool.md.
+Names, arguments, spaces and info are EnvPool's, its defects are not copied: see docs/how_to/envpool.md.
 """
 from __future__ import annotations
 

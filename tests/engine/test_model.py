@@ -262,7 +262,7 @@ class Pools(RuleBasedStateMachine):
 
 
 @pytest.mark.usefixtures("walker")
-@pytest.mark.parametrize("examples", [200, *slow(1000)])
+@pytest.mark.parametrize("examples", [200, *slow(500)])
 def test_any_order_of_calls(examples):
     run_state_machine_as_test(Pools, settings=settings(
         max_examples=examples, stateful_step_count=40, deadline=None, database=None,

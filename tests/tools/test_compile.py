@@ -169,6 +169,7 @@ def test_a_cache_of_strangers(whose, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_damaged_module_is_compiled_again(cache, run_python):
     code = "from cypool.tools.compile import load; print(load('# damage\\ndef f():\\n    return 7\\n').f())"
     before = set(modules(cache))

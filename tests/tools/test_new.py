@@ -9,7 +9,7 @@ import pytest
 
 from cypool.tools.cli import TEMPLATE, main, new
 
-PAGE = Path(__file__).parents[2] / "docs" / "your_own.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "own_environment.md"
 
 
 @pytest.fixture(scope="module")

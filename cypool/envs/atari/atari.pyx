@@ -76,7 +76,7 @@ cdef struct Played:
     bint lost                            # a life; only told where that ends the episode
     const uint8_t* previous              # the last screen but one of the step; NULL: there is none
 
-# which parts of the emulator run: "fast", or "reference" where all are ALE's own (docs/emulator.md)
+# which parts of the emulator run: "fast", or "reference" where all are ALE's own (docs/explanation/emulator.md)
 EMULATOR = "fast" if fast_emulator else "reference"
 
 
@@ -194,7 +194,7 @@ cdef class Atari(Env):
 
     Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but the whole screen
     of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's, but for its
-    processor and its video chip, which are ours and the same bit for bit (docs/emulator.md), and for its colour
+    processor and its video chip, which are ours and the same bit for bit (docs/explanation/emulator.md), and for its colour
     averaging, which is left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three

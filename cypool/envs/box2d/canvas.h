@@ -7,10 +7,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <cwchar>
 #include <vector>
 
+#ifdef __SSE2__
 #include <emmintrin.h>
+#endif
 
 namespace cypool::box2d {
 
@@ -46,6 +49,26 @@ struct Plan {
         }
     }
 };
+
+// two pixels, with 16 bits for each colour
+using Lanes = uint16_t __attribute__((vector_size(16)));
+
+inline Lanes lanes_of(const uint32_t* p) noexcept {
+    uint8_t __attribute__((vector_size(8))) bytes;
+    std::memcpy(&bytes, p, sizeof bytes);
+    return __builtin_convertvector(bytes, Lanes);
+}
+// the upper half of the products
+inline Lanes scale(Lanes a, uint16_t by) noexcept {
+#ifdef __SSE2__
+    return reinterpret_cast<Lanes>(
+        _mm_mulhi_epu16(reinterpret_cast<__m128i>(a), _mm_set1_epi16(static_cast<short>(by))));
+#else
+    Lanes out;
+    for (int k = 0; k < 8; ++k) out[k] = static_cast<uint16_t>(uint32_t{a[k]} * by >> 16);
+    return out;
+#endif
+}
 
 class Canvas {
 public:
@@ -120,38 +143,30 @@ public:
     // transform.smoothscale to 96 x 96: columns first, two rows at once, then rows; out: red, green and blue of each
     void shrink(uint8_t* out) noexcept {
         static constexpr Plan columns(WIDTH), rows(HEIGHT);
-        const __m128i by_columns = _mm_set1_epi16(static_cast<short>(columns.reciprocal));
         for (int y = 0; y < HEIGHT; y += 2) {
             const uint32_t *p = &pixels[static_cast<size_t>(y) * WIDTH], *q = p + WIDTH;
             uint32_t *to = &narrow[static_cast<size_t>(y) * SMALL], *next = to + SMALL;
-            __m128i rest = _mm_setzero_si128();
+            Lanes rest{};
             for (const Part& part : columns.parts) {
-                const __m128i sum =
-                    _mm_add_epi16(rest, _mm_unpacklo_epi64(sum_of(p, part.whole), sum_of(q, part.whole)));
+                const Lanes sum = rest + join(sum_of(p, part.whole), sum_of(q, part.whole));
                 p += part.whole;
                 q += part.whole;
-                const __m128i pair = _mm_unpacklo_epi32(_mm_cvtsi32_si128(static_cast<int>(*p++)),
-                                                        _mm_cvtsi32_si128(static_cast<int>(*q++)));
-                const __m128i done = finish(_mm_unpacklo_epi8(pair, _mm_setzero_si128()), sum, rest, part, by_columns);
-                *to++ = static_cast<uint32_t>(_mm_cvtsi128_si32(done));
-                *next++ = static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_srli_si128(done, 4)));
+                const uint32_t pair[2] = {*p++, *q++};
+                uint32_t done[2];
+                finish(lanes_of(pair), sum, rest, part, columns.reciprocal, done);
+                *to++ = done[0];
+                *next++ = done[1];
             }
         }
-        const __m128i by_rows = _mm_set1_epi16(static_cast<short>(rows.reciprocal));
-        __m128i sums[SMALL / 2];
-        std::fill(sums, sums + SMALL / 2, _mm_setzero_si128());
+        Lanes sums[SMALL / 2] = {};
         const uint32_t* r = narrow.data();
-        const auto two = [&](int x) {
-            return _mm_unpacklo_epi8(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(r + 2 * x)), _mm_setzero_si128());
-        };
         for (const Part& part : rows.parts) {
             for (int n = part.whole; n > 0; --n, r += SMALL) {
-                for (int x = 0; x < SMALL / 2; ++x) sums[x] = _mm_add_epi16(sums[x], two(x));
+                for (int x = 0; x < SMALL / 2; ++x) sums[x] += lanes_of(r + 2 * x);
             }
             for (int x = 0; x < SMALL / 2; ++x) {
                 uint32_t done[2];
-                const __m128i sum = sums[x];
-                _mm_storel_epi64(reinterpret_cast<__m128i*>(done), finish(two(x), sum, sums[x], part, by_rows));
+                finish(lanes_of(r + 2 * x), sums[x], sums[x], part, rows.reciprocal, done);
                 for (const uint32_t pixel : done) {
                     *out++ = static_cast<uint8_t>(pixel >> 16);
                     *out++ = static_cast<uint8_t>(pixel >> 8);
@@ -163,29 +178,31 @@ public:
     }
 
 private:
-    // of n pixels, colour by colour, in 16 bits each; twice
-    static __m128i sum_of(const uint32_t* p, int n) noexcept {
-        const __m128i zero = _mm_setzero_si128();
-        __m128i sum = zero;
-        for (; n >= 4; n -= 4, p += 4) {
-            const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-            sum = _mm_add_epi16(sum, _mm_add_epi16(_mm_unpacklo_epi8(four, zero), _mm_unpackhi_epi8(four, zero)));
+    // of n pixels; those at even places are in the lower half, and need not be
+    static Lanes sum_of(const uint32_t* p, int n) noexcept {
+        Lanes sum{};
+        for (; n >= 2; n -= 2, p += 2) sum += lanes_of(p);
+        if (n) {
+            const uint32_t last[2] = {*p, 0};
+            sum += lanes_of(last);
         }
-        if (n & 2) {
-            const __m128i two = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
-            sum = _mm_add_epi16(sum, _mm_unpacklo_epi8(two, zero));
-            p += 2;
-        }
-        if (n & 1) sum = _mm_add_epi16(sum, _mm_unpacklo_epi8(_mm_cvtsi32_si128(static_cast<int>(*p)), zero));
-        return _mm_add_epi16(sum, _mm_shuffle_epi32(sum, _MM_SHUFFLE(1, 0, 3, 2)));
+        return sum;
+    }
+    // the sum of a's halves, then that of b's
+    static Lanes join(Lanes a, Lanes b) noexcept {
+        return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+               + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
     }
 
-    // adds the part of the next pixel, sets the rest; the products keep 16 bits, as pygame's
-    static __m128i finish(__m128i next, __m128i sum, __m128i& rest, const Part& part, __m128i reciprocal) noexcept {
-        next = _mm_slli_epi16(next, 2);
-        sum = _mm_add_epi16(sum, _mm_mulhi_epu16(next, _mm_set1_epi16(static_cast<short>(part.part))));
-        rest = _mm_mulhi_epu16(next, _mm_set1_epi16(static_cast<short>(part.rest)));
-        return _mm_packus_epi16(_mm_mulhi_epu16(sum, reciprocal), _mm_setzero_si128());
+    // adds the part of the next pixels, sets their rest, writes two pixels; the products keep 16 bits, as pygame's
+    static void finish(Lanes next, Lanes sum, Lanes& rest, const Part& part, uint16_t reciprocal,
+                       uint32_t (&out)[2]) noexcept {
+        next <<= 2;
+        const Lanes all = scale(sum + scale(next, part.part), reciprocal);
+        rest = scale(next, part.rest);
+        // none is above 255
+        const auto bytes = __builtin_convertvector(all, uint8_t __attribute__((vector_size(8))));
+        std::memcpy(out, &bytes, sizeof bytes);
     }
 
     uint32_t* row(int y) noexcept { return &pixels[static_cast<size_t>(flipped ? HEIGHT - 1 - y : y) * WIDTH]; }

@@ -31,7 +31,7 @@ def test_games_are_those_of_ale_py(task, run):
     sweep.compare(task=task, seed=11, mode=facts.modes[-1], difficulty=facts.difficulties[-1], **run)
 
 
-@pytest.mark.parametrize("task", ["pong", "jamesbond", "freeway"])
+@pytest.mark.parametrize("task", ["pong", *slow("jamesbond", "freeway")])
 def test_random_programs_do_what_they_do_in_ale(task):
     """All opcodes, from memory and at the edges of banks, with operands in chips and cartridges."""
     recorded = json.loads(sweep.PROGRAMS.read_text())[task]

@@ -1,4 +1,4 @@
-"""MuJoCo's robots beside Gymnasium's for 20,000 steps each."""
+"""MuJoCo's robots beside Gymnasium's for 2,000 steps each; tests/sweeps/sweep_parity.py takes as many as you like."""
 import pytest
 
 import cypool
@@ -12,12 +12,12 @@ NAMES = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "Inverte
 ROBOTS = [f"{name}-v{version}" for name in NAMES for version in (4, 5) if (name, version) != ("Pusher", 4)]
 
 
-@pytest.mark.parametrize("action_dtype, seed", [("float32", 0), ("float64", 1)])
 @pytest.mark.parametrize("id", ROBOTS)
-def test_equals_gymnasium(id, action_dtype, seed, tmp_path, monkeypatch):
+def test_equals_gymnasium(id, tmp_path, monkeypatch):
     # the reference writes a log to the current folder
     monkeypatch.chdir(tmp_path)
-    print(check_parity(id, num_envs=1, num_steps=10_000, seeds=[seed], action_dtype=action_dtype))
+    action_dtype = "float64" if id.endswith("4") else "float32"
+    print(check_parity(id, num_envs=1, num_steps=2_000, seeds=[0], action_dtype=action_dtype))
 
 
 def test_all_are_here():
