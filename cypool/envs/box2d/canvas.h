@@ -53,13 +53,13 @@ struct Plan {
 // two pixels, with 16 bits for each colour
 using Lanes = uint16_t __attribute__((vector_size(16)));
 
-inline Lanes lanes_of(const uint32_t* p) noexcept {
+[[gnu::always_inline]] inline Lanes lanes_of(const uint32_t* p) noexcept {
     uint8_t __attribute__((vector_size(8))) bytes;
     std::memcpy(&bytes, p, sizeof bytes);
     return __builtin_convertvector(bytes, Lanes);
 }
 // the upper half of the products
-inline Lanes scale(Lanes a, uint16_t by) noexcept {
+[[gnu::always_inline]] inline Lanes scale(Lanes a, uint16_t by) noexcept {
 #ifdef __SSE2__
     return reinterpret_cast<Lanes>(
         _mm_mulhi_epu16(reinterpret_cast<__m128i>(a), _mm_set1_epi16(static_cast<short>(by))));
@@ -142,6 +142,15 @@ public:
 
     // transform.smoothscale to 96 x 96: columns first, two rows at once, then rows; out: red, green and blue of each
     void shrink(uint8_t* out) noexcept {
+#ifdef __x86_64__
+        static const bool avx2 = __builtin_cpu_supports("avx2");
+        if (avx2) return shrink_avx2(out);
+#endif
+        shrink_by(out);
+    }
+
+private:
+    [[gnu::always_inline]] inline void shrink_by(uint8_t* out) noexcept {
         static constexpr Plan columns(WIDTH), rows(HEIGHT);
         for (int y = 0; y < HEIGHT; y += 2) {
             const uint32_t *p = &pixels[static_cast<size_t>(y) * WIDTH], *q = p + WIDTH;
@@ -177,26 +186,42 @@ public:
         }
     }
 
-private:
+#ifdef __x86_64__
+    [[gnu::target("avx2")]] void shrink_avx2(uint8_t* out) noexcept { shrink_by(out); }
+#endif
+
     // of n pixels; those at even places are in the lower half, and need not be
-    static Lanes sum_of(const uint32_t* p, int n) noexcept {
-        Lanes sum{};
-        for (; n >= 2; n -= 2, p += 2) sum += lanes_of(p);
-        if (n) {
+    [[gnu::always_inline]] static inline Lanes sum_of(const uint32_t* p, int n) noexcept {
+        using Bytes = uint8_t __attribute__((vector_size(16)));
+        using Wide = uint16_t __attribute__((vector_size(32)));
+        Wide four{};
+        for (; n >= 4; n -= 4, p += 4) {
+            Bytes bytes;
+            std::memcpy(&bytes, p, sizeof bytes);
+            four += __builtin_convertvector(bytes, Wide);
+        }
+        Lanes halves[2];
+        std::memcpy(halves, &four, sizeof halves);
+        Lanes sum = halves[0] + halves[1];
+        if (n & 2) {
+            sum += lanes_of(p);
+            p += 2;
+        }
+        if (n & 1) {
             const uint32_t last[2] = {*p, 0};
             sum += lanes_of(last);
         }
         return sum;
     }
     // the sum of a's halves, then that of b's
-    static Lanes join(Lanes a, Lanes b) noexcept {
+    [[gnu::always_inline]] static inline Lanes join(Lanes a, Lanes b) noexcept {
         return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
                + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
     }
 
     // adds the part of the next pixels, sets their rest, writes two pixels; the products keep 16 bits, as pygame's
-    static void finish(Lanes next, Lanes sum, Lanes& rest, const Part& part, uint16_t reciprocal,
-                       uint32_t (&out)[2]) noexcept {
+    [[gnu::always_inline]] static inline void finish(Lanes next, Lanes sum, Lanes& rest, const Part& part,
+                                                     uint16_t reciprocal, uint32_t (&out)[2]) noexcept {
         next <<= 2;
         const Lanes all = scale(sum + scale(next, part.part), reciprocal);
         rest = scale(next, part.rest);

@@ -106,9 +106,12 @@ private:
     }
 
     void draw_ground() {
-        canvas.fill(0, Canvas::HEIGHT, 0);
+        // farther inside than the picture reaches, all of it is field
+        const double reach = (Canvas::WIDTH + Canvas::HEIGHT) / zoom_of(car) + 1;
+        const bool inside = std::fabs(pose.x) + reach < FIELD && std::fabs(pose.y) + reach < FIELD;
+        canvas.fill(0, Canvas::HEIGHT, inside ? color_of(car.background) : 0);
         const Point field[4] = {{FIELD, FIELD}, {FIELD, -FIELD}, {-FIELD, -FIELD}, {-FIELD, FIELD}};
-        draw_quad(field, color_of(car.background), false);
+        if (!inside) draw_quad(field, color_of(car.background), false);
         constexpr double SIDE = FIELD / 20.0;
         for (int x = -20; x < 20; x += 2) {
             for (int y = -20; y < 20; y += 2) {
