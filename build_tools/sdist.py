@@ -43,6 +43,7 @@ class Sdist:
         sha256: of the tar.gz.
         variable: environment variable that may name the tar.gz or the folder it unpacks to.
         version_file: file inside that holds nothing but the version, or a line "Version: " with it.
+        name: what its file's name begins with, where that is older than today's rule, which has no "-".
     """
 
     project: str
@@ -50,10 +51,11 @@ class Sdist:
     sha256: str
     variable: str
     version_file: str
+    name: str = ""
 
     @property
     def filename(self):
-        return f"{self.project.replace('-', '_')}-{self.version}.tar.gz"
+        return f"{self.name or self.project.replace('-', '_')}-{self.version}.tar.gz"
 
 
 def find(sdist):

@@ -3,6 +3,7 @@ import importlib.util
 import os
 
 from cypool.envs.atari import ids as _atari_ids  # noqa: F401
+from cypool.envs.box2d import ids as _box2d_ids  # noqa: F401
 from cypool.envs.classic_control import ids as _classic_control_ids  # noqa: F401
 from cypool.envs.minigrid import ids as _minigrid_ids  # noqa: F401
 from cypool.envs.toy_text import ids as _toy_text_ids  # noqa: F401

@@ -165,7 +165,9 @@ class _Run:
         texts = any(isinstance(part, Text) for _, part in ours.env_spec.observations)
         for key in ("single_observation_space", "single_action_space"):
             space, their_space = getattr(ours, key), getattr(theirs, key)
-            if key == "single_action_space" and "action_dtype" in ours.env_spec.options:
+            # of a Discrete it changes nothing
+            if (key == "single_action_space" and "action_dtype" in ours.env_spec.options
+                    and hasattr(their_space, "low")):
                 dtype = their_space.dtype
                 space = type(space)(space.low.astype(dtype), space.high.astype(dtype), dtype=dtype)
             # a text has another space than its bytes

@@ -48,7 +48,7 @@ def build_tools(monkeypatch, tmp_path):
     package = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "build_tools", package)
     spec.loader.exec_module(package)
-    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale", "vizdoom", "commands")
+    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale", "box2d", "vizdoom", "commands")
     yield SimpleNamespace(**{name: importlib.import_module(f"build_tools.{name}") for name in names})
     for name in [name for name in sys.modules if name.startswith("build_tools.")]:
         del sys.modules[name]
@@ -662,10 +662,25 @@ def test_ale_is_pinned(build_tools):
         assert (ROOT / path).exists()
 
 
+def test_box2d_is_pinned_and_makes_one_unit(build_tools, tmp_path):
+    """Under the name that its file has; without the counters and clocks that threads would share."""
+    box2d = build_tools.box2d.BOX2D
+    assert box2d.sdist.filename == "box2d-py-2.3.8.tar.gz"
+    for path in box2d.private_include_dirs:
+        assert (ROOT / path / "Python.h").is_file()
+    (tmp_path / "Box2D").mkdir()
+    (tmp_path / "Box2D" / "b2Distance.cpp").write_text("int32 b2_gjkCalls, b2_gjkIters;\nint kept;\n\t++b2_gjkCalls;\n")
+    (tmp_path / "Box2D" / "b2Timer.cpp").write_text("gettimeofday")
+    box2d.generate(tmp_path, tmp_path)
+    text = (tmp_path / "box2d.cpp").read_text()
+    assert "int kept;" in text and "gjk" not in text and "gettimeofday" not in text
+
+
 def test_nothing_is_rounded_once_where_others_round_twice(build_tools):
     """On aarch64 gcc fuses multiplications and additions, unless a flag forbids it."""
-    ale, vizdoom = build_tools.ale.ALE, build_tools.vizdoom.VIZDOOM
-    for flags in build_tools.commands.FLAGS, ale.flags, vizdoom.flags, *(part.flags for part in ale.rewrite.parts):
+    ale, box2d, vizdoom = build_tools.ale.ALE, build_tools.box2d.BOX2D, build_tools.vizdoom.VIZDOOM
+    rewritten = (part.flags for part in ale.rewrite.parts)
+    for flags in build_tools.commands.FLAGS, ale.flags, box2d.flags, vizdoom.flags, *rewritten:
         assert "-ffp-contract=off" in flags
 
 
