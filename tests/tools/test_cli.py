@@ -1,0 +1,192 @@
+"""The `cypool` command: what it prints, as JSON too, and how it refuses: in one line, with status 2."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from cypool.tools.cli import main
+from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
+from cypool.tools.cli.info import area_mean, arguments_of
+
+VERBS = ("list", "info", "check", "new", "doctor")
+
+
+def test_importing_cypool_imports_none_of_it(run_python):
+    done = run_python("import cypool, sys; print(*{name.partition('.')[0] for name in sys.modules})")
+    assert not {"typer", "rich", "click"} & set(done.stdout.split())
+
+
+def test_the_help_is_light(run_python):
+    done = run_python("import sys, cypool.tools.cli as c; c.main(['--help']); print(*sys.modules)")
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "typer" in loaded
+    assert not {"numpy", "gymnasium", "cypool.env", "matplotlib", "pygame"} & set(loaded)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_examples(verb, capsys):
+    assert main([verb, "--help"]) == 0
+    assert f"cypool {verb}" in capsys.readouterr().out.partition("Examples:")[2]
+
+
+def test_version(capsys):
+    import cypool
+
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
+
+
+def test_list(capsys):
+    assert main(["list", "cartpole"]) == 0
+    assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
+    assert main(["list", "ale/po*", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"id": "ALE/Pong-v5", "reference": "cypool.envs.atari.reference:make"}.items() <= found[-1].items()
+
+
+def test_info(capsys):
+    assert main(["info", "CartPole-v1", "--json", "-o", "precision=fast"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["action"] == "Discrete(2)" and told["max_episode_steps"] == 500
+    assert told["options"]["precision"]["value"] == "fast"
+    assert told["options"]["sutton_barto_reward"] == {"value": False, "meaning": "Reward as in Sutton and Barto's book."}
+    assert main(["info", "CartPole-v1", "--picture"]) == 0
+    said = capsys.readouterr().out
+    assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
+
+
+def test_options_of_base_classes_are_explained(capsys):
+    assert main(["info", "Ant-v5", "--json"]) == 0
+    options = json.loads(capsys.readouterr().out)["options"]
+    assert [name for name, option in options.items() if not option["meaning"]] == []
+
+
+def test_check(capsys):
+    assert main(["check", "CartPole-v1", "--num-steps", "20", "--seeds", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["holds"] and told["parity"]["seeds"] == [0, 1] and len(told["contract"]["held"]) == 7
+
+
+def test_check_finds(capsys, monkeypatch):
+    import cypool.testing
+
+    def differ(id, **_):
+        raise cypool.testing.ParityError(id, 0, 3, 1, "reward", 1.0, 2.0)
+
+    monkeypatch.setattr(cypool.testing, "check_parity", differ)
+    assert main(["check", "CartPole-v1", "--only", "parity"]) == 1
+    assert "step 3, env 1: reward is 1.0, the reference has 2.0" in " ".join(capsys.readouterr().out.split())
+
+
+def test_doctor(capsys):
+    assert main(["doctor", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert len({finding["topic"] for finding in findings}) == len(EXAMINATIONS)
+    assert not [each for each in findings if each["found"].startswith("cannot be examined")]
+    assert all(finding["advice"] for finding in findings if finding["status"] != "ok")
+
+
+def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "open"))
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    # the one that draws takes a second
+    monkeypatch.setattr("cypool.tools.cli.doctor.EXAMINATIONS",
+                        [each for each in EXAMINATIONS if each.__name__ in ("_cache", "_compiler")])
+    assert main(["doctor"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no-such-compiler does not run" in said and "set CYPOOL_CACHE to a folder of your own" in said
+    assert "1 warning" in said
+
+
+def test_versions_within_bounds():
+    assert meets("2.4.6", ">=2.0.0,<3") and meets("1.3.2", "==1.3.2") and meets("3.17", "==3.17.0")
+    assert not meets("3.0.0rc1", ">=2,<3") and not meets("1.9", ">=1.10") and not meets("1.3.1", "==1.3.2")
+    assert meets("1.0", "")
+    named = {name for name, _, _ in requirements()}
+    assert {"numpy", "typer", "ray"} <= named and "cypool" not in named
+
+
+@pytest.mark.parametrize("words, said", [
+    (["info", "Ponk-v5"], "did you mean Pong-v5"),
+    (["info", "pongg"], "did you mean"),
+    (["list", "cartpol-v1"], "did you mean CartPole-v1"),
+    (["check", "Pong"], "did you mean Pong-v5"),
+    (["info", "CartPole-v1", "-o", "precison=fast"], "did you mean precision"),
+    (["info", "CartPole-v1", "-o", "precision"], "--option: expected name=value"),
+    (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
+    (["new", "My-Env"], "name: expected one in lower case"),
+])
+def test_refusals(words, said, capsys):
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and said in printed.err and printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["info"], ["check", "CartPole-v1", "--num-envs", "many"]])
+def test_wrong_usage(words, capsys):
+    assert main(words) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_ctrl_c(capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cypool.registry.list_all_envs", interrupt)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_from_outside():
+    with subprocess.Popen([sys.executable, "-m", "cypool", "check", "CartPole-v1", "--seeds", "1000"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONUNBUFFERED": "1"}) as run:
+        # the GNU C library and Python are loaded; whenever it comes, the status is the same
+        while "numpy" not in open(f"/proc/{run.pid}/maps").read():
+            assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        said, errors = run.communicate(timeout=300)
+    assert run.returncode == 130 and errors == ""
+
+
+def test_in_a_terminal():
+    """A table instead of lines."""
+    leader, follower = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "cypool", "list", "cartpole"], stdout=follower, stderr=follower,
+                          env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}):
+        os.close(follower)
+        said = b""
+        try:
+            while part := os.read(leader, 4096):
+                said += part
+        except OSError:  # the other end is closed
+            pass
+    os.close(leader)
+    assert b"Gymnasium's CartPole-v1" in said and b"2 environments" in said
+
+
+def test_completion_knows_ids():
+    done = subprocess.run([sys.executable, "-m", "cypool"], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "_CYPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "cypool info cartp",
+                               "COMP_CWORD": "2"})
+    assert done.stdout.split() == ["CartPole-v0", "CartPole-v1"]
+
+
+def test_arguments_of_a_docstring():
+    text = "Returns it.\n\nArgs:\n    one, two: Both\n        of them.\n    three: This: and that.\n\nRaises:\n    X: y"
+    assert arguments_of(text) == {"one": "Both of them.", "two": "Both of them.", "three": "This: and that."}
+    assert arguments_of("Returns it.") == {}
+
+
+def test_smaller_pictures():
+    import numpy as np
+
+    picture = np.arange(4 * 6 * 3).reshape(4, 6, 3)
+    assert area_mean(picture, 2, 3)[0, 0].tolist() == picture[:2, :2].mean((0, 1)).round().tolist()
+    assert area_mean(picture, 8, 12).shape == (8, 12, 3)
