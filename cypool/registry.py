@@ -268,7 +268,7 @@ def suggest_id(id: str, known: Iterable[str]) -> str:
     if same:
         return f" (did you mean {' or '.join(same)}?)"
     # a slip in the name weighs more without what ids have in common
-    names = {name_of(other): other for other in reversed(sorted(known))}
+    names = {name_of(other): other for other in sorted(known, reverse=True)}
     return _suggest(id, known) or _suggest(name_of(id), names, names.get)
 
 

@@ -1,4 +1,6 @@
-"""Tools around environments: `compile` builds them, `video` records them, `cli` is the `cypool` command."""
+"""Tools around environments: `compile` builds them, `video` records them, `benchmark` measures them beside their
+peers, `cli` is the `cypool` command.
+"""
 from __future__ import annotations
 
 from importlib import import_module

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cypool.tools.cli.console import Id, Json, Options, options_of, out, print_json, progress
+from cypool.tools.cli.console import Id, Json, Options, Refusal, options_of, out, print_json, progress
 
 HELD = 7  # what `check_env` reports of an environment that can be saved and runs without the GIL
 
@@ -37,18 +37,25 @@ def check(
 
     options = options_of(option)
     make_spec(id, **options)
-    has_reference = reference_of(id) is not None
+    without_reference = "" if reference_of(id) else f"{id} is registered without a reference to compare it with"
     parity: dict[str, Any] | None = None
     contract: dict[str, Any] | None = None
     error = None
-    if only is Only.parity and not has_reference:
-        check_parity(id)  # says so
+    if only is Only.parity and without_reference:
+        raise Refusal(without_reference)
     try:
         with progress() as bar:
-            if only is not Only.contract and has_reference:
+            if only is not Only.contract and not without_reference:
                 task = bar.add_task("beside the reference", total=seeds)
                 for seed in range(seeds):
-                    done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,), **options)
+                    try:
+                        done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,), **options)
+                    except (ValueError, ImportError, NotImplementedError) as refused:
+                        # an Atari game without a preset, or a reference that is not installed: there is the contract
+                        if only is Only.parity:
+                            raise
+                        without_reference = str(refused)
+                        break
                     run = asdict(done)
                     if parity is not None:
                         for name in ("num_episodes", "num_terminated", "seeds"):
@@ -62,14 +69,15 @@ def check(
     except (ParityError, ContractError, EnvError) as failure:
         error = str(failure)
     if as_json:
-        print_json({"id": id, "holds": error is None, "error": error, "parity": parity, "contract": contract})
+        print_json({"id": id, "holds": error is None, "error": error, "parity": parity,
+                    "without_reference": without_reference, "contract": contract})
     else:
-        _show(id, has_reference or only is Only.contract, parity, contract, error)
+        _show("" if only is Only.contract else without_reference, parity, contract, error)
     if error is not None:
         raise typer.Exit(1)
 
 
-def _show(id: str, silent: bool, parity: dict[str, Any] | None, contract: dict[str, Any] | None,
+def _show(without_reference: str, parity: dict[str, Any] | None, contract: dict[str, Any] | None,
           error: str | None) -> None:
     from rich.markup import escape
 
@@ -79,12 +87,12 @@ def _show(id: str, silent: bool, parity: dict[str, Any] | None, contract: dict[s
     if parity is not None:
         line("[green]✓[/green]", f"equals {parity['reference']} byte for byte: {len(parity['seeds'])} seeds x "
              f"{parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes")
-    elif not silent:
-        line("[yellow]–[/yellow]", f"{id} is registered without a reference to compare it with")
+    if without_reference:
+        line("[yellow]-[/yellow]", f"not compared with a reference: {without_reference}")
     if contract is not None:
         for each in contract["held"]:
             line("[green]✓[/green]", each)
         for each in contract["left_out"]:
-            line("[yellow]–[/yellow]", f"left out: {each}")
+            line("[yellow]-[/yellow]", f"left out: {each}")
     if error is not None:
         line("[red]✗[/red]", error)

@@ -63,7 +63,7 @@ def complete_id(incomplete: str) -> list[str]:
     """Returns the ids that begin so, for the shell."""
     from cypool.registry import known_ids
 
-    return [id for id in known_ids() if id.lower().startswith(incomplete.lower())]
+    return [id for id in known_ids() if id.startswith(incomplete)]
 
 
 def options_of(words: Sequence[str]) -> dict[str, Any]:

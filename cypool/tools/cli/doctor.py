@@ -63,8 +63,8 @@ def _cypool() -> Lines:
     import cypool
 
     yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
-    left_out = [family for family, module in (("atari", "cypool.envs.atari.atari"), ("vizdoom", "cypool.envs.vizdoom.doom"))
-                if find_spec(module) is None]
+    modules = {"atari": "cypool.envs.atari.atari", "vizdoom": "cypool.envs.vizdoom.doom"}
+    left_out = [family for family, module in modules.items() if find_spec(module) is None]
     if not list((Path(cypool.__file__).parent / "envs" / "mujoco").glob("mujoco_env.*.so")):
         left_out.append("mujoco")
     if left_out:
@@ -117,7 +117,7 @@ def _cpus() -> Lines:
     found = f"{total}, of which this process may use {own}; num_threads is {cpus.available()} by default"
     if quota is not None and quota < own:
         yield ("warning", f"{found}; control groups allow {quota:g} CPUs of time",
-               "ask for a whole number of CPUs, and pin the process to as many: a quota stops all threads when it is used up")
+               "ask for a whole number of CPUs, and pin the process to as many: a used-up quota stops all threads")
     else:
         yield "ok", found + ("" if quota is None else f"; control groups allow {quota:g}")
     load = os.getloadavg()[0]
@@ -245,7 +245,8 @@ def _mujoco() -> Lines:
     try:
         done = subprocess.run([sys.executable, "-c", _DRAW], capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
-        yield "warning", "OpenGL: drawing takes longer than a minute", "set LIBGL_ALWAYS_SOFTWARE=1, or update the driver"
+        yield ("warning", "OpenGL: drawing takes longer than a minute",
+               "set LIBGL_ALWAYS_SOFTWARE=1, or update the driver")
         return
     if done.returncode:
         why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]

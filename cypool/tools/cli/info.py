@@ -1,6 +1,7 @@
 """`cypool info`: all that is known of an environment."""
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from typing import Annotated, Any
@@ -21,8 +22,11 @@ def info(
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
     from cypool.registry import known_entries, resolve
 
-    cls, spec = resolve(id, None, options_of(option))
+    _, spec = resolve(id, None, options_of(option))
     entry = next(entry for entry in known_entries() if entry.id == id)
+    # the class that describes, which may have another one made
+    module, name = entry.entry_point.split(":")
+    cls = getattr(importlib.import_module(module), name)
     what = inspect.cleandoc(without_signature(cls.__doc__ or ""))
     meanings = options_with_meanings(cls)
     facts = {
