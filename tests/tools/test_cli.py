@@ -13,7 +13,7 @@ from cypool.tools.cli import main
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
 from cypool.tools.cli.info import area_mean, arguments_of
 
-VERBS = ("list", "info", "check", "new", "doctor")
+VERBS = ("list", "info", "check", "new", "doctor", "bench", "tune")
 
 
 def test_importing_cypool_imports_none_of_it(run_python):
@@ -123,6 +123,12 @@ def test_versions_within_bounds():
     (["info", "CartPole-v1", "-o", "precision"], "--option: expected name=value"),
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
     (["new", "My-Env"], "name: expected one in lower case"),
+    (["bench", "--rounds", "0", "--env", "CartPole-v1"], "--rounds: expected 1 to 10000, got 0"),
+    (["tune", "CartPole"], "did you mean CartPole-v"),
+    (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number behind learner-ms"),
+    (["tune", "CartPole-v1", "5"], "expected a number behind learner-ms"),
+    (["tune", "CartPole-v1", "--for", "learner-ms", "nan"], "expected learner-ms 0 to 10000"),
+    (["tune", "CartPole-v1", "--for", "async", "--max-envs", "1"], "--max-envs: expected at least 2"),
 ])
 def test_refusals(words, said, capsys):
     assert main(words) == 2
@@ -193,3 +199,29 @@ def test_smaller_pictures():
     picture = np.arange(4 * 6 * 3).reshape(4, 6, 3)
     assert area_mean(picture, 2, 3)[0, 0].tolist() == picture[:2, :2].mean((0, 1)).round().tolist()
     assert area_mean(picture, 8, 12).shape == (8, 12, 3)
+
+
+@pytest.mark.parametrize("words, asynchronous", [([], False), (["--for", "async"], True),
+                                                 (["--for", "learner-ms", "0.1"], None)])
+def test_tune(words, asynchronous, capsys, monkeypatch):
+    from cypool.tools import tuning
+
+    for name in ("WARM_UP", "FIRST"):
+        monkeypatch.setattr(tuning, name, 0.001)
+    assert main(["tune", "CartPole-v1", "--max-envs", "4", "-o", "precision=fast", "--json", *words]) == 0
+    told = json.loads(capsys.readouterr().out)
+    tried = {(each["num_envs"], each["batch_size"]) for each in told["settings"]}
+    assert asynchronous is None or all((batch < n) == asynchronous for n, batch in tried)
+    assert {key: told["settings"][0][key] for key in told["best"]} == told["best"]
+    made = {}
+    exec(told["line"], {"cypool": __import__("cypool")}, made)
+    assert made["env"].num_envs == told["best"]["num_envs"]
+    made["env"].close()
+
+
+def test_tune_chooses_the_smallest_that_is_nearly_the_fastest():
+    from cypool.tools.tuning import Measured, Setting, in_order
+
+    few, some, many, lucky = (Measured(Setting(n, n, 1), speed, samples)
+                              for n, speed, samples in ((8, 90.0, 5), (16, 96.0, 5), (32, 100.0, 5), (1, 200.0, 1)))
+    assert in_order([few, some, many, lucky]) == [some, many, few, lucky]

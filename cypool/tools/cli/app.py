@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cypool.tools.cli import bench, check, doctor, info, list_envs, new
+from cypool.tools.cli import bench, check, doctor, info, list_envs, new, tune
 from cypool.tools.cli.console import guarded, out
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
@@ -36,5 +36,7 @@ for _name, _function, _examples in (
         ("check", check.check, ("cypool check CartPole-v1", "cypool check my_env/MyEnv-v0 --only contract")),
         ("new", new.new_command, ("cypool new my_env", "cypool new my_env ~/projects/my_env")),
         ("doctor", doctor.doctor, ("cypool doctor", "cypool doctor --json")),
-        ("bench", bench.bench, ("cypool bench", "cypool bench --env Ant-v5 --peers loop,rollout --plot ant.png"))):
+        ("bench", bench.bench, ("cypool bench", "cypool bench --env Ant-v5 --peers loop,rollout --plot ant.png")),
+        ("tune", tune.tune, ("cypool tune Pong-v5", "cypool tune Ant-v5 --for async",
+                             "cypool tune Pong-v5 --for learner-ms 5"))):
     app.command(_name, epilog="[bold]Examples:[/bold] " + " · ".join(_examples))(guarded(_name, _function))
