@@ -1,5 +1,5 @@
 # short names for the commands of CONTRIBUTING.md; for an active virtual environment with cypool's sources compiled in place
-.PHONY: build test test-all lint format types stubs bench docs sanitize
+.PHONY: build test test-all lint format types stubs bench docs site sanitize
 
 build:
 	python setup.py --quiet build_ext --inplace
@@ -36,6 +36,10 @@ bench:
 # the examples and links in the documentation
 docs:
 	pytest tests/docs
+
+# the documentation, in build/site; needs pip install ".[docs]"
+site:
+	python docs_tools/build_site.py
 
 sanitize:
 	.ci/sanitize thread

@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the extension modules, and which of them need a native library."""
+"""The extension modules, and which of them need a native library: the part that pyproject.toml cannot express."""
 
 import sys
 from pathlib import Path
@@ -8,6 +8,7 @@ from setuptools import setup
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from build_tools.ale import ALE
+from build_tools.box2d import BOX2D
 from build_tools.commands import BuildExt, BuildPy, extensions
 from build_tools.mujoco import MUJOCO
 from build_tools.vizdoom import VIZDOOM
@@ -15,7 +16,10 @@ from build_tools.vizdoom import VIZDOOM
 # every .pyx below cypool/ is a module; all see include/ and NumPy, and these also a library
 LIBRARIES = {
     "cypool.envs.atari.atari": ALE,
+    "cypool.envs.box2d": BOX2D,
     "cypool.envs.mujoco": MUJOCO,
+    "cypool.envs.mujoco_common": MUJOCO,
+    "cypool.envs.dm_control": MUJOCO,
     "cypool.envs.vizdoom.doom": VIZDOOM,
 }
 

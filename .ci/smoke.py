@@ -17,6 +17,7 @@ FAMILIES = {
     "classic control": ["CartPole-v1", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"],
     "toy text": ["FrozenLake-v1", "Taxi-v3", "Blackjack-v1"],
     "Atari": ["Pong-v5", "ALE/Breakout-v5"],
+    "Box2D": ["LunarLander-v3", "BipedalWalker-v3"],
     "MuJoCo": ["Ant-v5", "HalfCheetah-v5"],
     "Doom": ["VizdoomBasic-v1"],
     "hosted": ["gymnasium:CartPole-v1"],
@@ -99,7 +100,7 @@ def main():
           f"{'-'.join(platform.libc_ver())}: {cypool.__file__}")
     for family, ids in FAMILIES.items():
         wanted = {"Atari": "cypool.envs.atari.atari", "MuJoCo": "cypool.envs.mujoco.ant",
-                  "Doom": "cypool.envs.vizdoom.doom"}.get(family)
+                  "Box2D": "cypool.envs.box2d.lunar_lander", "Doom": "cypool.envs.vizdoom.doom"}.get(family)
         if wanted and not importlib.util.find_spec(wanted):
             print(f"{family}: left out of this build")
             continue

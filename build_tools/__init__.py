@@ -11,7 +11,7 @@
 | `cythonize` | runs Cython, one process per module |
 | `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |
 | `library` | what a native library is, and how one becomes an archive to link |
-| `ale`, `vizdoom` | the declarations of the Arcade Learning Environment and of ViZDoom's library |
+| `ale`, `box2d`, `vizdoom` | the declarations of the Arcade Learning Environment, of Box2D and of ViZDoom's library |
 | `mujoco` | the declaration of MuJoCo, which comes with a wheel |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
 | `cache` | files kept under the hash of what they were made from, by cypool/cache.py |
@@ -21,8 +21,8 @@
 | `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
 | `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |
 | `CYPOOL_ALE_REFERENCE=1` | compiles ALE's emulator as it is, without our parts (docs/explanation/emulator.md) |
-| `CYPOOL_WITHOUT=atari,mujoco,vizdoom` | leaves out families of environments, separated by commas |
-| `CYPOOL_ALE_SOURCE`, `CYPOOL_VIZDOOM_SOURCE` | the sdist, or the folder it unpacks to, instead of a download |
+| `CYPOOL_WITHOUT=atari,box2d,mujoco,vizdoom` | leaves out families of environments, separated by commas |
+| `CYPOOL_ALE_SOURCE`, `CYPOOL_BOX2D_SOURCE`, `CYPOOL_VIZDOOM_SOURCE` | the sdist, or its folder, not a download |
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |
 | `CYPOOL_JOBS` | how many compilers run at once |
 

@@ -58,9 +58,13 @@ def extensions(package, libraries):
         if Path(package, "tools", "template") in source.parents:  # what `cypool new` writes
             continue
         name = ".".join(source.with_suffix("").parts)
-        if not any(name.startswith(f"{package}.envs.{family}.") for family in without):
+        library = libraries.get(name) or libraries.get(name.rpartition(".")[0])
+        if any(name.startswith(f"{package}.envs.{family}.") for family in without):
+            continue
+        # several families may need one library
+        if library is None or library.family not in without:
             module = Extension(name, [str(source)], language="c++")
-            module.library = libraries.get(name) or libraries.get(name.rpartition(".")[0])
+            module.library = library
             modules.append(module)
     return modules
 
@@ -148,7 +152,7 @@ def _compile_module(module, ready):
     target = Path("build", "cython-debug" if cythonize.DEBUG else "cython", source.with_suffix(".cpp"))
     generated, remarks = cythonize.generate(module.name, source, target)
     paths = sysconfig.get_paths()
-    # public headers are in include/, private ones lie beside their modules: "cypool/park.h"
+    # public headers are in include/, private ones are next to their modules: "cypool/park.h"
     include_dirs = ("include", ".", *(ready.include_dirs if ready else ()),
                     paths["include"], paths["platinclude"], numpy.get_include())
     flags = (*FLAGS, *(ready.flags if ready else ()))

@@ -17,13 +17,13 @@ from .toolchain import Unit
 
 @dataclass(frozen=True)
 class Prepared:
-    """What it takes to use a library.
+    """The compiler and linker settings of a library.
 
     Attributes:
-        include_dirs: for whoever includes its headers.
+        include_dirs: for modules that include its headers.
         units: to be compiled and linked with the module, as one archive.
         objects: the same, as single objects: in an archive nobody would look for what is only weak elsewhere.
-        flags: for whoever includes its headers.
+        flags: for modules that include its headers.
         link_arguments: further words for the linker.
     """
 
@@ -54,14 +54,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """Parts of a library written anew, all or none.
+    """Replacements of parts of a library: all of them or none are used.
 
     Attributes:
         parts: what they are.
         written_for: digest of the folders of theirs that have to be what they were.
         folders: those folders, relative to the library's root.
         variable: environment variable; 1 leaves the library as it is.
-        flag: for whoever includes the library's headers, where the parts are in.
+        flag: for modules that include the library's headers, if the parts are compiled in.
         include_dirs: folders of ours with headers in the place of theirs, of the same names.
     """
 
@@ -103,8 +103,11 @@ class SourceLibrary:
         replace: file of theirs -> file of ours that is compiled in its place.
         include_dirs: folders inside the sdist.
         own_include_dirs: folders of the project that are searched before all others.
+        private_include_dirs: the same, for the library itself alone, not for whoever includes its headers.
         flags: for the compiler.
-        generate: called with (unpacked sdist, folder to fill with generated headers).
+        flags_for_users: for whoever includes its headers.
+        generate: called with (unpacked sdist, folder to fill with generated headers and sources).
+        generated_sources: what to compile in the folder that `generate` fills.
         rewrite: what else is ours, where that is possible and wanted.
     """
 
@@ -118,6 +121,9 @@ class SourceLibrary:
     together: tuple = ()
     replace: dict = field(default_factory=dict)
     own_include_dirs: tuple = ()
+    private_include_dirs: tuple = ()
+    flags_for_users: tuple = ()
+    generated_sources: tuple = ()
     generate: Callable = lambda unpacked, folder: None
     rewrite: Rewrite | None = None
 
@@ -138,18 +144,19 @@ class SourceLibrary:
         generated.mkdir(parents=True, exist_ok=True)
         self.generate(unpacked, generated)
         root = unpacked / self.root
-        parts, flags, own = (), (), self.own_include_dirs
+        parts, flags, own = (), self.flags_for_users, self.own_include_dirs
         if self.rewrite:
             missing = self.rewrite.missing(root)
             if missing:
                 print(f"{self.sdist.project} is compiled unmodified: {missing}", flush=True)
             else:
-                parts, flags, own = self.rewrite.parts, (self.rewrite.flag,), (*self.rewrite.include_dirs, *own)
+                parts, flags, own = self.rewrite.parts, (*flags, self.rewrite.flag), (*self.rewrite.include_dirs, *own)
         own = tuple(Path(path).absolute() for path in own)
         include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
+        private_dirs = (*(Path(path).absolute() for path in self.private_include_dirs), *include_dirs)
 
         # covers whatever a unit of theirs can include, as it is now: what was unpacked may have been edited since
-        common = cache.digest(*_files([root, *include_dirs]))
+        common = cache.digest(*_files([root, *private_dirs]))
         weak = {part.instead_of: part.functions for part in parts}
         units, joined = [], {pattern: [] for pattern in self.together}
         for source in self._sources(root):
@@ -159,16 +166,18 @@ class SourceLibrary:
             if pattern:
                 joined[pattern].append(source)
             elif functions != ():
-                units.append(Unit(source, self.flags, include_dirs, cache.digest(common, str(name)), functions or ()))
+                units.append(Unit(source, self.flags, private_dirs, cache.digest(common, str(name)), functions or ()))
         for number, (pattern, sources) in enumerate(joined.items()):
             if not sources:
                 raise ValueError(f"{self.sdist.project}: expected sources that match {pattern!r}, found none")
             unit = generated / f"together{number}.cpp"
             unit.write_text("".join(f'#include "{source}"\n' for source in sources))
             names = (str(source.relative_to(root)) for source in sources)
-            units.append(Unit(unit, self.flags, include_dirs, cache.digest(common, "together:", *names)))
+            units.append(Unit(unit, self.flags, private_dirs, cache.digest(common, "together:", *names)))
         if weak:
             raise ValueError(f"{self.sdist.project}: expected sources {', '.join(weak)}, found none")
+        for name in self.generated_sources:
+            units.append(Unit(generated / name, self.flags, private_dirs, cache.digest(common, name)))
         for path in self.replace.values():
             units.append(Unit(Path(path).absolute(), self.flags, include_dirs))
         objects = tuple(Unit(Path(part.source).absolute(), part.flags, include_dirs) for part in parts)

@@ -1,6 +1,6 @@
 """Finds the pinned source distribution of a native library, with the standard library alone.
 
-Looked for in this order: the library's environment variable, the cache, then wherever pip itself is told to
+Looked for in this order: the library's environment variable, the cache, then wherever pip is configured to
 look (find-links, index-url, extra-index-url). What is found counts only if its sha256 is the pinned one.
 """
 
@@ -30,7 +30,7 @@ HREF = re.compile(r"""<a\s[^>]*?href\s*=\s*["']([^"']+)""", re.IGNORECASE)
 
 
 class SourceNotFound(Exception):
-    """No usable source; the text tells what was tried and what to set."""
+    """No usable source; the text says what was tried and what to set."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Sdist:
         sha256: of the tar.gz.
         variable: environment variable that may name the tar.gz or the folder it unpacks to.
         version_file: file inside that holds nothing but the version, or a line "Version: " with it.
+        name: what its file's name begins with, where that is older than today's rule, which has no "-".
     """
 
     project: str
@@ -50,10 +51,11 @@ class Sdist:
     sha256: str
     variable: str
     version_file: str
+    name: str = ""
 
     @property
     def filename(self):
-        return f"{self.project.replace('-', '_')}-{self.version}.tar.gz"
+        return f"{self.name or self.project.replace('-', '_')}-{self.version}.tar.gz"
 
 
 def find(sdist):

@@ -24,7 +24,7 @@ class Unit:
 
     Attributes:
         source: the file.
-        flags: what changes the object besides the text.
+        flags: everything but the text that changes the object.
         include_dirs: they matter only through the text that they bring in.
         identity: a hash that covers the source and all it includes; None: the preprocessed text is taken.
         weak: functions, as the linker calls them, that give way to those of the same name in another unit.

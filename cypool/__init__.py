@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cypool import tools as tools
     from cypool.engine.threads import ThreadPool
     from cypool.state import State, load_state
+    from cypool.texts import text
     from cypool.tools.compile import compile
     from cypool.tools.video import record
 
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ClosedError", "CompileError", "EnvError", "State", "ThreadPool", "WorkerError", "compile", "from_factories",
     "get_include", "list_all_envs", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec",
-    "record", "register",
+    "record", "register", "text",
 ]
 
 add_source("cypool.envs")
@@ -67,11 +68,11 @@ def get_include() -> str:
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
-    # inside the package when installed, beside it in a checkout
+    # inside the package when installed, next to it in a checkout
     for folder in (here / "include", here.parent / "include"):
         if (folder / "cypool" / "slot.h").is_file():
             return str(folder)
-    raise RuntimeError(f"cypool: the headers are neither in {here} nor beside it")
+    raise RuntimeError(f"cypool: the headers are neither in {here} nor next to it")
 
 
 # a type checker has these names from above, and finds others that are misspelled
@@ -83,6 +84,8 @@ if not TYPE_CHECKING:
             return ThreadPool
         if name in ("State", "load_state"):
             return getattr(import_module("cypool.state"), name)
+        if name == "text":
+            return import_module("cypool.texts").text
         if name == "compile":
             return import_module("cypool.tools.compile").compile
         if name == "record":

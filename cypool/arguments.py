@@ -32,7 +32,7 @@ def check_int(name: str, value: Any, least: int, most: int) -> int:
     """Returns `value` as an int if it is an integer in [least, most].
 
     Raises:
-        TypeError: It is no integer; a bool is none.
+        TypeError: It is not an integer; a bool does not count as one.
         ValueError: It is out of range.
     """
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
@@ -66,7 +66,7 @@ def check_bool(name: str, value: object) -> bool:
     """Returns `value` as a bool if it is one, NumPy's included.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is not one.
     """
     import numpy as np  # importing cypool does without
 
@@ -79,7 +79,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Returns `value` if it is one of the strings `choices`.
 
     Raises:
-        ValueError: It is none of them.
+        ValueError: It is not one of them.
     """
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {shown(value)}")
@@ -87,13 +87,13 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 
 def check_list(name: str, value: Any, expected: str) -> list[Any]:
-    """Returns the items of an iterable as a list; a str is none.
+    """Returns the items of an iterable as a list; a str does not count as one.
 
     Args:
         expected: What the message says was expected.
 
     Raises:
-        TypeError: It is none, or raises on the way.
+        TypeError: It is not one, or raises while it is read.
     """
     if isinstance(value, (str, bytes)) or not hasattr(type(value), "__iter__"):
         raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
@@ -125,7 +125,7 @@ def check_path(name: str, value: Any) -> str:
     """Returns `value` as a str if it is a path: a str, bytes or `os.PathLike`.
 
     Raises:
-        TypeError: It is none; a number, which `open` takes for a file that is open, is none.
+        TypeError: It is not one; a number, which `open` takes for an open file, does not count.
         ValueError: No file can be called so.
     """
     try:

@@ -22,7 +22,7 @@ _MAX_THREADS = 4096
 
 @dataclass
 class _Parts:
-    """What a pool is made of.
+    """The parts of a pool.
 
     Attributes:
         envs: The environments.
@@ -117,7 +117,7 @@ def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any)
     if not isinstance(thread_pool, ThreadPool):
         raise TypeError(f"thread_pool: expected a cypool.ThreadPool, got {shown(thread_pool)}")
     if num_threads is not None or thread_affinity is not None:
-        raise ValueError("thread_pool: expected neither num_threads nor thread_affinity beside it")
+        raise ValueError("thread_pool: expected neither num_threads nor thread_affinity with it")
     return thread_pool.num_threads
 
 

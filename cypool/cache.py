@@ -104,7 +104,7 @@ def publish(target: Path) -> Iterator[Path]:
 
 @functools.cache
 def native_cpu(*command: str) -> str:
-    """Tells CPUs apart where that matters: for a compiler's command, the macros that "native" in its flags brings.
+    """Distinguishes CPUs where that matters: by the macros that "native" in the flags of a compiler's command sets.
 
     Args:
         *command: The compiler and its flags, as words.

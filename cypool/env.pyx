@@ -6,7 +6,7 @@ from libc.limits cimport INT_MAX
 
 from numpy.random import PCG64
 
-# a free-threaded Python switches it on for modules like this one, unless it is told not to
+# a free-threaded Python switches it on for modules like this one, unless it is configured not to
 if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
     raise ImportError("cypool: expected Python's global interpreter lock, but PYTHON_GIL=0 or -X gil=0 keeps it off; "
                       "without these settings Python switches it on when it imports cypool")

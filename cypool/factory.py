@@ -84,12 +84,12 @@ def make(id: str, env_type: str = "gymnasium", *,
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
             environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.
-        episode_statistics: Whether infos tell return, length and time of episodes that end: `info["episode"]`, as
+        episode_statistics: Whether infos contain return, length and time of episodes that end: `info["episode"]`, as
             Gymnasium's RecordEpisodeStatistics has it. Not with env_type "dm".
         normalize_obs, normalize_reward: Whether observations and rewards are normalized, by statistics kept as it goes:
             see `cypool.api.normalize.NormalizedPool`. Only with env_type "gymnasium".
         render_mode: "rgb_array" or None, which are the same: `render()` always works where the environment has it.
-            Gymnasium's environments have to be told "rgb_array" to be drawn.
+            Gymnasium's environments need "rgb_array" to be drawn.
         thread_pool: A `cypool.ThreadPool`, whose threads the pool shares with others, instead of `num_threads`.
         thread_affinity: Which CPUs the threads run on: a sequence of CPU numbers, assigned in turn, one to a thread;
             or "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads,
@@ -167,7 +167,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
         env_type, batch_size, autoreset_mode, episode_statistics: As in `make`.
         seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
             environment. By default none gets a seed, as in Gymnasium.
-        max_episode_steps: Truncates episodes after so many steps, if the environments do not do so earlier.
+        max_episode_steps: Truncates episodes after this number of steps, if the environments do not do so earlier.
         num_workers: How many processes, 0 to 4096; by default one for each environment. With fewer, one steps several
             environments in turn. 0: none, they are stepped in this one.
         start_method: "forkserver": processes are forked from a fresh interpreter, which imports what they need once;

@@ -40,7 +40,7 @@ def announce(entries: Iterable[Entry]) -> None:
     gymnasium: Any = sys.modules["gymnasium"]
     registry, make_spec = gymnasium.registry, gymnasium.envs.registration.EnvSpec
     # gymnasium.register compares each new id with all others, a tenth of a second for ours: here they are compared
-    # with all at once. It refuses a version beside an id of the same name without one
+    # with all at once. It refuses a version next to an id of the same name without one
     unversioned = {(spec.namespace, spec.name) for spec in registry.values() if spec.version is None}
     for entry in entries:
         name, threshold = name_of(entry.id), None

@@ -1,4 +1,4 @@
-"""What a hook in C sees: `cdef api void my_hook(Transition* t) noexcept nogil`. See docs/how_to/hooks.md."""
+"""The argument of a hook in C: `cdef api void my_hook(Transition* t) noexcept nogil`. See docs/how_to/hooks.md."""
 from libc.stdint cimport int32_t, uint8_t
 
 

@@ -52,7 +52,7 @@ TRANSITION_DTYPE = np.dtype([(name, kind if kind in _NUMBERS else np.uintp) for 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a reward hook in Python sees: k rows.
+    """The argument of a reward hook in Python: k rows.
 
     Attributes:
         env_id: int32, (k,): whose rows they are.
@@ -100,7 +100,7 @@ def hook_of(name: str, function: Any) -> Any:
             Python function of one argument.
 
     Raises:
-        TypeError: It is none of these, or one of another signature.
+        TypeError: It is not one of these, or has another signature.
         ValueError: The address is 0 or below.
     """
     if function is None or isinstance(function, CHook):
@@ -123,7 +123,7 @@ def hook_of(name: str, function: Any) -> Any:
     try:
         signature = inspect.signature(function)
     except ValueError:
-        # a function in C that does not tell
+        # a function in C without a signature
         return function
     try:
         signature.bind(None)
@@ -140,7 +140,7 @@ def observation_hook_of(given: Any, spec: EnvSpec) -> tuple[Any, Any]:
         spec: The environment's; its observation is the description where none is given.
 
     Raises:
-        TypeError, ValueError: As `hook_of`, or the description is none.
+        TypeError, ValueError: As `hook_of`, or the description is not one.
     """
     function, described = given if isinstance(given, tuple) and len(given) == 2 else (given, spec.observation)
     parts = [described]

@@ -1,4 +1,4 @@
-"""What a Numba function needs to be a hook: `numba.cfunc(cypool.numba.SIGNATURE)`. See docs/how_to/hooks.md."""
+"""Support for Numba functions as hooks: `numba.cfunc(cypool.numba.SIGNATURE)`. See docs/how_to/hooks.md."""
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,5 @@
 """Random numbers for environments, the same bits as NumPy's, without the GIL."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t
 
 
 cdef extern from "cypool/rng.h" namespace "cypool" nogil:
@@ -7,6 +7,8 @@ cdef extern from "cypool/rng.h" namespace "cypool" nogil:
         pass
     double uniform(const Rng* rng, double low, double high) noexcept         # Generator.uniform
     int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept     # Generator.integers
+    uint32_t interval(const Rng* rng, uint32_t most) noexcept                # Generator.shuffle's draws
+    void shuffle[T](const Rng* rng, T* items, int n) noexcept                # Generator.shuffle of a list
     int categorical(const Rng* rng, const double* sums, int n) noexcept      # Gymnasium's categorical_sample
 
 # Generator.normal

@@ -33,7 +33,7 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 
 class Entry(NamedTuple):
-    """What an id is registered with."""
+    """The registration of an id."""
 
     id: str
     entry_point: str
@@ -49,7 +49,7 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
     Args:
         id: A name and a version, with a namespace if you like: "Walk-v0", "mine/Walk-v0".
         entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported at the first use.
-        max_episode_steps: Truncates episodes after so many steps; None: never.
+        max_episode_steps: Truncates episodes after this number of steps; None: never.
         reference: What this environment equals, for `cypool.testing.check_parity`: "gymnasium:<id>"; or
             "module:function", which takes the pool, its seed and the options it was made with, and returns a vector
             environment as Gymnasium has them, whose `np_random` may be None, and its name and version.
@@ -72,7 +72,7 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
 
 
 def register_again(id: str, entry_point: str, max_episode_steps: int | None, options: dict[str, Any]) -> None:
-    """Makes an environment known, or another one under its id: what was compiled anew."""
+    """Registers an environment, or replaces the one with its id, for environments that were compiled again."""
     entry = _load()[id] = Entry(id, entry_point, _limit(max_episode_steps), None, options)
     _notify(entry)
 

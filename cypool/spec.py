@@ -1,4 +1,4 @@
-"""What an environment observes, takes and tells: plain descriptions that know no RL library."""
+"""Observation, action and info specs: plain descriptions that are independent of any RL library."""
 from __future__ import annotations
 
 import math
@@ -70,6 +70,17 @@ class MultiBinary(Array):
         super().__init__(shape, np.int8, 0, 1)
 
 
+class Text(Array):
+    """A text of at most `length` characters: its UTF-8 bytes, with zeros behind them. `cypool.text` decodes it.
+
+    Args:
+        length: Bytes of the longest text.
+    """
+
+    def __init__(self, length: int):
+        super().__init__((length,), np.uint8)
+
+
 class Discrete:
     """One of `n` choices, as an int64 in `[0, n)`.
 
@@ -115,7 +126,7 @@ class EnvSpec:
         num_players: How many play in one environment; with more than one, observation and action have the players in
             their first dimension.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
-        max_episode_steps: The engine truncates an episode after so many steps; None: never. What `describe` says
+        max_episode_steps: The engine truncates an episode after this number of steps; None: never. What `describe` says
             here counts if neither `make` nor the id has a limit.
         options: Every option of the environment with the value it has here; `describe` returns those that it
             has converted.

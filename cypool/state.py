@@ -21,7 +21,7 @@ PREFIX = len(MAGIC) + 32 + 8
 
 
 class State:
-    """What `env.save()` returns: the state of some environments, one in each row.
+    """The result of `env.save()`: the state of some environments, one in each row.
 
     `len(state)` is the number of rows. `state[rows]` holds some of them, with an index, a slice or a sequence of
     integers as in NumPy; a row may be named several times: `state[[0] * 8]` is for eight ways on from the first.
@@ -215,7 +215,7 @@ def unpack(packed: Any, most: Any) -> Any:
 
 
 def _encoded(value: Any, blobs: Any) -> Any:
-    """Returns a value as JSON has it: what JSON does not tell apart is an object with one name; appends bytes."""
+    """Returns a value as JSON; types that JSON does not distinguish become an object with one name; appends bytes."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
@@ -228,7 +228,7 @@ def _encoded(value: Any, blobs: Any) -> Any:
         return {kind.__name__: [_encoded(item, blobs) for item in value]}
     if kind is dict:
         return {"dict": [[_encoded(key, blobs), _encoded(item, blobs)] for key, item in value.items()]}
-    raise TypeError(f"a {kind.__name__} is none")
+    raise TypeError(f"a {kind.__name__} is not plain data")
 
 
 def _decoded(value: Any, blobs: Any) -> Any:
@@ -262,4 +262,4 @@ class _Blobs:
 
     def end(self) -> None:
         if self._at != len(self._data):
-            raise ValueError(f"{len(self._data) - self._at} bytes more than it tells of")
+            raise ValueError(f"{len(self._data) - self._at} bytes more than its header says")

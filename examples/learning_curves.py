@@ -3,8 +3,8 @@
     pip install torch matplotlib, and what is to be compared: envpool, gymnasium[atari], gymnasium[mujoco]
     python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
 
-Writes a CSV file with a row for each rollout, whose first lines tell command, machine and versions, and a picture
-beside it: return by steps, and by seconds. Candidates take turns, seed by seed; with the same seed those that give the
+Writes a CSV file with a row for each rollout, whose first lines contain command, machine and versions, and a picture
+next to it: return by steps, and by seconds. Candidates take turns, seed by seed; with the same seed those that give the
 same episodes learn the same, row for row.
 """
 import argparse

@@ -70,7 +70,7 @@ def main():
     torch.manual_seed(args.seed)
     device = torch.device(args.device)
 
-    # an episode starts anew within the step that ends it, so every row but the first is a transition
+    # the next episode starts within the step that ends one, so every row but the first is a transition
     envs = cypool.make(args.env_id, env_type="gymnasium", num_envs=args.num_envs, batch_size=args.batch_size,
                        seed=args.seed, autoreset_mode="SameStep", episode_statistics=True, episodic_life=True,
                        reward_clip=True)
@@ -86,7 +86,7 @@ def main():
     num_updates = args.total_timesteps // batch_size
 
     def act(ids, found):
-        """Has environments stepped by the policy."""
+        """Steps environments with the policy."""
         t, rows = torch.from_numpy(filled[ids]).to(device), torch.from_numpy(ids).long().to(device)
         with torch.no_grad():
             policy, value = agent(found)

@@ -67,7 +67,7 @@ def main():
     torch.manual_seed(args.seed)
     device = torch.device(args.device)
 
-    # an episode starts anew within the step that ends it, so every row is a transition
+    # the next episode starts within the step that ends one, so every row is a transition
     envs = cypool.make(args.env_id, env_type="gymnasium", num_envs=args.num_envs, seed=args.seed,
                        autoreset_mode="SameStep", episode_statistics=True, episodic_life=True,
                        reward_clip=True).torch(device)

@@ -80,7 +80,7 @@ def parts(obs, k):
 
 
 def seen(obs, info):
-    """What `load` or `reset` returned, as the obs and info of `rows_of`; by env id."""
+    """The result of `load` or `reset`, as the obs and info of `rows_of`; by env id."""
     return {int(i): (bits(parts(obs, k)), bits({key: values[k] for key, values in info.items() if key != "env_id"}))
             for k, i in enumerate(info["env_id"])}
 
@@ -105,7 +105,7 @@ def actions_for(env, num_steps, seed=0):
 
 
 def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
-    """Saves in mid-game, goes on, and does so again: in the same pool, and in another one from a pickle."""
+    """Saves in mid-game, continues, and repeats this: in the same pool, and in another one from a pickle."""
     env = started(make(id, mode, num_threads, batch_size, **options))
     player = Player(env, mode)
     player.needs_reset[:] = False

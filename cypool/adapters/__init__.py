@@ -46,7 +46,7 @@ def same_step(env: GymnasiumPool) -> GymnasiumPool:
     """Returns `env` if it is a pool of the Gymnasium API that starts new episodes within a step.
 
     Raises:
-        TypeError, ValueError: It is none.
+        TypeError, ValueError: It is not one.
     """
     from cypool.api.gymnasium import GymnasiumPool
 
@@ -62,7 +62,7 @@ def synchronous(env: GymnasiumPool) -> GymnasiumPool:
     """Returns `env` if it is a pool that steps all environments at once.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not one.
     """
     if env.is_async:
         raise ValueError(f"env: expected batch_size=num_envs, got {env.batch_size} of {env.num_envs}")

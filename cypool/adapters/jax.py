@@ -40,13 +40,13 @@ HANDLE = jax.ShapeDtypeStruct((2,), np.int32)
 @atexit.register
 def _finish() -> None:
     """Lets calls finish, as JAX does, but before pools are closed."""
-    # JAX tells of errors when it does the same
+    # JAX reports errors when it does the same
     with contextlib.suppress(jax.errors.JaxRuntimeError):
         jax.effects_barrier()
 
 
 class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
-    """What `pool.xla()` returns: `handle, recv, send, step = pool.xla()`.
+    """The result of `pool.xla()`: `handle, recv, send, step = pool.xla()`.
 
     All are for `jax.jit`, `jax.lax.scan` and the like, and `jax.vmap` where `handle` and the other arguments are those
     of several pools, which are called one after the other.
@@ -60,7 +60,7 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
 
     A batch is what `pool.recv` returns, with `batch_size` rows always, in the dtypes that JAX has: single precision
     unless `jax_enable_x64`. With `autoreset_mode="SameStep"` infos of each batch have `final_obs`, an array (or dict or
-    tuple) of as many rows, `final_info`, and `_final_obs`, which tells where they hold; they are zero elsewhere. With
+    tuple) of as many rows, `final_info`, and `_final_obs`, which says where they are valid; other rows are zero. With
     `episode_statistics` each has `episode` and `_episode`.
 
     Args:
@@ -128,7 +128,7 @@ class _Calls:
 
 
 class _Function(namedtuple("_Function", ["work", "arguments", "tree"])):
-    """What compiled code calls: work on a pool, and how its arguments and results are put together of arrays."""
+    """The function that compiled code calls: the work on a pool, and the arrays of its arguments and results."""
 
     def __call__(self, number: int, arrays: Any) -> Any:
         pool = pools.get(number)

@@ -29,7 +29,7 @@ class ResetCache:
         self._there = np.zeros(pool.num_envs, np.bool_)
 
     def forget(self, ids: EnvIds | slice = slice(None)) -> None:
-        """These environments, all by default, go on to something else."""
+        """Drops the first observations of these environments, all by default."""
         self._there[ids] = False
 
     def keep(self, obs: Any, info: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ def register() -> None:
 
 
 def make(id: str, **kwargs: Any) -> RlGamesVecEnv:
-    """Makes a batch of environments as a `RlGamesVecEnv`; arguments as `register` tells, and `num_envs`."""
+    """Makes a batch of environments as a `RlGamesVecEnv`; the arguments are those of `register`, and `num_envs`."""
     return RlGamesVecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
                                   **{"episode_statistics": True, **kwargs}))
 

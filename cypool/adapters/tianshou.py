@@ -91,7 +91,7 @@ class PoolVectorEnv(BaseVectorEnv):
     Args:
         pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; asynchronous for an `AsyncCollector`. The
             `PoolVectorEnv` owns it.
-        infos: Names of the infos that Tianshou gets, `env_id` besides. By default the environment's own. Each costs
+        infos: The infos that Tianshou receives, plus `env_id`. By default the environment's own. Each takes
             time in every step, and memory in the replay buffer. Of environments of Gymnasium, whose infos are dicts,
             Tianshou gets an array of dicts, as from its own vector environments.
 

@@ -35,7 +35,7 @@ class TorchPool:
     Args:
         pool: What `cypool.make` returns.
         device: Where tensors are to be.
-        pin: Whether the buffers are page-locked, for copies beside computation; by default for CUDA.
+        pin: Whether the buffers are page-locked, for copies during computation; by default for CUDA.
 
     Raises:
         ValueError: `pin` for a device that is not CUDA's.
@@ -88,7 +88,7 @@ class TorchPool:
         return (*buffer.copied(self.device), self._info(info))
 
     def send(self, actions: Any, env_id: Any = None) -> None:
-        """Has environments stepped, without waiting: see `GymnasiumPool.send`."""
+        """Sends actions to environments without waiting; see `GymnasiumPool.send`."""
         self.pool.send(_on_host(actions), env_id)
 
     def recv(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:

@@ -145,14 +145,14 @@ os.register_at_fork(after_in_child=_forget)
 
 
 cdef Error* _handle(Frame* frame) noexcept nogil:
-    """What XLA calls, on any thread."""
+    """The function that XLA calls, on any thread."""
     cdef Error* error
     cdef Extension* extension = frame.extension
     while extension != NULL:
         if extension.type == METADATA:
             return _introduce(frame, (<MetadataExtension*>extension).metadata)
         extension = extension.next
-    # counted first, looked afterwards: whoever sets `ended` in between waits for this call
+    # count first, look afterwards: a thread that sets `ended` in between waits for this call
     inside.fetch_add(1)
     if ended.load() != 0:
         error = _error(frame, "RuntimeError: the interpreter is about to end")
@@ -168,7 +168,7 @@ cdef Error* _handle(Frame* frame) noexcept nogil:
 
 
 cdef Error* _introduce(const Frame* frame, Metadata* metadata) noexcept nogil:
-    """Tells the version that this is written for; XLA refuses what it does not support."""
+    """Reports the version that this is written for; XLA refuses what it does not support."""
     cdef int32_t minor = min(MINOR, frame.api.version.minor) if frame.api != NULL else MINOR_WITHOUT_API
     if metadata.size >= METADATA_SIZE:
         metadata.version.size = sizeof(Version)
@@ -256,7 +256,7 @@ cdef const int32_t* _handle_in(const Values* values) except NULL:
 
 
 cdef object _taken(const Buffer* buffer):
-    """Returns a copy of an argument: whoever keeps it keeps no memory of XLA's."""
+    """Returns a copy of an argument, which does not refer to XLA's memory."""
     array = cnp.PyArray_SimpleNew(<int>buffer.rank, <cnp.npy_intp*>buffer.dims, TYPES[buffer.dtype - PRED])
     memcpy(cnp.PyArray_DATA(array), buffer.data, cnp.PyArray_NBYTES(array))
     return array

@@ -177,7 +177,7 @@ cdef class ActionReader:
         return taken
 
     cdef bint _within(self, cnp.ndarray taken):
-        """Whether float32 actions are within bounds. What NumPy needs a dozen passes for, one tells of most."""
+        """Whether float32 actions are within bounds: one pass instead of NumPy's dozen, in most cases."""
         cdef const float* data = <const float*>cnp.PyArray_DATA(taken)
         cdef const float* low = <const float*>cnp.PyArray_DATA(self.low)
         cdef const float* high = <const float*>cnp.PyArray_DATA(self.high)

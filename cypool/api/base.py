@@ -1,4 +1,4 @@
-"""What all APIs have in common: they check what comes in, and lay out what the engine hands out."""
+"""The common base of all APIs: they check arguments and format the batches of the engine."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -136,7 +136,7 @@ class VectorAPI:
         return self._received(self._pool.step, self._read(actions), ids_of(env_id))
 
     def send(self, actions: Any, env_id: ArrayLike | None = None) -> None:
-        """Has environments stepped, without waiting.
+        """Sends actions to environments, without waiting.
 
         Args:
             actions: Shape (k, *action shape), one row for each id.
@@ -255,7 +255,7 @@ class VectorAPI:
         self.closed = True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # threads and emulators do not travel; a copy is made anew and starts where this one started
+        # threads and emulators do not travel; a copy is made from the recipe and starts where this one started
         return self._make_again, (self.recipe,)
 
     def __enter__(self) -> Self:

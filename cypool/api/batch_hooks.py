@@ -128,7 +128,7 @@ class HookedPool:
         return self._described.pack(parts)
 
     def _observed(self, obs: Any) -> Any:
-        """What the hook makes of an observation."""
+        """The observation that the hook returns for an observation."""
         count = len(self._spec.unpack(obs)[0])
         made = self._observation(obs)
         wanted = self._described.observation

@@ -52,7 +52,7 @@ def observed_info(spec: EnvSpec) -> dict[str, Array]:
 
 
 class DmPool(VectorAPI, dm_env.Environment):
-    """A batch of environments with dm_env's API, and `send` / `recv` besides.
+    """A batch of environments with dm_env's API, and with `send` / `recv`.
 
     A batch, as `reset`, `step` and `recv` return it, is a `dm_env.TimeStep` of arrays; its `first()`, `mid()` and
     `last()` are bool arrays:
@@ -85,7 +85,7 @@ class DmPool(VectorAPI, dm_env.Environment):
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         super().__init__(pool, spec)
         self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
-        # envs whose next row is a reset's; elapsed_step does not tell, Atari's goes on after a lost life
+        # envs whose next row is a reset's; elapsed_step does not show this: Atari's continues after a lost life
         self._over = np.zeros(self.num_envs, np.bool_)
 
     def observation_spec(self) -> Any:
@@ -129,7 +129,7 @@ class DmPool(VectorAPI, dm_env.Environment):
         ids, ended = info["env_id"], terminated | truncated
         step_type = STEP_TYPES[self._over[ids] + 2 * ended]
         self._over[ids] = ended
-        # fields are fixed: there is no place for what an environment tells when it likes
+        # fields are fixed: there is no place for infos that an environment reports only now and then
         info.pop("extra_infos", None)
         discount = info.pop("discount").astype(np.float64) if "discount" in info else 1.0 - terminated
         # info is in the order of the fields

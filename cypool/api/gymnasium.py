@@ -131,7 +131,7 @@ class RolloutBuffers:
 
 
 class GymnasiumPool(VectorAPI, VectorEnv):
-    """A batch of environments with Gymnasium's vector API, and `send` / `recv` besides.
+    """A batch of environments with Gymnasium's vector API, and with `send` / `recv`.
 
     A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info):
 
@@ -233,7 +233,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
                 (of `env_id`, if given). None leaves the random streams where they are.
             options: `{"reset_mask": mask}`, a bool array of shape (num_envs,), resets the environments that are True
-                there, in a synchronous pool. What there is besides goes to the environments, if they are Gymnasium's.
+                there, in a synchronous pool. Other options go to the environments, if they are Gymnasium's.
 
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
@@ -250,7 +250,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             if "reset_mask" in given:
                 mask = self._mask(given.pop("reset_mask"), env_id)
             if given and not self._pool.has_extra_infos:
-                raise ValueError(f"options: expected none but reset_mask, got {shown(list(given))}")
+                raise ValueError(f"options: expected only reset_mask, got {shown(list(given))}")
         self._start(ids, seed, mask, given)
         obs, _, _, _, info = self._received(self._pool.recv)
         return obs, info
@@ -263,7 +263,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if not mask.any():
             raise ValueError("reset_mask: expected at least one True, got none")
         if env_id is not None or self.is_async:
-            raise ValueError("reset_mask: expected no env_id beside it, and a synchronous pool")
+            raise ValueError("reset_mask: expected no env_id with it, and a synchronous pool")
         return mask
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
@@ -287,7 +287,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
 
     def rollout_buffers(self, num_steps: int) -> RolloutBuffers:
-        """Makes `RolloutBuffers` for so many steps of all environments; `step(actions, out=buffers[t])` fills a row.
+        """Makes `RolloutBuffers` for `num_steps` steps of all environments; `step(actions, out=buffers[t])` fills one.
 
         Raises:
             TypeError, ValueError: `num_steps` is no positive int, or the pool is asynchronous.
@@ -378,7 +378,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             return batch
         obs, reward, terminated, truncated, info = batch
         told = () if self.keeps_extra_infos else info.pop("extra_infos", ())
-        # what environments tell may have any name
+        # infos that environments report may have any name
         finals = info.pop("final", None) if self._same_step else None
         for row, own, _ in told:
             add_info(info, own, row, len(reward))

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 def add_info(infos: dict[str, Any], info: dict[str, Any], row: int, num_rows: int,
              own: Iterable[str] = ("env_id", "elapsed_step")) -> None:
-    """Adds what one environment tells to the infos of a batch, as Gymnasium's vector environments lay them out.
+    """Adds the infos of one environment to those of a batch, as Gymnasium's vector environments lay them out.
 
     Args:
         infos: Arrays of `num_rows` rows, `_key` saying in which rows there is a `key`; dicts of such for what is a
-            dict. What does not fit beside what others tell makes it an array of objects.
+            dict. A value that does not fit to those of other environments makes it an array of objects.
         info: The environment's.
         row: Which row is the environment's.
         num_rows: How many there are.
-        own: What the engine tells of all rows, and goes on telling.
+        own: The engine's infos of all rows, which stay as they are.
     """
     for key, value in info.items():
         if key in own:
@@ -45,7 +45,7 @@ def add_info(infos: dict[str, Any], info: dict[str, Any], row: int, num_rows: in
 
 
 def _column_for(value: Any, num_rows: int) -> NDArray[Any]:
-    """Returns an array for what environments tell, of which this is the first."""
+    """Returns an array for an info of all environments, of which `value` is the first."""
     kind = type(value)
     if kind in (int, float, bool) or issubclass(kind, np.number):
         return np.zeros(num_rows, kind)

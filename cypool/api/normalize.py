@@ -104,7 +104,7 @@ class NormalizedPool(GymnasiumPool):
                 for name, moments in (("obs", self._obs), ("reward", self._return))}
 
     def load_normalization(self, statistics: dict[str, Any]) -> None:
-        """Goes on from what `normalization` returned.
+        """Continues from the result of `normalization`.
 
         Raises:
             ValueError: They are of other observations, or of a pool that normalizes something else.
@@ -174,7 +174,7 @@ class NormalizedPool(GymnasiumPool):
 
     def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, info: dict[str, Any]) -> Floats:
         ids, over = info["env_id"], terminated | truncated
-        # rows of a reset; within a step that ended an episode there is one, but it is none
+        # rows of a reset; a reset within a step that ended an episode does not count
         began = (info["elapsed_step"] == 0) & ~over
         if not self._same_step:
             began |= self._was_over[ids]

@@ -1,4 +1,4 @@
-"""What a policy's parameters mean: how to draw an action, how likely it was, how far two policies are apart.
+"""The meaning of a policy's parameters: how to draw an action, its likelihood, and the distance of two policies.
 
 A distribution is any object with these attributes and methods; `parameters` is always float32, shape
 (rows, num_parameters):
@@ -25,7 +25,7 @@ Parameters = NDArray[np.float32]
 
 
 class Distribution(Protocol):
-    """What a policy's parameters mean; see the head of this module."""
+    """The meaning of a policy's parameters; see the head of this module."""
 
     @property
     def num_parameters(self) -> int: ...

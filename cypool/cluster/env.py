@@ -47,7 +47,7 @@ class ClusterEnv(VectorEnv):
     Row `w * envs_per_worker + i` is environment i of worker w, in everything, always. With actions of the learner,
     episodes are those of `cypool.make(id, num_envs=num_workers * envs_per_worker, seed=seed)`.
 
-    A worker whose process dies is started again by Ray, and the call goes on with it. Its environments report
+    A worker whose process dies is started again by Ray, and the call continues with it. Its environments report
     `truncated`, with reward 0 and the observation seen last, and start new episodes, with new seeds, as
     `autoreset_mode` says. Its weights are again version 0 until others are due. Of episodes that were lost there are
     no statistics. A worker that does not answer within `timeout` is killed, and replaced in the same way.
@@ -183,7 +183,7 @@ class ClusterEnv(VectorEnv):
         for name in ("distribution", "get_weights", "set_weights", "__call__"):
             if not hasattr(policy, name):
                 raise TypeError(f"policy: expected something with {name}, see cypool.cluster.policies; got {policy!r}")
-        # two rows tell one that mixes them up
+        # two rows reveal a policy that mixes them up
         blank = [np.zeros((2, *part.shape), part.dtype) for _, part in self.env_spec.observations]
         try:
             said = policy(self.env_spec.pack(blank))
@@ -268,7 +268,7 @@ class ClusterEnv(VectorEnv):
             own = {name: part[rows] for name, part in actions.items()} if isinstance(actions, dict) else actions[rows]
             return self._streams.call(w, "step", own, 0, None, lost)
 
-        # one that goes on with what nobody waits for has seen something else by now
+        # a worker that continues a call that no one waits for has seen something else by now
         before: list[Any] = [None if record.unanswered else record.seen for record in self._topology.records]
         parts = self._gathered(submit, timeout)
         self._statistics.counts["steps"] += self.num_envs
@@ -339,7 +339,7 @@ class ClusterEnv(VectorEnv):
             num_steps: T.
             in_flight: Calls of one worker at a time, 1 to 64.
             timeout: As in `reset`: seconds for one of these calls. Also counted is the time that the loop takes between
-                two rollouts, in which the worker goes on.
+                two rollouts, in which the worker continues.
 
         Returns:
             An iterator over `Rollout`s of (T, envs_per_worker, ...) arrays, with `worker` set. They are views of Ray's

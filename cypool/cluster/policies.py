@@ -32,7 +32,7 @@ RESERVED = ("obs", "next_obs", "action", "logp", "reward", "terminated", "trunca
 
 
 class Policy(Protocol):
-    """What chooses actions on the workers; see the head of this module."""
+    """The object that chooses actions on the workers; see the head of this module."""
 
     @property
     def distribution(self) -> Distribution: ...
@@ -75,7 +75,7 @@ def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: An
 
 
 def evaluated(policy: Policy, obs: Any, rows: int) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
-    """Returns what a policy says of so many observations; see `checked`."""
+    """Returns a policy's output for `rows` observations; see `checked`."""
     return checked(policy, policy(obs), rows)
 
 

@@ -59,14 +59,14 @@ class Starter:
             recipe, self._policy, *self._arguments)
 
     def restarted(self, w: int, ref: Any) -> Lost | None:
-        """Takes down that a worker began another life.
+        """Records that a worker was restarted.
 
         Args:
             w: The worker.
             ref: What `begin` returned; the answer is there.
 
         Returns:
-            What tells it to go on, or None if it was not at anything.
+            The state from which the worker continues, or None if it had no call.
         """
         record = self._topology.records[w]
         self._await_started(w, ref, time.monotonic())

@@ -1,4 +1,4 @@
-"""What a rollout returns, and how the parts that workers send are joined."""
+"""The result of a rollout, and how the parts that workers send are joined."""
 from __future__ import annotations
 
 from collections.abc import Sequence

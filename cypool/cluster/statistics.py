@@ -1,4 +1,4 @@
-"""What has happened in a cluster so far, for `ClusterEnv.stats`."""
+"""Statistics of a cluster, for `ClusterEnv.stats`."""
 from __future__ import annotations
 
 import math

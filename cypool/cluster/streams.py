@@ -26,7 +26,7 @@ class Call(NamedTuple):
     kl: float           # what the learner found before
 
 
-# called with a worker and None, or with what tells one that died how to go on
+# called with a worker and None, or with the state from which a restarted worker continues
 Submit = Callable[[int, Lost | None], Call]
 
 
@@ -60,7 +60,7 @@ class Streams:
         """Has all workers do the same, and yields (worker, answer) in the order in which answers come in.
 
         Args:
-            submit: Called with a worker and None, or with what tells one that died how to go on; returns a `Call`.
+            submit: Called with a worker and None, or the state to continue from after a restart; returns a `Call`.
             timeout: Seconds for one call of a worker; then it is killed, and started again.
             in_flight: How many calls of each worker are made at once.
             endless: Whether, when the next answer is asked for, another call takes the place of the last one.
@@ -128,7 +128,7 @@ class Streams:
                         lost = None
                 finally:
                     if lost is not None:
-                        # it does not know how to go on: the next call starts it once more
+                        # it does not know where to continue: the next call starts it once more
                         records[w].life = None
                 due[w] = time.monotonic() + timeout
                 continue
@@ -140,7 +140,7 @@ class Streams:
             queue.popleft()
             failed[w] = 0
             due[w] = time.monotonic() + timeout
-            # whoever takes it is the only one who holds memory of the object store
+            # only the caller that takes it holds memory of the object store
             given = [(w, answer)]
             del heads, ready, call, answer
             yield given.pop()

@@ -15,7 +15,7 @@ TOKEN = 0.001
 
 
 class WorkerRecord:
-    """What the learner knows of a worker.
+    """The learner's data on a worker.
 
     Attributes:
         life: The name of its process's life; a call that names another one is not answered.

@@ -16,7 +16,7 @@ from cypool.spec import EnvSpec
 
 
 class WeightSync:
-    """What is published, and what is sent.
+    """The published weights, and which of them a worker receives.
 
     Args:
         spec: The environment's.

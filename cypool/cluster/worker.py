@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cypool.cluster.sync import Sync
     from cypool.typing import Bools
 
-# lets a worker go on for a process that died: the observation parts seen last, and new seeds
+# lets a worker continue for a process that died: the last observation parts, and new seeds
 Lost = tuple[list[NDArray[Any]], list[int]]
 # what a rollout has of each step and environment, but for observation, action and parameters
 FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "valid": np.bool_}
@@ -46,7 +46,7 @@ class Worker:
 
         Args:
             recipe: Arguments of `cypool.make`, or of `cypool.from_factories`; `seed` is a list.
-            policy: See policies.py; None: it is always told what to do. Its weights are version 0.
+            policy: See policies.py; None: the learner always sends the actions. Its weights are version 0.
             sync: If it is to decide itself about new weights, how; else None.
             infos: Names of infos that rollouts carry.
             imports: Modules to import first: those that register environments.
@@ -69,7 +69,7 @@ class Worker:
         # weights that came, but are not taken yet
         self._newer, self._newer_version = copy.deepcopy(policy) if sync else None, 0
         self._rng = np.random.default_rng(recipe["seed"])
-        # what is to be told before the environments step again
+        # values to report before the environments step again
         self._first_reports: list[Any] = []
         self._buffers: dict[Any, NDArray[Any]] = {}
         self._buffers_steps = 0
@@ -82,7 +82,7 @@ class Worker:
         Args:
             life: Whom the call is meant for.
             seeds: A list; if there is one for each environment, it also seeds what the policy draws. None: random
-                streams go on.
+                streams continue.
 
         Returns:
             A dict: "obs", the parts of the observation, and "info".
@@ -132,7 +132,7 @@ class Worker:
             life: Whom the call is meant for.
             num_steps: T.
             version, weights: Newer than those it has; None: there are none for it.
-            lost: (observation parts, seeds) if it is to go on for a process that died: what was seen last.
+            lost: (observation parts, seeds) if it continues for a process that died: the last observations.
 
         Returns:
             A dict: "arrays", as `assembled` takes them, which are good until the next call; "final", a list of steps,
@@ -172,7 +172,7 @@ class Worker:
                 "version": self._version, "kl": kl}
 
     def _begin(self, lost: Lost | None) -> None:
-        """Goes on for a process that died."""
+        """Continues for a process that died."""
         if lost is None:
             return
         parts, seeds = lost
@@ -246,7 +246,7 @@ class Worker:
         return result
 
     def _buffers_for(self, num_steps: int) -> dict[Any, NDArray[Any]]:
-        """Returns arrays for so many steps: those of the last rollout, if it was as long; Ray has copied them."""
+        """Returns arrays for `num_steps` steps: those of the last rollout if it was as long, as Ray has copied them."""
         if num_steps != self._buffers_steps:
             lead = num_steps, self._num_envs
             parts = [part for _, part in self._spec.observations]
@@ -270,7 +270,7 @@ class Worker:
 
 
 def _blank(info: dict[str, Any]) -> dict[str, Any]:
-    """Returns infos of as many rows that tell nothing."""
+    """Returns infos with as many rows, all zero or None."""
     return {name: _blank(each) if isinstance(each, dict) else
             np.full(each.shape, None, object) if each.dtype == object else np.zeros_like(each)
             for name, each in info.items()}

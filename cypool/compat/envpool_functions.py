@@ -14,7 +14,7 @@ from cypool.assembly import make_pool
 from cypool.compat.envpool_pools import EnvPool, EnvSpec, GymnasiumEnvPool, LegacyEnvPool
 
 INT32_MAX = np.iinfo(np.int32).max
-# what every environment of EnvPool takes besides max_episode_steps, in the order of its config
+# what every environment of EnvPool takes in addition to max_episode_steps, in the order of its config
 COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1, "thread_affinity_offset": -1,
           "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
 # arguments that may be given, but only as what EnvPool has by default
@@ -22,7 +22,7 @@ FIXED = {"max_num_players": 1, "from_pixels": False}
 
 
 class EnvRegistry:
-    """What EnvPool's `registration.registry` is: the functions of this module as methods."""
+    """EnvPool's `registration.registry`: the functions of this module as methods."""
 
     def __init__(self, module: ModuleType):
         for name in _OF_REGISTRY:
@@ -78,7 +78,7 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
         api = LegacyEnvPool if legacy else GymnasiumEnvPool
     env = api(pool, env_spec, _config(env_spec, common, limits))
     env.render_mode = kwargs.get("render_mode")
-    # what pickle takes along, with what chance chose of options; the seeds as they were given, config tells them
+    # what pickle takes along, with what chance chose of options; the seeds as they were given, for `config`
     env._make_again = _make_again
     env._seeds[:] = chosen.pop("seed")
     asked = {name: value for name, value in kwargs.items() if name not in options}
@@ -148,11 +148,11 @@ def _split(task_id: str, kwargs: dict[str, Any], legacy: bool) -> tuple[Any, ...
     common["env_seed"] = check_list("env_seed", common["env_seed"], "a sequence of ints")
     if hasattr(type(common["seed"]), "__iter__"):
         if common["env_seed"]:
-            raise ValueError("env_seed: expected none beside a sequence as seed")
+            raise ValueError("env_seed: expected none with a sequence as seed")
         common["env_seed"], common["seed"] = check_list("seed", common["seed"], "an int or a sequence of ints"), 0
     options = {name: value for name, value in kwargs.items()
                if not (name in common or name in limits or name in FIXED or name == "render_mode")}
-    # EnvPool's Atari always tells it
+    # EnvPool's Atari always reports it
     if "ram" in cypool.make_spec(task_id).options:
         options.setdefault("ram", True)
     return common, limits, options

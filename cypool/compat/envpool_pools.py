@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class EnvSpec:
-    """What EnvPool's `spec` is: the configuration and what environments observe and take.
+    """EnvPool's `spec`: the configuration, and observation and action specs.
 
     Args:
         env_spec: The `cypool.spec.EnvSpec`.
@@ -61,7 +61,7 @@ class EnvSpec:
 
 
 class EnvPool:
-    """What EnvPool's classes have in common: mixed into an API, it takes and gives what EnvPool does.
+    """The common part of EnvPool's classes: mixed into an API, it accepts and returns what EnvPool does.
 
     Args:
         pool: The engine. The API owns it.
@@ -98,7 +98,7 @@ class EnvPool:
         return batch
 
     def _with_players(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Returns info with what EnvPool tells of players; in most environments there is one."""
+        """Returns info with EnvPool's entries for players; most environments have one player."""
         return {**info, "players": players_of(self.env_spec, info["env_id"])}
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None,
@@ -118,11 +118,11 @@ class EnvPool:
             if not isinstance(options, Mapping):
                 raise TypeError(f"options: expected a dict or None, got {options!r}")
             if set(options) != {"reset_mask"}:
-                raise ValueError(f"options: expected none but reset_mask, got {sorted(options)}")
+                raise ValueError(f"options: expected only reset_mask, got {sorted(options)}")
             mask = np.asarray(options["reset_mask"], np.bool_)
             if mask.shape != (self.num_envs,) or not mask.any() or env_id is not None:
                 raise ValueError(f"reset_mask: expected shape ({self.num_envs},), at least one True, and no env_id "
-                                 f"beside it, got {mask}")
+                                 f"with it, got {mask}")
             env_id = np.flatnonzero(mask)
         ids = ids_of(env_id)
         if ids is not None and not ids.size:
@@ -131,7 +131,7 @@ class EnvPool:
         return self.recv(reset=True)
 
     def send(self, action: Any, env_id: ArrayLike | None = None) -> None:
-        """Has environments stepped, without waiting.
+        """Sends actions to environments, without waiting.
 
         Environments that were never reset are reset instead, and their actions are ignored.
 
@@ -172,7 +172,7 @@ class EnvPool:
         return VectorAPI.step(cast(VectorAPI, self), *self._unpacked(action, env_id))
 
     def _unpacked(self, action: Any, env_id: Any) -> tuple[Any, Any]:
-        """Returns actions and ids where both may be in a dict; ids given beside it count."""
+        """Returns actions and ids, which may both be in a dict; separate ids take precedence."""
         if isinstance(action, dict):
             if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
                 raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")

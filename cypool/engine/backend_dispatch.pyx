@@ -32,7 +32,7 @@ cdef class BackendDispatch(Dispatch):
                 (<Env>self.scheduler.envs[ids[k]]).observe_only = False
             raise
         if self.is_async:
-            # they go on the ring as they come back
+            # they enter the ring as they come back
             self.ids.send(ids, count)
         else:
             # no threads: the caller does all rows, once all are back

@@ -104,7 +104,7 @@ cdef object _view(Layout layout, Memory memory, int k):
         dims[d + 1] = shape[d]
     array = cnp.PyArray_SimpleNewFromData(
         len(shape) + 1, dims, type_num, memory.data + layout.offsets[k])
-    # the base is no ndarray, so views of views refer to our array, whose reference count tells
+    # the base is no ndarray, so views of views refer to our array, whose reference count shows it
     cnp.set_array_base(array, memory)
     return array
 
@@ -206,7 +206,7 @@ cdef class Blocks:
         return Block(self.layout)
 
     cdef int lend(self, Block block) except -1:
-        """Tells that a block's arrays have gone to the user."""
+        """Marks a block's arrays as handed out to the user."""
         if len(self.out) >= self.watched:
             # the oldest is the user's now: its arrays keep its memory alive
             del self.out[0]

@@ -1,4 +1,4 @@
-// Words that threads of the engine write while others read what lies beside them: each on a cache line of its own.
+// Words that some threads write while others read neighbouring data: each has its own cache line.
 //
 // A line that one thread writes is taken from the caches of all others. These words were fields of the Python objects
 // `Scheduler` and `Threads`, which have no alignment and hold what every thread reads for each environment.
@@ -18,7 +18,7 @@ struct SchedulerCounters {
     alignas(CACHE_LINE) std::atomic<uint32_t> cost_ns{0};  // of one step, running mean; 0: unknown
 };
 
-// Of threads that have nothing to do. Whoever writes one of the words reads the other: they share a line.
+// Of threads that have nothing to do. A thread that writes one of the words reads the other: they share a line.
 struct Sleepers {
     alignas(CACHE_LINE) std::atomic<uint32_t> signal{0};  // idle threads sleep on it
     std::atomic<uint32_t> count{0};                       // how many do

@@ -28,7 +28,7 @@ def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
 
     Raises:
         TypeError: It is something else.
-        ValueError: A CPU is none of this process's, or there is none.
+        ValueError: A CPU is not one of this process's, or there is none.
     """
     if requested is None:
         return None
@@ -46,7 +46,7 @@ def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
 
 
 def numa_nodes(folder: Path = Path("/sys/devices/system/node")) -> list[set[int]]:
-    """Returns the set of CPUs of each memory node; a machine that does not tell has none."""
+    """Returns the set of CPUs of each memory node; empty if the machine does not report them."""
     nodes = []
     for path in sorted(folder.glob("node[0-9]*/cpulist"), key=lambda path: int(path.parent.name[4:])):
         cpus: set[int] = set()

@@ -49,7 +49,7 @@ cdef class InlinePolicy:
 
         Args:
             work_ns: What one thread needs for the batch; 0: nobody knows.
-            helpers: Threads there are besides the caller.
+            helpers: Threads in addition to the caller.
         """
         self.published_at = 0
         if not 0 < work_ns < WORTH_WAKING_NS:
@@ -60,7 +60,7 @@ cdef class InlinePolicy:
         return helpers == 0 or work_ns < INLINE_NS
 
     cdef uint32_t useful_helpers(self, int64_t work_ns, uint32_t helpers, uint32_t count) noexcept:
-        """How many threads besides the caller should be awake for a batch of `count` rows that is not inline."""
+        """How many threads in addition to the caller should be awake for a batch of `count` rows that is not inline."""
         helpers = min(min(helpers, count - 1), self.num_threads - 1)
         if 0 < work_ns < WORTH_WAKING_NS:
             # little work, but call after call: threads pay if they find a core to spin on

@@ -31,8 +31,8 @@ struct OpenBatch {
     double* episode_return = nullptr;
     int64_t* episode_length = nullptr;
     double* episode_time = nullptr;
-    alignas(64) std::atomic<uint32_t> finished{0};  // rows written, counted by whoever wrote them
-    std::atomic<uint32_t> wanted{0};                // the caller sleeps until so many are finished; 0: it does not
+    alignas(64) std::atomic<uint32_t> finished{0};  // rows written, counted by the threads that wrote them
+    std::atomic<uint32_t> wanted{0};                // the caller sleeps until this many are finished; 0: it does not
 };
 
 }  // namespace cypool

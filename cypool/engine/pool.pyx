@@ -103,7 +103,7 @@ cdef class Pool:
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
         self.layout = Layout(batch_size, [part for _, part in spec.observations], list(spec.info.values()),
                              mode == SAME_STEP, statistics)
-        # so many batches can hold rows at once, as each env has one row at most
+        # this number of batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
         self.results = Results(spec, self.layout, backend)
         self.ids = IdTracker(self.num_envs, self.is_async)
@@ -162,7 +162,7 @@ cdef class Pool:
 
     @property
     def has_extra_infos(self):
-        """Whether `info["extra_infos"]` may say what environments tell besides arrays."""
+        """Whether `info["extra_infos"]` may contain infos other than arrays."""
         return self.backend is not None
 
     @property
@@ -185,7 +185,7 @@ cdef class Pool:
         self.dispatch = self.results = None
 
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
-        """Has environments stepped; does not wait.
+        """Sends actions to environments; does not wait.
 
         Args:
             actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for
@@ -204,7 +204,7 @@ cdef class Pool:
             self.busy = False
 
     def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None, options=None):
-        """Has environments reset; does not wait.
+        """Starts to reset environments; does not wait.
 
         Args:
             env_ids: int32, C-contiguous, shape (k,); all environments if None.
@@ -326,7 +326,7 @@ cdef class Pool:
 
         Raises:
             ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before; or
-                a row is none of `save`'s. What the engine keeps of all rows is checked before anything changes. An
+                a row is not one of `save`'s. What the engine keeps of all rows is checked before anything changes. An
                 environment that refuses its own part of a row starts an episode with its next step.
         """
         cdef uint32_t count, k
@@ -345,7 +345,7 @@ cdef class Pool:
             self.busy = False
 
     def read_needs_reset(self, cnp.ndarray over):
-        """Tells of all environments that are not in flight whether their next step starts an episode.
+        """Returns, for all environments that are not in flight, whether their next step starts an episode.
 
         Args:
             over: bool, (num_envs,), C-contiguous: is written to.
@@ -444,7 +444,7 @@ cdef class Pool:
         """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
 
         Returns:
-            Whether it was finished in so many seconds: no environment asked for the GIL then.
+            Whether it finished within this number of seconds: no environment asked for the GIL then.
         """
         cdef OpenBatch* batch
         if not self.is_async or self.threads.count == 0:
@@ -461,7 +461,7 @@ cdef class Pool:
                 try:
                     self._recv(None)
                 except EnvError:
-                    # whoever throws the rows away does not want to know
+                    # a caller that discards the rows does not want the errors
                     pass
         finally:
             self.busy = False

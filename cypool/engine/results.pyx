@@ -1,4 +1,4 @@
-"""What a user gets of a finished batch: its arrays, put together as the spec has them."""
+"""The result of a finished batch: its arrays, in the structure of the spec."""
 cimport cython
 from libc.stdint cimport uint32_t
 from libc.string cimport memchr

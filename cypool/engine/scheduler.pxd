@@ -24,7 +24,7 @@ cdef enum:
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
     NEXT_STEP                    # with its next step, which ignores the action
-    SAME_STEP                    # at once: the row holds the first observation, the last one is kept beside it
+    SAME_STEP                    # at once: the row holds the first observation, the last one is in other columns
     DISABLED                     # when the user resets it
 
 

@@ -13,7 +13,7 @@ from cypool.park cimport now_ns, park, relax, wake
 from cypool.env cimport Env, Rows
 
 cdef enum:
-    LEAST_NS = 1_000             # a claim is worth at least so much work, as it costs some 0.1 us ...
+    LEAST_NS = 1_000             # a claim is worth at least this much work, as it costs about 0.1 us ...
     MOST_NS = 20_000             # ... and no more, so that threads finish together
 
 
@@ -120,7 +120,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has a chunk stepped by one call, then does for each environment what `advance` does besides."""
+    """Steps a chunk with one call, then does the rest of `advance` for each environment."""
     cdef OpenBatch* batch
     cdef RowPointers target
     cdef Rows rows
@@ -238,7 +238,7 @@ cdef class Scheduler:
             del batch
 
     cdef int expect(self, uint32_t num_threads) except -1:
-        """Prepares for so many threads besides the caller."""
+        """Prepares for this number of threads in addition to the caller."""
         cdef Claim claim
         cdef uint32_t k
         memset(&claim, 0, sizeof(Claim))
@@ -276,11 +276,11 @@ cdef class Scheduler:
                     raise
 
     cdef int fail(self, Claim* claim, object error) except -1:
-        # the news before the row counts, so that whoever receives the row finds it
+        # store the error before the row counts, so that the receiver of the row finds it
         try:
             self.errors[claim.ids[claim.at]] = error
         except MemoryError:
-            # the row tells that much: it is truncated
+            # the row shows this: it is truncated
             pass
         write_failed_row(self, claim)
         claim.at += 1
@@ -393,7 +393,7 @@ cdef class Scheduler:
                     if batch.finished.load() >= wanted:
                         return True
                     relax()
-        # said first, looked afterwards: whoever finishes the last row in between sees it and wakes us
+        # announce first, look afterwards: a thread that finishes the last row in between sees it and wakes us
         batch.wanted.store(wanted)
         seen = batch.finished.load()
         while seen < wanted and park(batch.finished, seen, timeout_ns):

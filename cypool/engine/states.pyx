@@ -1,4 +1,4 @@
-"""What `save` tells of an environment: its own state, and what the engine keeps of it."""
+"""The saved state of an environment: its own state, and the engine's data on it."""
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t
 

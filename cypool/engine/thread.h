@@ -1,4 +1,4 @@
-// What threads need besides std::thread. Linux only.
+// Thread functions that std::thread lacks. Linux only.
 #pragma once
 
 #include <signal.h>
@@ -14,7 +14,7 @@ namespace cypool {
 inline bool on_thread(const std::thread* other) noexcept { return other->get_id() == std::this_thread::get_id(); }
 
 // Leaves signals to other threads, so that Ctrl-C interrupts the one that runs Python; but not those that
-// tell of a crash in this one.
+// report a crash in this one.
 inline void block_signals() noexcept {
     sigset_t others;
     sigfillset(&others);

@@ -48,7 +48,7 @@ cdef class Threads:
     # borrowed: a scheduler is taken off, and waited for, before it goes away
     cdef atomic[void*] schedulers[MAX_SCHEDULERS]
     cdef bint taken[MAX_SCHEDULERS]        # until no thread is with the scheduler any more; with the GIL only
-    cdef atomic[uint32_t] num_places       # so many of them have been in use
+    cdef atomic[uint32_t] num_places       # how many of them have been in use
     cdef atomic[uint32_t] num_schedulers
     cdef atomic[uint32_t] leaving          # callers that wait for threads to leave a scheduler
     cdef atomic[uint32_t] num_begun        # threads that have taken their number

@@ -221,7 +221,7 @@ cdef class Threads:
             if now_ns() - start < SPIN_NS:
                 continue
             seen = self.sleepers.get().signal.load()
-            # counted first, looked afterwards: whoever publishes in between sees a sleeper and signals
+            # count first, look afterwards: a thread that publishes in between sees a sleeper and signals
             self.sleepers.get().count.fetch_add(1)
             if self.stopping.load() == 0:
                 if self.attach(index):

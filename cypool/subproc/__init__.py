@@ -77,7 +77,7 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
         options: What the specs say of each environment's options.
         limit: Steps of an episode at most, or None.
         preload: Modules that workers are likely to need.
-        own_limit: Whether the step limit that the environments tell is one they keep.
+        own_limit: Whether the environments apply the step limit that they report.
         num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
 
     Returns:

@@ -40,7 +40,7 @@ cdef class SubprocBackend(StepBackend):
     cdef list envs                   # SubprocEnv
     cdef list env_descriptions
     cdef vector[int32_t] sent        # ids of tasks that are not taken
-    cdef vector[int32_t] called      # workers to be told
+    cdef vector[int32_t] called      # workers to notify
     cdef uint32_t deaths             # as the control had them last
     # where tasks have a time limit
     cdef int64_t checked_at          # when workers were last looked at, ns

@@ -160,7 +160,7 @@ cdef class SubprocBackend(StepBackend):
     Args:
         factories: A function for each environment, which makes it.
         num_workers: How many processes; environments are distributed in blocks. 0: none, the environments are stepped
-            here, one after the other, by whoever waits for them.
+            here, one after the other, by the thread that waits for them.
         start_method: "forkserver" or "spawn".
         timeout: Seconds that a worker may take for a step or a reset; None: any time.
         preload: Names of modules to import before processes are forked.
@@ -420,11 +420,11 @@ cdef class SubprocBackend(StepBackend):
         return count
 
     cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil:
-        """Sleeps until there were so many answers since `seen`; False after the timeout or a signal."""
+        """Sleeps until this number of answers came since `seen`; False after the timeout or a signal."""
         cdef uint32_t answers
         cdef bint awake = True
         self.memory.control.target.store(seen + missing)
-        # said first, looked afterwards: whoever answers in between sees a sleeper
+        # announce first, look afterwards: a worker that answers in between sees a sleeper
         self.memory.control.sleeping.store(1)
         answers = self.memory.control.answers.load()
         while awake and answers - seen < missing:
@@ -504,7 +504,7 @@ cdef class SubprocBackend(StepBackend):
             if kill_reason is None:
                 self.overdue_since[worker] = 0
             elif self.overdue_since[worker] == 0:
-                # all processes may have been stopped together, and this one is the first to go on
+                # all processes may have been stopped together, and this one is the first to continue
                 self.overdue_since[worker] = now
             elif now - self.overdue_since[worker] >= self.slice_ns():
                 self.kill_reasons[worker] = kill_reason

@@ -13,7 +13,7 @@ enum Life : uint32_t { STARTING, READY, ENDED };            // of a worker proce
 // Where the pool hears of answers.
 struct alignas(64) PoolControl {
     std::atomic<uint32_t> answers;   // how many there were; the pool sleeps on it
-    std::atomic<uint32_t> target;    // it wants to be woken at so many
+    std::atomic<uint32_t> target;    // it wants to be woken at this number
     std::atomic<uint32_t> sleeping;  // whether it does
     std::atomic<uint32_t> deaths;    // of workers
     std::atomic<uint32_t> closing;   // workers are to end

@@ -30,7 +30,7 @@ class ContractError(AssertionError):
 
 @dataclass(frozen=True)
 class Contract:
-    """What `check_env` found to hold.
+    """The checks that `check_env` passed.
 
     Attributes:
         id: The environment.
@@ -100,7 +100,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
 
 @dataclass
 class _Event:
-    """What one environment showed at a time: the start of an episode, or a step of one."""
+    """The output of one environment at a time: the start of an episode, or a step of one."""
 
     values: dict[str, Any]  # name -> array, or number
     ended: bool
@@ -181,7 +181,7 @@ class _Check:
                         tuple(self.left_out))
 
     def play(self, env: Any, seed: int | None = None, num_steps: int | None = None) -> Events:
-        """Plays so many steps; returns the events of each environment.
+        """Plays `num_steps` steps; returns the events of each environment.
 
         An environment takes its own k-th action in its own k-th step, so that runs compare in which resets take
         steps and in which they do not.
@@ -328,7 +328,7 @@ class _Check:
                 events = self.play(_Catching(env, failures))
             if len(failures) != 1 or failures[0].causes.keys() != {bad}:
                 self.complain(f"expected one failure of env {bad} with {count} threads, got {failures}")
-            self.compare(undisturbed[:bad], events[:bad], f"beside an env whose step failed, with {count} threads")
+            self.compare(undisturbed[:bad], events[:bad], f"next to an env whose step failed, with {count} threads")
             self.look_at_spaces([[event for event in events[bad] if not event.ended]])
         self.hold("a step that fails costs a row, and nothing else")
 

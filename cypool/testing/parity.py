@@ -12,6 +12,7 @@ import numpy as np
 import cypool
 from cypool.arguments import check_int
 from cypool.registry import reference_of
+from cypool.spec import Text
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -43,7 +44,7 @@ class ParityError(AssertionError):
 
 @dataclass(frozen=True)
 class Parity:
-    """What `check_parity` compared, and found to be equal.
+    """The comparison that `check_parity` made, with equal results.
 
     Attributes:
         id: The environment.
@@ -74,7 +75,7 @@ class Parity:
 
 def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Sequence[int] = (0, 1, 2),
                  autoreset_mode: AutoresetMode = "NextStep", num_threads: int | None = None, **options: Any) -> Parity:
-    """Steps an environment beside its reference, with the same seeds and random actions, and compares all, exactly.
+    """Steps an environment and its reference, with the same seeds and random actions, and compares all, exactly.
 
     Args:
         id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`; or
@@ -91,7 +92,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
 
     Raises:
         ParityError: They differ; says where first.
-        NotImplementedError: The environment has no `save`, which tells where its random stream is.
+        NotImplementedError: The environment has no `save`, which shows where its random stream is.
         ValueError: The environment has no reference, or that has no such option; or an argument is wrong, as in
             `cypool.make`.
         ImportError: The reference is not installed.
@@ -161,12 +162,16 @@ class _Run:
         from gymnasium.vector import AutoresetMode
 
         ours, theirs = self.ours, self.theirs
+        texts = any(isinstance(part, Text) for _, part in ours.env_spec.observations)
         for key in ("single_observation_space", "single_action_space"):
             space, their_space = getattr(ours, key), getattr(theirs, key)
-            if key == "single_action_space" and "action_dtype" in ours.env_spec.options:
+            # of a Discrete it changes nothing
+            if (key == "single_action_space" and "action_dtype" in ours.env_spec.options
+                    and hasattr(their_space, "low")):
                 dtype = their_space.dtype
                 space = type(space)(space.low.astype(dtype), space.high.astype(dtype), dtype=dtype)
-            if space != their_space:
+            # a text has another space than its bytes
+            if space != their_space and not (texts and key == "single_observation_space"):
                 self._differ(key, space, their_space)
         obs, info = ours.reset()
         their_obs, their_info = theirs.reset(seed=self.seed)
@@ -176,6 +181,8 @@ class _Run:
         ended = []
         for self.step in range(1, num_steps + 1):
             actions = ours.action_space.sample()
+            if hasattr(theirs, "choose"):
+                actions = theirs.choose(actions)
             *batch, info = ours.step(actions)
             *their_batch, their_info = theirs.step(actions)
             for key, a, b in zip(("observation", "reward", "terminated", "truncated"), batch, their_batch, strict=True):
@@ -194,6 +201,12 @@ class _Run:
 
     def _compare(self, key: str, ours: Any, theirs: Any, rows: Bools | None = None, env_id: int | None = None) -> None:
         """Compares arrays, or dicts or tuples of them: all rows, or those that count; or what one environment has."""
+        if isinstance(theirs, str) or (isinstance(theirs, tuple) and theirs and isinstance(theirs[0], str)):
+            # the reference's texts are bytes here
+            ours = cypool.text(ours)
+            if ours != theirs:
+                self._differ(key, ours, theirs, env_id)
+            return
         if isinstance(theirs, dict):
             for name, part in theirs.items():
                 if not isinstance(ours, dict) or name not in ours:
@@ -219,7 +232,7 @@ class _Run:
                 self._compare(key, ours[i], theirs[i], env_id=int(i))
 
     def _compare_info(self, ours: Any, theirs: Any) -> None:
-        """Compares what the reference's info has; ours may tell more."""
+        """Compares what the reference's info has; ours may contain more."""
         for key, value in theirs.items():
             if key.startswith("_") or not np.any(theirs[f"_{key}"]):
                 continue
@@ -239,6 +252,10 @@ class _Run:
 
         Not where the reference's are none of NumPy's.
         """
+        if hasattr(self.theirs, "streams"):
+            for i, (ours, other) in enumerate(self.theirs.streams(self.ours.save().rows)):
+                if ours != other:
+                    self._differ("random stream", ours, other, i)
         if self.theirs.np_random is None:
             return
         for i, (row, generator) in enumerate(zip(self.ours.save().rows, self.theirs.np_random, strict=True)):

@@ -84,7 +84,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
     """Compiles an environment, unless it was before, and registers it; for prototypes and notebooks.
 
     What is compiled stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, of the
-    files beside it that may be included, and of all it is compiled with. A changed text is compiled anew, and takes
+    files next to it that may be included, and of all it is compiled with. A changed text is compiled again, and takes
     the place of the old; pools that exist keep what they have.
 
     Args:
@@ -189,7 +189,7 @@ def _version(project: str) -> str:
 
 
 def _cpu() -> str:
-    """What "native" in the flags of the compiler stands for, which are the environment's and Python's own."""
+    """The meaning of "native" in the compiler's flags, which are the environment's and Python's own."""
     command = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
     for words in (sysconfig.get_config_var("CFLAGS"), *map(os.environ.get, ("CPPFLAGS", "CFLAGS", "CXXFLAGS"))):
         command += shlex.split(words or "")
@@ -218,7 +218,7 @@ def _make(path: Path | None, text: str, name: str, target: Path) -> str:
             source.write_text(text)
         generated = Path(work, f"{name}.cpp")
         directives = [word for pair in DIRECTIVES.items() for word in ("-X", "=".join(pair))]
-        # errors of the C++ compiler are told in lines of the .pyx too
+        # the C++ compiler reports errors in lines of the .pyx too
         said = _run(source, work, ["-m", "cython", "--cplus", "--line-directives", "-I", str(source.parent),
                                    *directives, "--module-name", name, str(source), "-o", str(generated)])
         include_dirs = [cypool.get_include(), str(source.parent)]

@@ -1,4 +1,4 @@
-"""What debugging watches: whether an environment writes all of its row, and nothing else."""
+"""Checks for debugging: whether an environment writes all of its row, and nothing else."""
 from cypool.errors import RowError
 
 from cypool.env cimport Env, Slot
@@ -43,7 +43,7 @@ cdef class Guarded(Wrapper):
         """Looks at the zones around a part."""
         cdef const char* start = <char*>self.first.parts[k]
         cdef size_t zone = self.first.zones[k], size = self.first.sizes[k], at
-        # the farthest byte tells the most
+        # the farthest byte says the most
         for at in range(zone, 0, -1):
             if start[size + at - 1] != FILLS[0]:
                 self.complain(k, "wrote at least", <long>(size + at))
@@ -70,4 +70,4 @@ cdef class Guarded(Wrapper):
         described += [(f"info {name}", part) for name, part in self.inner.spec.info.items()]
         name, part = described[k]
         raise RowError(f"{type(self.inner).__name__}.observe, {name}: expected {self.first.sizes[k]} bytes, as "
-                       f"describe tells of {part.dtype}, {part.shape}; it {what.decode()} {at}")
+                       f"describe specifies for {part.dtype}, {part.shape}; it {what.decode()} {at}")

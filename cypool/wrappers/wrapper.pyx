@@ -73,7 +73,7 @@ cdef class Scratch:
 
     Args:
         spec: Whose parts of the observation and infos it has.
-        zone: How many bytes lie before and behind a part of so many bytes: a function.
+        zone: A function of the size of a part: how many bytes are before and behind it.
     """
 
     def __init__(self, spec, zone):

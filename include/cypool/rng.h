@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <utility>
 
 namespace cypool {
 
@@ -32,7 +34,7 @@ inline int64_t integers(const Rng* rng, int64_t low, int64_t high) noexcept {
             const uint32_t n = static_cast<uint32_t>(count);
             uint64_t product = uint64_t{rng->next_uint32(rng->state)} * n;
             if (static_cast<uint32_t>(product) < n) {
-                // so many of the low parts would favour some values
+                // without this, the low parts would favour some values
                 const uint32_t excess = -n % n;
                 while (static_cast<uint32_t>(product) < excess) {
                     product = uint64_t{rng->next_uint32(rng->state)} * n;
@@ -68,6 +70,27 @@ inline int categorical(const Rng* rng, const double* sums, int n) noexcept {
         found = static_cast<int>(std::upper_bound(sums, sums + n, drawn) - sums);
     }
     return found == n ? 0 : found;
+}
+
+// One integer in [0, most], as Generator.shuffle draws it: masked 32 random bits until they are not above `most`; none
+// for 0.
+inline uint32_t interval(const Rng* rng, uint32_t most) noexcept {
+    if (most == 0) {
+        return 0;
+    }
+    const uint32_t mask = ~uint32_t{0} >> std::countl_zero(most);
+    uint32_t drawn;
+    do {
+        drawn = rng->next_uint32(rng->state) & mask;
+    } while (drawn > most);
+    return drawn;
+}
+
+// Generator.shuffle of a list of n items.
+template <class T> void shuffle(const Rng* rng, T* items, int n) noexcept {
+    for (int i = n - 1; i > 0; --i) {
+        std::swap(items[i], items[interval(rng, static_cast<uint32_t>(i))]);
+    }
 }
 
 }  // namespace cypool

@@ -14,7 +14,7 @@ NUM = 64
 
 
 def lengths_of(alive):
-    """Returns how many steps the first episode of each environment has; alive: (T, NUM), whether it goes on."""
+    """Returns how many steps the first episode of each environment has; alive: (T, NUM), whether it continues."""
     return np.logical_and.accumulate(alive).sum(0) + 1
 
 

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: cypool.adapters.sb3 beside SB3's own DummyVecEnv."""
+"""Stable-Baselines3: cypool.adapters.sb3 compared with SB3's own DummyVecEnv."""
 import functools
 import sys
 
@@ -131,7 +131,7 @@ def test_pools_it_cannot_use():
 
 
 class Chatty(gymnasium.Wrapper):
-    """Tells now this and now that, as environments do."""
+    """Reports infos that change from step to step, as environments do."""
 
     gain = 1.0
 

@@ -1,4 +1,4 @@
-"""Tianshou: cypool.adapters.tianshou beside Tianshou's own DummyVectorEnv."""
+"""Tianshou: cypool.adapters.tianshou compared with Tianshou's own DummyVectorEnv."""
 import functools
 
 import gymnasium
@@ -234,7 +234,7 @@ def test_single_env_is_gymnasiums(id):
 
 
 class Chatty(gymnasium.Wrapper):
-    """Tells now this and now that, as environments do."""
+    """Reports infos that change from step to step, as environments do."""
 
     gain = 1.0
 
@@ -298,7 +298,7 @@ def test_infos_of_factories_that_were_asked_for():
     pool = cypool.from_factories([functools.partial(chatty, 5)] * 3, autoreset_mode="SameStep", num_workers=0,
                                  batch_size=1)
     env = tianshou.PoolVectorEnv(pool, infos=["steps", "third", "elapsed_step"])
-    # whatever each environment tells, or does not
+    # whatever infos each environment reports, or does not
     assert env.reset()[1].tolist() == [{"steps": 0, "env_id": i, "elapsed_step": 0} for i in range(3)]
     for _ in range(3):
         info = env.step(np.zeros(1, int), np.array([1]))[4]

@@ -1,4 +1,4 @@
-"""A pool in code that JAX compiles, beside the same pool in NumPy."""
+"""A pool in code that JAX compiles, compared with the same pool in NumPy."""
 import gc
 
 import jax
@@ -212,7 +212,7 @@ def test_double_precision(use_x64):
 
 
 def test_where_there_is_no_foreign_function(monkeypatch):
-    # what code for GPUs does goes on the CPU, too
+    # the callback that GPUs need also works on the CPU
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     env, twin = pair(autoreset_mode="SameStep")
     functions = env.xla()
@@ -366,12 +366,12 @@ recv = jax.jit(recv)
 handle = jax.block_until_ready(send(handle, np.array([trouble.WAIT]), np.array([0])))
 
 def interrupt():
-    told = ""
-    while "one thread at a time" not in told:
+    message = ""
+    while "one thread at a time" not in message:
         try:
             env.send([0], [0])
         except RuntimeError as error:
-            told = str(error)
+            message = str(error)
     os.kill(os.getpid(), signal.SIGINT)
 
 threading.Thread(target=interrupt).start()

@@ -1,4 +1,4 @@
-"""What code compiled by XLA calls, called as XLA does; with compiled code: tests/adapters/test_xla.py."""
+"""The function that XLA's compiled code calls, called as XLA does it. With compiled code: adapters/test_xla.py."""
 import ctypes
 from ctypes import (
     POINTER,
@@ -195,7 +195,7 @@ def spoil(path, value):
     return change
 
 
-@pytest.mark.parametrize("change, told", [
+@pytest.mark.parametrize("change, message", [
     (spoil("frame.size", sizeof(Frame) - 8), "RuntimeError: cypool: expected the calls of another jaxlib"),
     (spoil("frame.arguments.size", 8), "RuntimeError: cypool: expected the calls of another jaxlib"),
     (spoil("frame.attributes.size", 8), "RuntimeError: cypool: expected the calls of another jaxlib"),
@@ -215,12 +215,12 @@ def spoil(path, value):
     (spoil("results.1.rank", 0), r"ValueError: handle: expected .* have an array of shape \(\), got \(4,\)"),
     (spoil("arguments.1.dims", (c_int64 * 1)(3)), r".* array of shape \(4,\), got \(3,\)"),
 ])
-def test_frames_that_do_not_fit(caller, change, told):
+def test_frames_that_do_not_fit(caller, change, message):
     echo = xla.add(lambda number, arrays: arrays)
     before, after = handles()
     array, result = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
     said = caller(echo, [before, array], [after, result], change)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         raise ValueError(said)
     # nothing was written where it does not fit, and the next call goes well
     assert after.tolist() == [0, 0] and not result.any()

@@ -43,7 +43,7 @@ NUMBERS = [
 
 
 def remarks(folder, header):
-    """Returns what the compiler says of `header` beside jaxlib's."""
+    """Returns the compiler's output for `header` together with jaxlib's."""
     lines = ['#include "xla/ffi/api/c_api.h"', '#include "ours.h"', "using namespace cypool::xla;"]
     for ours, theirs, *fields in STRUCTS:
         for one, other in zip(*map(str.split, fields), strict=True):

@@ -48,7 +48,7 @@ def build_tools(monkeypatch, tmp_path):
     package = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "build_tools", package)
     spec.loader.exec_module(package)
-    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale", "vizdoom", "commands")
+    names = ("cache", "toolchain", "sdist", "library", "cythonize", "ale", "box2d", "vizdoom", "commands")
     yield SimpleNamespace(**{name: importlib.import_module(f"build_tools.{name}") for name in names})
     for name in [name for name in sys.modules if name.startswith("build_tools.")]:
         del sys.modules[name]
@@ -422,7 +422,7 @@ def test_sources_are_compiled_together(build_tools, sdist, folder, tmp_path, mon
     library = declare(build_tools, sdist, together=("*.cpp",))
     (unit,) = library.prepare(tmp_path / "together").units
     assert result_of(build_tools, library, tmp_path / "together") == alone
-    # where a file is edited, the unit is another one
+    # where a file is edited, the unit differs
     with (folder / "src" / "kept.cpp").open("a") as file:
         file.write("int more;\n")
     assert library.prepare(tmp_path / "together").units[0].identity != unit.identity
@@ -549,7 +549,7 @@ def test_object_follows_the_cpu_where_flags_name_it(build_tools, folder, tmp_pat
 
 
 def test_edited_sources_have_a_key_of_their_own(build_tools, sdist, tarball, tmp_path, monkeypatch):
-    """What a build unpacks stays in build/, where people look at it, and try things."""
+    """The files that a build unpacks stay in build/, where people look at them and try things."""
     monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(tarball))
 
     def compiled(work):
@@ -637,7 +637,7 @@ def test_cython_error_shows_place_and_reason(build_tools, tmp_path, monkeypatch)
     with pytest.raises(build_tools.toolchain.CompileError,
                        match=r"(?s)Cython could not translate house/top.pyx\n.*top.pyx:1:.*unheard_of"):
         build_tools.cythonize.generate("house.top", Path("house", "top.pyx"), tmp_path / "top.cpp")
-    # the worker goes on
+    # the worker continues
     Path("house", "top.pyx").write_text("cdef int number = 3\n")
     build_tools.cythonize.generate("house.top", Path("house", "top.pyx"), tmp_path / "top.cpp")
     assert "number" in (tmp_path / "top.cpp").read_text()
@@ -662,10 +662,25 @@ def test_ale_is_pinned(build_tools):
         assert (ROOT / path).exists()
 
 
+def test_box2d_is_pinned_and_makes_one_unit(build_tools, tmp_path):
+    """Under the name that its file has; without the counters and clocks that threads would share."""
+    box2d = build_tools.box2d.BOX2D
+    assert box2d.sdist.filename == "box2d-py-2.3.8.tar.gz"
+    for path in box2d.private_include_dirs:
+        assert (ROOT / path / "Python.h").is_file()
+    (tmp_path / "Box2D").mkdir()
+    (tmp_path / "Box2D" / "b2Distance.cpp").write_text("int32 b2_gjkCalls, b2_gjkIters;\nint kept;\n\t++b2_gjkCalls;\n")
+    (tmp_path / "Box2D" / "b2Timer.cpp").write_text("gettimeofday")
+    box2d.generate(tmp_path, tmp_path)
+    text = (tmp_path / "box2d.cpp").read_text()
+    assert "int kept;" in text and "gjk" not in text and "gettimeofday" not in text
+
+
 def test_nothing_is_rounded_once_where_others_round_twice(build_tools):
-    """On aarch64 gcc fuses multiplications and additions, unless it is told not to."""
-    ale, vizdoom = build_tools.ale.ALE, build_tools.vizdoom.VIZDOOM
-    for flags in build_tools.commands.FLAGS, ale.flags, vizdoom.flags, *(part.flags for part in ale.rewrite.parts):
+    """On aarch64 gcc fuses multiplications and additions, unless a flag forbids it."""
+    ale, box2d, vizdoom = build_tools.ale.ALE, build_tools.box2d.BOX2D, build_tools.vizdoom.VIZDOOM
+    rewritten = (part.flags for part in ale.rewrite.parts)
+    for flags in build_tools.commands.FLAGS, ale.flags, box2d.flags, vizdoom.flags, *rewritten:
         assert "-ffp-contract=off" in flags
 
 
@@ -700,7 +715,7 @@ def test_modules_show_nothing_but_themselves():
 
 
 def test_cython_has_nothing_to_say(build_tools, tmp_path, monkeypatch):
-    """No warning, and no performance hint: those tell of calls that take the GIL back each time."""
+    """No warning, and no performance hint: those report calls that take the GIL back each time."""
     pytest.importorskip("Cython")
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("CYPOOL_CACHE", USERS_CACHE)  # keeps what was said at the last build
@@ -716,7 +731,7 @@ def test_cython_has_nothing_to_say(build_tools, tmp_path, monkeypatch):
 
 
 def test_cython_sees_changed_pxd(build_tools, tmp_path, monkeypatch):
-    """A module is made anew when a .pxd that it cimports, however it says so, has changed."""
+    """A module is made again when a .pxd that it cimports, in any form, has changed."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "house").mkdir()
     (tmp_path / "house" / "__init__.pxd").touch()

@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 # so the engine names no family, families name neither the engine nor an API, and APIs name no adapter
 FLOORS = [
     ["errors", "typing", "version", "arguments", "cache", "random", "park", "constants"],
-    ["spec", "state", "env"],
+    ["spec", "state", "env", "texts"],
     ["hooks", "registry", "backend"],
     ["gymnasium_registration", "numba", "engine", "wrappers", "envs", "subproc"],
     ["api"],

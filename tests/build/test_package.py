@@ -34,7 +34,7 @@ print(cypool.make("CartPole-v1").reset()[0].shape)""")
     ("np.cos = np.logical_not", "expected a loop for type 'd->d'"),
 ])
 def test_another_numpy_inside_is_an_import_error(run_python, change, said):
-    """What cypool takes from within NumPy it looks at before it uses it."""
+    """cypool checks the internals of NumPy before it uses them."""
     done = run_python(f"import numpy as np; {change}; import cypool.envs.common.numpy_math")
     assert "ImportError: " in done.stderr and said in done.stderr, done.stderr
 

@@ -1,4 +1,4 @@
-"""The annotations hold: mypy passes for the package, and tells users what they get."""
+"""The annotations hold: mypy passes for the package, and users see the right types."""
 import re
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # ruff: noqa: F821
-"""What a user writes, for a type checker: test_typing.py compares what `reveal_type` says with the comments."""
+"""Code of a user, for a type checker: test_typing.py compares what `reveal_type` says with the comments."""
 import numpy as np
 
 import cypool

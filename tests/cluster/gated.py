@@ -14,7 +14,7 @@ class Gated(MLPPolicy):
     """Chooses like an `MLPPolicy`, but for what its attributes say.
 
     Args:
-        id, folder: The environment; where it and the tests tell each other things.
+        id, folder: The environment; where it and the tests exchange messages.
         calls: Write down each call: a byte in the file "calls".
         kill: At its call of this number, the first process that comes by dies, until the file "killed" is removed;
             or, with `every`, each.

@@ -52,7 +52,7 @@ def same(a, b):
 
 
 def barrier(env):
-    """Waits until the workers have done all that they were told so far."""
+    """Waits until the workers have done all calls so far."""
     import ray
 
     ray.get([worker.__ray_ready__.remote() for worker in env._topology.workers], timeout=300)
@@ -112,7 +112,7 @@ def test_rollouts_are_ordered_by_worker_and_env(cluster, id, mode, steps):
             assert (rollout.infos["elapsed_step"][t] == info["elapsed_step"]).all()
             assert (rollout.terminated[t] == terminated).all() and (rollout.truncated[t] == truncated).all()
         assert all((got == want).all() for got, want in zip(unpack(rollout.next_obs), obs, strict=True))
-    # step goes on where the rollout was
+    # step continues where the rollout ended
     *got, info = env.step()
     taken = info["action"] if id != "Pendulum-v1" else np.clip(info["action"], -2, 2)
     *want, _ = pool.step(taken)
@@ -263,7 +263,7 @@ def test_a_stream_brings_every_rollout_of_each_worker_in_order(cluster):
         versions = [version for worker, version in came if worker == w]
         # its fourth call was made after its second rollout had come, and with it a version
         assert versions == sorted(versions) and versions[3] >= 2
-    # what was under way is thrown away, and all goes on
+    # calls in flight are discarded, and everything continues
     assert len(env.rollout(8)) == 8 and (env.rollout(8).version == len(came)).all()
 
 
@@ -458,7 +458,7 @@ def test_what_a_worker_sees_is_not_known_while_it_does_what_nobody_waits_for(clu
     stream.close()
     env.step()
     env.publish(policy(sharpness=30))
-    # the same weights again: they are nowhere apart, unless what one saw is put beside what the other said of another
+    # the same weights again: they differ nowhere, unless the observation of one is paired with the output for another
     np.testing.assert_allclose(env.step()[4]["kl"], 0, atol=1e-6)
 
 

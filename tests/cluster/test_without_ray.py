@@ -276,7 +276,7 @@ def test_a_reset_with_seeds_begins_the_same_again():
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("id", ["CartPole-v1", "walker/Trouble-v0"])
 def test_going_on_for_one_that_died(id, mode, walker):
-    """A rollout and steps tell the same: truncated at what was seen last, then new episodes."""
+    """A rollout and steps report the same: truncated at what was seen last, then new episodes."""
     spec = cypool.make_spec(id)
     policy = Center(spec)
     pool = cypool.make(id, num_envs=NUM, seed=[9] * NUM, autoreset_mode=mode)

@@ -176,7 +176,7 @@ def test_dm(id):
 
 
 def test_legacy_loop():
-    """What CleanRL's scripts for EnvPool 0.6 do, with their RecordEpisodeStatistics."""
+    """The loop of CleanRL's scripts for EnvPool 0.6, with their RecordEpisodeStatistics."""
 
     class RecordEpisodeStatistics:
         def __init__(self, env):

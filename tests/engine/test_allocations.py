@@ -81,7 +81,7 @@ def counter(tmp_path_factory):
 
 
 def allocations(counter, *arguments):
-    """How often a process allocates and frees in so many steps, after as many to warm up."""
+    """How often a process allocates and frees in a number of steps, after as many to warm up."""
     environ = dict(os.environ, LD_PRELOAD=str(counter), PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
     environ.pop("PYTHONMALLOC", None)
     done = subprocess.run([sys.executable, "-c", STEPS, repr(arguments)], env=environ, capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""Asynchronous pools: whoever finishes first is served first, and nobody is lost."""
+"""Asynchronous pools: first come, first served, and no environment is lost."""
 import numpy as np
 import pytest
 

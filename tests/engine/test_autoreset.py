@@ -141,7 +141,7 @@ def test_breakout_lives_under_each_mode(mode):
             env.reset(options={"reset_mask": terminated})
             if terminated[0]:
                 lives.append(5)
-    # an explicit reset starts a new game, the others go on with it
+    # an explicit reset starts a new game, the others continue it
     assert (min(lives) < 4) == (mode != "Disabled")
 
 

@@ -1,4 +1,4 @@
-"""An environment that raises: its row completes, the others go on, the next step or a reset revives it."""
+"""An environment that raises: its row completes, the others continue, the next step or a reset revives it."""
 import pickle
 import traceback
 

@@ -20,7 +20,7 @@ mallinfo = libc.mallinfo2 if wide else libc.mallinfo
 
 
 class Heap(ctypes.Structure):
-    """What it returns."""
+    """The result."""
 
     _fields_ = [(name, ctypes.c_size_t if wide else ctypes.c_int) for name in (
         "arena", "ordblks", "smblks", "hblks", "mapped", "usmblks", "fsmblks", "used", "free", "keepcost")]
@@ -30,9 +30,9 @@ mallinfo.restype = Heap
 
 
 def held():
-    """What the process holds: threads, open files, bytes from malloc, Python's small objects.
+    """The resources of the process: threads, open files, bytes from malloc, Python's small objects.
 
-    Resident memory would tell less: threads and the gaps between blocks change it by megabytes.
+    Resident memory would say less: threads and the gaps between blocks change it by megabytes.
     """
     gc.collect()
     heap = mallinfo()

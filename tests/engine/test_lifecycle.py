@@ -90,13 +90,13 @@ def wait():
             pass
 
 threading.Thread(target=wait, daemon=True).start()
-told = ""
+message = ""
 # until the daemon is in its call
-while "one thread at a time" not in told:
+while "one thread at a time" not in message:
     try:
         env.send([0], [0])
     except RuntimeError as error:
-        told = str(error)
+        message = str(error)
 """)
     assert done.returncode == 0, done.stderr
 
@@ -203,7 +203,7 @@ def test_ctrl_c_in_an_environment_that_runs_python(trouble, num_threads, batch_s
     env.send([0] * 4, [0, 1, 2, 3])
     with pytest.raises(KeyboardInterrupt):
         env.recv(timeout=60)
-    # its row is complete, and whatever was not done yet goes on
+    # its row is complete, and the unfinished work continues
     with pytest.raises(cypool.EnvError, match="env 1: KeyboardInterrupt") as caught:
         env.recv(timeout=60)
     batches = [caught.value.batch]

@@ -83,7 +83,7 @@ class Pools(RuleBasedStateMachine):
             assert self.env._pool.num_pending == len(self.expected)
 
     def why_not(self, ids, purpose="step"):
-        """What the pool should say to a send of these ids, or to a "reset", "load" or "save" of them; or None."""
+        """The error that the pool should raise for a send, "reset", "load" or "save" of these ids; or None."""
         n = len(self.models)
         if len(ids) == 0 or any(not 0 <= i < n for i in ids) or len(set(ids)) < len(ids):
             return ValueError

@@ -372,7 +372,7 @@ def test_the_number_of_rows(rows):
         env.step([0] * NUM, out=new_out(env, rows))
     with pytest.raises(ValueError, match=f"^out: expected arrays of 2 rows, got {rows}"):
         env.step([0] * 2, [4, 1], out=new_out(env, rows))
-    # what is wrong besides changes nothing either
+    # other errors change nothing either
     for actions, ids in (([0] * 3, None), ([2] * NUM, None), ([0, 0], [1, 1]), ([0], [NUM])):
         with pytest.raises(ValueError, match="^(actions|env_id): "):
             env.step(actions, ids, out=new_out(env, NUM if ids is None else len(ids)))

@@ -1,4 +1,4 @@
-"""Copies of an environment are made anew, environments of one pool may differ."""
+"""Copies of an environment are made from its recipe; environments of one pool may differ."""
 import copy
 import os
 import pickle

@@ -69,6 +69,18 @@ def test_categories(draws, seed, probabilities):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 64, 65, 1000])
+def test_shuffle(draws, seed, count):
+    mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
+    # from the second half of a 64-bit number as well
+    for _ in range(9):
+        items = list(range(count))
+        got = draws.draw_shuffled(mine, items)
+        numpy.shuffle(items)
+        assert got == items and mine.state == numpy.bit_generator.state
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("low, high", [(0, 1), (-0.05, 0.05), (-3, 1e9)])
 def test_doubles(draws, seed, low, high):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))

@@ -1,4 +1,4 @@
-"""Saved states: what goes on from one is what went on when it was saved, bit for bit."""
+"""Saved states: episodes continue from one as they did when it was saved, bit for bit."""
 import copy
 import hashlib
 import pickle

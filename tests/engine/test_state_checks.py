@@ -214,7 +214,7 @@ def test_states_of_python_stay_out_of_the_plain_format():
     env.step([0])
     state = env.save()
     for give in (state.to_bytes, lambda: state.save("never_written")):
-        with pytest.raises(ValueError, match="^state: expected plain data .* a Pickled is none"):
+        with pytest.raises(ValueError, match="^state: expected plain data .* a Pickled is not plain data"):
             give()
     own, seen, seed = state.rows[0]["own"]
     # so no file can bring code to an environment of Python
@@ -272,7 +272,7 @@ def test_any_plain_value_goes_to_bytes_and_back():
 
 
 def signed(text, blobs=b""):
-    """What somebody could write who knows the format."""
+    """A file from someone who knows the format."""
     body = len(text).to_bytes(8, "little") + text + blobs
     return MAGIC + hashlib.sha256(body).digest() + body
 
@@ -303,7 +303,7 @@ def test_damaged_files(tmp_path):
                  b'{"cypool": ' + b"9" * 5000 + b"}"):
         with pytest.raises(ValueError, match="^data: expected a state as to_bytes"):
             State.from_bytes(signed(text))
-    with pytest.raises(ValueError, match="bytes more than it tells of"):
+    with pytest.raises(ValueError, match="bytes more than its header says"):
         State.from_bytes(signed(json.dumps(head).encode(), b"x"))
     with pytest.raises(ValueError, match="^data: expected a state of cypool .*, got one of '0.0.9'"):
         State.from_bytes(signed(json.dumps({**head, "cypool": "0.0.9"}).encode()))

@@ -1,4 +1,4 @@
-"""What `save` and `load` refuse, and environments that raise in them."""
+"""Input that `save` and `load` reject, and environments that raise in them."""
 import pickle
 
 import dm_env
@@ -210,7 +210,7 @@ def test_a_state_of_one_that_has_raised(walker, num_threads, mode):
             env.step([0, action, 0])
         state = env.save()
         assert state.needs_reset.tolist() == [False, True, False] and env.render([1]).shape == (1, 2, 3, 3)
-        # the others may be reset beside it
+        # the others may be reset meanwhile
         env.reset(options={"reset_mask": np.array([True, False, False])})
         env.load(state)
         if mode == "Disabled":
@@ -221,7 +221,7 @@ def test_a_state_of_one_that_has_raised(walker, num_threads, mode):
         assert env.step([0] * 3)[0]["count"].tolist() == want
         env.reset()
         env.step([0] * 3)
-    # what raises when it is looked at raises to the caller, and goes on
+    # an object that raises when it is read raises to the caller, and the pool continues
     with pytest.raises(cypool.EnvError):
         env.step([0, trouble.RAISE_OBSERVE, 0])
     state = env.save()

@@ -1,4 +1,4 @@
-"""`episode_statistics=True` tells what Gymnasium's RecordEpisodeStatistics tells."""
+"""`episode_statistics=True` reports the values of Gymnasium's RecordEpisodeStatistics."""
 import gymnasium
 import numpy as np
 import pytest

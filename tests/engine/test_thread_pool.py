@@ -36,7 +36,7 @@ def trouble(walker):
 
 
 def history(env, num_steps=150):
-    """What each environment showed, step by step; actions depend on nothing else."""
+    """The output of each environment, step by step; actions depend on nothing else."""
     shown = {i: [] for i in range(env.num_envs)}
     env.async_reset(seed=3)
     for _ in range(num_steps):
@@ -294,7 +294,7 @@ before = set(os.listdir("/proc/self/task"))
 collected = threading.Lock()
 where = []
 
-def tell(_):
+def report(_):
     where.append(threading.get_ident())
     collected.release()
 
@@ -309,7 +309,7 @@ def blocked_pool(threads):
         pass
     cycle = [env]
     cycle.append(cycle)
-    return weakref.ref(env, tell)
+    return weakref.ref(env, report)
 
 gc.disable()
 for turn in range(10):
@@ -379,13 +379,13 @@ def wait():
             pass
 
 threading.Thread(target=wait, daemon=True).start()
-told = ""
+message = ""
 # until the daemon is in its call
-while "one thread at a time" not in told:
+while "one thread at a time" not in message:
     try:
         env.send([0], [0])
     except RuntimeError as error:
-        told = str(error)
+        message = str(error)
 """)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -393,7 +393,7 @@ while "one thread at a time" not in told:
 def test_fork(run_python):
     done = run_python("""
 import os, sys, warnings, cypool
-# Python 3.12 warns of forks beside threads
+# Python 3.12 warns of forks in a process with threads
 warnings.simplefilter("ignore", DeprecationWarning)
 threads = cypool.ThreadPool(3)
 env = cypool.make("CartPole-v1", num_envs=8, batch_size=4, thread_pool=threads)
@@ -597,7 +597,7 @@ def test_quotas_of_control_groups(tmp_path, monkeypatch):
     hosts = [("/docker/12", "fs", "cgroup2", "x")]
     assert seen("0::/docker/12/in\n", hosts, {**at_root, "fs/in/cpu.max": "30000 100000"}) == (0.3, 1)
     assert seen("0::/docker/123\n", hosts, {"fs/cpu.max": "200000 100000"}) == (2, 2)
-    # version 1, beside a version 2 that limits no CPUs
+    # version 1, together with a version 2 that limits no CPUs
     assert seen(own, one, {f"{slurm}/cpu.cfs_quota_us": "800000", f"{slurm}/cpu.cfs_period_us": "100000",
                            f"{slurm}/step_0/cpu.cfs_quota_us": "-1",
                            f"{slurm}/step_0/cpu.cfs_period_us": "100000"}) == (8, 8)

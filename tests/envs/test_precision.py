@@ -1,4 +1,4 @@
-"""Single precision: the same game, whoever steps it and however many at once."""
+"""Single precision: the same game on any thread, and with any number of environments at once."""
 import pickle
 
 import numpy as np

@@ -46,7 +46,7 @@ def same(got, want):
 
 
 def same_info(got, want):
-    """What Gymnasium tells of some rows, marked by `_key`, is the same there."""
+    """Infos that Gymnasium reports for some rows, marked by `_key`, are the same there."""
     for key, values in want.items():
         if key in ("final_obs", "final_info") or key.startswith("_"):
             continue

@@ -68,7 +68,7 @@ class Trouble(gymnasium.Env):
 
 
 class Teller(gymnasium.Env):
-    """Tells all sorts of things, now and then; its actions and observations have every shape there is."""
+    """Reports all sorts of infos, now and then; its actions and observations have every possible shape."""
 
     observation_space = spaces.Dict({
         "box": spaces.Box(-1, 1, (2, 3), np.float32),
@@ -103,7 +103,7 @@ class Teller(gymnasium.Env):
 
 
 class Several(gymnasium.Env):
-    """Observes a tuple, and takes what it is told to."""
+    """Observes a tuple, and takes the given action space."""
 
     observation_space = spaces.Tuple([spaces.Discrete(9), spaces.Box(-np.inf, np.inf, (3,), np.float64)])
 
@@ -142,7 +142,7 @@ def without_ours(info):
 
 
 def without_env_id(info):
-    """Theirs, less what Teller tells in vain."""
+    """Their infos, without those that Teller reports in vain."""
     for part in (info, info.get("final_info", {})):
         for key in ("env_id", "_env_id"):
             part.pop(key, None)
@@ -311,7 +311,7 @@ def test_seeds_of_the_first_reset(num_workers):
 
 
 class Oddity(Trouble):
-    """Env 1 tells what `value` says, and others what they should."""
+    """Env 1 reports `value`, and the others what they should."""
 
     observation_space = spaces.Dict(small=spaces.Box(0, 255, (2,), np.uint8), real=spaces.Box(-9, 9, (), np.float32))
 
@@ -457,7 +457,7 @@ def test_an_env_that_raises(num_workers, batch_size):
         assert rows[i][0].tolist() == [1, i] and rows[i][1:] == [1, False, False]
     for i in (1, 2):
         assert rows[i][0].tolist() == [0, 0] and rows[i][1:] == [0, False, True]
-    # NEXT_STEP: two begin anew
+    # NEXT_STEP: two start new episodes
     env.send([GO] * 4, [0, 1, 2, 3])
     counts = {}
     for _ in range(4 // batch_size):
@@ -665,7 +665,7 @@ def test_a_step_that_was_given_up_is_not_done_by_the_next_process(tmp_path):
 
 
 def interrupt():
-    """What a Pestered becomes: the first times Ctrl-C comes meanwhile."""
+    """The result of unpickling a Pestered: the first times, Ctrl-C comes meanwhile."""
     interrupt.left -= 1
     if interrupt.left >= 0:
         signal.raise_signal(signal.SIGINT)

@@ -1,6 +1,6 @@
 """Calls the whole public API with what nobody should pass, in every order, and looks for crashes: a tool, not a test.
 
-    python tests/sweeps/fuzz_api.py --cases 4000                       some twenty minutes on two cores
+    python tests/sweeps/fuzz_api.py --cases 4000                       about twenty minutes on two cores
     python tests/sweeps/fuzz_api.py --case 123                         one case again, with all it does
 
 Each case is a process, forked, with a time limit. It makes a pool of some family, env_type and mode, and does a dozen
@@ -48,7 +48,7 @@ DRAWN = ("Pong-v5", "Pitfall2-v5", "Breakout-v5", "MontezumaRevenge-v5", "Catch-
 # ---- what nobody should pass
 
 class Hostile(Exception):
-    """What the objects below raise."""
+    """The exception that the objects below raise."""
 
 
 def raising(*names):
@@ -361,7 +361,7 @@ class Case:
             ("load_state", cypool.load_state, {}), ("list_all_envs", cypool.list_all_envs, {})])
         key = r.choice({**ARGUMENTS, "make_spec": [option, option, "id", "max_episode_steps"]}[what])
         if "hook" in key and isinstance(value, int):
-            return  # an address that is none
+            return  # not a valid address
         if what != "from_factories" or given["factories"] == [cart]:
             given[key] = [value] if key == "factories" and r.random() < 0.5 else value
         # a function of the user's may raise what it likes

@@ -140,7 +140,7 @@ class Chaos(threading.Thread):
 
     Args:
         rng: Where to draw from.
-        victims: Returns process ids: those that may be stopped for ever, and those that have to go on.
+        victims: Returns process ids: those that may be stopped for ever, and those that have to continue.
         pace: Mean seconds between two blows.
         interrupts: Whether Ctrl-C comes, too.
         counts: Counts what was done.
@@ -499,7 +499,7 @@ class DoomRound:
             self.needs_reset[i] = bool(terminated[row] or truncated[row])
             self.counts["engines restarted"] += restarted
             if i != self.spared:
-                self.counts["rows of Doom beside"] += 1
+                self.counts["rows of Doom compared"] += 1
                 continue
             if restarted and self.match and began:
                 # the engines of a match find each other by UDP, which now and then takes them another try
@@ -586,7 +586,7 @@ def kill(child):
 
 
 def names_in(folder):
-    """What the processes that play in a folder have put into shared memory."""
+    """The shared memory of the processes that play in a folder."""
     return " ".join(path.read_text() for path in Path(folder).glob("cypool-doom-*/names")).split()
 
 

@@ -1,11 +1,11 @@
-"""All Atari games beside the packages that their presets follow: `python tests/sweeps/sweep_atari.py`.
+"""All Atari games compared with the packages that their presets follow: `python tests/sweeps/sweep_atari.py`.
 
     pip install ".[test]" envpool==1.2.5
     python tests/sweeps/sweep_atari.py --out sweep.jsonl
 
 Compares observation, reward, flags and info byte for byte, through resets, with `cypool.testing.check_parity`; nothing
 stops at a difference. Each result is a line of the file; what is there already is not done again, so a sweep that was
-stopped goes on. `--scale 10` takes ten times the steps. The end, or `--jobs 0` at once, is a table of what equals what.
+stopped continues. `--scale 10` takes ten times the steps. The end, or `--jobs 0` at once, is a table of results.
 """
 import json
 from collections import defaultdict

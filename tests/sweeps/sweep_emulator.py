@@ -1,4 +1,4 @@
-"""All Atari games beside ale_py's own emulator, bit for bit: `python tests/sweeps/sweep_emulator.py`.
+"""All Atari games compared with ale_py's own emulator, bit for bit: `python tests/sweeps/sweep_emulator.py`.
 
     python tests/sweeps/sweep_emulator.py --out emulator.jsonl
 
@@ -200,7 +200,7 @@ def record(arguments):
 def replay(arguments):
     emulator, lines = pickle.loads(arguments.replay.read_bytes())
     different = [text for text, (state, digests) in lines.items() if play_from(state, json.loads(text)) != digests]
-    print(f"{len(lines)} states of {emulator!r} went on in {atari.EMULATOR!r}; different:",
+    print(f"{len(lines)} states of {emulator!r} continued in {atari.EMULATOR!r}; different:",
           "\n".join(different) or "none")
 
 
@@ -275,7 +275,7 @@ def write_programs():
 def add_arguments(parser):
     parser.add_argument("--programs", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--record", type=Path, metavar="FILE", help="write states, and what comes after them")
-    parser.add_argument("--replay", type=Path, metavar="FILE", help="go on from the states of another build")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="continue from the states of another build")
 
 
 def other_work(arguments):

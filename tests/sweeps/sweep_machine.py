@@ -1,7 +1,7 @@
 """Whether another kind of machine computes what this one does:
 
     python tests/sweeps/sweep_machine.py > here.txt         # there too, and compare; .ci/aarch64 does it
-    python tests/sweeps/sweep_machine.py parity             # there, beside the packages that are followed
+    python tests/sweeps/sweep_machine.py parity             # there, compared with the packages that are followed
 
 The first writes a digest for each image kernel and environment whose results hold on all machines. MuJoCo's do not, and
 sines come from NumPy, so both are compared with Gymnasium's environments in the same process: that is the second. It

@@ -1,4 +1,4 @@
-"""Steps environments beside their references, those whose ids match a pattern, on all cores, and compares everything.
+"""Steps environments and their references, those whose ids match a pattern, on all cores, and compares everything.
 
     python tests/sweeps/sweep_parity.py "*-v4" "*-v5" --num-steps 10000 --seeds 0 1 2
     python tests/sweeps/sweep_parity.py "Ant-v5" --option action_dtype=float64

@@ -1,4 +1,4 @@
-"""What the sweeps over all Atari games have in common: a process for each game, and results that outlive them."""
+"""The common part of the sweeps over all Atari games: a process for each game, and results that outlive them."""
 import argparse
 import json
 import subprocess

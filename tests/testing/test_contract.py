@@ -59,11 +59,11 @@ def test_what_fails_says_so(walker):
 
 
 FAULTS = [
-    ("too long", "env 0: RowError: Careless.observe, observation steps: expected 6 bytes, as describe tells of int16, "
-                 r"\(3,\); it wrote at least 8"),
+    ("too long", "env 0: RowError: Careless.observe, observation steps: expected 6 bytes, as describe specifies for "
+                 r"int16, \(3,\); it wrote at least 8"),
     ("too short", "observation steps: .*it left out at least one, number 4"),
     ("too early", "observation steps: .*it wrote before the start, at -2"),
-    ("in info", r"info steps: expected 8 bytes, as describe tells of float32, \(2,\); it wrote at least 16"),
+    ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); it wrote at least 16"),
     ("fickle", "observation steps: .*it wrote another one when it was called again"),
     ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
     ("endless", "the reward is nan"),

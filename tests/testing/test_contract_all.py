@@ -24,7 +24,7 @@ def test_atari(number):
     ("Deathmatch-v1", {"use_combined_action": True, "stack_num": 2}),
     ("VizdoomBasic-v1", {}),
     ("VizdoomTakeCover-MultiBinary-v1", {"frame_skip": 4}),
-    # its automap goes on from episode to episode
+    # its automap continues from episode to episode
     ("VizdoomFreedoom2MAP01-S3-v0", {"config": {"automap_buffer_enabled": False, "labels_buffer_enabled": True}}),
 ])
 def test_doom(id, options):

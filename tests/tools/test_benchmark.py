@@ -95,7 +95,7 @@ def test_refusals(args, message):
     ("envpool", ["--peers", "envpool"], 2, "pip install envpool"),
     ("matplotlib", ["--plot", "x.png"], 2, "pip install matplotlib"),
     ("ale_py", [], 2, 'pip install "cypool[bench]"'),
-    ("typer", [], 1, "pip install"),
+    ("typer", [], 2, "pip install typer rich"),
     ("cypool", [], 1, "pip install"),
 ])
 def test_not_installed(module, args, status, message):

@@ -46,7 +46,7 @@ def test_a_file(cache, tmp_path, monkeypatch):
     assert cypool.compile(path.absolute()) == "local/MyEnv-v0" and modules(cache) == made
     assert cypool.make("local/MyEnv-v0").env_spec.options == {"half_length": 1.0}
 
-    # another one under the same name; what there is goes on
+    # another one under the same name; existing pools keep theirs
     path.write_text(TEXT.replace("self.reward = 1", "self.reward = 2.5"))
     cypool.compile(path)
     assert len(modules(cache)) == 2

@@ -46,7 +46,7 @@ cdef enum:
     MAX_SEED = 0x7FFFFFFF        # ALE takes a non-negative int
     RAM_BYTES = 128
     NUM_ACTIONS = 18
-    MAX_SNAPSHOT = 1 << 20       # bytes; it is some 150,000
+    MAX_SNAPSHOT = 1 << 20       # bytes; it is about 150,000
     ENVPOOL_HEIGHT = 210         # the rows it shows, of larger screens too
 
 # what an observation shows
@@ -73,7 +73,7 @@ cdef struct Played:
     int frames
     double score
     bint ended                           # before the last frame of the step, or with it
-    bint lost                            # a life; only told where that ends the episode
+    bint lost                            # a life; only reported where that ends the episode
     const uint8_t* previous              # the last screen but one of the step; NULL: there is none
 
 # which parts of the emulator run: "fast", or "reference" where all are ALE's own (docs/explanation/emulator.md)
@@ -193,9 +193,9 @@ cdef class Atari(Env):
     """An Atari game; each step repeats the action for `frame_skip` frames.
 
     Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but the whole screen
-    of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's, but for its
-    processor and its video chip, which are ours and the same bit for bit (docs/explanation/emulator.md), and
-    for its colour averaging, which is left out.
+    of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's, except its
+    processor and its video chip, which are ours and the same bit for bit (docs/explanation/emulator.md), and its
+    colour averaging, which is left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three
         planes (red, green, blue) for each frame if not `gray_scale`, or with `channels_last`
@@ -219,7 +219,7 @@ cdef class Atari(Env):
     where that is a fault there:
 
     * "envpool": EnvPool 1.2.5. 210 rows are shown. A game that ends before the last frame but one of a step shows what
-      the last step showed. An end in the last step of the time limit is told as truncation only.
+      the last step showed. An end in the last step of the time limit is reported as truncation only.
     * "ale": `ale_py`'s AtariVectorEnv 0.12. Fire comes before the no-ops of a reset; the stack begins with black
       frames. An episode ends with the very frame in which a life is lost or the limit is reached, and always begins
       with a new game. If it ends with the last frame of a step, that frame is missing in the maximum, and what the last
@@ -258,7 +258,7 @@ cdef class Atari(Env):
     cdef bint reseed                     # the next reset loads the ROM, which is how ALE takes a seed
     cdef int lives
     cdef bint game_over
-    cdef bint life_lost                  # the next episode goes on with the game
+    cdef bint life_lost                  # the next episode continues the game
     cdef int64_t num_frames              # since the last reset
     cdef int game_step                   # steps since the game began, over several lives
     cdef float score                     # of the last step, unclipped
@@ -347,7 +347,7 @@ cdef class Atari(Env):
         limit = chosen("max_num_frames_per_episode", max_num_frames_per_episode)
         if limit is not None:
             if preset not in ("ale", "gymnasium"):
-                raise ValueError(f"max_num_frames_per_episode: expected None but with preset 'ale' or 'gymnasium', "
+                raise ValueError(f"max_num_frames_per_episode: expected None, or preset 'ale' or 'gymnasium', "
                                  f"got {shown(limit)}; max_episode_steps counts steps")
             limit = check_int("max_num_frames_per_episode", limit, 1, 2**31 - 1)
         options["max_num_frames_per_episode"] = limit
@@ -446,7 +446,7 @@ cdef class Atari(Env):
         cdef bint whole, ended = False, seeded = self.reseed
         if seeded:
             self._load()
-        # after a lost life the game goes on, unless the user wants a new one or its time is over
+        # after a lost life the game continues, unless the user wants a new one or its time is over
         whole = (not self.life_lost or self.reset_requested or self.game_step >= self.max_episode_steps
                  or self.game.get().game_over())
         # the draw comes before the game's own reset, as in EnvPool
@@ -466,7 +466,7 @@ cdef class Atari(Env):
         if self.has_fire and self.preset != ALE:
             self.game.get().act(ale.PLAYER_A_FIRE)
         if seeded and self.preset == GYMNASIUM and self.noop_max > 0 and not ended:
-            # each reset that it repeats starts the stream anew: only now is it known that the number was drawn
+            # each reset that it repeats restarts the stream: only now is it known that the number was drawn
             integers(self.rng, 1, <int64_t>self.noop_max + 1)
         self.elapsed_step = self.game_step
         self.num_frames = 0
@@ -529,8 +529,8 @@ cdef class Atari(Env):
                 lost = self._life_lost(lost)
             if game.game_over() or lost or self.num_frames >= self.last_frame:
                 ended = True
-                # ALE stands still once a game is over, but goes on drawing numbers for sticky actions; Gymnasium's
-                # AtariEnv, whose observations the other types are, goes on with that
+                # ALE stands still once a game is over, but keeps drawing numbers for sticky actions; Gymnasium's
+                # AtariEnv, whose observations the other types are, continues with that
                 if self.obs_type == IMAGE:
                     break
             if k == skip - 2 and self.obs_type == IMAGE:
@@ -604,7 +604,7 @@ cdef class Atari(Env):
     cdef object save(self):
         if self.game.get() == NULL:
             raise RuntimeError(f"env {self.env_id} has nothing to save: reset it first")
-        # of the emulator 70 kB, the screens; of the frames 28: together they shrink to some 3
+        # of the emulator 70 kB, the screens; of the frames 28: together they shrink to about 3
         game = <bytes>take_snapshot(self.game.get()[0])
         pooled = <bytes>self.pooled.data()[:self.pooled.size()]
         return (zlib.compress(game + self.frames.save() + pooled, 1), len(game), <bytes>text_of(self.noops),
@@ -660,7 +660,7 @@ cdef class Atari(Env):
         return np.ascontiguousarray(colours[:, indices].T).reshape(screen.height(), screen.width(), 3)
 
     cdef int _load(self) except -1 nogil:
-        """Makes the emulator anew with its seed, and does its first reset."""
+        """Makes a new emulator with its seed, and does its first reset."""
         cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
         game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
         if self.preset == GYMNASIUM:

@@ -1,4 +1,4 @@
-"""What an observation shows of the screen."""
+"""The part of an observation that comes from the screen."""
 from libc.stdint cimport uint8_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""What an observation shows of the screen."""
+"""The part of an observation that comes from the screen."""
 import functools
 
 from libc.string cimport memcpy

@@ -77,7 +77,7 @@ class Reference:
     def _masked(self, info: dict[str, Any], ended: Bools) -> dict[str, Any]:
         info = {key: value for key, value in info.items() if key.removeprefix("_") not in self._unseen}
         if isinstance(info.get("final_obs"), np.ndarray) and info["final_obs"].dtype != object:
-            # rows of episodes that go on are not initialised
+            # rows of episodes that continue are not initialised
             rows = np.full(len(ended), None, object)
             for k in np.flatnonzero(ended):
                 rows[k] = info["final_obs"][k]

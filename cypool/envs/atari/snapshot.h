@@ -244,7 +244,7 @@ inline void check_cartridge(ale::stella::Device& device, Reader mine, Reader the
     const std::string name = device.name();
     if (name == "CartridgeE0") return check_same(mine, theirs, 1);
     auto* cartridge = dynamic_cast<ale::stella::Cartridge*>(&device);
-    // those of 2 and 4 kB, and FE, have nothing to tell
+    // those of 2 and 4 kB, and FE, have nothing to save
     if (!cartridge || cartridge->bankCount() < 2) return;
     const int32_t bank = theirs.number();
     check(bank >= 0 && bank < cartridge->bankCount());
@@ -265,7 +265,7 @@ inline void check_cartridge(ale::stella::Device& device, Reader mine, Reader the
     }
 }
 
-// Whether ALE may read this as its own state; `own` is another one. Leaves the emulator half in this state.
+// Whether ALE may read this as its own state; `own` is ours. Leaves the emulator half in this state.
 inline void check_emulator(ale::ALEInterface& game, std::string_view own, std::string_view given) {
     Reader mine(own), theirs(given);
     for (int paddle = 0; paddle < 2; ++paddle) check(std::abs(int64_t{theirs.number()}) < 100'000'000);

@@ -139,7 +139,7 @@ struct FastPendulum {
     static constexpr int STATE = 2, OBS = 3;
     using Action = float;
     float g;
-    bool limit_first;  // the angle goes on by the velocity once that is limited
+    bool limit_first;  // the angle uses the velocity after clipping
 
     CYPOOL_INLINE void step(F* s, const F& action, F& reward, I& terminated) const {
         F sine, cosine;

@@ -36,7 +36,7 @@ cdef extern from "cypool/envs/classic_control/fast.h" namespace "cypool" nogil:
 
 
 cdef class Fast(Env):
-    """A game whose state lies beside those of the other environments of its pool.
+    """A game whose state is stored next to those of the other environments of its pool.
 
     The rules are the game's, but in single precision and with a sine and a cosine of our own: an episode differs from
     the reference's after some steps, the statistics of many do not. A subclass says which game it is.

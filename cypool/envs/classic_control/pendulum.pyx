@@ -42,7 +42,7 @@ cdef class Pendulum(Env):
 
         Args:
             g: Gravity, in m/s^2.
-            version: With 1 the angle goes on by the velocity once that is limited to 8, with 0 as it is before.
+            version: With 1 the angle uses the velocity after it is clipped to 8, with 0 before.
             precision: "exact": the reference's bits; "fast": single precision.
         """
         options = {"g": check_float("g", g, -1e6, 1e6), "version": check_int("version", version, 0, 1),

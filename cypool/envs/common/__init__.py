@@ -1,1 +1,1 @@
-"""What families of environments share."""
+"""Code that families of environments share."""

@@ -254,7 +254,7 @@ private:
 #ifdef CYPOOL_AREA_AVX2
     static constexpr int kMaxLaneTaps = 6;
 
-    // so many taps of four columns are fed from the same 16 source bytes; with more, each tap has its own
+    // up to this number of taps of four columns use the same 16 source bytes; with more, each tap has its own
     static constexpr int shared(int taps) { return taps <= 4 ? taps : 1; }
 
     // eight output columns: two halves of four, each fed from 16 neighbouring source bytes

@@ -35,3 +35,12 @@ cdef inline void sincos(double x, double* s, double* c) noexcept nogil:
 cdef float sinf(float x) noexcept nogil
 cdef float cosf(float x) noexcept nogil
 cdef double norm(const double* x, Py_ssize_t n) noexcept nogil     # np.linalg.norm of an array of one dimension
+cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil     # x.dot(y), of one dimension
+cdef double exp(double x) noexcept nogil
+cdef double log1p(double x) noexcept nogil
+cdef double tanh(double x) noexcept nogil
+cdef double arcsinh(double x) noexcept nogil
+cdef double arctan2(double y, double x) noexcept nogil
+# of three numbers and three times three, row by row: vector.dot(matrix), a.dot(b)
+cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil
+cdef void matrix_times_matrix(const double* a, const double* b, double* out) noexcept nogil

@@ -4,7 +4,7 @@ An environment that follows one written in Python needs the sine that its source
 `numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. Where that gives
 what the C library gives, the way through it is left out.
 """
-from libc.math cimport sqrt
+from libc.math cimport fabs, sqrt
 
 cimport numpy as cnp
 
@@ -38,18 +38,18 @@ cdef struct Function:
     void* data
 
 
-cdef Function find(object ufunc, str dtype) except *:
-    """Returns NumPy's loop of a function of one argument, for a type's character code."""
+cdef Function find(object ufunc, str types) except *:
+    """Returns NumPy's loop of a function, for its arguments' and its result's types: "d->d", "dd->d"."""
     cdef Function found
     cdef const PyUFuncObject* fields = <const PyUFuncObject*>ufunc
     cdef Py_ssize_t k
     # a struct of another layout shows here, before it is read out of bounds
-    if (type(ufunc) is not np.ufunc or fields.nin != 1 or fields.nout != 1 or ufunc.nargs != 2
-            or fields.ntypes != len(ufunc.types)):
+    if (type(ufunc) is not np.ufunc or fields.nin != types.index("-") or fields.nout != 1
+            or ufunc.nargs != fields.nin + 1 or fields.ntypes != len(ufunc.types)):
         raise ImportError(f"numpy {np.__version__}: expected {ufunc!r} with the fields of numpy/ufuncobject.h")
-    if f"{dtype}->{dtype}" not in ufunc.types:
-        raise ImportError(f"{ufunc!r}: expected a loop for type '{dtype}->{dtype}', found {ufunc.types}")
-    k = ufunc.types.index(f"{dtype}->{dtype}")
+    if types not in ufunc.types:
+        raise ImportError(f"{ufunc!r}: expected a loop for type '{types}', found {ufunc.types}")
+    k = ufunc.types.index(types)
     found.loop = <Loop>fields.functions[k]
     found.data = fields.data[k]
     return found
@@ -75,6 +75,30 @@ cdef int check() except -1:
     expected = np.dot(np.array(vector), np.array(vector))
     if product != expected:
         raise ImportError(f"numpy {np.__version__}: expected {expected} from its product of vectors, got {product}")
+    return check_more()
+
+
+cdef int check_more() except -1:
+    """The same for the functions that only some families need."""
+    cdef double[9] matrix = [0.1, -0.7, 0.3, 0.6, 0.2, 1.9, -0.4, 0.8, 0.5]
+    cdef double[3] vector = [0.3, -1.7, 29.0]
+    cdef double[9] product
+    cdef double x
+    for x in vector:
+        for name, found in (("exp", exp(-x)), ("log1p", log1p(fabs(x))), ("tanh", tanh(x)), ("arcsinh", arcsinh(x)),
+                            ("arctan2", arctan2(x, 0.7))):
+            arguments = {"exp": (-x,), "log1p": (abs(x),), "arctan2": (x, 0.7)}.get(name, (x,))
+            expected = getattr(np, name)(*arguments).item()
+            if found != expected:
+                raise ImportError(f"numpy {np.__version__}: expected {expected} from its loop of {name}, got {found}")
+    square_matrix = np.array(matrix).reshape(3, 3)
+    vector_times_matrix(vector, matrix, product)
+    found, expected = [product[0], product[1], product[2]], np.array(vector).dot(square_matrix).tolist()
+    matrix_times_matrix(matrix, matrix, product)
+    found += list(product)
+    expected += square_matrix.dot(square_matrix).ravel().tolist()
+    if found != expected:
+        raise ImportError(f"numpy {np.__version__}: expected {expected} from its products of matrices, got {found}")
     return 0
 
 
@@ -96,10 +120,35 @@ cdef float callf(const Function* function, float x) noexcept nogil:
     return result
 
 
-cdef Function np_sin = find(np.sin, "d")
-cdef Function np_cos = find(np.cos, "d")
-cdef Function np_sinf = find(np.sin, "f")
-cdef Function np_cosf = find(np.cos, "f")
+cdef double call_two(const Function* function, double x, double y) noexcept nogil:
+    cdef double result
+    cdef char** args = [<char*>&x, <char*>&y, <char*>&result]
+    cdef cnp.npy_intp one = 1
+    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double), sizeof(double)]
+    function.loop(args, &one, steps, function.data)
+    return result
+
+
+cdef void multiply(const double* a, int rows, const double* b, double* out) noexcept nogil:
+    """Writes the product of a matrix of three columns and one of three by three."""
+    cdef char** args = [<char*>a, <char*>b, <char*>out]
+    cdef cnp.npy_intp* sizes = [1, rows, 3, 3]
+    cdef cnp.npy_intp row = 3 * sizeof(double), item = sizeof(double)
+    # from one product to the next, of which there is none; then rows and columns of each
+    cdef cnp.npy_intp* steps = [0, 0, 0, row, item, row, item, row, item]
+    np_matmul.loop(args, sizes, steps, np_matmul.data)
+
+
+cdef Function np_sin = find(np.sin, "d->d")
+cdef Function np_cos = find(np.cos, "d->d")
+cdef Function np_sinf = find(np.sin, "f->f")
+cdef Function np_cosf = find(np.cos, "f->f")
+cdef Function np_exp = find(np.exp, "d->d")
+cdef Function np_log1p = find(np.log1p, "d->d")
+cdef Function np_tanh = find(np.tanh, "d->d")
+cdef Function np_arcsinh = find(np.arcsinh, "d->d")
+cdef Function np_arctan2 = find(np.arctan2, "dd->d")
+cdef Function np_matmul = find(np.matmul, "dd->d")
 # of the BLAS that NumPy was built with
 cdef DotFunc np_dot = dot_of_doubles()
 check()
@@ -126,7 +175,39 @@ cdef float cosf(float x) noexcept nogil:
     return callf(&np_cosf, x)
 
 
+cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
+    cdef double product
+    np_dot(<void*>x, sizeof(double), <void*>y, sizeof(double), &product, n, NULL)
+    return product
+
+
 cdef double norm(const double* x, Py_ssize_t n) noexcept nogil:
-    cdef double squared
-    np_dot(<void*>x, sizeof(double), <void*>x, sizeof(double), &squared, n, NULL)
-    return sqrt(squared)
+    return sqrt(dot(x, x, n))
+
+
+cdef double exp(double x) noexcept nogil:
+    return call(&np_exp, x)
+
+
+cdef double log1p(double x) noexcept nogil:
+    return call(&np_log1p, x)
+
+
+cdef double tanh(double x) noexcept nogil:
+    return call(&np_tanh, x)
+
+
+cdef double arcsinh(double x) noexcept nogil:
+    return call(&np_arcsinh, x)
+
+
+cdef double arctan2(double y, double x) noexcept nogil:
+    return call_two(&np_arctan2, y, x)
+
+
+cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil:
+    multiply(vector, 1, matrix, out)
+
+
+cdef void matrix_times_matrix(const double* a, const double* b, double* out) noexcept nogil:
+    multiply(a, 3, b, out)

@@ -6,7 +6,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 from cypool.envs.common.numpy_math cimport norm, sum_of_squares
 
@@ -28,7 +28,7 @@ INFO = {name: "float64" for name in ("x_position", "y_position", "distance_from_
 
 
 cdef class _Ant(MujocoEnv):
-    """What both versions have in common."""
+    """The common part of both versions."""
     cdef double ctrl_cost_weight, contact_cost_weight, healthy_reward, reset_noise_scale
     cdef double least_z, most_z, least_force, most_force
     cdef bint terminate_when_unhealthy
@@ -61,7 +61,7 @@ cdef class _Ant(MujocoEnv):
         return 0
 
     cdef int run(self) except -1 nogil:
-        """Applies the action; info tells the velocity."""
+        """Applies the action; info contains the velocity."""
         cdef const double* position = self.data.xpos + 3 * self.main_body
         cdef double x = position[0], y = position[1]
         self.simulate()

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
 
 # where info has what

@@ -3,7 +3,7 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 
 # where info has what
@@ -20,7 +20,7 @@ INFO = {"x_position": "float64", "z_distance_from_origin": "float64", "x_velocit
 
 
 cdef class _Upright(MujocoEnv):
-    """What has to stay upright while it runs. A subclass says what is healthy."""
+    """A robot that has to stay upright while it runs. A subclass defines what is healthy."""
     cdef double forward_reward_weight, ctrl_cost_weight, healthy_reward, reset_noise_scale
     cdef double least_z, most_z, least_angle, most_angle
     cdef bint terminate_when_unhealthy
@@ -146,7 +146,7 @@ cdef class Hopper(_Upright):
 
 cdef class HopperV4(Hopper):
     """The same leg, as `gymnasium.envs.mujoco.hopper_v4.HopperEnv` has it: health is rewarded also when it is lost, if
-    that ends the episode. Its info tells more than Gymnasium's: as `Hopper`.
+    that ends the episode. Its info contains more than Gymnasium's, as in `Hopper`.
     """
 
     def __init__(self, spec, env_id):
@@ -182,7 +182,7 @@ cdef class Walker2d(_Upright):
 
 cdef class Walker2dV4(Walker2d):
     """The legs as `gymnasium.envs.mujoco.walker2d_v4.Walker2dEnv` has them: one foot is of less friction than the
-    other, and health is rewarded also when it is lost, if that ends the episode. Its info tells more than Gymnasium's.
+    other, and health is rewarded also when it is lost, if that ends the episode. Its info has more than Gymnasium's.
     """
 
     @staticmethod

@@ -3,8 +3,8 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.string cimport memset
 
-from cypool.envs.mujoco.libmujoco cimport mjModel
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 from cypool.envs.common.numpy_math cimport norm, sum, sum_of_squares
 
@@ -15,7 +15,7 @@ def camera_at(height):
 
 
 cdef class _Person(MujocoEnv):
-    """What a person observes, and how it begins."""
+    """The observation and the initial state of a person."""
     cdef double ctrl_cost_weight, impact_weight, least_impact, most_impact, reset_noise_scale
     cdef int skipped                     # positions at the beginning that are not observed
     cdef int first_body                  # the first body that is observed
@@ -52,9 +52,9 @@ cdef class _Person(MujocoEnv):
         return clip(cost, self.least_impact, self.most_impact)
 
     cdef void tell_tendons(self) noexcept nogil:
-        cdef double* told = self.info.data() + self.tendons
-        told = put(told, self.data.ten_length, self.model.ntendon)
-        put(told, self.data.ten_velocity, self.model.ntendon)
+        cdef double* tendon_info = self.info.data() + self.tendons
+        tendon_info = put(tendon_info, self.data.ten_length, self.model.ntendon)
+        put(tendon_info, self.data.ten_velocity, self.model.ntendon)
 
     cdef int get_obs(self, double* obs) except -1 nogil:
         cdef Py_ssize_t first = self.first_body, bodies = self.model.nbody - first
@@ -109,7 +109,7 @@ POSITIONS = ("x_position", "y_position", "distance_from_origin", "x_velocity", "
 
 
 cdef class _Humanoid(_Person):
-    """What both versions have in common."""
+    """The common part of both versions."""
     cdef double forward_reward_weight, healthy_reward, least_z, most_z
     cdef bint terminate_when_unhealthy
     cdef double[2] centre                # of the mass, as MuJoCo last computed it
@@ -128,7 +128,7 @@ cdef class _Humanoid(_Person):
         return self.least_z < self.data.qpos[2] < self.most_z
 
     cdef int run(self) except -1 nogil:
-        """Applies the action; info tells the velocity."""
+        """Applies the action; info contains the velocity."""
         cdef double x, y
         self.find_centre()
         x, y = self.centre[0], self.centre[1]
@@ -301,7 +301,7 @@ STANDUP = ("x_position", "y_position", "z_distance_from_origin", "reward_linup",
 
 
 cdef class _Standup(_Person):
-    """What both versions have in common."""
+    """The common part of both versions."""
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)

@@ -2,33 +2,21 @@
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
-from cypool.envs.common.frame_stack cimport FrameStack
-from cypool.envs.mujoco.camera cimport Camera
-from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco.model cimport Model
-from cypool.envs.mujoco.variation cimport Variation
+from cypool.env cimport Slot
+from cypool.envs.mujoco_common.simulation cimport Simulation
 
 
-cdef class MujocoEnv(Env):
-    cdef readonly Model loaded
-    cdef Variation variation             # of the model in this environment; None: there is none
-    cdef const mjModel* model            # borrowed from one of the two
-    cdef mjData* data                    # owned
+cdef class MujocoEnv(Simulation):
     cdef int frame_skip                  # MuJoCo's steps in one of ours
     cdef double dt                       # seconds of a step
     cdef vector[double] init_qpos, init_qvel
-    cdef bint contact_forces             # whether cfrc_ext and its like are wanted; set it in __init__
-    cdef vector[double] info             # what info tells, element after element; zeros when reset or step begins
+    cdef bint contact_forces             # whether cfrc_ext and similar fields are needed; set it in __init__
+    cdef vector[double] info             # the info, element after element; zeros when reset or step begins
     cdef const void* action              # of the step under way
     cdef bint action_is_single           # float32, else float64
     # of the observation
     cdef size_t obs_size
-    cdef FrameStack frames               # the last ones; a picture that is not stacked is not kept
     cdef bint obs_is_single
-    # of pictures
-    cdef Camera camera
-    cdef bint from_pixels
     # of info
     cdef vector[int] info_types          # NumPy's number of each array's type
     cdef vector[int] info_sizes
@@ -39,7 +27,7 @@ cdef class MujocoEnv(Env):
     # writes the observation, `obs_size` numbers; not called if pictures are observed
     cdef int get_obs(self, double* obs) except -1 nogil
     # can be implemented
-    cdef int reset_info(self) except -1 nogil                # sets what info tells after a reset
+    cdef int reset_info(self) except -1 nogil                # sets the info after a reset
 
     # to be called
     cdef int simulate(self) except -1 nogil                  # applies the action for the time of a step
@@ -53,7 +41,6 @@ cdef class MujocoEnv(Env):
     cdef int _push(self) except -1 nogil
     cdef void _clear_info(self) noexcept nogil
     cdef void _write_infos(self, const Slot* out) noexcept nogil
-    cdef int _vary(self, object values) except -1
 
 
 cdef inline double clip(double x, double low, double high) noexcept nogil:

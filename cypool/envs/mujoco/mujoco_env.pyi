@@ -1,7 +1,7 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-from cypool.env import Env
+from cypool.envs.mujoco_common.simulation import Simulation
 from cypool.spec import EnvSpec
 
 def check_options(**options: Any) -> Any: ...
@@ -14,7 +14,7 @@ def describe_robot(
         camera: Any = None,
     ) -> Any: ...
 
-class MujocoEnv(Env):
+class MujocoEnv(Simulation):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
@@ -32,5 +32,3 @@ class MujocoEnv(Env):
         visual_options: Any = None,
         shadows: bool = True,
     ) -> EnvSpec: ...
-    @property
-    def loaded(self) -> Any: ...

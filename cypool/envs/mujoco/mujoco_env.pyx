@@ -1,11 +1,8 @@
-"""The base class of MuJoCo's robots. Its `.pxd` tells what a subclass has, and what it implements."""
-import zlib
-
+"""The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements."""
 import numpy as np
 
 from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
-from cypool.state import check_state, unpack
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -13,22 +10,19 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from cypool.env cimport Slot
-from cypool.envs.mujoco cimport guard, libmujoco, saved
-from cypool.envs.mujoco.camera cimport Camera, check_camera
-from cypool.envs.mujoco.model cimport Model, load_model
-from cypool.envs.mujoco.variation cimport Variation, check_randomize
+from cypool.envs.common.frame_stack cimport FrameStack
+from cypool.envs.mujoco_common cimport guard
+from cypool.envs.mujoco_common.camera cimport Camera, check_camera
+from cypool.envs.mujoco_common.model cimport Model, load_model
+from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.random cimport normal as draw_normal
 from cypool.random cimport uniform as draw_uniform
 
 from cypool.envs.common.numpy_math cimport sum_of_squares
 
-if libmujoco.mj_version() != libmujoco.mjVERSION_HEADER:
-    raise ImportError(f"MuJoCo's environments are built for version {libmujoco.mjVERSION_HEADER} of its library, found "
-                      f"{libmujoco.mj_version()}")
-
 
 def check_options(**options):
-    """Returns options of a robot, checked as their names tell.
+    """Returns options of a robot, checked by their names.
 
     Args:
         **options: `..._weight` and `healthy_reward` are numbers, `..._range` two of them, `reset_noise_scale` is one
@@ -63,7 +57,7 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
     Args:
         model: Its model.
         obs_size: How many numbers an observation has.
-        info: What info tells, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the
+        info: The infos, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the
             action's dtype, or a pair of such a type and a size.
         options: Its options, checked, `xml_file` and `frame_skip` among them.
         common: The options that all robots have, as `MujocoEnv.describe` lists them.
@@ -100,18 +94,18 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
     )
 
 
-cdef class MujocoEnv(Env):
+cdef class MujocoEnv(Simulation):
     """Base of the environments that MuJoCo simulates; a subclass is one robot.
 
-    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass tells in
+    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass specifies in
     `describe` what is observed, and implements three methods: `reset_model`, which chooses where an episode begins,
     `step_model`, which applies the action and sets the reward, and `get_obs`.
 
     What MuJoCo reports as an error, or as a warning that is not one of instability, is raised by the step and becomes
     the `EnvError` of this environment. In an unstable simulation MuJoCo itself starts over from the model's initial
-    position; the episode goes on from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
+    position; the episode continues from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
 
-    Info: what the robot tells; and `unstable` int32.
+    Info: the infos of the robot, and `unstable` int32.
     """
 
     @staticmethod
@@ -125,7 +119,7 @@ cdef class MujocoEnv(Env):
             action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
             frame_stack: How many observations, the newest last, are one; each is then an array of the last two
                 dimensions. After a reset all are the first one.
-            randomize: What of the model is another one in each episode: names of fields of MuJoCo's mjModel, as
+            randomize: The fields of the model that change in each episode: names of fields of MuJoCo's mjModel, as
                 "geom_friction", "body_mass:torso" for what one body has, or "opt.gravity"; and for each (low, high),
                 or (operation, low, high), with the operation "scale", "add" or "set". Each number of a field is
                 scaled by one that is drawn uniformly, or raised by it, or replaced.
@@ -187,10 +181,6 @@ cdef class MujocoEnv(Env):
             self.info_types.push_back(array.dtype.num)
             self.info_sizes.push_back(array.low.size)
         self.info.resize(sum(self.info_sizes))
-
-    def __dealloc__(self):
-        if self.data != NULL:
-            libmujoco.mj_deleteData(self.data)
 
     cdef int reset_model(self) except -1 nogil:
         raise NotImplementedError("reset_model")
@@ -291,14 +281,6 @@ cdef class MujocoEnv(Env):
             place = <float*>place + self.obs_size
         return 0
 
-    cdef object render(self):
-        cdef unsigned char[:, :, ::1] picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
-        self.camera.set_up()
-        self.camera.set_viewpoint(self.model, self.data)
-        with nogil:
-            self.camera.render_into(self.model, self.data, &picture[0, 0, 0])
-        return picture.base
-
     cdef void _write_infos(self, const Slot* out) noexcept nogil:
         """Writes the arrays of info, each in its type."""
         cdef const double* value = self.info.data()
@@ -316,72 +298,16 @@ cdef class MujocoEnv(Env):
                     (<int64_t*>out.info[column])[k] = <int64_t>value[0]
                 value += 1
 
-    cdef object save(self):
-        cdef const mjData* d = self.data
-        if self.model.nplugin > 0:
-            raise NotImplementedError(f"save: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
-        if self.camera.sees_contacts:
-            raise NotImplementedError("save: the contacts that visual_options has drawn are not in a state")
-        # all that MuJoCo computed, not only its state: rewards and pictures go by positions from before the last step
-        computed = (<char*>d.buffer)[:d.nbuffer]
-        drawn = None if self.variation is None else self.variation.drawn
-        awake = d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake
-        packed = zlib.compress(computed + self.frames.save(), 1)
-        return (packed, d.time, awake, self.frames.newest, tuple(self.info), drawn, self.camera.save(),
-                libmujoco.mjVERSION_HEADER)
+    cdef object save_own(self):
+        return tuple(self.info)
 
-    cdef int load(self, object state) except -1:
-        cdef mjData* d = self.data
-        cdef const mjModel* m = self.model
-        cdef vector[double] told
-        cdef bytes unpacked
-        cdef int64_t size = d.nbuffer + <int64_t>self.frames.frames.size()
-        # first all that may fail
-        if m.nplugin > 0:
-            raise NotImplementedError(f"load: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
-        if not isinstance(state, (tuple, list)) or len(state) != 8:
-            raise ValueError(f"expected 8 values, got {shown(state)}")
-        packed, time, awake, newest, numbers, values, view, version = state
-        if type(numbers) is not tuple or any(type(number) is not float for number in numbers):
-            raise TypeError(f"expected numbers of info, got {shown(numbers)}")
-        told = numbers
-        time, newest, version = check_state(
-            (time, newest, version), float, (0, self.frames.num_frames - 1), (0, 2**31 - 1))
-        if told.size() != self.info.size():
-            raise ValueError(f"expected {self.info.size()} numbers of info, got {told.size()}")
-        if version != libmujoco.mjVERSION_HEADER:
-            raise ValueError(f"expected a state of MuJoCo {libmujoco.mjVERSION_HEADER}, got one of {version}")
-        awake = check_state(awake, (0, m.ntree), (0, m.nbody), (0, m.nbody), (0, m.nv))
-        view = self.camera.checked(view)
-        if self.variation is not None:
-            values = self.variation.checked(values)
-        elif values is not None:
-            raise ValueError(f"expected None where nothing is randomized, got {shown(values)}")
-        unpacked = unpack(packed, size)
-        if len(unpacked) != size:
-            raise ValueError(f"expected {size} bytes, got {len(unpacked)}")
-        saved.check_saved(m, d, <const char*>unpacked)
-        if self.variation is not None:
-            self._vary(values)
-        memcpy(d.buffer, <const char*>unpacked, d.nbuffer)
-        self.frames.load(unpacked[d.nbuffer:], newest)
-        self.camera.load(view)
-        d.time = time
-        d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
-        self.info = told
-        return 0
+    cdef object check_own(self, object state):
+        if type(state) is not tuple or any(type(number) is not float for number in state):
+            raise TypeError(f"expected numbers of info, got {shown(state)}")
+        if len(state) != <Py_ssize_t>self.info.size():
+            raise ValueError(f"expected {self.info.size()} numbers of info, got {len(state)}")
+        return state
 
-    cdef int _vary(self, values) except -1:
-        """Makes the model that of a saved state; what it computes is overwritten. Another one stays as it was."""
-        cdef mjData* d = self.data
-        cdef vector[double] before = self.variation.drawn
-        cdef bytes buffer = (<char*>d.buffer)[:d.nbuffer]
-        try:
-            self.variation.drawn = values
-            self.variation.apply(d)
-        except BaseException:
-            self.variation.drawn = before
-            self.variation.apply(d)
-            memcpy(d.buffer, <const char*>buffer, d.nbuffer)
-            raise
+    cdef int load_own(self, object checked) except -1:
+        self.info = checked
         return 0

@@ -4,13 +4,13 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
 from cypool.envs.common.numpy_math cimport cos, sin, square
 
 
 cdef class _InvertedPendulum(MujocoEnv):
-    """What both versions have in common."""
+    """The common part of both versions."""
     cdef double reset_noise_scale
 
     cdef int reset_model(self) except -1 nogil:
@@ -77,7 +77,7 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
 cdef class InvertedPendulumV4(_InvertedPendulum):
     """The same pole, as `gymnasium.envs.mujoco.inverted_pendulum_v4.InvertedPendulumEnv` has it: the last step is
-    rewarded, too, and info tells nothing.
+    rewarded, too, and info is empty.
     """
 
     @staticmethod
@@ -107,7 +107,7 @@ INFO = {name: "float64" for name in ("reward_survive", "distance_penalty", "velo
 
 
 cdef class _DoublePendulum(MujocoEnv):
-    """What both versions have in common."""
+    """The common part of both versions."""
     cdef double healthy_reward, reset_noise_scale
     cdef bint rewards_the_end
     cdef int64_t seen_forces             # of how many degrees of freedom constraint forces are observed
@@ -147,7 +147,7 @@ cdef class _DoublePendulum(MujocoEnv):
 
 
 def describe_double(options, seen_forces, common, camera=None):
-    """Returns the spec of a double pendulum that observes so many forces, or all if None."""
+    """Returns the spec of a double pendulum that observes this number of forces, or all if None."""
     model = load_model(options["xml_file"])
     if model.mj.nv < 3 or model.mj.nsite < 1:
         raise ValueError(f"xml_file: expected a robot with a cart, two poles and a site at the tip, found "
@@ -195,7 +195,7 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
 cdef class InvertedDoublePendulumV4(_DoublePendulum):
     """The same poles, as `gymnasium.envs.mujoco.inverted_double_pendulum_v4.InvertedDoublePendulumEnv` has them: forces
     of the limits of all joints are observed, in all float64 (11,), and the last step is rewarded, too. Gymnasium's info
-    tells nothing.
+    is empty.
     """
 
     @staticmethod

@@ -3,13 +3,13 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.string cimport memcpy
 
-from cypool.envs.mujoco.model cimport Model, load_model
+from cypool.envs.mujoco_common.model cimport Model, load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
 from cypool.envs.common.numpy_math cimport cos, norm, sin
 
 
 cdef class _Arm(MujocoEnv):
-    """What measures distances between bodies."""
+    """A base class that measures distances between bodies."""
 
     cdef double distance(self, int body, int other) noexcept nogil:
         cdef double[3] difference
@@ -29,7 +29,7 @@ cdef enum:
 
 
 cdef class _Reacher(_Arm):
-    """What both versions have in common."""
+    """The common part of both versions."""
     cdef double reward_dist_weight, reward_control_weight
     cdef int fingertip, target
     cdef int seen_dimensions             # of the way to the target
@@ -69,7 +69,7 @@ cdef class _Reacher(_Arm):
 
 
 def describe_reacher(options, seen_dimensions, common):
-    """Returns the spec of an arm that observes so many dimensions of the way to its target."""
+    """Returns the spec of an arm that observes this number of dimensions of the way to its target."""
     model = load_model(options["xml_file"])
     _require(model, ("fingertip", "target"), 4)
     info = {"reward_dist": "float64", "reward_ctrl": "action"}
@@ -150,7 +150,7 @@ cdef enum:
 
 
 cdef class _Pusher(_Arm):
-    """What both versions have in common."""
+    """The common part of both versions."""
     cdef int thing, tip, goal
 
     def __init__(self, spec, env_id):
@@ -241,7 +241,7 @@ cdef class Pusher(_Pusher):
 
 cdef class PusherV4(_Pusher):
     """The same arm, as `gymnasium.envs.mujoco.pusher_v4.PusherEnv` has it: the reward is for the distances before the
-    step, and info tells its parts without their weights. Gymnasium itself refuses to make this one with MuJoCo 3.
+    step, and info contains its parts without their weights. Gymnasium itself refuses to make this one with MuJoCo 3.
     """
 
     @staticmethod

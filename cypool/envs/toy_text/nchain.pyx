@@ -88,6 +88,6 @@ cdef class NChain(Env):
         chain = np.full((1, min(self.n, MOST), 3), 64, np.uint8)
         chain[0, self.state - first] = 255
         picture = chain.repeat(PIXELS, 0).repeat(PIXELS, 1)
-        # states are told apart by a black line
+        # a black line separates states
         picture[:, PIXELS - 1::PIXELS] = 0
         return picture

@@ -13,7 +13,7 @@ INFO = {"prob": Array((), np.float64, 0, 1)}
 
 
 cdef class Table:
-    """What may follow each state and action.
+    """The possible outcomes of each state and action.
 
     Args:
         transitions: `transitions[state][action]` is a list of (probability, next state, reward, terminated), of one

@@ -26,7 +26,7 @@ NEEDED = f"ViZDoom's environments need its engine: pip install vizdoom=={VERSION
 
 # a folder for each process that plays: `names` lists what it has put into shared memory, and is locked while it lives
 PREFIX = "cypool-doom-"
-ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads besides WADs
+ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads in addition to WADs
 KINDS = ("ViZDoomMQDoom", "ViZDoomMQCtr", "ViZDoomSM")
 _own: dict[int, Any] = {}
 
@@ -71,7 +71,7 @@ def find_config(name: str, path: Pathlike) -> Any:
     path = check_path(name, path)
     scenarios = package() / "scenarios"
     folders = [Path(), scenarios]
-    # some are not ViZDoom's own: D1_basic and its like
+    # some are not ViZDoom's own: D1_basic and similar ones
     other = find_spec("envpool_assets")
     if other is not None and other.submodule_search_locations:
         folders.append(Path(other.submodule_search_locations[0], "vizdoom", "maps"))
@@ -109,7 +109,7 @@ def lumps_of(name: str, path: Pathlike) -> Any:
         if kind in ARCHIVES:
             return None
         if kind not in (b"IWAD", b"PWAD") or min(count, offset) < 0 or offset + 16 * count > size:
-            raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is none, or not all of one")
+            raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is not one, or incomplete")
         file.seek(offset)
         directory = file.read(16 * count)
     return {directory[k + 8:k + 16].rstrip(b"\0").upper() for k in range(0, len(directory), 16)}

@@ -36,7 +36,7 @@ def read_config(path, text=""):
 
     Args:
         path: A config file, or "".
-        text: Lines in the same format, which go on where the file ends.
+        text: Lines in the same format, which follow those of the file.
 
     Raises:
         ValueError: The library does not understand a line.

@@ -46,7 +46,7 @@ NARROW = 320
 # what a config may ask for, and takes the engine's time, but is not observed here
 UNSEEN = ("depth_buffer_enabled", "labels_buffer_enabled", "automap_buffer_enabled", "audio_buffer_enabled",
           "notifications_buffer_enabled", "objects_info_enabled", "sectors_info_enabled")
-# what EnvPool tells
+# the infos that EnvPool reports
 INFO = (*(f"AMMO{k}" for k in range(2, 8)), "ARMOR", "DAMAGECOUNT", "DEATHCOUNT", "FRAGCOUNT", "HEALTH", "HITCOUNT",
         "KILLCOUNT", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO", "USER2")
 # of these EnvPool presses one of a pair at most
@@ -62,7 +62,7 @@ def combined_actions(buttons, force_speed, deltas):
     Args:
         buttons: Names.
         force_speed: SPEED is always pressed.
-        deltas: {name: (count, low, high)}: so many evenly spaced values of a button that takes a number.
+        deltas: {name: (count, low, high)}: this number of evenly spaced values of a button that takes a number.
     """
     groups, taken = [], set()
     for number, name in enumerate(BUTTONS):
@@ -141,7 +141,7 @@ def action_spec(lead, options, buttons):
 
 
 cdef class EnvPoolDoom(Doom):
-    """What EnvPool 1.2.5 shows, takes and rewards: small stacked images, and changes of game variables.
+    """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes of game variables.
 
     A step that ends the episode has reward 0 and shows what the one before did, as the game shows nothing any more.
     A match of several players has them in a first dimension of observations, actions and infos.
@@ -188,7 +188,7 @@ cdef class EnvPoolDoom(Doom):
             stack_num: How many frames are observed together.
             frame_skip: Tics that a step lasts.
             lmp_save_dir: A folder for recordings of all episodes but the first; "": none.
-            episodic_life: An episode ends with a life, also where the game goes on.
+            episodic_life: An episode ends with a life, also where the game continues.
             force_speed: SPEED is always pressed, in combined actions.
             use_combined_action: One choice of all sensible combinations of buttons, else a value for each button.
             use_inter_area_resize: Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR.
@@ -196,7 +196,7 @@ cdef class EnvPoolDoom(Doom):
             reward_config: {variable: (gain, loss)}: the reward is the gain times an increase, or minus the loss times
                 a decrease.
             selected_weapon_reward_config: {weapon: reward} of each step with that weapon in hand, and ammunition.
-            delta_button_config: {button: (count, low, high)}: so many values of it, in combined actions.
+            delta_button_config: {button: (count, low, high)}: `count` values of it, in combined actions.
             wad_path, iwad_path: The scenario's WAD and the game's data instead of the config's.
             vzd_path: The engine, if it is not the installed one; it has to be of the same version.
             game_args: Further arguments of the engine.
@@ -205,9 +205,9 @@ cdef class EnvPoolDoom(Doom):
                 narrower than 320 columns then 320x240, made so small, as EnvPool does. Smaller is faster, and other
                 pixels.
             num_players: Players of the match; more than one play deathmatch.
-            num_bots: Players besides that the game plays itself.
+            num_bots: Additional players that the game controls.
             engine_timeout: Seconds that a step or a reset may take; then the engine is killed.
-            engine_pid: Infos tell which process the engine is, which is another one each time.
+            engine_pid: Infos contain the process id of the engine, which differs each time.
         """
         path = assets.find_config("cfg_path", cfg_path)
         map_id = check_text("map_id", map_id)
@@ -330,7 +330,7 @@ cdef class EnvPoolDoom(Doom):
         if not goes_on:
             self.game_step = 0
             self.elapsed_step = 0
-            # for an engine that is started anew, which must not repeat what the last one played
+            # for an engine that is started again, which must not repeat what the last one played
             if not self.reseed:
                 self.new_seed = <uint32_t>integers(self.rng, 0, 1LL << 32)
             if self.recording.size() > 0 and self.episode > 0:
@@ -386,7 +386,7 @@ cdef class EnvPoolDoom(Doom):
             now[k] = self.variable(player, variable)
             if first:
                 before[k] = now[k]
-            # these go on from episode to episode
+            # these continue from episode to episode
             if variable == HITCOUNT or variable == DAMAGECOUNT or variable == DEATHCOUNT:
                 if first:
                     base[k] = now[k]
@@ -407,7 +407,7 @@ cdef class EnvPoolDoom(Doom):
             elif variable == SELECTED_WEAPON_AMMO:
                 ammunition = <int>now[k]
             elif variable == HEALTH:
-                # the game may tell -999900
+                # the game may report -999900
                 if before[k] < 0 and now[k] < 0:
                     before[k] = now[k] = 100
                 elif now[k] < 0:

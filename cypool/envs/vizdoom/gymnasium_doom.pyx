@@ -26,11 +26,11 @@ cdef enum:
 
 
 cdef class GymnasiumDoom(Doom):
-    """What ViZDoom's own Gymnasium wrapper, `VizdoomEnv` of version 1.3.2, shows, takes and rewards.
+    """Observations, actions and rewards of ViZDoom's own Gymnasium wrapper, `VizdoomEnv` of version 1.3.2.
 
     Observations are dicts: the screen, and of depth, labels, automap, audio, notifications and game variables those
     that the config has. Each reset draws the seed of the episode. A match of several players has them in a first
-    dimension of observations and actions; the reward is the sum of theirs, which `info["player_reward"]` tells apart.
+    dimension of observations and actions; the reward is the sum of theirs, which `info["player_reward"]` lists.
     """
     cdef vector[Source] sources
     cdef vector[size_t] sizes            # of a player's part, in bytes
@@ -58,9 +58,9 @@ cdef class GymnasiumDoom(Doom):
             wad_path, iwad_path: The scenario's WAD and the game's data instead of the config's.
             game_args: Further arguments of the engine.
             num_players: Players of the match; more than one play deathmatch.
-            num_bots: Players besides that the game plays itself.
+            num_bots: Additional players that the game controls.
             engine_timeout: Seconds that a step or a reset may take; then the engine is killed.
-            engine_pid: Infos tell which process the engine is, which is another one each time.
+            engine_pid: Infos contain the process id of the engine, which differs each time.
         """
         config = {} if config is None else check_config(config)
         if doom_map is not None:
@@ -252,7 +252,7 @@ def check_config(config):
     """Returns the option `config` as a plain dict, values that are enums of vizdoom's as their names.
 
     Raises:
-        TypeError, ValueError: It is none, or has keys or values that no line can hold.
+        TypeError, ValueError: It is not one, or has keys or values that no line can hold.
     """
     if not isinstance(config, Mapping):
         raise TypeError(f"config: expected a dict of config keys and values, got {shown(config)}")

@@ -1,4 +1,4 @@
-"""Options that both interfaces have, and what an engine is told of them."""
+"""Options that both interfaces have, and the arguments that they become for an engine."""
 from __future__ import annotations
 
 from typing import Any
@@ -36,7 +36,7 @@ def check_text(name: str, value: Any) -> str:
 
 
 def player_arguments(num_players: int, num_bots: int, game_args: str) -> list[str]:
-    """Returns the arguments of each player's engine, besides those of the config."""
+    """Returns the arguments of each player's engine, in addition to those of the config."""
     bots = f" +viz_bots_path {assets.package() / 'bots.cfg'}" if num_bots > 0 else ""
     if num_players == 1:
         host = " -host 1 -deathmatch +sv_forcerespawn 1" if num_bots > 0 else ""

@@ -1,6 +1,7 @@
 """The `cypool` command: one module for each verb, `app` that puts them together, `console` that they print with."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 
@@ -15,8 +16,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         # it takes a while to import, in which a user may press Ctrl-C
-        from cypool.tools.cli.app import app
-
+        try:
+            from cypool.tools.cli.app import app
+        except ImportError as error:
+            print(f"cypool: {error}; for all the command needs: pip install typer rich", file=sys.stderr)
+            return 2
         app(None if arguments is None else list(arguments), prog_name="cypool")
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)

@@ -23,7 +23,7 @@ def new(name: str, folder: Any = None) -> Path:
         The folder.
 
     Raises:
-        ValueError: The name is none for a package, or taken by a module that can be imported already.
+        ValueError: Not a valid package name, or the name of an existing module.
         FileExistsError: The folder exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):

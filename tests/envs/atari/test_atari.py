@@ -41,7 +41,7 @@ def columns(batch):
 
 
 def after_reset(reset):
-    """What `reset` returns, as `step` would return it."""
+    """The result of `reset`, in the form of `step`."""
     obs, info = reset
     return obs, np.zeros(len(obs)), np.zeros(len(obs), bool), np.zeros(len(obs), bool), info
 
@@ -143,7 +143,7 @@ class Reference:
         noops = 0
         if self.noop_max > 0:
             noops = self.draw_noops() + 1 - self.fire
-        # after a lost life the game goes on
+        # after a lost life the game continues
         time_is_over = self.game_step >= self.max_episode_steps
         anew = forced or not self.lost_life or self.ale.game_over() or time_is_over
         self.counts["forced" if forced else "new game" if anew else "new life"] += 1
@@ -239,7 +239,7 @@ def test_whole_episodes_are_those_of_gymnasium(task, sticky):
     row = reference.reset()
     want = env.reset(seed=seed)[0], 0.0, False, False
     got = columns(after_reset(pool.reset()))
-    # the random stream goes on over resets, so where there is one more of them; pong's episodes are long
+    # the random stream continues over resets, so where there is one more of them; pong's episodes are long
     num_episodes = 2 if sticky and task != "pong" else 1
     while steps_after < 50:
         assert_equal({key: got[key][0] for key in row}, row)
@@ -388,7 +388,7 @@ def test_modes_and_difficulties_are_those_of_ale(task):
         for value in values[:12]:
             assert_follows_reference(task, {name: value, "noop_max": 1}, 12, num_envs=1, reset_at=(6,))
             pool = cypool.make(id_of(task), seed=0, noop_max=1, **{name: value})
-            # the game itself tells, in its memory or on its screen
+            # the game itself shows it, in its memory or on its screen
             seen.add(history(pool, np.full((30, 1), 1))["obs"].tobytes())
             pool.close()
         for value in (-2, max(values) + 1, 2**31 - 1):
@@ -648,7 +648,7 @@ def test_defaults_are_those_of_envpool():
     assert (spec.observation.shape, spec.observation.dtype, spec.action.n) == ((4, 84, 84), np.uint8, 6)
 
 
-# the same episodes whoever steps them
+# the same episodes, whichever thread steps them
 
 # lives end soon enough for many resets
 STICKY_BREAKOUT = {"num_envs": 5, "repeat_action_probability": 0.25, "episodic_life": True, "seed": 11}
@@ -718,7 +718,7 @@ def test_a_seed_of_none_leaves_the_random_stream_where_it_is(breakout):
     for i in range(5):
         same = np.array_equal(got["obs"][:, i], want["obs"][:, i])
         assert same == (i != 2)
-    # a reset does not start the stream anew
+    # a reset does not restart the stream
     assert not np.array_equal(want["obs"], history(pools[0], second, seed=11)["obs"])
     for pool in pools:
         pool.close()
@@ -808,7 +808,7 @@ def test_largest_seed_is_taken():
     assert np.array_equal(obs[0], reference.reset()["obs"])
     with pytest.raises(ValueError, match=r"^seed: "):
         pool.reset(seed=2**31)
-    # the pool goes on as if nobody had asked
+    # the pool continues as if nothing had been asked
     for action in range(6):
         assert np.array_equal(pool.step([action])[0][0], reference.step(action)["obs"])
     pool.close()
@@ -869,7 +869,7 @@ def test_missing_ale_py_is_named(monkeypatch):
 
 
 def run(script, *arguments):
-    """What the script prints, as words."""
+    """The output of the script, as words."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)], env=environment, capture_output=True, text=True,

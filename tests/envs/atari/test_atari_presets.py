@@ -128,7 +128,7 @@ def assert_same(got, want, where):
     for a, b in zip(batch, their_batch, strict=True):
         assert np.array_equal(a, b), where
     for key in ("lives", "frame_number", "episode_frame_number"):
-        # after a partial reset Gymnasium tells only of those that were reset
+        # after a partial reset Gymnasium reports only those that were reset
         told = their_info[f"_{key}"]
         assert told.any() and np.array_equal(info[key][told], their_info[key][told]), (key, where)
 
@@ -174,7 +174,7 @@ def test_states_and_threads(options, num_threads):
     pool.reset()
     other.reset()
     for k, row in enumerate(actions):
-        # whoever goes on does so as if nothing had happened
+        # episodes that continue do so as if nothing had happened
         pool, other = (other, pool) if k % 3 == 2 else (pool, other)
         if k % 3 == 2:
             pool.load(other.save())
@@ -202,7 +202,7 @@ def test_gymnasiums_seeds_are_hashed(seed):
     env.close()
 
 
-# options besides
+# other options
 
 
 SWITCHES = {"lives": ["lives"], "raw_reward": ["reward"], "game_over": ["terminated"], "ram": ["ram"],
@@ -251,7 +251,7 @@ def test_discount_is_zero_where_a_life_is_lost(episodic_life):
         assert "discount" not in step.observation._fields
         lives, reset = info["lives"], terminated | truncated
         seen.update(zip(want.tolist(), terminated.tolist(), truncated.tolist(), strict=True))
-    # a life lost but no episode over is what the option is for; a time limit is none
+    # a life lost but no episode over is what the option is for; a time limit does not count
     assert (True, False, True) in seen and ((False, False, False) in seen) == (not episodic_life)
     env.close()
     dm.close()
@@ -281,7 +281,7 @@ def test_random_frame_skips():
     ({"frame_skip": (2, 5.0)}, TypeError, r"frame_skip\[1\]: "),
     ({"frame_skip": -1}, ValueError, "frame_skip: "),
     ({"frame_skip": None}, TypeError, "frame_skip: "),
-    ({"max_num_frames_per_episode": 100}, ValueError, "max_num_frames_per_episode: expected None but with preset"),
+    ({"max_num_frames_per_episode": 100}, ValueError, "max_num_frames_per_episode: expected None, or preset"),
     ({"max_num_frames_per_episode": 0, "preset": "ale"}, ValueError, "max_num_frames_per_episode: expected 1 to"),
     ({"max_num_frames_per_episode": 1.5, "preset": "ale"}, TypeError, "max_num_frames_per_episode: "),
     ({"zero_discount_on_life_loss": None}, TypeError, "zero_discount_on_life_loss: "),

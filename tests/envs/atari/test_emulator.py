@@ -1,4 +1,4 @@
-"""The parts of the Atari emulator that are ours, beside ALE's own. All games: tests/sweeps/sweep_emulator.py."""
+"""Our parts of the Atari emulator, compared with ALE's own. All games: tests/sweeps/sweep_emulator.py."""
 import json
 import subprocess
 

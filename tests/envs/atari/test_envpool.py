@@ -1,4 +1,4 @@
-"""Atari with `preset="envpool"` beside EnvPool: `pip install envpool==1.2.5`."""
+"""Atari with `preset="envpool"` compared with EnvPool: `pip install envpool==1.2.5`."""
 import envpool
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def test_bounds_of_dm_specs(id):
                       (mine.action_spec(), theirs.action_spec())):
         assert type(got) is type(want) and got.shape == want.shape
         assert got.minimum.shape == want.minimum.shape and got.maximum.shape == want.maximum.shape
-        # where our dtype is another one
+        # where our dtype differs
         assert np.allclose(got.minimum, want.minimum, rtol=1e-6) and np.allclose(got.maximum, want.maximum, rtol=1e-6)
 
 

@@ -94,7 +94,7 @@ def test_a_seed_that_waits_for_a_reset_is_saved_too(pong):
     shutil.copy(true_rom, rom)
     want = env.step([0, 0])[0]
     assert want[1].tobytes() == make("Pong-v5", num_envs=1, seed=70).reset()[0].tobytes()
-    # the picture does not tell: Pong begins the same way always
+    # the picture does not show it: Pong begins the same way always
     after = [row["own"] for row in env.save().rows]
     env.load(state)
     assert env.step([0, 0])[0].tobytes() == want.tobytes()
@@ -125,7 +125,7 @@ def test_a_load_that_failed_starts_a_whole_game():
     while not env.step([1])[2].any():
         pass
     state = env.save()
-    # its next step would go on with the next life
+    # its next step would continue with the next life
     with pytest.raises(ValueError, match="cannot load"):
         env.load(State([0], [{**state.rows[0], "own": None}]))
     *_, info = env.step([0])

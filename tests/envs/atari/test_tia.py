@@ -1,6 +1,6 @@
-"""The video chip of the Atari emulator: its portable code beside the one for AVX2, and states that it was never in.
+"""The video chip of the Atari emulator: its portable code against the one for AVX2, and states that it was never in.
 
-Beside ALE's: test_emulator.py.
+Against ALE's: test_emulator.py.
 """
 import hashlib
 import pickle

@@ -1,4 +1,4 @@
-"""MuJoCo's robots equal Gymnasium's, byte for byte; and what they have besides."""
+"""MuJoCo's robots equal Gymnasium's, byte for byte; and their additional features."""
 import pickle
 from pathlib import Path
 
@@ -326,7 +326,7 @@ def test_what_mujoco_cannot_do_is_the_error_of_that_env(tmp_path, empty_folder, 
             failed += 1
             assert list(error.causes) == [0] and str(error.__cause__).startswith("MuJoCo: ")
             batch = error.batch
-        # the other one goes on
+        # the other one continues
         assert batch[0][1].tobytes() == other[0][0].tobytes()
     assert failed > 1
     assert capfd.readouterr() == ("", "") and list(empty_folder.iterdir()) == []
@@ -576,10 +576,10 @@ print((resident() - before) / 64e6)
 
 def test_the_version_is_that_of_the_build():
     root = Path(__file__).resolve().parents[3]
-    from cypool.envs.mujoco import VERSION
+    from cypool.envs.mujoco_common import VERSION
 
     assert f'version="{VERSION}"' in (root / "build_tools" / "mujoco.py").read_text()
-    assert (root / "pyproject.toml").read_text().count(f'"mujoco=={VERSION}"') == 3
+    assert (root / "pyproject.toml").read_text().count(f'"mujoco=={VERSION}"') == 4
 
 
 def test_a_copy_has_the_same_options(tmp_path):
@@ -634,7 +634,7 @@ failures = dict.fromkeys(("make", "reset", "step"), False)
 
 
 def take_memory(spare):
-    # all but so many bytes, in one piece
+    # all but this number of bytes, in one piece
     global count
     with open("/proc/self/status") as file:
         used = 1024 * int(re.search(r"VmData:\\s+(\\d+)", file.read())[1])

@@ -74,13 +74,13 @@ def egl(monkeypatch, tmp_path_factory):
 
 
 def contexts():
-    from cypool.envs.mujoco import camera
+    from cypool.envs.mujoco_common import camera
 
     return camera.contexts()
 
 
 def compare(id, pictures=4, steps_before=0, **options):
-    """Draws ours and Gymnasium's beside each other, through a reset."""
+    """Draws ours and Gymnasium's in turn, through a reset."""
     options = {**SIZE, **options}
     env = cypool.make(id, num_threads=0, seed=3, autoreset_mode="Disabled", **options)
     reference = gymnasium.make(id, render_mode="rgb_array", **options)
@@ -366,7 +366,7 @@ def resident():
     ({"camera_id": "track"}, TypeError, "camera_id: expected an int"),
     ({"camera_name": "side"}, ValueError, "camera_name: expected a camera of .*ant.xml, which has 'track'; got 'side'"),
     ({"camera_name": 0}, TypeError, "camera_name: expected a str or None"),
-    ({"camera_id": 0, "camera_name": "track"}, ValueError, "camera_id: expected None beside camera_name"),
+    ({"camera_id": 0, "camera_name": "track"}, ValueError, "camera_id: expected None with camera_name"),
     ({"default_camera_config": {"zoom": 2}}, ValueError, "default_camera_config: expected lookat, .*, got 'zoom'"),
     ({"default_camera_config": {"distance": "far"}}, TypeError, r"config\['distance'\]: expected a number"),
     ({"default_camera_config": {"lookat": (1, 2)}}, TypeError, r"default_camera_config\['lookat'\]: expected three"),

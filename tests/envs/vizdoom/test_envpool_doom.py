@@ -1,4 +1,4 @@
-"""Doom's ids of EnvPool beside EnvPool: `pip install envpool==1.2.5`.
+"""Doom's ids of EnvPool compared with EnvPool: `pip install envpool==1.2.5`.
 
 EnvPool now and then waits for ever for an engine that does not start, or crashes: so it plays in processes of its own,
 several times if need be.
@@ -103,7 +103,7 @@ def test_equals_envpool(id, least, options):
                     assert info[name].tolist() == their_info[name].tolist(), f"{name}, seed {seed}, step {t}"
                 if got:
                     ended += (got[1] | got[2]).sum()
-                    # an end in the last step of the limit, of which they tell one part
+                    # an end in the last step of the limit, of which they report one part
                     got[1] &= ~got[2]
                 for a, b in zip(got, want, strict=True):
                     assert a.tolist() == b.tolist(), f"seed {seed}, step {t}"

@@ -444,7 +444,7 @@ def test_files_that_are_no_wads(name, tmp_path):
     basic = (SCENARIOS / "basic.wad").read_bytes()
     for content in (b"", b"PWAD", b"no WAD, but a text", b"PWAD" + b"\xff" * 8, basic[:-1]):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=f"^{name}: expected a WAD file, got .*, which is none, or not all of"):
+        with pytest.raises(ValueError, match=f"^{name}: expected a WAD file, got .*, which is not one, or incomplete"):
             cypool.make_spec("Basic-v1", **{name: str(path)})
 
 

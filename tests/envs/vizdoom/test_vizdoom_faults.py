@@ -41,7 +41,7 @@ def engines():
 
 
 def memory_of(engine_dir):
-    """What engines have in shared memory, of those that were started from a folder."""
+    """The shared memory of engines that were started from a folder."""
     ids = {name.removeprefix("ViZDoomMQDoom") for name in Path(engine_dir, "names").read_text().split()}
     return [path.name for path in SHARED.iterdir() if any(path.name.endswith(id) for id in ids)]
 
@@ -101,7 +101,7 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
         killer.start()
         restarts, end = 0, time.monotonic() + LIMIT
         try:
-            # on a slow machine it is mostly those which start that are killed, and these are not told
+            # on a slow machine it is mostly those which start that are killed, and these are not reported
             while len(kills) < 30 or restarts <= 5:
                 assert time.monotonic() < end, f"{len(kills)} kills and {restarts} restarts within {LIMIT} s"
                 actions = rng.integers(0, 4, 4)
@@ -122,7 +122,7 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
         finally:
             done.set()
             join(killer)
-        # all goes on
+        # everything continues
         env.reset()
         assert not env.step([0] * 4)[3].any()
     assert_nothing_left(empty_folder)
@@ -462,7 +462,7 @@ print(truncated[0], again["engine_pid"][0] == info["engine_pid"][0], flush=True)
 
 # several players
 
-# so many of them: what a player's engine is told, and shows
+# number of players: the arguments and the screen of a player's engine
 FACTS = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
 
 
@@ -554,7 +554,7 @@ def test_a_life_is_an_episode_and_the_game_goes_on():
                 lives += info["DEATHCOUNT"][0] == 1
                 _, reward, *ended, info = env.step(idle(env))
                 steps += 1
-                # counted anew
+                # counted again
                 assert not any(ended[:2]) and reward[0] == 0 and info["DEATHCOUNT"][0] == 0
                 assert info["elapsed_step"] == steps and info["engine_pid"][0] == pid
 

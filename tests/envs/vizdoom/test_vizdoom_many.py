@@ -91,7 +91,7 @@ def test_engines_of_matches_killed_at_any_moment(tmp_path, monkeypatch):
         killer.start()
         restarts, end = 0, time.monotonic() + 2 * LIMIT
         try:
-            # on a slow machine it is mostly those which start that are killed, and these are not told
+            # on a slow machine it is mostly those which start that are killed, and these are not reported
             while len(kills) < 40 or restarts <= 10:
                 assert time.monotonic() < end, f"{len(kills)} kills and {restarts} restarts within {2 * LIMIT} s"
                 try:

@@ -1,10 +1,10 @@
-"""What a plug-in draws from a random stream."""
+"""Draws of a plug-in from a random stream."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 from cypool.env cimport import_cypool
-from cypool.random cimport Rng, categorical, integers, normal, uniform
+from cypool.random cimport Rng, categorical, integers, normal, shuffle, uniform
 
 import_cypool()
 
@@ -14,25 +14,33 @@ cdef const Rng* stream_of(object bit_generator) except NULL:
 
 
 def draw_integers(bit_generator, int64_t low, int64_t high, int count):
-    """So many integers in [low, high)."""
+    """Draws integers in [low, high)."""
     cdef const Rng* rng = stream_of(bit_generator)
     return [integers(rng, low, high) for _ in range(count)]
 
 
 def draw_categories(bit_generator, sums, int count):
-    """So many indices, drawn by the sums of probabilities."""
+    """Draws indices by the sums of probabilities."""
     cdef const Rng* rng = stream_of(bit_generator)
     cdef vector[double] values = sums
     return [categorical(rng, values.data(), <int>values.size()) for _ in range(count)]
 
 
 def draw_doubles(bit_generator, double low, double high, int count):
-    """So many doubles in [low, high)."""
+    """Draws doubles in [low, high)."""
     cdef const Rng* rng = stream_of(bit_generator)
     return [uniform(rng, low, high) for _ in range(count)]
 
 
 def draw_normals(bit_generator, double mean, double deviation, int count):
-    """So many doubles of a normal distribution."""
+    """Draws doubles of a normal distribution."""
     cdef const Rng* rng = stream_of(bit_generator)
     return [normal(rng, mean, deviation) for _ in range(count)]
+
+
+def draw_shuffled(bit_generator, items):
+    """The items of a list of ints in another order."""
+    cdef const Rng* rng = stream_of(bit_generator)
+    cdef vector[int64_t] values = items
+    shuffle(rng, values.data(), <int>values.size())
+    return list(values)

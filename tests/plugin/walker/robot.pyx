@@ -4,7 +4,7 @@ import os
 from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from cypool.env cimport import_cypool
-from cypool.envs.mujoco.model cimport load_model
+from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
 
 import_cypool()

@@ -39,7 +39,7 @@ cdef atomic[int] overlaps
 
 
 def set_gate(bint is_open, bint passes=False):
-    """Lets environments that wait go on, or makes the next ones wait.
+    """Lets environments that wait continue, or makes the next ones wait.
 
     With `passes` those on the main thread wait only until there is one that waits on another thread.
     """

@@ -141,10 +141,10 @@ struct Board {
         const unsigned opcode = loop[0], address = loop[1] | loop[2] << 8;
         if ((address & 0x1284) != 0x0284) return 0;
         const bool load = opcode == 0xad || opcode == 0xae || opcode == 0xac;  // to A, X or Y
-        // the timer holds set - 1 - delta / interval, and goes on below 0 in another way
+        // the timer holds set - 1 - delta / interval, and continues below 0 in another way
         const unsigned set = expose(Timer(), timer), shift = expose(TimerShift(), timer);
         const uint32_t delta = now + 4 - 1 - static_cast<uint32_t>(expose(TimerStart(), timer));
-        unsigned until;  // for so many intervals the branch is taken
+        unsigned until;  // the number of intervals for which the branch is taken
         if (load && !(address & 1)) {
             switch (loop[3]) {
                 case 0xd0: until = set ? set - 1 : 0; break;                           // while not 0
@@ -665,7 +665,7 @@ next:
     OP(D8, 2, p.d = 0)
     OP(F8, 2, p.d = 1)
 
-    // where to go on
+    // where to continue
     JUMP(10, 2, p.branch(!(p.nz & 0x8080)))
     JUMP(30, 2, p.branch(p.nz & 0x8080))
     JUMP(50, 2, p.branch(!p.v))

@@ -1,7 +1,7 @@
 // The Atari 2600's video chip. Takes the place of ALE's emucore/TIA.cxx as a whole; its header is ale/emucore/TIA.hxx.
 //
 // Why it is faster:
-// - A line is bits, not bytes: each object is a row of 160 of them, made anew when a register has changed it. Overlaps
+// - A line is bits, not bytes: each object is a row of 160 of them, made again when a register has changed it. Overlaps
 //   are ANDs of words, and the colours of 8 pixels (32 with AVX2) come from three groups of bits.
 // - ALE brings the picture up to date at every access. Here a write that leaves the picture as it is, and a read of
 //   anything but collisions, can wait: games write most registers as they are already.
@@ -504,7 +504,7 @@ bool TIA::end_line() {
     return changed;
 }
 
-// Puts copies of these bits into a line, which goes on at its left.
+// Puts copies of these bits into a line, which wraps around to its left.
 TIA::Row TIA::spread(std::uint64_t bits, unsigned copies, bool without_first, unsigned position) {
     std::uint64_t near = without_first ? 0 : bits, far = 0;
     for (int k = 1; k < COPIES[copies].count; ++k) {
@@ -555,7 +555,7 @@ TIA::Row TIA::row_of(const Look& look, int object) {
     return spread((1u << (1u << pattern.size)) - 1, pattern.copies, false, pattern.position);
 }
 
-// Makes the rows anew that a register has changed, and with them what is seen where.
+// Makes the rows that a register has changed again, and with them what is visible where.
 void TIA::refresh() {
     for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
         const int object = std::countr_zero(rows);

@@ -56,7 +56,7 @@ namespace cypool::doom {
 
 // What the calls of one thread go by; set before a call of the library.
 struct Circumstances {
-    // when the engine counts as hung: also one that answers, but never does what it is told
+    // when the engine counts as hung: also one that answers, but never does what it is asked to
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
     std::string folder;  // where the engine to be started runs, and leaves its files
     int names = -1;      // a file that takes down the names of shared memory, before there is any
@@ -72,7 +72,7 @@ struct Process {
     bool over = false;  // nobody may be sent a signal: the number may be another process's
     Circumstances circumstances;
     // of the call that waits for the engine: one that is stopped while it holds a lock is killed by its launcher, as
-    // whoever waits for the lock cannot give up
+    // a thread that waits for the lock cannot give up
     std::atomic<std::chrono::steady_clock::duration> until = std::chrono::steady_clock::duration::max();
 
     // From now on there is no process, or it is about to end.
@@ -457,7 +457,7 @@ private:
     void* address_;
 };
 
-// A queue of messages in shared memory, as Boost lays it out, and as the engine reads and writes it: a word that tells
+// A queue of messages in shared memory, as Boost lays it out, and as the engine reads and writes it: a word that says
 // that it is ready, a header, pointers to the messages relative to where each pointer is, the messages.
 //
 // The engine takes from the queue we send to, and sends to the one we take from; each has one process on either side.
@@ -466,7 +466,7 @@ private:
 //  - pthread_cond_signal, for one who waited when it was killed: it waits for that one the second time. So there
 //    is one signal only for each time the queue was empty, and a dead engine does not empty it.
 //  - what glibc locks inside a condition for the moment of a signal: the launcher, when the engine is dead, writes a new
-//    condition over it and wakes whoever sleeps on any word of it.
+//    condition over it and wakes all threads that sleep on a word of it.
 class message_queue {
 public:
     message_queue(open_or_create_t, const char* name, size_t count, size_t bytes) {

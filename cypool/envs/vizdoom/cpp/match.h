@@ -2,7 +2,7 @@
 //
 // It is played through ViZDoom's DoomGame. What the library does not offer is reached from outside, its sources stay
 // as they are: buffers are read where the engine wrote them, several tics are sent for at once, and all players of a
-// match are sent for before any of them is waited for, as none of their engines goes on without the others.
+// match are sent for before any of them is waited for, as none of their engines continues without the others.
 #pragma once
 
 #include <netinet/in.h>
@@ -71,7 +71,7 @@ template struct Reach<NextSeed, &vizdoom::DoomController::getNextDoomSeed>;
 
 // What a game is made from; empty: what the library has by default, or the config says.
 struct Settings {
-    std::string config_path, config;  // a file, then lines that go on
+    std::string config_path, config;  // a file, then lines that continue it
     std::string engine, iwad, wad;
     std::vector<std::string> arguments;  // of each player
     int num_bots = 0;
@@ -146,7 +146,7 @@ public:
             forget();
             throw;
         }
-        // both sides have mapped it: nothing stays behind, whoever is killed
+        // both sides have mapped it: nothing stays behind, whichever process is killed
         forget();
     }
 
@@ -186,7 +186,7 @@ public:
         look();
     }
 
-    // Sends for so many tics at most; not beyond the time limit.
+    // Requests at most this number of tics, not beyond the time limit.
     void send(unsigned tics, bool update) {
         sent_ = 0;
         if (over()) return;
@@ -201,7 +201,7 @@ public:
         sent_ = tics;
     }
 
-    // Waits for them. If the episode ended on the way nothing tells when: MAP_TIC is 0 after the end of a map.
+    // Waits for them. If the episode ended on the way, nothing says when: MAP_TIC is 0 after the end of a map.
     void collect() {
         for (unsigned k = 0; k < sent_; ++k) answer();
         if (sent_ > 0) doomController->*reach(LastTic{}) = first_ + sent_;
@@ -343,7 +343,7 @@ public:
         });
     }
 
-    // So many tics with the same buttons, of which each player has as many values as there are. False as in `reset`.
+    // Plays `tics` tics with the same buttons; each player has one value for each button. False as in `reset`.
     bool step(const double* values, size_t buttons, unsigned tics) noexcept {
         return attempt([&] {
             if (!running()) throw std::runtime_error("the engine is another process's");

@@ -1,0 +1,1 @@
+"""LunarLander, BipedalWalker and CarRacing, over the Box2D that Gymnasium's have; one module for each."""

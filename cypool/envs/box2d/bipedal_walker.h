@@ -1,0 +1,333 @@
+// The world of BipedalWalker, as lunar_lander.h. It lives on through resets, which shows in the bits, unless a fresh one
+// is wanted for each.
+#pragma once
+
+#include <type_traits>
+
+#include "cypool/envs/box2d/saved_world.h"
+#include "cypool/rng.h"
+
+namespace cypool::box2d {
+
+class BipedalWalker : b2ContactListener {
+public:
+    static constexpr double SCALE = 30.0, STEP = 14 / SCALE, HEIGHT = 400 / SCALE / 4;
+    static constexpr int LENGTH = 200, NUM_CLOUDS = 10, CLOUD_POINTS = 5, NUM_RAYS = 10;
+
+    BipedalWalker(bool hardcore, bool fresh_world) : hardcore(hardcore), fresh_world(fresh_world) {}
+    BipedalWalker(const BipedalWalker&) = delete;
+
+    void reset(const Rng* rng) {
+        clear();
+        make_terrain(rng);
+        for (int k = 0; k < NUM_CLOUDS; ++k) {
+            const double x = uniform(rng, 0, LENGTH) * STEP, y = 400 / SCALE * 3 / 4;
+            for (int a = 0; a < CLOUD_POINTS; ++a) {
+                clouds[k][a].x = x + 15 * STEP * std::sin(3.14 * 2 * a / 5) + uniform(rng, 0, 5 * STEP);
+                clouds[k][a].y = y + 5 * STEP * std::cos(3.14 * 2 * a / 5) + uniform(rng, 0, 5 * STEP);
+            }
+        }
+        build();
+        hull->ApplyForceToCenter(vec(uniform(rng, -5, 5), 0), true);
+        has_shaping = false;
+        renders = 0;
+        const double off[4] = {0, 0, 0, 0};
+        step(off);
+    }
+
+    // Float: the dtype of actions, in which Gymnasium also computes their cost
+    template <class Float> void step(const Float* action) {
+        if (!world) throw std::logic_error("a step without a world");
+        Float used[4];
+        for (int k = 0; k < 4; ++k) {
+            used[k] = static_cast<Float>(clip(std::fabs(double{action[k]}), 0, 1));
+            joints[k]->SetMotorSpeed(static_cast<float>((k % 2 ? 6 : 4) * sign(action[k])));
+            joints[k]->SetMaxMotorTorque(static_cast<float>(80 * used[k]));
+        }
+        advance(world);
+        look();
+        const double now = 130 * double{hull->GetPosition().x} / SCALE - 5.0 * std::fabs(double{hull->GetAngle()});
+        Float sum = static_cast<Float>(has_shaping ? now - shaping : 0);
+        for (int k = 0; k < 4; ++k) sum -= static_cast<Float>(0.00035 * 80) * used[k];
+        reward = sum;
+        shaping = now;
+        has_shaping = true;
+        const double x = hull->GetPosition().x;
+        terminated = false;
+        if (game_over || x < 0) {
+            reward = -100;
+            terminated = true;
+        }
+        if (x > (LENGTH - 10) * STEP) terminated = true;
+    }
+
+    void save(Writer& out) const {
+        out.put(static_cast<int32>(blocks.size()));
+        for (const Block& block : blocks) put_points(out, block.corners);
+        put_points(out, ground);
+        for (const auto& cloud : clouds) put_points(out, cloud);
+        out.put_all(contact);
+        out.put(game_over);
+        out.put(shaping);
+        out.put(renders);
+        out.put_all(obs);
+        out.put_all(ray_from);
+        for (const Point& to : ray_to) out.put_all(std::initializer_list<double>{to.x, to.y});
+        save_world(out, *world);
+    }
+
+    // into one that was just made
+    void load(Reader& in) {
+        blocks.resize(in.number<int32>(0, 4 * LENGTH));
+        for (Block& block : blocks) get_points(in, block.corners);
+        get_points(in, ground);
+        for (auto& cloud : clouds) get_points(in, cloud);
+        world.reset(new b2World(vec(0, -10)));
+        add_terrain();
+        build();
+        in.get_all(contact);
+        in.get(game_over);
+        in.get(shaping);
+        has_shaping = true;
+        renders = in.number<int32>(0, 99);
+        in.get_all(obs);
+        in.get_all(ray_from);
+        get_points(in, ray_to);
+        load_world(in, *world);
+    }
+
+    // ---- for pictures
+
+    struct Block {
+        Point corners[4];
+    };
+    std::vector<Block> blocks;  // of hardcore
+    Point ground[LENGTH] = {}, clouds[NUM_CLOUDS][CLOUD_POINTS] = {};
+    double ray_from[2] = {};
+    Point ray_to[NUM_RAYS] = {};
+    int32 renders = 0;  // since the reset, modulo 100
+
+    // the outline of a piece of terrain, in pixels, in the order in which they are drawn; then the legs, then the hull
+    int num_outlines() const { return static_cast<int>(terrain.size()) + 5; }
+    std::vector<b2Vec2> outline(int k) const {
+        const int n = static_cast<int>(terrain.size());
+        const b2Body* body = k < n ? terrain[n - 1 - k] : k < n + 4 ? legs[k - n] : hull;
+        const b2Shape* shape = body->GetFixtureList()->GetShape();
+        std::vector<b2Vec2> points;
+        if (shape->GetType() == b2Shape::e_edge) {
+            const auto edge = static_cast<const b2EdgeShape*>(shape);
+            points = {edge->m_vertex1, edge->m_vertex2};
+        } else {
+            const auto polygon = static_cast<const b2PolygonShape*>(shape);
+            points.assign(polygon->m_vertices, polygon->m_vertices + polygon->m_count);
+        }
+        for (b2Vec2& point : points) point = 30.0f * b2Mul(body->GetTransform(), point);
+        return points;
+    }
+    double scroll() const { return hull->GetPosition().x - 600 / SCALE / 5; }
+
+    // ---- what a step gives
+    float obs[24] = {};
+    double reward = 0;
+    bool terminated = false;
+    bool ready() const noexcept { return static_cast<bool>(world); }
+
+private:
+    static constexpr double LEG_W = 8 / SCALE, LEG_H = 34 / SCALE, LEG_DOWN = -8 / SCALE;
+
+    struct Ray : b2RayCastCallback {
+        float fraction = 1;
+        float32 ReportFixture(b2Fixture* fixture, const b2Vec2& point, const b2Vec2&, float32 at) override {
+            if ((fixture->GetFilterData().categoryBits & 1) == 0) return -1;
+            end = {point.x, point.y};
+            return fraction = at;
+        }
+        Point end{};
+    };
+
+    void BeginContact(b2Contact* c) override {
+        const b2Body *a = c->GetFixtureA()->GetBody(), *b = c->GetFixtureB()->GetBody();
+        if (hull == a || hull == b) game_over = true;
+        touch(a, b, true);
+    }
+    void EndContact(b2Contact* c) override { touch(c->GetFixtureA()->GetBody(), c->GetFixtureB()->GetBody(), false); }
+    void touch(const b2Body* a, const b2Body* b, bool begins) {
+        for (int k = 0; k < 2; ++k) {
+            if (legs[2 * k + 1] == a || legs[2 * k + 1] == b) contact[k] = begins;
+        }
+    }
+
+    // bodies go in the order of Gymnasium's list: the terrain made last first
+    void clear() {
+        if (!world || fresh_world) {
+            world.reset(new b2World(vec(0, -10)));
+        } else {
+            world->SetContactListener(nullptr);
+            for (auto body = terrain.rbegin(); body != terrain.rend(); ++body) world->DestroyBody(*body);
+            world->DestroyBody(hull);
+            for (b2Body* leg : legs) world->DestroyBody(leg);
+        }
+        terrain.clear();
+        blocks.clear();
+    }
+
+    void make_terrain(const Rng* rng) {
+        enum : int64_t { GRASS, STUMP, STAIRS, PIT };
+        int64_t state = GRASS, counter = 20, stairs = 0, width = 0, rise = 0;
+        bool first = false;
+        double velocity = 0, y = HEIGHT, original_y = 0;
+        for (int i = 0; i < LENGTH; ++i) {
+            const double x = i * STEP;
+            ground[i].x = x;
+            if (state == GRASS && !first) {
+                velocity = 0.8 * velocity + 0.01 * sign(HEIGHT - y);
+                if (i > 20) velocity += uniform(rng, -1, 1) / SCALE;
+                y += velocity;
+            } else if (state == PIT && first) {
+                counter = integers(rng, 3, 5);
+                Block block{{{x, y}, {x + STEP, y}, {x + STEP, y - 4 * STEP}, {x, y - 4 * STEP}}};
+                blocks.push_back(block);
+                for (Point& corner : block.corners) corner.x = corner.x + STEP * counter;
+                blocks.push_back(block);
+                counter += 2;
+                original_y = y;
+            } else if (state == PIT) {
+                y = original_y;
+                if (counter > 1) y -= 4 * STEP;
+            } else if (state == STUMP && first) {
+                counter = integers(rng, 1, 3);
+                const double side = counter * STEP;
+                blocks.push_back({{{x, y}, {x + side, y}, {x + side, y + side}, {x, y + side}}});
+            } else if (state == STAIRS && first) {
+                rise = rng->next_double(rng->state) > 0.5 ? 1 : -1;
+                width = integers(rng, 4, 5);
+                stairs = integers(rng, 3, 5);
+                original_y = y;
+                for (int64_t k = 0; k < stairs; ++k) {
+                    const double left = x + (k * width) * STEP, right = x + ((1 + k) * width) * STEP;
+                    const double top = y + (k * rise) * STEP, bottom = y + (-1 + k * rise) * STEP;
+                    blocks.push_back({{{left, top}, {right, top}, {right, bottom}, {left, bottom}}});
+                }
+                counter = stairs * width;
+            } else if (state == STAIRS) {
+                const double n = static_cast<double>(stairs * width - counter - rise) / static_cast<double>(width);
+                y = original_y + (n * rise) * STEP;
+            }
+            first = false;
+            ground[i].y = y;
+            if (--counter == 0) {
+                counter = integers(rng, 5, 10);
+                state = state == GRASS && hardcore ? integers(rng, 1, 4) : int64_t{GRASS};
+                first = true;
+            }
+        }
+        add_terrain();
+    }
+
+    void add_terrain() {
+        b2FixtureDef def;
+        def.friction = 2.5f;
+        b2PolygonShape polygon;
+        def.shape = &polygon;
+        for (const Block& block : blocks) {
+            set_polygon(polygon, block.corners, 4);
+            add_ground(def);
+        }
+        b2EdgeShape edge;
+        def.shape = &edge;
+        for (int i = 0; i + 1 < LENGTH; ++i) {
+            edge.Set(vec(ground[i].x, ground[i].y), vec(ground[i + 1].x, ground[i + 1].y));
+            add_ground(def);
+        }
+    }
+    void add_ground(const b2FixtureDef& def) {
+        terrain.push_back(add_body(*world, b2_staticBody));
+        terrain.back()->CreateFixture(&def);
+    }
+
+    void build() {
+        world->SetContactListener(this);
+        game_over = contact[0] = contact[1] = false;
+        const double x = STEP * 20 / 2, y = HEIGHT + 2 * LEG_H;
+        hull = add_body(*world, b2_dynamicBody, x, y);
+        const Point corners[5] = {{-30 / SCALE, 9 / SCALE},
+                                  {6 / SCALE, 9 / SCALE},
+                                  {34 / SCALE, 1 / SCALE},
+                                  {34 / SCALE, -8 / SCALE},
+                                  {-30 / SCALE, -8 / SCALE}};
+        b2PolygonShape shape;
+        set_polygon(shape, corners, 5);
+        b2FixtureDef def = part(&shape, 5, 0x20);
+        def.friction = 0.1f;
+        hull->CreateFixture(&def);
+        for (int k = 0; k < 2; ++k) {
+            const int i = k ? 1 : -1;
+            legs[2 * k] = add_leg(LEG_W / 2, x, y - LEG_H / 2 - LEG_DOWN, i * 0.05);
+            joints[2 * k] =
+                add_hinge(*world, hull, legs[2 * k], {vec(0, LEG_DOWN), vec(0, LEG_H / 2), 80, double(i), -0.8, 1.1});
+            legs[2 * k + 1] = add_leg(0.8 * LEG_W / 2, x, y - LEG_H * 3 / 2 - LEG_DOWN, i * 0.05);
+            joints[2 * k + 1] = add_hinge(*world, legs[2 * k], legs[2 * k + 1],
+                                          {vec(0, -LEG_H / 2), vec(0, LEG_H / 2), 80, 1, -1.6, -0.1});
+        }
+    }
+    b2Body* add_leg(double width, double x, double y, double angle) {
+        b2PolygonShape box;
+        box.SetAsBox(static_cast<float>(width), static_cast<float>(LEG_H / 2));
+        const b2FixtureDef def = part(&box, 1, 0x20);
+        b2Body* leg = add_body(*world, b2_dynamicBody, x, y, angle);
+        leg->CreateFixture(&def);
+        return leg;
+    }
+
+    void look() {
+        const b2Vec2 from = hull->GetPosition(), velocity = hull->GetLinearVelocity();
+        ray_from[0] = from.x;
+        ray_from[1] = from.y;
+        for (int i = 0; i < NUM_RAYS; ++i) {
+            Ray ray;
+            ray.end = {from.x + std::sin(1.5 * i / 10.0) * (160 / SCALE),
+                       from.y - std::cos(1.5 * i / 10.0) * (160 / SCALE)};
+            world->RayCast(&ray, from, vec(ray.end.x, ray.end.y));
+            obs[14 + i] = ray.fraction;
+            ray_to[i] = ray.end;
+        }
+        double state[14] = {
+            hull->GetAngle(),
+            2.0 * hull->GetAngularVelocity() / FPS,
+            0.3 * velocity.x * (600 / SCALE) / FPS,
+            0.3 * velocity.y * (400 / SCALE) / FPS,
+        };
+        for (int k = 0; k < 2; ++k) {
+            const b2RevoluteJoint &hip = *joints[2 * k], &knee = *joints[2 * k + 1];
+            state[4 + 5 * k] = hip.GetJointAngle();
+            state[5 + 5 * k] = double{hip.GetJointSpeed()} / 4;
+            state[6 + 5 * k] = double{knee.GetJointAngle()} + 1.0;
+            state[7 + 5 * k] = double{knee.GetJointSpeed()} / 6;
+            state[8 + 5 * k] = contact[k] ? 1.0 : 0.0;
+        }
+        for (int k = 0; k < 14; ++k) obs[k] = static_cast<float>(state[k]);
+    }
+
+    template <size_t N> static void put_points(Writer& out, const Point (&points)[N]) {
+        for (const Point& point : points) {
+            out.put(point.x);
+            out.put(point.y);
+        }
+    }
+    template <size_t N> static void get_points(Reader& in, Point (&points)[N]) {
+        for (Point& point : points) {
+            in.get(point.x);
+            in.get(point.y);
+        }
+    }
+
+    const bool hardcore, fresh_world;
+    std::unique_ptr<b2World> world;
+    std::vector<b2Body*> terrain;  // this and the next three: the world's
+    b2Body *hull = nullptr, *legs[4] = {};
+    b2RevoluteJoint* joints[4] = {};
+    bool contact[2] = {}, game_over = false, has_shaping = false;
+    double shaping = 0;
+};
+
+}  // namespace cypool::box2d

@@ -1,0 +1,101 @@
+// Box2D, and what its three environments share: how pybox2d gets from Python's numbers to Box2D's, and a world that
+// ends well when an assertion of Box2D fails.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+
+#include <Box2D/Common/b2Settings.h>
+// as in Box2D itself, compiled with build_tools/box2d_python: no Python, as there is no GIL
+#undef b2Assert
+#define b2Assert(A) \
+    if (!(A)) throw std::logic_error(#A)
+#include <Box2D/Box2D.h>
+
+namespace cypool::box2d {
+
+constexpr double PI = 3.141592653589793;
+constexpr double FPS = 50;
+
+// np.sign and np.clip of a number
+inline double sign(double x) noexcept { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+inline double clip(double x, double low, double high) noexcept { return x < low ? low : x > high ? high : x; }
+
+// pybox2d takes Python's floats as float32; in between all is double
+inline b2Vec2 vec(double x, double y) noexcept { return {static_cast<float>(x), static_cast<float>(y)}; }
+
+struct Point {
+    double x, y;
+};
+
+inline void set_polygon(b2PolygonShape& shape, const Point* points, int n) {
+    b2Vec2 vertices[b2_maxPolygonVertices];
+    for (int k = 0; k < n; ++k) vertices[k] = vec(points[k].x, points[k].y);
+    shape.Set(vertices, n);
+}
+
+inline b2Body* add_body(b2World& world, b2BodyType type, double x = 0, double y = 0, double angle = 0) {
+    b2BodyDef def;
+    def.type = type;
+    def.position = vec(x, y);
+    def.angle = static_cast<float>(angle);
+    return world.CreateBody(&def);
+}
+
+// What a part of a robot is made of: it collides with the ground only.
+inline b2FixtureDef part(const b2Shape* shape, double density, uint16 category) {
+    b2FixtureDef def;
+    def.shape = shape;
+    def.density = static_cast<float>(density);
+    def.filter.categoryBits = category;
+    def.filter.maskBits = 1;
+    return def;
+}
+
+struct Hinge {
+    b2Vec2 anchor_a, anchor_b;
+    double torque, speed, lower, upper;
+};
+
+inline b2RevoluteJoint* add_hinge(b2World& world, b2Body* a, b2Body* b, const Hinge& hinge) {
+    b2RevoluteJointDef def;
+    def.bodyA = a;
+    def.bodyB = b;
+    def.localAnchorA = hinge.anchor_a;
+    def.localAnchorB = hinge.anchor_b;
+    // pybox2d's constructor of a definition does that
+    def.referenceAngle = static_cast<float>(double{b->GetAngle()} - double{a->GetAngle()});
+    def.enableMotor = def.enableLimit = true;
+    def.maxMotorTorque = static_cast<float>(hinge.torque);
+    def.motorSpeed = static_cast<float>(hinge.speed);
+    def.lowerAngle = static_cast<float>(hinge.lower);
+    def.upperAngle = static_cast<float>(hinge.upper);
+    return static_cast<b2RevoluteJoint*>(world.CreateJoint(&def));
+}
+
+// A fiftieth of a second. A world in which an assertion fails can neither go on nor be deleted: its destructor would
+// assert, too. It is left behind, and the exception goes on.
+inline void advance(std::unique_ptr<b2World>& world) {
+    try {
+        world->Step(static_cast<float>(1.0 / FPS), 6 * 30, 2 * 30);
+    } catch (...) {
+        static_cast<void>(world.release());
+        throw;
+    }
+}
+
+// Box2D fills tables when the first world is made and when the first two bodies meet: to be called while no other
+// thread does.
+inline void initialize() {
+    b2World world(vec(0, 0));
+    b2CircleShape circle;
+    circle.m_radius = 1;
+    for (int k = 0; k < 2; ++k) add_body(world, b2_dynamicBody)->CreateFixture(&circle, 1);
+    world.Step(1, 1, 1);
+    if (!b2Contact::s_initialized) throw std::logic_error("Box2D: expected tables that a first contact fills");
+}
+
+}  // namespace cypool::box2d

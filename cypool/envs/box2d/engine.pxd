@@ -1,0 +1,12 @@
+# what the modules of this family share of engine.h and saved_world.h
+from libcpp.string cimport string
+
+
+cdef extern from "cypool/envs/box2d/saved_world.h" namespace "cypool::box2d" nogil:
+    cdef struct b2Vec2 "b2Vec2":
+        float x, y
+    cdef struct Point:
+        double x, y
+    void initialize() except +
+    string save_bytes[T](const T& env) except +
+    void load_bytes[T](T& env, const string& bytes) except +     # std::invalid_argument, a ValueError

@@ -1,0 +1,290 @@
+// The world of LunarLander: each cast and each order of operations is that of Gymnasium's Python over pybox2d.
+#pragma once
+
+#include <deque>
+
+#include "cypool/envs/box2d/saved_world.h"
+#include "cypool/rng.h"
+
+namespace cypool::box2d {
+
+class LunarLander : b2ContactListener {
+public:
+    // a picture's flame: a body that nothing else depends on, so its way is computed when somebody looks
+    struct Particle {
+        int64_t born;  // steps of the world before its first
+        double mass, x, y, impulse_x, impulse_y, ttl;
+    };
+
+    LunarLander(bool continuous, double gravity, bool wind, double wind_power, double turbulence_power)
+        : continuous(continuous),
+          wind(wind),
+          gravity(gravity),
+          wind_power(wind_power),
+          turbulence_power(turbulence_power) {}
+    LunarLander(const LunarLander&) = delete;
+
+    void reset(const Rng* rng) {
+        double height[CHUNKS + 1];
+        for (double& h : height) h = uniform(rng, 0, H / 2);
+        for (int k = CHUNKS / 2 - 2; k <= CHUNKS / 2 + 2; ++k) height[k] = HELIPAD_Y;
+        for (int k = 0; k < CHUNKS; ++k) {
+            smooth_y[k] = 0.33 * (height[k ? k - 1 : CHUNKS] + height[k] + height[k + 1]);
+        }
+        const double push_x = uniform(rng, -INITIAL_RANDOM, INITIAL_RANDOM);
+        const double push_y = uniform(rng, -INITIAL_RANDOM, INITIAL_RANDOM);
+        if (wind) {
+            wind_index = integers(rng, -9999, 9999);
+            torque_index = integers(rng, -9999, 9999);
+        }
+        build();
+        lander->ApplyForceToCenter(vec(push_x, push_y), true);
+        has_shaping = false;
+        time = 0;
+        particles.clear();
+        const double off[2] = {0, 0};
+        step(rng, off);
+    }
+
+    // action: the number of a discrete one, or two numbers
+    void step(const Rng* rng, const double* action) {
+        if (!world) throw std::logic_error("a step without a world");
+        if (wind && !(contact[0] || contact[1])) blow();
+        const double angle = lander->GetAngle();
+        const Point tip{std::sin(angle), std::cos(angle)}, side{-tip.y, tip.x};
+        const double d0 = uniform(rng, -1, 1) / SCALE, d1 = uniform(rng, -1, 1) / SCALE;
+        const double main = continuous ? clip(action[0], -1, 1) : action[0];
+        const double lateral = continuous ? clip(action[1], -1, 1) : 0;
+        double main_power = 0, side_power = 0;
+        if (continuous ? main > 0 : main == 2) {
+            main_power = continuous ? (clip(main, 0, 1) + 1.0) * 0.5 : 1.0;
+            const double ox = tip.x * (4 / SCALE + 2 * d0) + side.x * d1;
+            const double oy = -tip.y * (4 / SCALE + 2 * d0) - side.y * d1;
+            const b2Vec2 at = lander->GetPosition();
+            push(3.5, at.x + ox, at.y + oy, ox * 13.0 * main_power, oy * 13.0 * main_power, main_power);
+            lander->ApplyLinearImpulse(vec(-ox * 13.0 * main_power, -oy * 13.0 * main_power), vec(at.x + ox, at.y + oy),
+                                       true);
+        }
+        if (continuous ? std::fabs(lateral) > 0.5 : main == 1 || main == 3) {
+            const double direction = continuous ? sign(lateral) : main - 2;
+            side_power = continuous ? clip(std::fabs(lateral), 0.5, 1.0) : 1.0;
+            const double ox = tip.x * d0 + side.x * (3 * d1 + direction * 12 / SCALE);
+            const double oy = -tip.y * d0 - side.y * (3 * d1 + direction * 12 / SCALE);
+            const b2Vec2 at = lander->GetPosition();
+            const double x = at.x + ox - tip.x * 17 / SCALE, y = at.y + oy + tip.y * 14 / SCALE;
+            push(0.7, x, y, ox * 0.6 * side_power, oy * 0.6 * side_power, side_power);
+            lander->ApplyLinearImpulse(vec(-ox * 0.6 * side_power, -oy * 0.6 * side_power), vec(x, y), true);
+        }
+        advance(world);
+        ++time;
+        look(main_power, side_power);
+    }
+
+    void save(Writer& out) const {
+        out.put_all(smooth_y);
+        out.put(wind_index);
+        out.put(torque_index);
+        out.put(time);
+        out.put_all(contact);
+        out.put(game_over);
+        out.put(shaping);
+        out.put_all(obs);
+        out.put(static_cast<int64_t>(particles.size()));
+        for (const Particle& p : particles) {
+            out.put(p.born);
+            for (double x : {p.mass, p.x, p.y, p.impulse_x, p.impulse_y, p.ttl}) out.put(x);
+        }
+        save_world(out, *world);
+    }
+
+    // into one that was just made
+    void load(Reader& in) {
+        in.get_all(smooth_y);
+        const int64_t most = int64_t{1} << 40;
+        wind_index = in.number<int64_t>(-most, most);
+        torque_index = in.number<int64_t>(-most, most);
+        time = in.number<int64_t>(1, most);
+        build();
+        in.get_all(contact);
+        in.get(game_over);
+        in.get(shaping);
+        has_shaping = true;
+        in.get_all(obs);
+        particles.resize(in.number<int64_t>(0, 1 << 22));
+        int64_t latest = 0;
+        for (Particle& p : particles) {
+            p.born = latest = in.number<int64_t>(latest, time - 1);
+            for (double* x : {&p.mass, &p.x, &p.y, &p.impulse_x, &p.impulse_y, &p.ttl}) in.get(*x);
+            if (!(p.mass > 0)) Reader::fail("a flame without mass");
+        }
+        load_world(in, *world);
+    }
+
+    // ---- for pictures
+
+    // Ages the flames, as drawing them does, and returns where they are.
+    std::vector<b2Vec2> age_particles() {
+        for (Particle& p : particles) p.ttl -= 0.15;
+        forget_old();
+        std::unique_ptr<b2World> sky(new b2World(vec(0, gravity)));
+        add_moon(*sky);
+        std::vector<b2Body*> bodies;
+        size_t next = 0;
+        for (int64_t now = particles.empty() ? time : particles.front().born; now < time; ++now) {
+            for (; next < particles.size() && particles[next].born == now; ++next) {
+                bodies.push_back(add_particle(*sky, particles[next]));
+            }
+            advance(sky);
+        }
+        std::vector<b2Vec2> places;
+        for (const b2Body* body : bodies) places.push_back(SCALE_F * body->GetPosition());
+        return places;
+    }
+
+    // the outline of the lander (0) or of a leg (1, 2), in pixels
+    std::vector<b2Vec2> outline(int k) const {
+        const b2Body* body = k ? legs[k - 1] : lander;
+        const auto& shape = static_cast<const b2PolygonShape&>(*body->GetFixtureList()->GetShape());
+        std::vector<b2Vec2> points;
+        for (int32 i = 0; i < shape.m_count; ++i) {
+            points.push_back(SCALE_F * b2Mul(body->GetTransform(), shape.m_vertices[i]));
+        }
+        return points;
+    }
+
+    static constexpr int CHUNKS = 11;
+    double smooth_y[CHUNKS] = {};
+    std::deque<Particle> particles;
+
+    // ---- what a step gives
+    float obs[8] = {};
+    double reward = 0;
+    bool terminated = false;
+    bool ready() const noexcept { return static_cast<bool>(world); }
+
+private:
+    static constexpr double SCALE = 30.0, W = 600 / SCALE, H = 400 / SCALE, HELIPAD_Y = H / 4, INITIAL_RANDOM = 1000;
+    static constexpr float SCALE_F = 30;
+
+    void BeginContact(b2Contact* c) override {
+        const b2Body *a = c->GetFixtureA()->GetBody(), *b = c->GetFixtureB()->GetBody();
+        if (lander == a || lander == b) game_over = true;
+        touch(a, b, true);
+    }
+    void EndContact(b2Contact* c) override { touch(c->GetFixtureA()->GetBody(), c->GetFixtureB()->GetBody(), false); }
+    void touch(const b2Body* a, const b2Body* b, bool begins) {
+        for (int k = 0; k < 2; ++k) {
+            if (legs[k] == a || legs[k] == b) contact[k] = begins;
+        }
+    }
+
+    // a new world, as at each reset
+    void build() {
+        world.reset(new b2World(vec(0, gravity)));
+        world->SetContactListener(this);
+        game_over = contact[0] = contact[1] = false;
+        add_moon(*world);
+        const double x = W / 2, y = H;
+        lander = add_body(*world, b2_dynamicBody, x, y);
+        const Point hull[6] = {{-14 / SCALE, 17 / SCALE}, {-17 / SCALE, 0 / SCALE}, {-17 / SCALE, -10 / SCALE},
+                               {17 / SCALE, -10 / SCALE}, {17 / SCALE, 0 / SCALE},  {14 / SCALE, 17 / SCALE}};
+        b2PolygonShape shape;
+        set_polygon(shape, hull, 6);
+        b2FixtureDef def = part(&shape, 5, 0x10);
+        def.friction = 0.1f;
+        lander->CreateFixture(&def);
+        for (int k = 0; k < 2; ++k) {
+            const int i = k ? 1 : -1;
+            legs[k] = add_body(*world, b2_dynamicBody, x - i * 20 / SCALE, y, i * 0.05);
+            b2PolygonShape box;
+            box.SetAsBox(static_cast<float>(2 / SCALE), static_cast<float>(8 / SCALE));
+            b2FixtureDef leg = part(&box, 1, 0x20);
+            legs[k]->CreateFixture(&leg);
+            add_hinge(*world, lander, legs[k],
+                      {vec(0, 0), vec(i * 20 / SCALE, 18 / SCALE), 40, 0.3 * i, i < 0 ? 0.9 - 0.5 : -0.9,
+                       i < 0 ? 0.9 : -0.9 + 0.5});
+        }
+    }
+
+    void add_moon(b2World& to) const {
+        b2Body* moon = add_body(to, b2_staticBody);
+        b2EdgeShape edge;
+        edge.Set(vec(0, 0), vec(W, 0));
+        b2FixtureDef def;
+        def.shape = &edge;
+        moon->CreateFixture(&def);
+        def.friction = 0.1f;
+        for (int k = 0; k + 1 < CHUNKS; ++k) {
+            edge.Set(vec(W / (CHUNKS - 1) * k, smooth_y[k]), vec(W / (CHUNKS - 1) * (k + 1), smooth_y[k + 1]));
+            moon->CreateFixture(&def);
+        }
+    }
+
+    void blow() {
+        const auto gust = [](double i) { return std::tanh(std::sin(0.02 * i) + std::sin(PI * 0.01 * i)); };
+        lander->ApplyForceToCenter(vec(gust(static_cast<double>(wind_index++)) * wind_power, 0), true);
+        const double torque = gust(static_cast<double>(torque_index++)) * turbulence_power;
+        lander->ApplyTorque(static_cast<float>(torque), true);
+    }
+
+    void look(double main_power, double side_power) {
+        const b2Vec2 position = lander->GetPosition(), velocity = lander->GetLinearVelocity();
+        const double state[8] = {
+            (position.x - W / 2) / (W / 2),
+            (position.y - (HELIPAD_Y + 18 / SCALE)) / (H / 2),
+            velocity.x * (W / 2) / FPS,
+            velocity.y * (H / 2) / FPS,
+            lander->GetAngle(),
+            20.0 * lander->GetAngularVelocity() / FPS,
+            contact[0] ? 1.0 : 0.0,
+            contact[1] ? 1.0 : 0.0,
+        };
+        for (int k = 0; k < 8; ++k) obs[k] = static_cast<float>(state[k]);
+        const double now = -100 * std::sqrt(state[0] * state[0] + state[1] * state[1])
+                           - 100 * std::sqrt(state[2] * state[2] + state[3] * state[3]) - 100 * std::fabs(state[4])
+                           + 10 * state[6] + 10 * state[7];
+        reward = has_shaping ? now - shaping : 0;
+        shaping = now;
+        has_shaping = true;
+        reward -= main_power * 0.30;
+        reward -= side_power * 0.03;
+        terminated = false;
+        if (game_over || std::fabs(state[0]) >= 1.0) {
+            terminated = true;
+            reward = -100;
+        }
+        if (!lander->IsAwake()) {
+            terminated = true;
+            reward = 100;
+        }
+    }
+
+    void push(double mass, double x, double y, double impulse_x, double impulse_y, double ttl) {
+        particles.push_back({time, mass, x, y, impulse_x, impulse_y, ttl});
+        forget_old();
+    }
+    void forget_old() {
+        while (!particles.empty() && particles.front().ttl < 0) particles.pop_front();
+    }
+    static b2Body* add_particle(b2World& to, const Particle& p) {
+        b2Body* body = add_body(to, b2_dynamicBody, p.x, p.y);
+        b2CircleShape circle;
+        circle.m_radius = static_cast<float>(2 / SCALE);
+        b2FixtureDef def = part(&circle, p.mass, 0x100);
+        def.friction = 0.1f;
+        def.restitution = 0.3f;
+        body->CreateFixture(&def);
+        body->ApplyLinearImpulse(vec(p.impulse_x, p.impulse_y), vec(p.x, p.y), true);
+        return body;
+    }
+
+    const bool continuous, wind;
+    const double gravity, wind_power, turbulence_power;
+    std::unique_ptr<b2World> world;
+    b2Body *lander = nullptr, *legs[2] = {};  // the world's
+    int64_t wind_index = 0, torque_index = 0, time = 0;
+    bool contact[2] = {}, game_over = false, has_shaping = false;
+    double shaping = 0;
+};
+
+}  // namespace cypool::box2d

@@ -1,0 +1,17 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+from cypool.env import Env
+from cypool.spec import EnvSpec
+
+class LunarLander(Env):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
+    @staticmethod
+    def describe(
+        continuous: bool = False,
+        gravity: float = -10.0,
+        enable_wind: bool = False,
+        wind_power: float = 15.0,
+        turbulence_power: float = 1.5,
+        action_dtype: str = 'float32',
+    ) -> EnvSpec: ...

@@ -1,0 +1,147 @@
+"""LunarLander: to be landed between two flags."""
+import math
+import warnings
+
+import numpy as np
+
+from cypool.arguments import check_bool, check_choice, check_float, shown
+from cypool.envs.box2d.pictures import draw_lunar_lander
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
+
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+from libcpp cimport bool as cbool
+from libcpp.deque cimport deque
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
+from cypool.envs.box2d.engine cimport b2Vec2, initialize, load_bytes, save_bytes
+from cypool.random cimport Rng
+
+
+cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d" nogil:
+    cdef struct Particle "cypool::box2d::LunarLander::Particle":
+        double ttl
+
+    cdef cppclass World "cypool::box2d::LunarLander":
+        World(cbool continuous, double gravity, cbool wind, double wind_power, double turbulence_power) except +
+        void reset(const Rng* rng) except +
+        void step(const Rng* rng, const double* action) except +
+        cbool ready() noexcept
+        vector[b2Vec2] age_particles() except +
+        vector[b2Vec2] outline(int k) except +
+        double[11] smooth_y
+        deque[Particle] particles
+        float[8] obs
+        double reward
+        cbool terminated
+
+initialize()
+
+
+cdef class LunarLander(Env):
+    """A rocket, dropped above a landing pad with a random push, that has a main engine and two at its sides.
+
+    Follows `gymnasium.envs.box2d.LunarLander` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
+    same bits.
+
+    Observation: float32 (8,): position relative to the pad, velocity, angle (rad), its velocity, and for each leg
+        whether it touches the ground, 0 or 1. All but the angle are scaled, as in Gymnasium.
+    Action: Nothing (0), left (1), main (2) or right engine (3); or, if `continuous`, float32 (2,) in [-1, 1]: the main
+        engine's power, half of it at 0 and none below, and that of the left (below -0.5) or right engine (above 0.5).
+    Reward: For coming closer, slower and more upright, and for each leg on the ground; less 0.3 a step for the main
+        engine and 0.03 for one at the side; -100 for a crash, 100 for coming to rest.
+    Terminated: The body touches the ground, the rocket is out of sight, or at rest.
+    """
+    cdef unique_ptr[World] world
+    cdef bint continuous, action_is_single
+
+    @staticmethod
+    def describe(continuous=False, gravity=-10.0, enable_wind=False, wind_power=15.0, turbulence_power=1.5,
+                 action_dtype="float32"):
+        """Returns the spec.
+
+        Args:
+            continuous: Whether an action is two numbers.
+            gravity: More than -12 and less than 0.
+            enable_wind: Whether there is wind, as long as no leg touches the ground.
+            wind_power: Its greatest force; a RuntimeWarning beyond 0 to 20, as in Gymnasium.
+            turbulence_power: Its greatest torque; a RuntimeWarning beyond 0 to 2.
+            action_dtype: Of continuous actions: "float32", or "float64" to compute with what Gymnasium gets as float64.
+        """
+        options = {"continuous": check_bool("continuous", continuous),
+                   "gravity": check_float("gravity", gravity, -12, 0),
+                   "enable_wind": check_bool("enable_wind", enable_wind),
+                   "wind_power": _check_power("wind_power", wind_power, 20),
+                   "turbulence_power": _check_power("turbulence_power", turbulence_power, 2),
+                   "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
+        if options["gravity"] in (-12, 0):
+            raise ValueError("gravity: expected a number between -12 and 0, not one of these two, got "
+                             f"{shown(gravity)}")
+        high = np.array([2.5, 2.5, 10, 10, 2 * math.pi, 10, 1, 1], np.float32)
+        low = np.append(-high[:6], np.array([-0.0, -0.0], np.float32))
+        action = Array((2,), action_dtype, -1, 1) if options["continuous"] else Discrete(4)
+        return EnvSpec(observation=Array((8,), np.float32, low, high), action=action, options=options, render_fps=50)
+
+    def __init__(self, spec, env_id):
+        self.continuous = spec.options["continuous"]
+        self.action_is_single = spec.options["action_dtype"] == "float32"
+        self.world.reset(self.new_world())
+
+    cdef World* new_world(self) except NULL:
+        cdef object options = self.spec.options
+        return new World(options["continuous"], options["gravity"], options["enable_wind"], options["wind_power"],
+                         options["turbulence_power"])
+
+    cdef int reset(self) except -1 nogil:
+        self.world.get().reset(self.rng)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef double[2] numbers
+        if not self.continuous:
+            numbers[0] = <double>(<const int64_t*>action)[0]
+        elif self.action_is_single:
+            numbers[0] = (<const float*>action)[0]
+            numbers[1] = (<const float*>action)[1]
+        else:
+            memcpy(numbers, action, sizeof(numbers))
+        self.world.get().step(self.rng, numbers)
+        self.reward = self.world.get().reward
+        self.terminated = self.world.get().terminated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        memcpy(out.obs[0], self.world.get().obs, sizeof(self.world.get().obs))
+        return 0
+
+    cdef object save(self):
+        return (<bytes>save_bytes(self.world.get()[0]),)
+
+    cdef int load(self, object state) except -1:
+        cdef unique_ptr[World] world
+        cdef bytes saved
+        saved, = check_state(state, bytes)
+        world.reset(self.new_world())
+        load_bytes(world.get()[0], saved)
+        self.world.swap(world)
+        return 0
+
+    cdef object render(self):
+        cdef World* world = self.world.get()
+        if not world.ready():
+            raise RuntimeError("render: expected a reset before, got none")
+        cdef vector[b2Vec2] places = world.age_particles()
+        # newer flames than the last step's are not there
+        particles = [(places[k].x, places[k].y, world.particles[k].ttl) for k in range(places.size())]
+        return draw_lunar_lander([world.smooth_y[k] for k in range(11)], particles,
+                                 [[(point.x, point.y) for point in world.outline(k)] for k in range(3)])
+
+
+def _check_power(name, value, recommended):
+    value = check_float(name, value, -1000, 1000)
+    if not 0 <= value <= recommended:
+        warnings.warn(f"{name}: recommended from 0 to {recommended}, got {value}", RuntimeWarning, stacklevel=2)
+    return value

@@ -1,0 +1,253 @@
+"""Pictures of Box2D's environments: drawn with pygame in the order, and so with the pixels, of Gymnasium's.
+
+They are written anew, as Gymnasium's own code cannot be imported without the package Box2D.
+"""
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Color = tuple[int, int, int]
+Points = Sequence[tuple[float, float]]
+Picture = NDArray[np.uint8]
+SCALE = 30.0
+
+
+def draw_lunar_lander(smooth_y: Sequence[float], particles: Sequence[tuple[float, float, float]],
+                      outlines: Sequence[Points]) -> Picture:
+    """Draws the picture of a LunarLander.
+
+    Args:
+        smooth_y: The height of the moon at 11 places, in metres.
+        particles: Flames: where they are, in pixels, and how long they last.
+        outlines: Of the lander and its legs, in pixels.
+
+    Returns:
+        uint8, (400, 600, 3).
+    """
+    pygame, gfxdraw = _pygame()
+    surface = pygame.Surface((600, 400))
+    surface.fill((255, 255, 255))
+    width, height = 600 / SCALE, 400 / SCALE
+    xs = [width / 10 * i for i in range(11)]
+    for i in range(10):
+        sky = [(xs[i], smooth_y[i]), (xs[i + 1], smooth_y[i + 1]), (xs[i + 1], height), (xs[i], height)]
+        sky = [(x * SCALE, y * SCALE) for x, y in sky]
+        pygame.draw.polygon(surface, (0, 0, 0), sky)
+        gfxdraw.aapolygon(surface, sky, (0, 0, 0))
+    radius = float(np.float32(2 / SCALE)) * SCALE
+    for x, y, ttl in particles:
+        color = (int(max(0.2, 0.15 + ttl) * 255), int(max(0.2, 0.5 * ttl) * 255), int(max(0.2, 0.5 * ttl) * 255))
+        for _ in range(2):
+            pygame.draw.circle(surface, color, (x, y), radius)
+        _draw_flags(pygame, gfxdraw, surface, xs)
+    for outline in outlines:
+        pygame.draw.polygon(surface, (128, 102, 230), outline)
+        gfxdraw.aapolygon(surface, outline, (128, 102, 230))
+        pygame.draw.aalines(surface, (77, 77, 128), True, outline)
+        _draw_flags(pygame, gfxdraw, surface, xs)
+    return _upright(pygame, surface)
+
+
+def _draw_flags(pygame: Any, gfxdraw: Any, surface: Any, xs: Sequence[float]) -> None:
+    # once for each thing that is drawn, as their edges are blended with what is there
+    foot = 400 / SCALE / 4 * SCALE
+    top = foot + 50
+    for x in (xs[4] * SCALE, xs[6] * SCALE):
+        pygame.draw.line(surface, (255, 255, 255), (x, foot), (x, top), 1)
+        flag = [(x, top), (x, top - 10), (x + 25, top - 5)]
+        pygame.draw.polygon(surface, (204, 204, 0), flag)
+        gfxdraw.aapolygon(surface, flag, (204, 204, 0))
+
+
+def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points], renders: int,
+                        ray_from: tuple[float, float], ray_to: Points, outlines: Sequence[Points]) -> Picture:
+    """Draws the picture of a BipedalWalker.
+
+    Args:
+        scroll: Where the picture begins, in metres.
+        ground: The line of the ground, in metres.
+        clouds: Their corners, in metres.
+        renders: How many pictures were drawn since the reset, modulo 100: one ray is shown, each time another one.
+        ray_from, ray_to: Of the rays, in metres.
+        outlines: In pixels: of the pieces of ground, the last one first, of stumps, stairs and pits, of the four parts
+            of the legs, of the hull.
+
+    Returns:
+        uint8, (400, 600, 3).
+    """
+    pygame, gfxdraw = _pygame()
+    surface = pygame.Surface((600 + max(0.0, scroll) * SCALE, 400))
+    left = scroll * SCALE
+    pygame.draw.polygon(surface, (215, 215, 255), [(left, 0), (left + 600, 0), (left + 600, 400), (left, 400)])
+    for cloud in clouds:
+        xs = [x for x, _ in cloud]
+        if max(xs) < scroll / 2 or min(xs) > scroll / 2 + 600 / SCALE:
+            continue
+        corners = [(x * SCALE + scroll * SCALE / 2, y * SCALE) for x, y in cloud]
+        pygame.draw.polygon(surface, (255, 255, 255), corners)
+        gfxdraw.aapolygon(surface, corners, (255, 255, 255))
+    for begin, end in itertools.pairwise(ground):
+        if end[0] < scroll or begin[0] > scroll + 600 / SCALE:
+            continue
+        earth = [(x * SCALE, y * SCALE) for x, y in (begin, end, (end[0], 0), (begin[0], 0))]
+        pygame.draw.polygon(surface, (102, 153, 76), earth)
+        gfxdraw.aapolygon(surface, earth, (102, 153, 76))
+    if renders < 2 * len(ray_to):
+        x, y = ray_to[renders if renders < len(ray_to) else len(ray_to) - renders - 1]
+        pygame.draw.line(surface, (255, 0, 0), (ray_from[0] * SCALE, ray_from[1] * SCALE), (x * SCALE, y * SCALE), 1)
+    num_edges = len(ground) - 1
+    num_blocks = len(outlines) - num_edges - 5
+    blocks = [((255, 255, 255), (153, 153, 153))] * num_blocks
+    legs = [((153 - i * 25, 76 - i * 25, 127 - i * 25), (102 - i * 25, 51 - i * 25, 76 - i * 25))
+            for i in (-1, -1, 1, 1)]
+    for k, outline in enumerate(outlines):
+        if len(outline) == 2:
+            i = num_edges - 1 - k
+            pygame.draw.aaline(surface, (76, 255 if i % 2 == 0 else 204, 76), *outline)
+            continue
+        color, edge_color = [*blocks, *legs, ((127, 51, 229), (76, 76, 127))][k - num_edges]
+        pygame.draw.polygon(surface, color, outline)
+        gfxdraw.aapolygon(surface, outline, color)
+        closed = [*outline, outline[0]]
+        pygame.draw.polygon(surface, edge_color, closed, 1)
+        gfxdraw.aapolygon(surface, closed, edge_color)
+    foot = 400 / SCALE / 4 * SCALE
+    top = foot + 50
+    x = 14 / SCALE * 3 * SCALE
+    pygame.draw.aaline(surface, (0, 0, 0), (x, foot), (x, top))
+    flag = [(x, top), (x, top - 10), (x + 25, top - 5)]
+    pygame.draw.polygon(surface, (230, 51, 0), flag)
+    pygame.draw.lines(surface, (0, 0, 0), False, [*flag, flag[0]], 1)
+    return _upright(pygame, surface)[:, -600:]
+
+
+class CarView(NamedTuple):
+    """What the picture of a CarRacing shows besides the track and shapes.
+
+    Attributes:
+        time: Of the episode, in s: the picture zooms in during the first second.
+        x, y, angle: Where the car is, in m and rad.
+        speed, spin, steer: Its speed, rotation and steering, in m/s, rad/s and rad.
+        reward: The sum of rewards.
+        omegas: Of the wheels, in rad/s.
+    """
+
+    time: float
+    x: float
+    y: float
+    angle: float
+    speed: float
+    spin: float
+    steer: float
+    reward: float
+    omegas: Sequence[float]
+
+
+def draw_car_racing(car: CarView, background: Color, grass: Color, quads: Sequence[tuple[Points, Color]],
+                    skids: Sequence[tuple[Color, Points]], shapes: Sequence[tuple[Color, Points]]) -> Picture:
+    """Draws the picture of a CarRacing.
+
+    Args:
+        car: The car.
+        background, grass: Colours of the field and of the patches on it.
+        quads: The pieces of the road.
+        skids: Traces of wheels that slide.
+        shapes: The parts of the car.
+
+    Returns:
+        uint8, (400, 600, 3).
+    """
+    pygame, gfxdraw = _pygame()
+    surface = pygame.Surface((1000, 800))
+    zoom = 0.1 * 6.0 * max(1 - car.time, 0) + 2.7 * 6.0 * min(car.time, 1)
+    left, low = pygame.math.Vector2((-car.x * zoom, -car.y * zoom)).rotate_rad(-car.angle)
+    left, low = 1000 / 2 + left, 800 / 4 + low
+
+    def seen(points: Points) -> list[tuple[float, float]]:
+        turned = [pygame.math.Vector2(point).rotate_rad(-car.angle) for point in points]
+        return [(x * zoom + left, y * zoom + low) for x, y in turned]
+
+    field, patch = 2000 / 6.0, 2000 / 6.0 / 20.0
+    # what is farther outside is left out
+    far = max(patch, 40 / 6.0, 21 / 6.0) * math.sqrt(2) * 2.7 * 6.0
+    patches = [[(patch * x + patch, patch * y + 0), (patch * x + 0, patch * y + 0),
+                (patch * x + 0, patch * y + patch), (patch * x + patch, patch * y + patch)]
+               for x in range(-20, 20, 2) for y in range(-20, 20, 2)]
+    ground = [([(field, field), (field, -field), (-field, -field), (-field, field)], background)]
+    for k, (points, color) in enumerate([*ground, *((points, grass) for points in patches), *quads]):
+        pixels = seen(points)
+        if k == 0 or any(-far <= x <= 1000 + far and -far <= y <= 800 + far for x, y in pixels):
+            gfxdraw.aapolygon(surface, pixels, color)
+            gfxdraw.filled_polygon(surface, pixels, color)
+    for color, points in skids:
+        pygame.draw.lines(surface, color, False, seen(points), 2)
+    for color, points in shapes:
+        pygame.draw.polygon(surface, color, seen(points))
+    surface = pygame.transform.flip(surface, False, True)
+    _draw_indicators(pygame, surface, car)
+    text = _font(pygame).render(f"{car.reward:04.0f}", True, (255, 255, 255), (0, 0, 0))
+    surface.blit(text, text.get_rect(center=(60, 750)))
+    pixels = pygame.surfarray.array3d(pygame.transform.smoothscale(surface, (600, 400)))
+    return np.ascontiguousarray(pixels.transpose(1, 0, 2))
+
+
+def _draw_indicators(pygame: Any, surface: Any, car: CarView) -> None:
+    width, height = 1000, 800
+    column, line = width / 40.0, height / 40.0
+    pygame.draw.polygon(surface, (0, 0, 0), [(width, height), (width, 700), (0, 700), (0, height)])
+    bars = [(car.speed, 5, 0.02, (255, 255, 255))]
+    bars += [(omega, 7 + k, 0.01, (0, 0, 255) if k < 2 else (51, 0, 255)) for k, omega in enumerate(car.omegas)]
+    for value, place, scale, color in bars:
+        if abs(value) > 1e-4:
+            top, foot = height - (line + line * (scale * value)), height - line
+            pygame.draw.polygon(surface, color, [(place * column, top), ((place + 1) * column, top),
+                                                 ((place + 1) * column, foot), (place * column, foot)])
+    for value, place, scale, color in ((car.steer, 20, -10.0, (0, 255, 0)), (car.spin, 30, -0.8, (255, 0, 0))):
+        if abs(value) > 1e-4:
+            end = (place + scale * value) * column
+            pygame.draw.polygon(surface, color, [(place * column, height - 4 * line), (end, height - 4 * line),
+                                                 (end, height - 2 * line), (place * column, height - 2 * line)])
+
+
+def draw_numbers() -> tuple[int, list[Picture]]:
+    """Draws the numbers that CarRacing's observations show.
+
+    Returns:
+        The first number, and levels of gray, uint8 (height, width), for this one, all up to 1000, and -0.
+
+    Raises:
+        ImportError: pygame is not installed.
+    """
+    pygame, _ = _pygame("CarRacing")
+    font, least = _font(pygame), -1000
+    numbers = []
+    for number in [*range(least, 1001), -0.0]:
+        text = font.render(f"{number:04.0f}", True, (255, 255, 255), (0, 0, 0))
+        numbers.append(np.ascontiguousarray(pygame.surfarray.array3d(text)[..., 0].T))
+    return least, numbers
+
+
+def _font(pygame: Any) -> Any:
+    pygame.font.init()
+    return pygame.font.Font(pygame.font.get_default_font(), 42)
+
+
+def _upright(pygame: Any, surface: Any) -> Picture:
+    """Returns the pixels of a surface whose first row is the lowest one."""
+    pixels = pygame.surfarray.array3d(pygame.transform.flip(surface, False, True))
+    return np.ascontiguousarray(pixels.transpose(1, 0, 2))
+
+
+def _pygame(what: str = "render") -> Any:
+    try:
+        import pygame
+        from pygame import gfxdraw
+    except ImportError as error:
+        raise ImportError(f"{what}: this environment is drawn with pygame: pip install pygame-ce") from error
+    return pygame, gfxdraw

@@ -1,0 +1,15 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+from cypool.envs.dm_control.task import ControlTask
+from cypool.spec import EnvSpec
+
+FEET: tuple[Any, ...]
+INERTIAL: tuple[Any, ...]
+SPEEDS: dict[Any, Any]
+TOUCH: tuple[Any, ...]
+
+class Dog(ControlTask):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
+    @staticmethod
+    def describe(task: str = 'walk', **common: Any) -> EnvSpec: ...

@@ -1,0 +1,163 @@
+"""dm_control itself as a vector environment of Gymnasium's kind: what `cypool.testing.check_parity` compares with."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cypool.arguments import shown
+from cypool.envs.dm_control.models import domain_module
+from cypool.envs.dm_control.tasks import DOMAINS
+
+# options that are arguments of the task's function, of control.Environment, and of the wrapper for pixels
+_TASK = ("time_limit", "fully_observable")
+_ENVIRONMENT = ("control_timestep", "n_sub_steps", "legacy_step", "flat_observation")
+# those that say how results are stored
+_OWN = ("action_dtype", "pixels_only", "from_pixels", "width", "height", "camera_id", "camera_name")
+
+
+def load(domain: str, task: str, seed: int, **options: Any) -> Any:
+    """Returns dm_control's environment of a task.
+
+    Args:
+        domain, task: Of the suite.
+        seed: Its `random`.
+        **options: Options of ours that dm_control has, too.
+
+    Raises:
+        ValueError: It has no such option.
+    """
+    from dm_control import suite
+    from dm_control.rl import control
+    from dm_control.suite.wrappers import pixels
+
+    for name in options:
+        if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
+            raise ValueError(f"{name}: dm_control has no such option, so that there is nothing to compare with")
+    if domain == "quadruped" and not options.get("from_pixels"):
+        # its reset makes an OpenGL context, for pictures that nobody wants
+        domain_module(domain).Physics.contexts = None
+    given = {name: value for name, value in options.items() if name in _TASK and value is not None}
+    env: Any = suite.load(domain, task, task_kwargs={"random": seed, **given})
+    changes = {name: value for name, value in options.items() if name in _ENVIRONMENT and value is not None}
+    if changes:
+        # the functions of most tasks do not take a control_timestep of the user's
+        if not {"control_timestep", "n_sub_steps"} & changes.keys():
+            changes["n_sub_steps"] = env._n_sub_steps
+        limit = given.get("time_limit", DOMAINS[domain].time_limit)
+        env = control.Environment(env.physics, env.task, limit, **changes)
+    if options.get("from_pixels"):
+        camera = options.get("camera_name")
+        if camera is None:
+            camera = -1 if options.get("camera_id") is None else options["camera_id"]
+        env = pixels.Wrapper(env, options.get("pixels_only", True), {
+            "width": options.get("width", 320), "height": options.get("height", 240), "camera_id": camera})
+    return env
+
+
+def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
+    """Returns a batch of dm_control's environments with Gymnasium's API, and its name and version.
+
+    Args:
+        ours: The pool to compare with.
+        seed: Its seed.
+        options: Those that it was made with, and `max_episode_steps`.
+
+    Raises:
+        ValueError: dm_control has no such option.
+    """
+    from importlib.metadata import version
+
+    path, task = ours.env_spec.id, ours.env_spec.options["task"]
+    domain = next(name for name in DOMAINS if _is_of(path, name, task))
+    options = {name: value for name, value in options.items() if name != "task"}
+    if "max_episode_steps" in options:
+        raise ValueError(f"max_episode_steps: expected a time_limit instead, got {shown(options['max_episode_steps'])}")
+    envs = [load(domain, task, seed + k, **options) for k in range(ours.num_envs)]
+    return Reference(envs, ours), f"{domain}-{task} of dm_control {version('dm_control')}"
+
+
+def _is_of(id: str, domain: str, task: str) -> bool:
+    from cypool.envs.dm_control.tasks import envpool_id
+
+    return task in DOMAINS[domain].tasks and id in (f"dm_control/{domain}-{task}-v0", envpool_id(domain, task))
+
+
+class Reference:
+    """A batch of dm_control's environments.
+
+    Args:
+        envs: The environments.
+        ours: The pool whose spaces and autoreset mode it has.
+    """
+
+    # no Generators: see `streams`
+    np_random = None
+
+    def __init__(self, envs: list[Any], ours: Any):
+        from gymnasium.vector import AutoresetMode
+
+        self.envs, self._modes = envs, AutoresetMode
+        self._mode = ours.metadata["autoreset_mode"]
+        self.single_observation_space = ours.single_observation_space
+        self.single_action_space = ours.single_action_space
+        self._is_dict = isinstance(ours.env_spec.observation, dict)
+        self._over = [False] * len(envs)
+        self._last: list[Any] = [None] * len(envs)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Resets all, or those of `options["reset_mask"]`; the seed is that of the making."""
+        mask = [True] * len(self.envs) if options is None else options["reset_mask"]
+        for k in np.flatnonzero(mask):
+            self._last[k] = self.envs[k].reset().observation
+        self._over = [over and not reset for over, reset in zip(self._over, mask, strict=True)]
+        return self._batch(self._last), {}
+
+    def step(self, actions: Any) -> tuple[Any, ...]:
+        """Steps all, as the autoreset mode has it."""
+        n = len(self.envs)
+        reward, terminated, truncated = np.zeros(n), np.zeros(n, bool), np.zeros(n, bool)
+        info: dict[str, Any] = {}
+        for k, env in enumerate(self.envs):
+            if self._over[k] and self._mode != self._modes.DISABLED:
+                self._last[k], self._over[k] = env.reset().observation, False
+                continue
+            result = env.step(actions[k].astype(np.float64))
+            self._last[k] = result.observation
+            reward[k] = result.reward
+            if result.last():
+                truncated[k], terminated[k] = result.discount == 1, result.discount == 0
+                self._over[k] = True
+                if self._mode == self._modes.SAME_STEP:
+                    final = info.setdefault("final_obs", np.full(n, None, object))
+                    final[k] = self._one(self._last[k])
+                    info.setdefault("_final_obs", np.zeros(n, bool))[k] = True
+                    self._last[k], self._over[k] = env.reset().observation, False
+        return self._batch(self._last), reward, terminated, truncated, info
+
+    def choose(self, actions: Any) -> Any:
+        """Returns actions like random ones that do not make the simulation unstable: those of lqr have no limits."""
+        return actions / 1e10 if self.single_action_space.high.max() >= 1e10 else actions
+
+    def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
+        """Returns of each environment where its random stream is: in our saved row, and in dm_control."""
+        pairs = []
+        for row, env in zip(rows, self.envs, strict=True):
+            _, key, pos, has_spare, spare = env.task.random.get_state()
+            pairs.append((row["own"][4][:4], (key.astype("<u4").tobytes(), pos, bool(has_spare), spare)))
+        return pairs
+
+    def close(self) -> None:
+        """Closes all."""
+        for env in self.envs:
+            env.close()
+
+    def _one(self, observation: Any) -> Any:
+        parts = {name: np.asarray(part) for name, part in observation.items()}
+        return parts if self._is_dict else parts["observations"]
+
+    def _batch(self, observations: list[Any]) -> Any:
+        rows = [self._one(each) for each in observations]
+        if self._is_dict:
+            return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        return np.stack(rows)

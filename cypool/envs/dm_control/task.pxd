@@ -1,0 +1,71 @@
+"""The base class of all tasks of the suite: what a subclass has, and what it implements."""
+from libcpp.vector cimport vector
+
+from cypool.envs.dm_control.random_state cimport RandomState
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
+from cypool.envs.mujoco_common.model cimport Model
+from cypool.envs.mujoco_common.simulation cimport Simulation
+
+
+cdef class ControlTask(Simulation):
+    cdef mjModel* own                    # the model once more; only fields that __init__ names may be written
+    cdef RandomState random              # the task's stream
+    cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size
+    cdef object _mt19937                 # from which it draws
+    cdef int n_sub_steps                 # MuJoCo's steps in one of ours
+    cdef bint legacy_step
+    cdef bint action_is_single           # float32, else float64
+    # of the observation
+    cdef size_t obs_size                 # of all numbers
+    cdef vector[size_t] part_sizes       # of what is observed, without a picture
+    cdef bint obs_is_single
+    cdef size_t picture_bytes            # of a picture in `frames`
+
+    # have to be implemented; as in `Env`, they run on a pool thread, without the GIL
+    cdef int begin_episode(self) except -1 nogil             # draws where an episode begins
+    cdef int get_obs(self, double* obs) except -1 nogil      # writes the numbers that are observed
+    cdef double get_reward(self) except? -1 nogil
+    # can be implemented
+    cdef int prepare_model(self) except -1 nogil             # writes what an episode has of its own, before its reset
+    cdef bint is_terminated(self) noexcept nogil
+
+    # to be called
+    cdef int forward(self) except -1 nogil                   # without actuation, as resets do
+    cdef int advance(self, int steps) except -1 nogil
+    cdef int randomize_joints(self) except -1 nogil          # dm_control's randomize_limited_and_rotational_joints
+    cdef void draw_unit(self, double* out, int n) noexcept nogil     # a random direction in n dimensions
+    # whether a position without contacts is found; False before the first attempt; raises after too many
+    cdef int is_free(self, int* attempts) except -1 nogil
+    # of the model, by their names: numbers, or places in data
+    cdef int body(self, str name) except -1
+    cdef int geom(self, str name) except -1
+    cdef int site(self, str name) except -1
+    cdef int joint(self, str name) except -1
+    cdef int qpos_of(self, str joint) except -1
+    cdef int qvel_of(self, str joint) except -1
+    cdef int sensor(self, str name) except -1                # of its first number in data.sensordata
+
+    cdef int draw_from(self, object random) except -1        # continues with the stream of a numpy.random.RandomState
+
+    # its own
+    cdef int _push(self) except -1 nogil
+    cdef int _draw(self, unsigned char* out) except -1 nogil
+    cdef int _write_picture(self, unsigned char* out) except -1 nogil
+
+
+cdef Model load_task(str domain, str task)
+
+
+cdef inline double* put(double* out, const double* x, Py_ssize_t n) noexcept nogil:
+    # copies n numbers, returns where the next ones go
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] = x[k]
+    return out + n
+
+
+cdef inline void difference(const double* a, const double* b, double* out) noexcept nogil:
+    # of two vectors of three numbers
+    cdef int k
+    for k in range(3):
+        out[k] = a[k] - b[k]

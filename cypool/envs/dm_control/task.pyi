@@ -1,0 +1,34 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+from cypool.envs.mujoco_common.simulation import Simulation
+from cypool.spec import EnvSpec
+
+DOMAINS: dict[Any, Any]
+KEY_SIZE: int
+
+def describe_task(domain: Any, task: Any, parts: Any, common: Any, **own: Any) -> Any: ...
+
+class ControlTask(Simulation):
+    def __init__(self, spec: Any, env_id: Any, domain: Any, written: Any = ...) -> None: ...
+    @staticmethod
+    def describe(
+        time_limit: Any = None,
+        control_timestep: Any = None,
+        n_sub_steps: Any = None,
+        legacy_step: bool = True,
+        flat_observation: bool = False,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float64',
+        randomize: Any = None,
+        from_pixels: bool = False,
+        pixels_only: bool = True,
+        width: int = 320,
+        height: int = 240,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        frame_stack: int = 1,
+        max_geom: int = 10000,
+        visual_options: Any = None,
+        shadows: bool = True,
+    ) -> EnvSpec: ...

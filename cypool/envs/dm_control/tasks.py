@@ -1,0 +1,50 @@
+"""The domains and tasks of the suite: names and defaults, without dm_control."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Domain(NamedTuple):
+    """A domain of the suite.
+
+    Attributes:
+        entry_point: Module of this package and class.
+        tasks: Names of its tasks.
+        time_limit: Seconds of an episode.
+        control_timestep: Seconds of a step; None: one step of MuJoCo's.
+    """
+
+    entry_point: str
+    tasks: tuple[str, ...]
+    time_limit: float
+    control_timestep: float | None = None
+
+
+DOMAINS = {
+    "acrobot": Domain("pendulums:Acrobot", ("swingup", "swingup_sparse"), 10),
+    "ball_in_cup": Domain("targets:BallInCup", ("catch",), 20, 0.02),
+    "cartpole": Domain("pendulums:Cartpole", ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles",
+                                              "three_poles"), 10),
+    "cheetah": Domain("walkers:Cheetah", ("run",), 10),
+    "dog": Domain("dog:Dog", ("stand", "walk", "trot", "run", "fetch"), 15, 0.015),
+    "finger": Domain("targets:Finger", ("spin", "turn_easy", "turn_hard"), 20, 0.02),
+    "fish": Domain("swimmers:Fish", ("upright", "swim"), 40, 0.04),
+    "hopper": Domain("walkers:Hopper", ("stand", "hop"), 20, 0.02),
+    "humanoid": Domain("humanoids:Humanoid", ("stand", "walk", "run", "run_pure_state"), 25, 0.025),
+    "humanoid_CMU": Domain("humanoids:HumanoidCMU", ("stand", "walk", "run"), 20, 0.02),
+    "lqr": Domain("pendulums:LQR", ("lqr_2_1", "lqr_6_2"), float("inf")),
+    "manipulator": Domain("arms:Manipulator", ("bring_ball", "bring_peg", "insert_ball", "insert_peg"), 10, 0.01),
+    "pendulum": Domain("pendulums:Pendulum", ("swingup",), 20),
+    "point_mass": Domain("targets:PointMass", ("easy", "hard"), 20),
+    "quadruped": Domain("quadruped:Quadruped", ("walk", "run", "escape", "fetch"), 20, 0.02),
+    "reacher": Domain("targets:Reacher", ("easy", "hard"), 20),
+    "stacker": Domain("arms:Stacker", ("stack_2", "stack_4"), 10, 0.01),
+    "swimmer": Domain("swimmers:Swimmer", ("swimmer6", "swimmer15"), 30, 0.03),
+    "walker": Domain("walkers:Walker", ("stand", "walk", "run"), 25, 0.025),
+}
+
+
+def envpool_id(domain: str, task: str) -> str:
+    """Returns what EnvPool calls a task: WalkerWalk-v1, HumanoidCMURun-v1."""
+    words = f"{domain}_{task}".split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) + "-v1"

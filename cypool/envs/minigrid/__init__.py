@@ -1,0 +1,1 @@
+"""MiniGrid and BabyAI: grid worlds with missions; levels.py and babyai.py have the levels."""

@@ -1,0 +1,373 @@
+"""The levels: the arguments that each takes, their checks, and what the engine of minigrid.pyx makes of them.
+
+A function for each level, with the names and defaults of its class in minigrid. `level` makes `describe` of a level's
+class of it.
+"""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
+from cypool.spec import Array, Discrete, EnvSpec, Text
+
+LARGEST = 1000  # cells of a side
+MOST_STEPS = 2**31 - 2
+MOST_OBJECTS = 10_000
+COLORS = ("red", "green", "blue", "purple", "yellow", "grey")  # by number
+TYPES = {"key": 5, "ball": 6, "box": 7}
+OBSTACLES = {"wall": 1, "lava": 3}
+# types of cells that may end no episode, by number; a goal always ends one
+DEATHS = ("wall", "floor", "door", "key", "ball", "box", "lava")
+DEATH_NUMBERS = (2, 3, 4, 5, 6, 7, 9)
+OBS_TYPES = ("partial", "full", "onehot", "symbolic")
+VERBS = ("goto", "pickup", "open", "putnext")
+CLAUSES = ("action", "and", "seq")
+ANY = -1
+# the longest missions have 82 and 321 characters
+MISSION_LENGTH, BABYAI_MISSION_LENGTH = 96, 328
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level with its arguments.
+
+    Attributes:
+        name: As game.h has it.
+        options: The arguments of the level alone, checked.
+        numbers: What differs from 0 in the `Options` of rooms.h.
+        max_steps: The limit, where `max_steps` is not given; 0: BabyAI's, which depends on the mission.
+        mission: Where all episodes have the same.
+        see_through: Whether one sees through walls, where `see_through_walls` is not given.
+        num_actions: How many of the actions there are.
+    """
+
+    name: str
+    options: dict[str, Any]
+    numbers: dict[str, Any]
+    max_steps: int
+    mission: str = ""
+    see_through: bool = False
+    num_actions: int = 7
+    mission_length: int = field(default=MISSION_LENGTH)
+
+
+def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size: Any = 7, highlight: Any = True,
+           tile_size: Any = 32, agent_pov: Any = False, obs_type: Any = "partial", action_prob: Any = None,
+           random_action: Any = None, no_death_types: Any = (), death_cost: Any = -1.0) -> dict[str, Any]:
+    """Returns the options that all levels have, checked.
+
+    Args:
+        max_steps: Steps of an episode; None: as many as the level's class gives.
+        see_through_walls: Whether walls and closed doors hide what is behind them; None: as in the level's class.
+        agent_view_size: Cells of a side of the view: odd, 3 to 63.
+        highlight: Whether pictures show what the agent sees.
+        tile_size: Pixels of a cell's side in pictures.
+        agent_pov: Whether pictures show the agent's view only.
+        obs_type: What `image` is: "partial", the agent's view; "onehot", the same as `OneHotPartialObsWrapper` has it;
+            "full" or "symbolic", the whole grid as `FullyObsWrapper` or `SymbolicObsWrapper` has it.
+        action_prob: As `StochasticActionWrapper(prob)`: how probable it is that an action is taken; None: certain.
+        random_action: What is done instead; None: any action.
+        no_death_types: As `NoDeath`: types of cells that end no episode, such as ("lava",).
+        death_cost: What is added to the reward there.
+    """
+    view = check_int("agent_view_size", agent_view_size, 3, 63)
+    if view % 2 == 0:
+        raise ValueError(f"agent_view_size: expected an odd number, got {view}")
+    return {
+        "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MOST_STEPS),
+        "see_through_walls": None if see_through_walls is None else check_bool("see_through_walls", see_through_walls),
+        "agent_view_size": view,
+        "highlight": check_bool("highlight", highlight),
+        "tile_size": check_int("tile_size", tile_size, 1, 256),
+        "agent_pov": check_bool("agent_pov", agent_pov),
+        "obs_type": check_choice("obs_type", obs_type, OBS_TYPES),
+        "action_prob": None if action_prob is None else check_float("action_prob", action_prob, 0, 1),
+        "random_action": None if random_action is None else check_int("random_action", random_action, 0, 6),
+        "no_death_types": tuple(check_choice("no_death_types", each, DEATHS)
+                                for each in check_list("no_death_types", no_death_types, "names of types")),
+        "death_cost": check_float("death_cost", death_cost, -1e9, 1e9),
+    }
+
+
+# the parameters of `common`: a level has these besides its own
+SHARED = inspect.signature(common).parameters
+
+
+def level(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
+    """Makes the `describe` of a level's class of the function that checks its arguments."""
+    @functools.wraps(function)
+    def describe(**options: Any) -> EnvSpec:
+        made, shared = settings(function, options)
+        if shared["random_action"] is not None and shared["random_action"] >= made.num_actions:
+            raise ValueError(f"random_action: expected 0 to {made.num_actions - 1}, got {shared['random_action']}")
+        return EnvSpec(
+            observation={"direction": Discrete(4), "image": _image(made, shared["obs_type"], shared["agent_view_size"]),
+                         "mission": Text(made.mission_length)},
+            action=Discrete(made.num_actions), render_fps=10, options={**made.options, **shared})
+
+    own = inspect.signature(function)
+    describe.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[*own.parameters.values(), *SHARED.values()], return_annotation=EnvSpec)
+    return describe
+
+
+def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tuple[Level, dict[str, Any]]:
+    """Returns a level with its arguments, and the options that all levels have."""
+    return (function(**{name: value for name, value in options.items() if name not in SHARED}),
+            common(**{name: value for name, value in options.items() if name in SHARED}))
+
+
+def _image(made: Level, obs_type: str, view: int) -> Array:
+    if obs_type in ("partial", "onehot"):
+        return Array((view, view, 3 if obs_type == "partial" else 20), np.uint8)
+    rooms, numbers = made.numbers.get("room_size"), made.numbers
+    width, height = ((rooms - 1) * numbers["num_cols"] + 1, (rooms - 1) * numbers["num_rows"] + 1) if rooms else (
+        numbers["width"], numbers["height"])
+    if obs_type == "full":
+        return Array((width, height, 3), np.uint8)
+    return Array((width, height, 3), np.int64, (0, 0, -1), (width - 1, height - 1, 10))
+
+
+def _position(name: str, value: Any, width: int, height: int) -> tuple[int, int] | None:
+    """Returns a cell within the walls around the grid, or None."""
+    if value is None:
+        return None
+    xy = check_list(name, value, "a pair (x, y) or None")
+    if len(xy) != 2:
+        raise ValueError(f"{name}: expected a pair (x, y) or None, got {shown(value)}")
+    return check_int(f"{name}[0]", xy[0], 1, width - 2), check_int(f"{name}[1]", xy[1], 1, height - 2)
+
+
+def _xy(name: str, position: tuple[int, int] | None) -> dict[str, int]:
+    x, y = position or (ANY, ANY)
+    return {f"{name}_x": x, f"{name}_y": y}
+
+
+def _color(name: str, value: Any) -> str | None:
+    return None if value is None else check_choice(name, value, COLORS)
+
+
+def _size(size: Any, least: int) -> int:
+    return check_int("size", size, least, LARGEST)
+
+
+# minigrid.envs
+
+
+def _with_start(size: Any, agent_start_pos: Any, agent_start_dir: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    size = _size(size, 4)
+    position = _position("agent_start_pos", agent_start_pos, size, size)
+    direction = check_int("agent_start_dir", agent_start_dir, 0, 3)
+    return ({"size": size, "agent_start_pos": position, "agent_start_dir": direction},
+            {"width": size, "height": size, **_xy("start", position), "start_dir": direction})
+
+
+GREEN_GOAL = "get to the green goal square"
+MISSION_OF = {"lava": "avoid the lava and " + GREEN_GOAL, "wall": "find the opening and " + GREEN_GOAL}
+
+
+@level
+def empty(size: Any = 8, agent_start_pos: Any = (1, 1), agent_start_dir: Any = 0) -> Level:
+    options, numbers = _with_start(size, agent_start_pos, agent_start_dir)
+    return Level("empty", options, numbers, 4 * options["size"]**2, GREEN_GOAL, see_through=True)
+
+
+@level
+def crossing(size: Any = 9, num_crossings: Any = 1, obstacle_type: Any = "lava") -> Level:
+    size = _size(size, 5)
+    if size % 2 == 0:
+        raise ValueError(f"size: expected an odd number, got {size}")
+    options = {"size": size, "num_crossings": check_int("num_crossings", num_crossings, 0, LARGEST),
+               "obstacle_type": check_choice("obstacle_type", obstacle_type, OBSTACLES)}
+    numbers = {"width": size, "height": size, "num_crossings": options["num_crossings"],
+               "obstacle": OBSTACLES[obstacle_type]}
+    return Level("crossing", options, numbers, 4 * size**2, MISSION_OF[obstacle_type])
+
+
+@level
+def dist_shift(width: Any = 9, height: Any = 7, agent_start_pos: Any = (1, 1), agent_start_dir: Any = 0,
+               strip2_row: Any = 2) -> Level:
+    width, height = check_int("width", width, 7, LARGEST), check_int("height", height, 4, LARGEST)
+    position = _position("agent_start_pos", agent_start_pos, width, height)
+    options = {"width": width, "height": height, "agent_start_pos": position,
+               "agent_start_dir": check_int("agent_start_dir", agent_start_dir, 0, 3),
+               "strip2_row": check_int("strip2_row", strip2_row, 1, height - 2)}
+    numbers = {"width": width, "height": height, **_xy("start", position), "start_dir": options["agent_start_dir"],
+               "strip2_row": options["strip2_row"]}
+    return Level("dist_shift", options, numbers, 4 * width * height, GREEN_GOAL, see_through=True)
+
+
+@level
+def door_key(size: Any = 8) -> Level:
+    size = _size(size, 5)
+    return Level("door_key", {"size": size}, {"width": size, "height": size}, 10 * size**2,
+                 "use the key to open the door and then get to the goal")
+
+
+@level
+def dynamic_obstacles(size: Any = 8, agent_start_pos: Any = (1, 1), agent_start_dir: Any = 0,
+                      n_obstacles: Any = 4) -> Level:
+    options, numbers = _with_start(size, agent_start_pos, agent_start_dir)
+    options["n_obstacles"] = check_int("n_obstacles", n_obstacles, 0, MOST_OBJECTS)
+    # as many as its class makes of it
+    size, count = options["size"], options["n_obstacles"]
+    numbers["n_obstacles"] = count if count <= size / 2 + 1 else size // 2
+    return Level("dynamic_obstacles", options, numbers, 4 * size**2, GREEN_GOAL, see_through=True, num_actions=3)
+
+
+def _with_objects(name: str, size: Any, num_objs: Any, least: int, most: int, limit: Callable[[int], int]) -> Level:
+    size = _size(size, 5)
+    num_objs = check_int("numObjs", num_objs, least, min(most, (size - 2)**2 - 1))
+    return Level(name, {"size": size, "numObjs": num_objs}, {"width": size, "height": size, "num_objs": num_objs},
+                 limit(size), see_through=True)
+
+
+@level
+def fetch(size: Any = 8, numObjs: Any = 3) -> Level:
+    return _with_objects("fetch", size, numObjs, 1, MOST_OBJECTS, lambda size: 5 * size**2)
+
+
+@level
+def four_rooms(agent_pos: Any = None, goal_pos: Any = None) -> Level:
+    agent, goal = _position("agent_pos", agent_pos, 19, 19), _position("goal_pos", goal_pos, 19, 19)
+    return Level("four_rooms", {"agent_pos": agent, "goal_pos": goal},
+                 {"width": 19, "height": 19, **_xy("start", agent), **_xy("goal", goal)}, 100, "reach the goal")
+
+
+@level
+def go_to_door(size: Any = 5) -> Level:
+    size = _size(size, 5)
+    return Level("go_to_door", {"size": size}, {"width": size, "height": size}, 4 * size**2, see_through=True)
+
+
+@level
+def go_to_object(size: Any = 6, numObjs: Any = 2) -> Level:
+    # all differ in type or colour
+    return _with_objects("go_to_object", size, numObjs, 1, 18, lambda size: 5 * size**2)
+
+
+@level
+def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6) -> Level:
+    options, numbers, limit = _corridor(num_rows, obj_type, room_size)
+    return Level("key_corridor", options, numbers, limit)
+
+
+def _corridor(num_rows: Any, obj_type: Any, room_size: Any) -> tuple[dict[str, Any], dict[str, Any], int]:
+    options: dict[str, Any] = {"num_rows": check_int("num_rows", num_rows, 1, 100),
+                               "obj_type": check_choice("obj_type", obj_type, TYPES),
+                               "room_size": check_int("room_size", room_size, 3, 100)}
+    return options, {**options, "num_cols": 3, "obj_type": TYPES[obj_type]}, 30 * options["room_size"]**2
+
+
+@level
+def lava_gap(size: Any = 5, obstacle_type: Any = "lava") -> Level:
+    size = _size(size, 5)
+    obstacle_type = check_choice("obstacle_type", obstacle_type, OBSTACLES)
+    return Level("lava_gap", {"size": size, "obstacle_type": obstacle_type},
+                 {"width": size, "height": size, "obstacle": OBSTACLES[obstacle_type]}, 4 * size**2,
+                 MISSION_OF[obstacle_type])
+
+
+@level
+def locked_room(size: Any = 19) -> Level:
+    # doors are three cells below the top of a room
+    size = _size(size, 15)
+    return Level("locked_room", {"size": size}, {"width": size, "height": size}, 10 * size)
+
+
+@level
+def memory(size: Any = 9, random_length: Any = False) -> Level:
+    random_length = check_bool("random_length", random_length)
+    size = _size(size, 7)
+    if size % 2 == 0:
+        raise ValueError(f"size: expected an odd number, got {size}")
+    return Level("memory", {"size": size, "random_length": random_length},
+                 {"width": size, "height": size, "random_length": random_length}, 5 * size**2,
+                 "go to the matching object at the end of the hallway")
+
+
+@level
+def multi_room(minNumRooms: Any = 6, maxNumRooms: Any = 6, maxRoomSize: Any = 10, width: Any = 25,
+               height: Any = 25) -> Level:
+    least = check_int("minNumRooms", minNumRooms, 1, 500)
+    options = {"minNumRooms": least, "maxNumRooms": check_int("maxNumRooms", maxNumRooms, least, 500),
+               "maxRoomSize": check_int("maxRoomSize", maxRoomSize, 4, LARGEST),
+               "width": check_int("width", width, 6, LARGEST), "height": check_int("height", height, 6, LARGEST)}
+    numbers = {"min_rooms": least, "max_rooms": options["maxNumRooms"], "max_room_size": options["maxRoomSize"],
+               "width": options["width"], "height": options["height"]}
+    return Level("multi_room", options, numbers, 20 * options["maxNumRooms"],
+                 "traverse the rooms to get to the goal")
+
+
+@level
+def obstructed_maze_1d(key_in_box: Any = True, blocked: Any = True) -> Level:
+    options = {"key_in_box": check_bool("key_in_box", key_in_box), "blocked": check_bool("blocked", blocked)}
+    return Level("obstructed_maze", options, {**options, "room_size": 6, "num_rows": 1, "num_cols": 2}, 4 * 2 * 6**2)
+
+
+def _obstructed_maze(v1: bool, agent_room: Any, key_in_box: Any, blocked: Any, num_quarters: Any,
+                     num_rooms_visited: Any) -> Level:
+    room = check_list("agent_room", agent_room, "a pair (column, row)")
+    if len(room) != 2:
+        raise ValueError(f"agent_room: expected a pair (column, row), got {shown(agent_room)}")
+    options: dict[str, Any] = {
+        "agent_room": tuple(check_int(f"agent_room[{k}]", at, 0, 2) for k, at in enumerate(room)),
+        "key_in_box": check_bool("key_in_box", key_in_box),
+        "blocked": check_bool("blocked", blocked),
+        "num_quarters": check_int("num_quarters", num_quarters, 1, 4),
+        "num_rooms_visited": check_int("num_rooms_visited", num_rooms_visited, 1, 10**6),
+    }
+    numbers = {"room_size": 6, "num_rows": 3, "num_cols": 3, "v1": v1, "key_in_box": options["key_in_box"],
+               "blocked": options["blocked"], "num_quarters": options["num_quarters"],
+               "agent_room_x": options["agent_room"][0], "agent_room_y": options["agent_room"][1]}
+    return Level("obstructed_maze", options, numbers, 4 * options["num_rooms_visited"] * 6**2)
+
+
+@level
+def obstructed_maze(agent_room: Any = (1, 1), key_in_box: Any = True, blocked: Any = True, num_quarters: Any = 4,
+                    num_rooms_visited: Any = 25) -> Level:
+    return _obstructed_maze(False, agent_room, key_in_box, blocked, num_quarters, num_rooms_visited)
+
+
+@level
+def obstructed_maze_v1(agent_room: Any = (1, 1), key_in_box: Any = True, blocked: Any = True, num_quarters: Any = 4,
+                       num_rooms_visited: Any = 25) -> Level:
+    return _obstructed_maze(True, agent_room, key_in_box, blocked, num_quarters, num_rooms_visited)
+
+
+@level
+def playground() -> Level:
+    return Level("playground", {}, {"width": 19, "height": 19}, 100)
+
+
+@level
+def put_near(size: Any = 6, numObjs: Any = 2) -> Level:
+    return _with_objects("put_near", size, numObjs, 2, 18, lambda size: 5 * size)
+
+
+@level
+def red_blue_doors(size: Any = 8) -> Level:
+    size = _size(size, 4)
+    return Level("red_blue_doors", {"size": size}, {"width": 2 * size, "height": size}, 20 * size**2,
+                 "open the red door then the blue door")
+
+
+@level
+def unlock() -> Level:
+    return Level("unlock", {}, {"room_size": 6, "num_rows": 1, "num_cols": 2}, 8 * 6**2, "open the door")
+
+
+@level
+def unlock_pickup() -> Level:
+    return Level("unlock_pickup", {}, {"room_size": 6, "num_rows": 1, "num_cols": 2}, 8 * 6**2)
+
+
+@level
+def blocked_unlock_pickup() -> Level:
+    return Level("unlock_pickup", {}, {"room_size": 6, "num_rows": 1, "num_cols": 2, "blocked": 1}, 16 * 6**2)

@@ -1,0 +1,420 @@
+"""MiniGrid and BabyAI: grid worlds of rooms, doors and objects, with a mission in words."""
+import numpy as np
+
+from cypool.arguments import shown
+from cypool.envs.minigrid import babyai, levels
+from cypool.envs.minigrid.reference import draw_level
+from cypool.state import check_state
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Rng, Slot
+from cypool.random cimport integers, uniform
+
+
+cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogil:
+    cdef struct Options:
+        int width, height, fixed_steps, see_through, view
+        int start_x, start_y, start_dir, goal_x, goal_y, num_crossings, obstacle, strip2_row, n_obstacles, num_objs
+        int min_rooms, max_rooms, max_room_size, random_length
+        int room_size, num_rows, num_cols, obj_type, key_in_box, blocked, num_quarters, agent_room_x, agent_room_y, v1
+        int num_dists, num_doors, objs_per_room, select_by, first_color, second_color, doors_open, debug, start_carrying
+        int distractors, level_gen, locations, unblocking, implicit_unlock
+        int verbs, clauses
+        double locked_room_prob
+        int no_death
+        double death_cost
+
+    cdef cppclass Object:
+        uint8_t type, color, state
+
+    cdef cppclass Pos:
+        int x, y
+
+    cdef cppclass Game:
+        const Rng* rng
+        int width, height, view, dir
+        cbool see_through
+        Pos agent
+        double reward
+        cbool terminated, truncated
+        string mission
+        cbool configure(const string& name, const Options& options, const string& mission)
+        void reset() except +
+        void step(int action) except +
+        void observe(uint8_t* image)
+        void observe_all(uint8_t* image)
+        void observe_symbols(int64_t* symbols)
+        void observe_bits(uint8_t* bits)
+        void encode(uint8_t* image)
+        const Object& carried()
+        vector[int32_t] save()
+        cbool load(const int32_t* numbers, size_t count)
+
+
+# levels.OBS_TYPES
+cdef enum:
+    PARTIAL, FULL, ONEHOT, SYMBOLIC
+
+
+cdef class MiniGrid(Env):
+    """A level of MiniGrid or BabyAI; each has a class of its own, with its arguments.
+
+    Follows minigrid 3.2.0: the same seed and actions give the same bits.
+
+    Observation: `direction`: `Discrete(4)`: right (0), down (1), left (2), up (3). `image` uint8 (view, view, 3): type,
+        colour and state of what the agent sees, from its left to its right and from far to near. `mission`: `Text`.
+    Action: Left (0), right (1), forward (2), pick up (3), drop (4), toggle (5), done (6).
+    Reward: 1 - 0.9 * (steps / limit) for success; else 0, or -1 for a collision in Dynamic-Obstacles.
+    Terminated: The mission is done or has failed.
+    Truncated: The limit of steps is reached: `max_steps`, or that of the level or its mission.
+    """
+    cdef Game game
+    cdef int mission_length, obs_type, num_actions, random_action
+    cdef double action_prob
+
+    def __init__(self, spec, env_id):
+        cdef Options options
+        level, shared = levels.settings(type(self).describe.__wrapped__, spec.options)
+        numbers = dict.fromkeys(OPTIONS, 0)
+        numbers.update((name, value) for name, value in level.numbers.items() if name in numbers)
+        numbers["fixed_steps"] = shared["max_steps"] or level.max_steps
+        see_through = shared["see_through_walls"]
+        numbers["see_through"] = level.see_through if see_through is None else see_through
+        numbers["view"] = shared["agent_view_size"]
+        numbers["no_death"] = sum({1 << levels.DEATH_NUMBERS[levels.DEATHS.index(name)]
+                                   for name in shared["no_death_types"]})
+        numbers["death_cost"] = shared["death_cost"]
+        options = numbers
+        self.obs_type = levels.OBS_TYPES.index(shared["obs_type"])
+        self.action_prob = -1 if shared["action_prob"] is None else shared["action_prob"]
+        self.random_action = -1 if shared["random_action"] is None else shared["random_action"]
+        self.num_actions = level.num_actions
+        self.mission_length = level.mission_length
+        if not self.game.configure(level.name.encode(), options, level.mission.encode()):
+            raise ValueError(f"level: expected one of game.h, got {level.name!r}")
+
+    cdef int reset(self) except -1 nogil:
+        self.game.rng = self.rng
+        self.game.reset()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef int chosen = <int>(<const int64_t*>action)[0]
+        # StochasticActionWrapper
+        if self.action_prob >= 0 and uniform(self.rng, 0, 1) >= self.action_prob:
+            chosen = self.random_action if self.random_action >= 0 else <int>integers(self.rng, 0, self.num_actions)
+        self.game.step(chosen)
+        self.reward = self.game.reward
+        self.terminated = self.game.terminated
+        self.truncated = self.game.truncated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef size_t length = self.game.mission.size()
+        (<int64_t*>out.obs[0])[0] = self.game.dir
+        if self.obs_type == PARTIAL:
+            self.game.observe(<uint8_t*>out.obs[1])
+        elif self.obs_type == FULL:
+            self.game.observe_all(<uint8_t*>out.obs[1])
+        elif self.obs_type == ONEHOT:
+            self.game.observe_bits(<uint8_t*>out.obs[1])
+        else:
+            self.game.observe_symbols(<int64_t*>out.obs[1])
+        memcpy(out.obs[2], self.game.mission.data(), length)
+        memset(<char*>out.obs[2] + length, 0, self.mission_length - length)
+        return 0
+
+    cdef object save(self):
+        cdef vector[int32_t] numbers = self.game.save()
+        return <bytes>self.game.mission, (<char*>numbers.data())[:numbers.size() * sizeof(int32_t)]
+
+    cdef int load(self, object state) except -1:
+        mission, packed = check_state(state, bytes, bytes)
+        if len(mission) > self.mission_length or not (mission.isascii() and mission.decode("ascii").isprintable()):
+            raise ValueError(f"state[0]: expected at most {self.mission_length} printable characters of ASCII, got "
+                             f"{shown(mission)}")
+        # a copy takes them, so that this environment stays what it is if they are wrong
+        cdef Game game = self.game
+        # aligned
+        numbers = np.frombuffer(packed[:len(packed) // 4 * 4], np.int32).copy()
+        cdef int32_t[::1] view = numbers
+        if len(packed) % 4 or not len(numbers) or not game.load(&view[0], len(numbers)):
+            raise ValueError("state[1]: expected the numbers of a state of this level, got others")
+        game.mission = mission
+        self.game = game
+        return 0
+
+    cdef object render(self):
+        cdef const Object* carried = &self.game.carried()
+        codes = np.empty((self.game.width, self.game.height, 3), np.uint8)
+        cdef uint8_t[:, :, ::1] cells = codes
+        self.game.encode(&cells[0, 0, 0])
+        options = self.spec.options
+        return draw_level(codes, (self.game.agent.x, self.game.agent.y), self.game.dir,
+                          (carried.type, carried.color, carried.state), bool(self.game.see_through), self.game.view,
+                          options["highlight"], options["tile_size"], options["agent_pov"])
+
+
+cdef Options _options
+memset(&_options, 0, sizeof(_options))
+OPTIONS = tuple(_options)
+
+
+# The levels. Their arguments and defaults are those of minigrid's classes: levels.py, babyai.py
+
+
+cdef class Empty(MiniGrid):
+    describe = staticmethod(levels.empty)
+
+
+cdef class Crossing(MiniGrid):
+    describe = staticmethod(levels.crossing)
+
+
+cdef class DistShift(MiniGrid):
+    describe = staticmethod(levels.dist_shift)
+
+
+cdef class DoorKey(MiniGrid):
+    describe = staticmethod(levels.door_key)
+
+
+cdef class DynamicObstacles(MiniGrid):
+    describe = staticmethod(levels.dynamic_obstacles)
+
+
+cdef class Fetch(MiniGrid):
+    describe = staticmethod(levels.fetch)
+
+
+cdef class FourRooms(MiniGrid):
+    describe = staticmethod(levels.four_rooms)
+
+
+cdef class GoToDoor(MiniGrid):
+    describe = staticmethod(levels.go_to_door)
+
+
+cdef class GoToObject(MiniGrid):
+    describe = staticmethod(levels.go_to_object)
+
+
+cdef class KeyCorridor(MiniGrid):
+    describe = staticmethod(levels.key_corridor)
+
+
+cdef class LavaGap(MiniGrid):
+    describe = staticmethod(levels.lava_gap)
+
+
+cdef class LockedRoom(MiniGrid):
+    describe = staticmethod(levels.locked_room)
+
+
+cdef class Memory(MiniGrid):
+    describe = staticmethod(levels.memory)
+
+
+cdef class MultiRoom(MiniGrid):
+    describe = staticmethod(levels.multi_room)
+
+
+cdef class ObstructedMaze1d(MiniGrid):
+    describe = staticmethod(levels.obstructed_maze_1d)
+
+
+cdef class ObstructedMaze(MiniGrid):
+    describe = staticmethod(levels.obstructed_maze)
+
+
+cdef class ObstructedMazeV1(MiniGrid):
+    describe = staticmethod(levels.obstructed_maze_v1)
+
+
+cdef class Playground(MiniGrid):
+    describe = staticmethod(levels.playground)
+
+
+cdef class PutNear(MiniGrid):
+    describe = staticmethod(levels.put_near)
+
+
+cdef class RedBlueDoors(MiniGrid):
+    describe = staticmethod(levels.red_blue_doors)
+
+
+cdef class Unlock(MiniGrid):
+    describe = staticmethod(levels.unlock)
+
+
+cdef class UnlockPickup(MiniGrid):
+    describe = staticmethod(levels.unlock_pickup)
+
+
+cdef class BlockedUnlockPickup(MiniGrid):
+    describe = staticmethod(levels.blocked_unlock_pickup)
+
+
+cdef class BabyAIGoToRedBallGrey(MiniGrid):
+    describe = staticmethod(babyai.go_to_red_ball_grey)
+
+
+cdef class BabyAIGoToRedBall(MiniGrid):
+    describe = staticmethod(babyai.go_to_red_ball)
+
+
+cdef class BabyAIGoToRedBallNoDists(MiniGrid):
+    describe = staticmethod(babyai.go_to_red_ball_no_dists)
+
+
+cdef class BabyAIGoToObj(MiniGrid):
+    describe = staticmethod(babyai.go_to_obj)
+
+
+cdef class BabyAIGoToLocal(MiniGrid):
+    describe = staticmethod(babyai.go_to_local)
+
+
+cdef class BabyAIGoTo(MiniGrid):
+    describe = staticmethod(babyai.go_to)
+
+
+cdef class BabyAIGoToImpUnlock(MiniGrid):
+    describe = staticmethod(babyai.go_to_imp_unlock)
+
+
+cdef class BabyAIGoToRedBlueBall(MiniGrid):
+    describe = staticmethod(babyai.go_to_red_blue_ball)
+
+
+cdef class BabyAIGoToDoor(MiniGrid):
+    describe = staticmethod(babyai.go_to_door)
+
+
+cdef class BabyAIGoToObjDoor(MiniGrid):
+    describe = staticmethod(babyai.go_to_obj_door)
+
+
+cdef class BabyAIOpenAny(MiniGrid):
+    describe = staticmethod(babyai.open_any)
+
+
+cdef class BabyAIOpenRedDoor(MiniGrid):
+    describe = staticmethod(babyai.open_red_door)
+
+
+cdef class BabyAIOpenDoor(MiniGrid):
+    describe = staticmethod(babyai.open_door)
+
+
+cdef class BabyAIOpenTwoDoors(MiniGrid):
+    describe = staticmethod(babyai.open_two_doors)
+
+
+cdef class BabyAIOpenDoorsOrder(MiniGrid):
+    describe = staticmethod(babyai.open_doors_order)
+
+
+cdef class BabyAIUnlock(MiniGrid):
+    describe = staticmethod(babyai.unlock)
+
+
+cdef class BabyAIUnlockLocal(MiniGrid):
+    describe = staticmethod(babyai.unlock_local)
+
+
+cdef class BabyAIKeyInBox(MiniGrid):
+    describe = staticmethod(babyai.key_in_box)
+
+
+cdef class BabyAIUnlockPickup(MiniGrid):
+    describe = staticmethod(babyai.unlock_pickup)
+
+
+cdef class BabyAIBlockedUnlockPickup(MiniGrid):
+    describe = staticmethod(babyai.blocked_unlock_pickup)
+
+
+cdef class BabyAIUnlockToUnlock(MiniGrid):
+    describe = staticmethod(babyai.unlock_to_unlock)
+
+
+cdef class BabyAIPickup(MiniGrid):
+    describe = staticmethod(babyai.pickup)
+
+
+cdef class BabyAIUnblockPickup(MiniGrid):
+    describe = staticmethod(babyai.unblock_pickup)
+
+
+cdef class BabyAIPickupDist(MiniGrid):
+    describe = staticmethod(babyai.pickup_dist)
+
+
+cdef class BabyAIPickupAbove(MiniGrid):
+    describe = staticmethod(babyai.pickup_above)
+
+
+cdef class BabyAIPutNextLocal(MiniGrid):
+    describe = staticmethod(babyai.put_next_local)
+
+
+cdef class BabyAIPutNext(MiniGrid):
+    describe = staticmethod(babyai.put_next)
+
+
+cdef class BabyAIMoveTwoAcross(MiniGrid):
+    describe = staticmethod(babyai.move_two_across)
+
+
+cdef class BabyAIActionObjDoor(MiniGrid):
+    describe = staticmethod(babyai.action_obj_door)
+
+
+cdef class BabyAIFindObj(MiniGrid):
+    describe = staticmethod(babyai.find_obj)
+
+
+cdef class BabyAIKeyCorridor(MiniGrid):
+    describe = staticmethod(babyai.key_corridor)
+
+
+cdef class BabyAIOneRoom(MiniGrid):
+    describe = staticmethod(babyai.one_room)
+
+
+cdef class BabyAIGoToSeq(MiniGrid):
+    describe = staticmethod(babyai.go_to_seq)
+
+
+cdef class BabyAIPickupLoc(MiniGrid):
+    describe = staticmethod(babyai.pickup_loc)
+
+
+cdef class BabyAISynth(MiniGrid):
+    describe = staticmethod(babyai.synth)
+
+
+cdef class BabyAISynthLoc(MiniGrid):
+    describe = staticmethod(babyai.synth_loc)
+
+
+cdef class BabyAISynthSeq(MiniGrid):
+    describe = staticmethod(babyai.synth_seq)
+
+
+cdef class BabyAIMiniBossLevel(MiniGrid):
+    describe = staticmethod(babyai.mini_boss_level)
+
+
+cdef class BabyAIBossLevel(MiniGrid):
+    describe = staticmethod(babyai.boss_level)
+
+
+cdef class BabyAIBossLevelNoUnlock(MiniGrid):
+    describe = staticmethod(babyai.boss_level_no_unlock)

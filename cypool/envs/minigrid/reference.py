@@ -1,0 +1,93 @@
+"""minigrid itself: the reference of `cypool.testing.check_parity`, and what draws pictures."""
+from __future__ import annotations
+
+import functools
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypool.envs.common.pictures import draw
+
+VERSION = "3.2.0"
+
+
+def need_minigrid(what: str) -> None:
+    """Checks that the minigrid is installed that our levels equal.
+
+    Raises:
+        ImportError: It is missing, or of another version.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        found = version("minigrid")
+    except PackageNotFoundError as error:
+        raise ImportError(f"{what}: needs minigrid: pip install cypool[minigrid]") from error
+    if found != VERSION:
+        raise ImportError(f"{what}: expected minigrid {VERSION}, got {found}: pip install cypool[minigrid]")
+
+
+def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
+    """Returns minigrid's environment of the same id and options in a `SyncVectorEnv`, and its name and version."""
+    need_minigrid("check_parity")
+    from gymnasium.vector import SyncVectorEnv
+
+    # BabyAI's prints a line for each level that it rejects
+    vars(importlib.import_module("minigrid.envs.babyai.core.roomgrid_level"))["print"] = lambda *_: None
+    id = ours.env_spec.id
+    make = functools.partial(_make, id, **options)
+    with warnings.catch_warnings():
+        # that there is a newer version of the level
+        warnings.simplefilter("ignore")
+        theirs = SyncVectorEnv([make] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
+    return theirs, f"{id} of minigrid {VERSION}"
+
+
+def _make(id: str, obs_type: str = "partial", action_prob: float | None = None, random_action: int | None = None,
+          no_death_types: tuple[str, ...] = (), death_cost: float = -1.0, **options: Any) -> Any:
+    """Returns minigrid's environment in the wrappers that the options stand for."""
+    import gymnasium
+    from minigrid import wrappers
+
+    env: Any = gymnasium.make(id, disable_env_checker=True, **options)
+    if no_death_types:
+        env = wrappers.NoDeath(env, no_death_types, death_cost)
+    if action_prob is not None:
+        env = wrappers.StochasticActionWrapper(env, action_prob, random_action)
+    kind = {"full": wrappers.FullyObsWrapper, "onehot": wrappers.OneHotPartialObsWrapper,
+            "symbolic": wrappers.SymbolicObsWrapper}.get(obs_type)
+    return env if kind is None else kind(env)
+
+
+def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int, carried: tuple[int, int, int],
+               see_through_walls: bool, agent_view_size: int, highlight: bool, tile_size: int,
+               agent_pov: bool) -> NDArray[np.uint8]:
+    """Draws a level with minigrid's own code.
+
+    Args:
+        codes: uint8, (width, height, 3): type, colour and state of all cells.
+        agent: Its column and row.
+        direction: Where it looks to: right, down, left, up.
+        carried: Type, colour and state of what it carries; type 1: nothing.
+        see_through_walls, agent_view_size: Of the level.
+        highlight, tile_size, agent_pov: As minigrid's constructors have them.
+
+    Returns:
+        uint8, (height, width, 3): `tile_size` pixels for a cell.
+
+    Raises:
+        ImportError: minigrid is not installed, or of another version.
+    """
+    need_minigrid("render")
+    from minigrid.core.grid import Grid
+    from minigrid.core.world_object import WorldObj
+
+    width, height = codes.shape[:2]
+    # any level draws all of them
+    return draw("minigrid.envs:EmptyEnv", {}, {
+        "grid": Grid.decode(codes)[0], "width": width, "height": height, "agent_pos": agent, "agent_dir": direction,
+        "carrying": WorldObj.decode(*carried), "see_through_walls": see_through_walls,
+        "agent_view_size": agent_view_size, "highlight": highlight, "tile_size": tile_size, "agent_pov": agent_pov})

@@ -1,5 +1,0 @@
-"""Whether a saved mjData is safe to go on with: MuJoCo takes the indices in it as they are."""
-from cypool.envs.mujoco.libmujoco cimport mjData, mjModel
-
-cdef extern from "cypool/envs/mujoco/saved.h":
-    void check_saved "cypool::check_saved"(const mjModel* m, const mjData* d, const char* buffer) except +

@@ -1,0 +1,147 @@
+// Fields of a MuJoCo model by their names, and a model that has some of its own and shares the others.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <mujoco/mujoco.h>
+
+#include <mujoco/mjxmacro.h>
+
+#include "cypool/envs/mujoco_common/guard.h"
+
+#undef MJ_M
+#define MJ_M(n) m->n
+
+namespace cypool {
+
+// an array of a model, or an option
+struct Field {
+    std::string name;
+    size_t offset = 0;  // of the pointer in mjModel; of the numbers themselves if it is an option
+    size_t rows = 0, columns = 0;
+    size_t item_bytes = 0;
+    bool is_double = false, is_float = false;  // else it is nothing to compute with
+    bool is_option = false;
+    bool is_source = false;   // mj_setConst has to be called after a change
+    bool is_derived = false;  // mj_setConst writes it
+};
+
+inline std::vector<Field> fields_of(const mjModel* m) {
+    std::vector<Field> found;
+#define X(type, name, nr, nc)                                                                             \
+    found.push_back({#name, offsetof(mjModel, name), static_cast<size_t>(m->nr), static_cast<size_t>(nc), \
+                     sizeof(type), std::is_same_v<type, mjtNum>, std::is_same_v<type, float>});
+    MJMODEL_POINTERS
+#undef X
+#define XVEC(type, name, n)                                                                               \
+    found.push_back({"opt." #name, offsetof(mjModel, opt) + offsetof(mjOption, name), 1, n, sizeof(type), \
+                     std::is_same_v<type, mjtNum>, false, true});
+#define X(type, name, n) XVEC(type, name, n)
+    MJOPTION_FIELDS
+#undef X
+#undef XVEC
+    for (Field& field : found) {
+        // as the header says: a source is what the first group that uses it reads
+#define X(array, ...)                                                \
+    if (field.name == #array)                                        \
+        for (const int use : {__VA_ARGS__}) {                        \
+            field.is_source |= (use & mjSC_IN) && !field.is_derived; \
+            field.is_derived |= (use & mjSC_OUT) != 0;               \
+        }
+        MJSETCONST_ARRAYS
+#undef X
+    }
+    return found;
+}
+
+class VariedModel {
+public:
+    explicit VariedModel(const mjModel* base) : base_(base), view_(*base) {}
+
+    const mjModel* view() const { return &view_; }
+    mjModel* edit() { return &view_; }
+
+    // The arrays of its own, one behind the other.
+    std::string contents() const {
+        std::string all;
+        for (const Own& each : own_) all.append(each.bytes.get(), each.size);
+        return all;
+    }
+    // Takes them back; false if it is not their size.
+    bool set_contents(const std::string& all) {
+        size_t size = 0, at = 0;
+        for (const Own& each : own_) size += each.size;
+        if (size != all.size()) return false;
+        for (const Own& each : own_) {
+            std::memcpy(each.bytes.get(), all.data() + at, each.size);
+            at += each.size;
+        }
+        return true;
+    }
+
+    // Gives this model an array of its own.
+    void own(const Field& field) {
+        if (field.is_option) return;
+        for (const Own& each : own_)
+            if (each.offset == field.offset) return;
+        Own mine{field.offset, field.rows * field.columns * field.item_bytes, nullptr};
+        mine.bytes.reset(new char[mine.size]);
+        at(view_, mine.offset) = mine.bytes.get();
+        own_.push_back(std::move(mine));
+    }
+
+    // Makes all as in the shared model.
+    void restore() {
+        mjModel fresh = *base_;
+        for (const Own& each : own_) {
+            std::memcpy(each.bytes.get(), at(*base_, each.offset), each.size);
+            at(fresh, each.offset) = each.bytes.get();
+        }
+        view_ = fresh;
+    }
+
+    double get(const Field& field, size_t k) const {
+        const char* place = numbers(*base_, field) + k * field.item_bytes;
+        return field.is_double ? *reinterpret_cast<const double*>(place) : *reinterpret_cast<const float*>(place);
+    }
+
+    void set(const Field& field, size_t k, double value) {
+        char* place = const_cast<char*>(numbers(view_, field)) + k * field.item_bytes;
+        if (field.is_double)
+            *reinterpret_cast<double*>(place) = value;
+        else
+            *reinterpret_cast<float*>(place) = static_cast<float>(value);
+    }
+
+    void derive(mjData* d) {
+        warned(&view_, d, [=, this] { mj_setConst(&view_, d); });
+    }
+
+private:
+    struct Own {
+        size_t offset, size;
+        std::unique_ptr<char[]> bytes;
+    };
+
+    static void*& at(mjModel& m, size_t offset) {
+        return *reinterpret_cast<void**>(reinterpret_cast<char*>(&m) + offset);
+    }
+    static const void* at(const mjModel& m, size_t offset) {
+        return *reinterpret_cast<void* const*>(reinterpret_cast<const char*>(&m) + offset);
+    }
+    static const char* numbers(const mjModel& m, const Field& field) {
+        if (field.is_option) return reinterpret_cast<const char*>(&m) + field.offset;
+        return static_cast<const char*>(at(m, field.offset));
+    }
+
+    const mjModel* base_;
+    mjModel view_;
+    std::vector<Own> own_;
+};
+
+}  // namespace cypool

@@ -1,0 +1,298 @@
+// MuJoCo's calls that may fail: where MuJoCo would end the process, an exception comes out (guard.pxd).
+#pragma once
+
+#include <csetjmp>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <mujoco/mujoco.h>
+#include <pthread.h>
+
+// not in a header, but exported for such as us; returns the handler that was there before
+extern "C" mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
+
+namespace cypool {
+
+// what MuJoCo says during a call
+struct LogCapture {
+    std::jmp_buf back;
+    char error[1024];
+    char warning[1024];
+};
+inline thread_local LogCapture* log_capture = nullptr;
+
+enum { THREAD_LOCALS = 1 << 16 };  // bytes: MuJoCo's take 4 KB
+
+inline void on_log(const mjLogMessage* message) {
+    if (message->level == mjLOG_ERROR) {
+        std::memcpy(log_capture->error, message->subject, sizeof log_capture->error);
+        std::longjmp(log_capture->back, 1);
+    }
+    if (message->level == mjLOG_WARNING && !log_capture->warning[0]) {
+        std::memcpy(log_capture->warning, message->subject, sizeof log_capture->warning);
+    }
+}
+
+// The personality routine of `jumped_into`. MuJoCo's library has a C++ runtime of its own: an exception that leaves
+// it (std::bad_alloc, mostly) must not reach ours, which would misread it and crash. Its unwinder asks here whether
+// there is a handler; when it has destroyed MuJoCo's objects it comes back to go there.
+__attribute__((used)) static int exception_left(int, int actions, uint64_t, void*,
+                                                void*) asm("cypool_mujoco_exception_left");
+static int exception_left(int, int actions, uint64_t, void*, void*) {
+    constexpr int SEARCH_PHASE = 1, HANDLER_FRAME = 4, HANDLER_FOUND = 6, CONTINUE_UNWIND = 8;
+    if (actions & SEARCH_PHASE) return HANDLER_FOUND;
+    if (!(actions & HANDLER_FRAME)) return CONTINUE_UNWIND;
+    std::strcpy(log_capture->error, "an exception in its C++ code: out of memory?");
+    std::longjmp(log_capture->back, 1);
+}
+
+// Calls MuJoCo; false after an error. No object of ours with a destructor may live in the call.
+template <class Call> __attribute__((noinline)) bool jumped_into(const Call& call) {
+    // a relative address, four bytes
+    asm volatile(".cfi_personality 0x1b, cypool_mujoco_exception_left");
+    if (setjmp(log_capture->back)) return false;
+    call();
+    return true;
+}
+
+// MuJoCo's working memory of a call, which the next call overwrites: contacts, constraints, its stack. Megabytes are
+// reserved for the worst case, about ten kilobytes used: one for all environments of a thread stays in its cache.
+struct Arena {
+    void* memory = nullptr;
+    size_t size = 0;
+    ~Arena() { std::free(memory); }
+
+    // not mju_malloc: outside a guarded call it ends the process when there is no memory
+    void grow(size_t least) {
+        if (size >= least) return;
+        std::free(memory);
+        size = 0;
+        // aligned as MuJoCo's own memory is
+        memory = std::aligned_alloc(64, (least + 63) / 64 * 64);
+        if (!memory) throw std::bad_alloc();
+        size = least;
+    }
+};
+
+// Returns the key of each thread's arena. Not a thread_local: where there is no memory for one, the C library ends
+// the process. In functions, so that packages that only see this text need not be linked with MuJoCo.
+inline pthread_key_t arena_key() {
+    static const pthread_key_t key = [] {
+        pthread_key_t made;
+        const auto free_arena = [](void* arena) { delete static_cast<Arena*>(arena); };
+        if (pthread_key_create(&made, free_arena)) throw std::bad_alloc();
+        return made;
+    }();
+    return key;
+}
+
+// Prepares a thread for its first call.
+inline Arena* begin_thread() {
+    // the thread_locals of this module and of MuJoCo get their memory when first used: see that there is some
+    void* const probe = std::malloc(THREAD_LOCALS);
+    if (!probe) throw std::bad_alloc();
+    std::free(probe);
+    std::unique_ptr<Arena> arena(new Arena);
+    if (pthread_setspecific(arena_key(), arena.get())) throw std::bad_alloc();
+    log_capture = nullptr;
+    _mjPRIVATE_setTlsLogHandler(_mjPRIVATE_setTlsLogHandler(nullptr));
+    return arena.release();
+}
+
+inline Arena& arena_of_thread() {
+    void* const arena = pthread_getspecific(arena_key());
+    return arena ? *static_cast<Arena*>(arena) : *begin_thread();
+}
+
+// Calls MuJoCo. Returns the first warning, "" if there was none.
+template <class Call> std::string guarded(const Call& call) {
+    arena_of_thread();
+    LogCapture here;
+    here.error[0] = here.warning[0] = 0;
+    LogCapture* const outer = log_capture;
+    log_capture = &here;
+    const mjfLogHandler before = _mjPRIVATE_setTlsLogHandler(on_log);
+    const bool well = jumped_into(call);
+    _mjPRIVATE_setTlsLogHandler(before);
+    log_capture = outer;
+    if (!well) throw std::runtime_error(std::string("MuJoCo: ") + here.error);
+    return here.warning[0] ? here.warning : std::string();
+}
+
+inline mjModel* load_xml(const std::string& path, std::string& warning) {
+    mjModel* model = nullptr;
+    char error[1024] = "";
+    warning = guarded([&] { model = mj_loadXML(path.c_str(), nullptr, error, sizeof error); });
+    if (!model) throw std::invalid_argument(error);
+    return model;
+}
+
+// Reads a model from a text and the files that this names.
+inline mjModel* load_xml_text(const std::string& text, const std::vector<std::pair<std::string, std::string>>& files) {
+    mjModel* model = nullptr;
+    char error[1024] = "";
+    mjVFS vfs;
+    mj_defaultVFS(&vfs);
+    const auto add = [&vfs](const std::string& name, const std::string& content) {
+        mj_addBufferVFS(&vfs, name.c_str(), content.data(), static_cast<int>(content.size()));
+    };
+    try {
+        guarded([&] {
+            add("model.xml", text);
+            for (const auto& file : files) add(file.first, file.second);
+            model = mj_loadXML("model.xml", &vfs, error, sizeof error);
+        });
+    } catch (...) {
+        mj_deleteVFS(&vfs);
+        throw;
+    }
+    mj_deleteVFS(&vfs);
+    if (!model) throw std::invalid_argument(error);
+    return model;
+}
+
+// Lends the thread's arena to an environment that has none of its own, for the time of a call.
+class Borrowed {
+public:
+    Borrowed(const mjModel* m, mjData* d) : d_(d), own_(d->arena), own_size_(d->narena) {
+        const size_t size = static_cast<size_t>(m->narena);
+        if (own_size_ == m->narena) return;
+        Arena& arena = arena_of_thread();
+        arena.grow(size);
+        d->arena = arena.memory;
+        d->narena = m->narena;
+    }
+    ~Borrowed() {
+        d_->arena = own_;
+        d_->narena = own_size_;
+    }
+    Borrowed(const Borrowed&) = delete;
+    void operator=(const Borrowed&) = delete;
+
+private:
+    mjData* d_;
+    void* own_;
+    mjtSize own_size_;
+};
+
+// Makes the data of an environment, with or without an arena.
+inline mjData* make_data(const mjModel* m, bool with_arena) {
+    // sleeping bodies and plug-ins may look back at the last step
+    with_arena |= m->nplugin > 0 || (m->opt.enableflags & mjENBL_SLEEP);
+    mjModel without = *m;
+    if (!with_arena) without.narena = 64;
+    mjData* d = nullptr;
+    guarded([&] { d = mj_makeData(&without); });
+    if (!d) throw std::bad_alloc();
+    return d;
+}
+
+// the states in which MuJoCo itself starts over
+constexpr mjtWarning UNSTABLE[] = {mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC, mjWARN_BADCTRL};
+
+// Calls MuJoCo for an environment. Throws for warnings, but for those of an unstable simulation; returns the number
+// of these.
+template <class Call> int warned(const mjModel* m, mjData* d, const Call& call) {
+    const Borrowed borrowed(m, d);
+    const std::string warning = guarded(call);
+    int unstable = 0;
+    for (const mjtWarning kind : UNSTABLE) {
+        unstable += d->warning[kind].number;
+        // the next one is reported again
+        d->warning[kind].number = 0;
+    }
+    if (!warning.empty() && !unstable) throw std::runtime_error("MuJoCo: " + warning);
+    return unstable;
+}
+
+inline void reset_data(const mjModel* m, mjData* d) {
+    warned(m, d, [=] { mj_resetData(m, d); });
+}
+
+inline int forward(const mjModel* m, mjData* d) {
+    return warned(m, d, [=] { mj_forward(m, d); });
+}
+
+inline int simulate(const mjModel* m, mjData* d, int frames, bool contact_forces) {
+    return warned(m, d, [=] {
+        for (int k = 0; k < frames; ++k) mj_step(m, d);
+        if (contact_forces) mj_rnePostConstraint(m, d);
+    });
+}
+
+// Calls MuJoCo for an environment with an arena of its own; throws if it counts a warning of any kind, as dm_control
+// does. In an unstable simulation MuJoCo has then started over.
+template <class Call> void valid(mjData* d, const Call& call) {
+    static const char* const NAMES[] = {"INERTIA", "CONTACTFULL", "CNSTRFULL", "BADQPOS",
+                                        "BADQVEL", "BADQACC",     "BADCTRL"};
+    static_assert(std::size(NAMES) == mjNWARNING && mjWARN_BADCTRL == mjNWARNING - 1,
+                  "guard.h: expected MuJoCo's kinds of warnings");
+    guarded(call);
+    std::string names;
+    for (int kind = 0; kind < mjNWARNING; ++kind) {
+        if (d->warning[kind].number) names += std::string(names.empty() ? "" : ", ") + "mjWARN_" + NAMES[kind];
+        d->warning[kind].number = 0;
+    }
+    if (!names.empty()) throw std::runtime_error("the simulation is in an invalid state: " + names);
+}
+
+// mj_forward without actuation, as dm_control resets. The model's struct has to be the environment's own.
+inline void forward_passive(mjModel* m, mjData* d) {
+    struct Disabled {
+        explicit Disabled(mjModel* m) : m(m), before(m->opt.disableflags) { m->opt.disableflags |= mjDSBL_ACTUATION; }
+        ~Disabled() { m->opt.disableflags = before; }
+        mjModel* m;
+        int before;
+    } const disabled(m);
+    valid(d, [=] { mj_forward(m, d); });
+}
+
+// mj_resetData and a forward, whose warnings nobody hears of.
+inline void restart(mjModel* m, mjData* d) {
+    guarded([=] { mj_resetData(m, d); });
+    try {
+        forward_passive(m, d);
+    } catch (const std::runtime_error&) {
+    }
+}
+
+// How many contacts there are at these positions; nothing else is computed. A full buffer is some, too.
+inline int count_contacts(const mjModel* m, mjData* d) {
+    guarded([=] {
+        mj_kinematics(m, d);
+        mj_collision(m, d);
+    });
+    for (mjWarningStat& warning : d->warning) warning.number = 0;
+    return d->ncon;
+}
+
+// MuJoCo's steps as dm_control takes them: with its "legacy" order, what follows from positions and velocities is of
+// the state after the last of them.
+inline void advance(const mjModel* m, mjData* d, int steps, bool legacy) {
+    valid(d, [=] {
+        int rest = steps;
+        if (legacy && m->opt.integrator != mjINT_RK4) {
+            mj_step2(m, d);
+            --rest;
+        }
+        for (int k = 0; k < rest; ++k) mj_step(m, d);
+        if (legacy) mj_step1(m, d);
+    });
+}
+
+// What lies in the arena, of the state that is in the data; and leaves the data otherwise as it is.
+inline void fill_arena(const mjModel* m, mjData* d) {
+    const std::string kept(static_cast<const char*>(d->buffer), static_cast<size_t>(d->nbuffer));
+    guarded([=] { mj_step1(m, d); });
+    std::memcpy(d->buffer, kept.data(), kept.size());
+}
+
+}  // namespace cypool

@@ -1,0 +1,16 @@
+"""Models: what MuJoCo makes of an XML file."""
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
+
+
+cdef class Model:
+    """A robot and its world. Shared by environments, and never changed."""
+    cdef mjModel* mj                     # owned
+    cdef readonly str path
+    cdef object __weakref__
+
+    cdef int find(self, int kind, str name) except -1    # the number of an object, by its mjtObj and name; ValueError
+    cdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
+
+
+cdef Model load_model(object xml_file)         # ValueError
+cdef Model load_model_text(object key, str name, bytes text, dict files)    # of a text, and files by name; ValueError

@@ -1,0 +1,48 @@
+"""Texts in observations and infos: fixed numbers of bytes, as `cypool.spec.Text` describes them."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cypool.arguments import check_array
+
+
+def text(array: Any) -> Any:
+    """Returns the texts of an array of bytes: `cypool.text(obs["mission"])`.
+
+    A text is written as UTF-8, with zeros up to the length of the last axis.
+
+    Args:
+        array: uint8, (..., length).
+
+    Returns:
+        A str for one text, of shape (length,); else a tuple with an item for each row: a str, or again a tuple.
+
+    Raises:
+        TypeError: It is no array of uint8.
+        ValueError: It has no axis, or is not UTF-8.
+    """
+    array = check_array("array", array, "an array of uint8, (..., length)")
+    if array.dtype != np.uint8:
+        raise TypeError(f"array: expected an array of uint8, got {array.dtype}")
+    if array.ndim == 0:
+        raise ValueError("array: expected a shape (..., length), got ()")
+    if array.ndim > 1:
+        return tuple(text(row) for row in array)
+    try:
+        return array.tobytes().rstrip(b"\0").decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"array: expected UTF-8, got {array.tobytes()!r}: {error}") from error
+
+
+def encode(value: str, length: int) -> bytes:
+    """Returns a text as an array has it.
+
+    Raises:
+        ValueError: It has more than `length` bytes, or ends in a zero.
+    """
+    data = value.encode()
+    if len(data) > length or data.endswith(b"\0"):
+        raise ValueError(f"text: expected at most {length} bytes of UTF-8 without a zero at the end, got {value!r}")
+    return data.ljust(length, b"\0")

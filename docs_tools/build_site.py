@@ -1,0 +1,173 @@
+"""Builds the documentation site: python docs_tools/build_site.py
+
+    Markdown files ----------+
+    registry (catalogue.py) -+--> build/site_source: pages, pictures --> zensical --strict --> build/site
+    public modules (api.py) -+
+
+The generator sees Markdown and one configuration file. Zensical is the maintained successor of Material for MkDocs, by
+the same people. Both read this configuration: `mkdocs build --strict` passes, too. A link to a file of the repository
+that is not a page leads to a page with its text, so that the site needs no public address of the sources.
+"""
+from __future__ import annotations
+
+import argparse
+import functools
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import api
+import catalogue
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "build" / "site_source"
+# pages outside docs/, and where they stand in the site
+PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "project/contributing.md", "CHANGELOG.md": "project/changes.md",
+         "SECURITY.md": "project/security.md"}
+# folders of pages that are sections of the navigation, in this order
+SECTIONS = {"tutorials": "Tutorials", "how_to": "How-to guides", "environments": "Environments",
+            "reference": "Reference", "api": "API", "explanation": "Explanation", "project": "Project"}
+FIRST = ("index", "first_steps", "environments", "concepts", "cypool", "contributing")  # of their sections
+LANGUAGES = {".c": "c", ".cpp": "cpp", ".csv": "text", ".h": "cpp", ".json": "json", ".pxd": "cython", ".py": "python",
+             ".pyi": "python", ".pyx": "cython", ".toml": "toml", ".yml": "yaml"}
+CODE = r"^ *(?P<fence>`{3,}|~{3,}).*?^ *(?P=fence) *$|`[^`\n]+`"
+
+
+class Site:
+    """The files of the site, as they are written to `SOURCE`.
+
+    Attributes:
+        pages: Where each page of the repository stands in the site.
+    """
+
+    def __init__(self) -> None:
+        files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                               check=True, capture_output=True, text=True).stdout.split("\0")
+        self.files = sorted(name for name in files if name and (ROOT / name).is_file())
+        self.pages = PAGES | {name: self._place(name) for name in self.files
+                              if name.startswith("docs/") and name.endswith(".md")}
+
+    def write(self) -> None:
+        """Writes all pages; those of sources and folders as links lead to them."""
+        for name, place in self.pages.items():
+            text = (ROOT / name).read_text()
+            # GitHub's picture for a light or a dark page, as the theme has it
+            text = re.sub(r'<picture>.*?srcset="([^"]*)".*?src="([^"]*)"\s+alt="([^"]*)".*?</picture>',
+                          r"![\3](\2#only-light)![\3](\1#only-dark)", text, flags=re.DOTALL)
+            change = functools.partial(self._links, name=name, place=place)
+            self._write(place, outside_code(change, deepen_lists(text)))
+
+    def _place(self, name: str) -> str:
+        inside = name.removeprefix("docs/")
+        # a page that is in no folder is that of a family or of the command
+        if "/" not in inside:
+            family = inside.removesuffix(".md") in catalogue.families()
+            inside = f"environments/about_{inside}" if family else f"reference/{inside}"
+        return inside
+
+    def _links(self, text: str, name: str, place: str) -> str:
+        def replace(match: re.Match[str]) -> str:
+            before, target, anchor = match.groups()
+            if not target or ":" in target:
+                return match[0]
+            file = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            return before + posixpath.relpath(self._target(file), posixpath.dirname(place) or ".") + (anchor or "")
+
+        # [text](target), src="target" and [name]: target
+        links = r'(\]\(|src="|^\[[^\]\n]+\]: )([^)#"\s]*)(#[^)"\s]*)?(?=[)"]|$)'
+        return re.sub(links, replace, text, flags=re.MULTILINE)
+
+    def _target(self, file: str) -> str:
+        """Returns where a file or folder of the repository stands in the site, and puts it there."""
+        if file in self.pages:
+            return self.pages[file]
+        visible = re.sub(r"(^|/)\.", r"\1", file)  # the generator leaves out what begins with a dot
+        if re.search(r"\.(png|svg|gif)$", file):
+            place = file.removeprefix("docs/")
+            (SOURCE / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / file, SOURCE / place)
+        elif (ROOT / file).is_dir():
+            place = f"source/{visible}/index.md"
+            if not (SOURCE / place).exists():
+                self._write(place, "")  # a folder's files may link back
+                inside = [other for other in self.files if other.startswith(f"{file}/")]
+                links = [f"- [{other}]({posixpath.relpath(self._target(other), posixpath.dirname(place))})"
+                         for other in inside]
+                self._write(place, page_of_source(file, "\n".join(links)))
+        else:
+            place = f"source/{visible}.md"
+            text = (ROOT / file).read_text(errors="replace").replace("\t", "    ")
+            language = LANGUAGES.get(Path(file).suffix, "text")
+            self._write(place, page_of_source(file, f"````` {language}\n{text}\n`````"))
+        return place
+
+    def _write(self, place: str, text: str) -> None:
+        (SOURCE / place).parent.mkdir(parents=True, exist_ok=True)
+        (SOURCE / place).write_text(text)
+
+    def navigation(self) -> str:
+        """Returns the navigation, in YAML: a section for each folder, its pages sorted by title."""
+        lines = ["nav:", "  - Home: index.md"]
+        for folder, title in SECTIONS.items():
+            pages = sorted((SOURCE / folder).glob("*.md"), key=lambda page: (
+                FIRST.index(page.stem) if page.stem in FIRST else len(FIRST), title_of(page).lower()))
+            lines += [f"  - {title}:"]
+            lines += [f'      - "{title_of(page)}": {folder}/{page.name}' for page in pages]
+        return "\n".join(lines) + "\n"
+
+
+def title_of(page: Path) -> str:
+    """Returns a page's first heading, without formatting."""
+    found = re.search(r"^# (.+)$", page.read_text(), re.MULTILINE)
+    if not found:
+        raise ValueError(f"{page}: expected a heading of level 1")
+    return re.sub(r"[`\"]|\]\(.*?\)|\[", "", found[1])
+
+
+def page_of_source(file: str, text: str) -> str:
+    """Returns a page that the search leaves out."""
+    return f"---\nsearch: {{exclude: true}}\n---\n\n# {file}\n\n{text}\n"
+
+
+def outside_code(change: Callable[[str], str], text: str) -> str:
+    """Returns the text with `change` made to what is no code."""
+    codes = [match[0] for match in re.finditer(CODE, text, re.DOTALL | re.MULTILINE)]
+    prose = re.sub(CODE, "\0", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub("\0", lambda _: codes.pop(0), change(prose))
+
+
+def deepen_lists(text: str) -> str:
+    """Indents lists in lists by four spaces, as Python-Markdown wants; GitHub is content with two."""
+    return re.sub(r"^((?:  )+)(?=[-*] |\w)", r"\1\1", text, flags=re.MULTILINE)
+
+
+def main() -> None:
+    """Writes the pages, then has them built; ends with the generator's exit status."""
+    parser = argparse.ArgumentParser(description="Builds the documentation site.")
+    parser.add_argument("--serve", action="store_true", help="show it at http://localhost:8000 and build it no further")
+    parser.add_argument("--no-pictures", action="store_true", help="leave out the pictures of environments")
+    args = parser.parse_args()
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    SOURCE.mkdir(parents=True)
+    site = Site()
+    site.write()
+    catalogue.write(SOURCE / "environments", pictures=not args.no_pictures)
+    api.write(SOURCE / "api")
+    shutil.copy(ROOT / "docs_tools" / "site.css", SOURCE)
+    config = SOURCE.with_name("zensical.yml")
+    text = (ROOT / "docs_tools" / "zensical.yml").read_text()
+    text = text.replace("docs_tools/", f"{ROOT}/docs_tools/").replace("paths: [.]", f"paths: [{ROOT}]")
+    config.write_text(f"{text}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
+    command = ["serve"] if args.serve else ["build", "--clean", "--strict"]
+    done = subprocess.run(["zensical", *command, "-f", str(config)])
+    if done.returncode == 0:
+        print(f"the site is in {config.with_name('site')}")
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

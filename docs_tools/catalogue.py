@@ -1,0 +1,207 @@
+"""The catalogue of environments, made from the registry: a page for each family, with pictures."""
+from __future__ import annotations
+
+import functools
+import html
+import importlib
+import inspect
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import cypool
+from cypool.registry import Entry, known_entries
+
+TITLES = {"box2d": "Box2D", "dm_control": "dm_control", "minigrid": "MiniGrid", "mujoco": "MuJoCo",
+          "toy_text": "Toy text", "vizdoom": "Doom"}
+WIDTH = 192  # pixels of a picture, twice what is shown
+STEPS = 40  # random ones before a picture is taken
+
+
+@functools.cache
+def families() -> dict[str, list[Entry]]:
+    """Returns what is registered, by the name of the family's package."""
+    found: dict[str, list[Entry]] = defaultdict(list)
+    for entry in known_entries():
+        if entry.entry_point.startswith("cypool.envs."):
+            found[entry.entry_point.split(".")[2]].append(entry)
+    return dict(found)
+
+
+def write(folder: Path, pictures: bool) -> None:
+    """Writes the index and the families' pages, and the pictures if they are wanted and can be taken."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for family, entries in sorted(families().items()):
+        text = page(family, entries, folder / "pictures" if pictures else None)
+        (folder / f"{family}.md").write_text(text)
+        example = html.escape(entries[0].id)
+        rows.append(f"| [{title_of(family)}]({family}.md) | {len(entries):,} | `{example}` |")
+    total = sum(map(len, families().values()))
+    (folder / "index.md").write_text(f"""# Catalogue
+
+cypool {cypool.__version__} registers {total:,} ids. These pages are generated from the registry.
+
+| family | ids | for example |
+| --- | --: | --- |
+{chr(10).join(rows)}
+
+- [Environments and their options](../reference/environments.md) explains the families.
+- [Fidelity](../reference/fidelity.md) says what each one equals, and which test shows it.
+- `cypool.make_spec(id)` describes an environment in Python, `cypool.testing.check_parity(id)` compares it with its
+  reference on your machine.
+""")
+
+
+def title_of(family: str) -> str:
+    """Returns a family's name as people write it."""
+    return TITLES.get(family, family.replace("_", " ").capitalize())
+
+
+def page(family: str, entries: list[Entry], pictures: Path | None) -> str:
+    """Returns the page of a family: a section for each class, with its options and its ids."""
+    classes: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        classes[entry.entry_point].append(entry)
+    parts = [f"# {title_of(family)}", f"{len(entries):,} ids. [What they equal](../reference/fidelity.md)."]
+    # a family's newest versions come first
+    for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
+        try:
+            parts += section(entry_point, members, pictures)
+        # a family that needs a package which is not installed
+        except ImportError as error:
+            print(f"catalogue: {entry_point} is left out: {error}", file=sys.stderr)
+            parts += [f"## {entry_point.partition(':')[2]}", "`" + "`, `".join(each.id for each in members) + "`"]
+    return "\n\n".join(parts) + "\n"
+
+
+def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> list[str]:
+    """Returns the Markdown of a class: what its docstring says, its ids and its options."""
+    module, name = entry_point.split(":")
+    cls = getattr(importlib.import_module(module), name)
+    summary, _, details = docstring(cls).partition("\n\n")
+    parts = [f"## {name}", summary]
+    groups: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[stem(entry.id)].append(entry)
+    rows, options = [], {}
+    for group in groups.values():
+        # the newest of the shortest names stands for all
+        shown = min(group, key=lambda entry: (len(entry.id), -version(entry.id)))
+        try:
+            spec = cypool.make_spec(shown.id)
+        # an id whose files others have
+        except ValueError as error:
+            said = html.escape(str(error).split(" in /")[0])  # not the folders of this machine
+            rows.append(f"<tr><td></td><td>{ids_of(shown, group)}</td><td colspan=4>{said}</td></tr>")
+            continue
+        options = options or spec.options
+        picture = take_picture(shown.id, pictures) if pictures and spec.render_fps else None
+        cells = [f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
+                 ids_of(shown, group), code(describe(spec.observation)), code(describe(spec.action)),
+                 str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    heads = ("", "ids", "observation", "action", "steps", "equals")
+    parts.append('<div class="environments"><table>\n<thead><tr>' + "".join(f"<th>{head}</th>" for head in heads)
+                 + "</tr></thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody></table></div>")
+    return [*parts, details, options_of(cls, options)]
+
+
+def stem(id: str) -> str:
+    """Returns what ids of the same game or robot have in common."""
+    name = re.sub(r"^.*/|NoFrameskip|Deterministic|-ram|-v\d+$|-MultiBinary", "", id)
+    return re.sub(r"(E\dM\d|MAP\d\d)(-S\d)?$", "", name)
+
+
+def version(id: str) -> int:
+    """Returns the number at the end of an id."""
+    return int(id.rpartition("-v")[2])
+
+
+def ids_of(shown: Entry, group: list[Entry]) -> str:
+    """Returns the ids of a group, folded up if there are many."""
+    others = [f"<code>{html.escape(entry.id)}</code>" for entry in group if entry is not shown]
+    text = f"<code>{html.escape(shown.id)}</code>"
+    if len(others) > 6:
+        return f'{text}<details class="ids"><summary>{len(others)} more</summary>{"<br>".join(others)}</details>'
+    return "<br>".join([text, *others])
+
+
+def reference_of(entry: Entry) -> str:
+    """Returns in words what an id is compared with by `check_parity`."""
+    if entry.reference is None:
+        return ""
+    package, _, name = entry.reference.partition(":")
+    return f"Gymnasium {name}" if package == "gymnasium" else "its preset's package"
+
+
+def describe(space: Any) -> str:
+    """Returns a space in short: dtype and shape of an array."""
+    if isinstance(space, dict):
+        return ", ".join(f"{key}: {describe(each)}" for key, each in space.items())
+    if isinstance(space, tuple):
+        return ", ".join(map(describe, space))
+    if hasattr(space, "n"):
+        return f"Discrete({space.n})"
+    bounds = f" in [{space.low.min():g}, {space.high.max():g}]" if space.dtype.kind == "f" else ""
+    return f"{space.dtype} {space.shape}" + ("" if "inf" in bounds else bounds)
+
+
+def code(text: str) -> str:
+    """Returns the text as code, whose lines break at spaces only if it is long."""
+    space = "<br>" if len(text) > 60 else " "
+    return f"<code>{html.escape(text).replace(', ', f',{space}') if ': ' in text else html.escape(text)}</code>"
+
+
+def docstring(cls: Any) -> str:
+    """Returns a class's docstring in Markdown: each "Name: text" a paragraph."""
+    text = re.sub(r"\A\w+\(.*\)\n+", "", inspect.getdoc(cls) or "")
+    return re.sub(r"^([A-Z]\w+): ", r"\n**\1**: ", re.sub(r"^ +(?!\*)", "", text, flags=re.MULTILINE),
+                  flags=re.MULTILINE)
+
+
+def options_of(cls: Any, values: dict[str, Any]) -> str:
+    """Returns the table of a class's options: name, value by default, and the line of `describe`'s docstring."""
+    lines: dict[str, str] = {}
+    for each in reversed(cls.__mro__):
+        if "describe" in vars(each):
+            text = inspect.getdoc(each.describe) or ""
+            args = re.search(r"^Args:\n(.*?)(?=^\w|\Z)", text, re.DOTALL | re.MULTILINE)
+            for names, line in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", args[1] if args else "", re.MULTILINE):
+                lines |= dict.fromkeys(names.split(", "), " ".join(line.split()))
+    rows = [f"| `{name}` | `{shorten(value)}` | {lines.get(name, '').replace('|', '&#124;')} |"
+            for name, value in values.items()]
+    return "\n".join(["| option | default | meaning |", "| --- | --- | --- |", *rows]) if rows else "No options."
+
+
+def shorten(value: Any) -> str:
+    """Returns a default as Python writes it; of a path, the file's name."""
+    if isinstance(value, str) and value.startswith("/"):
+        value = Path(value).name
+    text = repr(value).replace("|", "&#124;")
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def take_picture(id: str, folder: Path) -> str | None:
+    """Writes a picture of an environment after some random steps; returns its name, or None if there is no way."""
+    from PIL import Image
+
+    try:
+        with cypool.make(id, num_envs=1, num_threads=0, seed=1, render_mode="rgb_array") as env:
+            env.action_space.seed(1)
+            env.reset()
+            for _ in range(STEPS):
+                env.step(env.action_space.sample())
+            frame = env.render()[0]
+    # no display, no drawing package, no game data: the catalogue is complete without
+    except Exception as error:
+        print(f"catalogue: no picture of {id}: {type(error).__name__}: {error}", file=sys.stderr)
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    image = Image.fromarray(frame)
+    image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
+    name = re.sub(r"[^\w-]", "_", id) + ".webp"
+    image.save(folder / name, quality=80)
+    return name

@@ -1,0 +1,121 @@
+"""Makes the pictures of the README: python docs_tools/make_pictures.py
+
+`throughput-light.svg` and `throughput-dark.svg` draw what `benchmark.py --json` measured: by default
+docs_tools/throughput.json, which names its command and machine. `gallery.webp` is an animated grid of environments
+that act at random. It needs the packages of ".[docs,render,mujoco,vizdoom]" and OpenGL (EGL).
+"""
+from __future__ import annotations
+
+import argparse
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "pictures"
+# a row for each family
+GRID = [
+    ["Pong-v5", "Breakout-v5", "MsPacman-v5", "SpaceInvaders-v5", "Seaquest-v5"],
+    ["Ant-v5", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "Walker2d-v5"],
+    ["VizdoomBasic-v1", "VizdoomDeadlyCorridor-v1", "VizdoomDefendCenter-v1", "VizdoomHealthGathering-v1",
+     "VizdoomTakeCover-v1"],
+    ["CartPole-v1", "Acrobot-v1", "MountainCar-v0", "Pendulum-v1", "FrozenLake-v1"],
+]
+WIDTH, HEIGHT, GAP = 144, 108, 4  # of a cell, in pixels
+FRAMES, SECONDS_PER_FRAME = 40, 0.1
+TIMES = "\N{MULTIPLICATION SIGN}"
+THEMES = {"light": {"text": "#1f2328", "faint": "#59636e", "bar": "#afb8c1", "ours": "#3f51b5"},
+          "dark": {"text": "#f0f6fc", "faint": "#9198a1", "bar": "#4d5560", "ours": "#8c9eff"}}
+
+
+def draw_throughput(report: dict[str, Any], theme: dict[str, str]) -> str:
+    """Returns bars of frames per second as SVG, the slowest on top, each with how many times the Python loop it is."""
+    rows = sorted(report["results"], key=median_of)
+    most, settings = median_of(rows[-1]), report["settings"]
+    left, bar, step = 200, 390, 30
+    height = 58 + step * len(rows) + 44
+    parts = [f'<text x="0" y="20" class="title">Frames per second, {escape(settings["env"])}</text>',
+             f'<text x="0" y="40" class="faint">{settings["num_envs"]} environments, {settings["threads"]} threads, '
+             f'{escape(report["machine"]["cpu"])}, random actions; longer is better</text>']
+    for k, row in enumerate(rows):
+        y, name, frames = 58 + step * k, row["candidate"], median_of(row)
+        ratios = row["ratio_to"]["Python for-loop"]
+        kind = "ours" if name.startswith("cypool") else "bar"
+        width = bar * frames / most
+        parts += [f'<text x="{left - 10}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
+                  f'<rect x="{left}" y="{y}" width="{width:.1f}" height="20" rx="3" class="{kind}"/>',
+                  f'<text x="{left + width + 8:.1f}" y="{y + 15}" class="number">{frames:,.0f}'
+                  f'<tspan class="faint"> · {ratios[len(ratios) // 2]:.2f} {TIMES}</tspan></text>']
+    versions = report["versions"]
+    shown = ", ".join(f"{name} {versions[name]}" for name in ("envpool", "ale-py", "gymnasium") if name in versions)
+    parts += [f'<text x="0" y="{height - 24}" class="faint">{TIMES}: times the Python loop. {escape(shown)}</text>',
+              f'<text x="0" y="{height - 6}" class="faint">{escape(report.get("command", ""))}</text>']
+    style = (f'text{{font:13px system-ui,sans-serif;fill:{theme["text"]}}}.title{{font-size:16px;font-weight:600}}'
+             f'.faint{{fill:{theme["faint"]};font-size:12px}}.number{{font-variant-numeric:tabular-nums}}'
+             f'.bar{{fill:{theme["bar"]}}}.ours{{fill:{theme["ours"]}}}')
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height}" width="720" height="{height}" '
+            f'role="img"><style>{style}</style>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def median_of(row: dict[str, Any]) -> float:
+    """Returns the median of a candidate's frames per second: the middle of its quartiles."""
+    figures = row["frames_per_second"]
+    return float(figures[len(figures) // 2])
+
+
+def film(id: str) -> list[Any]:
+    """Returns pictures of an environment that acts at random, each of the size of a cell."""
+    from PIL import Image, ImageOps
+
+    import cypool
+
+    with cypool.make(id, num_envs=1, num_threads=0, seed=3, render_mode="rgb_array") as env:
+        env.action_space.seed(3)
+        env.reset()
+        # about as fast as they are watched, whatever the frame rate
+        skip = max(1, round(env.metadata["render_fps"] * SECONDS_PER_FRAME / 2))
+        pictures = []
+        for _ in range(FRAMES):
+            for _ in range(skip):
+                env.step(env.action_space.sample())
+            picture = Image.fromarray(env.render()[0])
+            # a robot stands in the middle of its square; others need their edges
+            fit = ImageOps.fit if id in GRID[1] else partial(ImageOps.pad, color=picture.getpixel((0, 0)))
+            pictures.append(fit(picture, (WIDTH, HEIGHT)))
+    return pictures
+
+
+def make_gallery(path: Path) -> None:
+    """Writes the grid, a row for each family."""
+    from PIL import Image
+
+    size = (len(GRID[0]) * (WIDTH + GAP) - GAP, len(GRID) * (HEIGHT + GAP) - GAP)
+    grids = [Image.new("RGB", size) for _ in range(FRAMES)]
+    for row, ids in enumerate(GRID):
+        for column, id in enumerate(ids):
+            for grid, picture in zip(grids, film(id), strict=True):
+                grid.paste(picture, (column * (WIDTH + GAP), row * (HEIGHT + GAP)))
+    grids[0].save(path, save_all=True, append_images=grids[1:], duration=round(SECONDS_PER_FRAME * 1000), loop=0,
+                  quality=45, method=4)
+
+
+def main() -> None:
+    """Makes what is asked for."""
+    parser = argparse.ArgumentParser(description="Makes the pictures of the README.")
+    parser.add_argument("--report", default=ROOT / "docs_tools" / "throughput.json", type=Path,
+                        help="what benchmark.py --json wrote (default: docs_tools/throughput.json)")
+    parser.add_argument("--only", choices=("throughput", "gallery"))
+    args = parser.parse_args()
+    FOLDER.mkdir(exist_ok=True)
+    if args.only != "gallery":
+        report = json.loads(args.report.read_text())
+        for name, theme in THEMES.items():
+            (FOLDER / f"throughput-{name}.svg").write_text(draw_throughput(report, theme))
+    if args.only != "throughput":
+        make_gallery(FOLDER / "gallery.webp")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The wording of documentation, docstrings, comments and messages: patterns that a reader has to read twice."""
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# pattern -> what to write instead
+WORDS = {
+    r"(?i)\bwhoever\b": "the caller, the thread that, anyone who",
+    r"(?i)\bbesides\b": "also, in addition to, other than",
+    r"(?i)\bbeside\b": "next to, compared with, together with",
+    r"(?i)\banew\b": "again",
+    r"(?i)\bso\s+many\b": "this number of",
+    r"(?i)\b(tells?|told|telling)\b": "says, reports, specifies, shows",
+    r"(?i)\bits\s+like\b": "similar ones",
+    r"(?i)\bnone\s+but\b": "only",
+    # `None` is the value
+    r"(?<!there )\bis\s+none\b": "is not one, does not exist",
+    r"(?i)\b(are\s+others|is\s+another\s+one)\b": "differ, differs",
+    r"(?i)\b(go|goes|went|going)\s+on\b": "continues",
+    r"(?i)\bsome\s+(\d|two|three|four|five|six|ten|twenty|thirty|forty|fifty|hundred)": "about",
+    r"(?i)\bread\s+it\s+so\b": "say it directly",
+    # at the beginning of a docstring
+    r'\A"""What\b': "the noun that the clause describes",
+    r'\A"""Has (environments|an environment|a chunk)\b': "steps, sends",
+}
+# still being written on other branches: to be removed when these are merged
+UNFINISHED = ("cypool/envs/minigrid/", "cypool/envs/box2d/", "cypool/envs/dm_control/", "cypool/tools/cli")
+QUOTED = re.compile(r"`[^`\n]*`")
+CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+# docstrings, other strings, comments
+PYTHON = re.compile(r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.DOTALL)
+C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+SHELL = re.compile(r"(?<!\S)#[^\n]*")
+LANGUAGES = {**dict.fromkeys((".py", ".pyi", ".pyx", ".pxd"), PYTHON), **dict.fromkeys((".h", ".cpp"), C),
+             **dict.fromkeys((".toml", ""), SHELL)}
+
+
+def tracked():
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("needs a git checkout")
+    return [path for name in done.stdout.splitlines() if (path := ROOT / name).is_file()]
+
+
+def blanked(pattern, text):
+    """Replaces what matches by spaces; lines stay where they are."""
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+
+
+def prose(path):
+    """Returns (offset, text) for each part of a file that is written for people."""
+    if path.suffix == ".md":
+        return [(0, blanked(CODE_BLOCK, path.read_text()))]
+    if path.suffix in LANGUAGES:
+        return [(match.start(), match.group()) for match in LANGUAGES[path.suffix].finditer(path.read_text())]
+    return []
+
+
+def findings(path):
+    for offset, text in prose(path):
+        text = blanked(QUOTED, text)
+        for word, better in WORDS.items():
+            for match in re.finditer(word, text):
+                line = path.read_text().count("\n", 0, offset + match.start()) + 1
+                yield f"{path.relative_to(ROOT)}:{line}: {' '.join(match.group().split())!r}, better: {better}"
+
+
+def test_wording():
+    # the changelog of a release stays as it was released
+    excluded = {Path(__file__), ROOT / "CHANGELOG.md"}
+    found = [finding for path in tracked() if path not in excluded
+             and not str(path.relative_to(ROOT)).startswith(UNFINISHED) for finding in findings(path)]
+    assert not found, "\n".join(found)
+
+
+def test_lines_of_pages_are_short():
+    long = [f"{path.relative_to(ROOT)}:{number}" for path in tracked() if path.suffix == ".md"
+            for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > 120]
+    assert not long, long
+
+
+@pytest.mark.parametrize("text, number", [
+    ('"""What it does."""', 1),
+    ('"""Returns what it does."""', 0),
+    ("# whoever comes first", 1),
+    ("whoever = 1", 0),
+    ('raise ValueError("expected none but this")', 1),
+    ("x is none  # `told` is a name", 0),
+    ("# the rows besides, which go\\n", 1),
+])
+def test_the_list_finds(tmp_path, monkeypatch, text, number):
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    path = tmp_path / "example.py"
+    path.write_text(text)
+    assert len(list(findings(path))) == number

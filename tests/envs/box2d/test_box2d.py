@@ -1,0 +1,258 @@
+"""Box2D's environments: Gymnasium's bits and pixels where box2d is installed, states, bad input."""
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from saving import assert_goes_on
+
+import cypool
+from cypool.testing import check_env, check_parity
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+IDS = ["LunarLander-v3", "LunarLanderContinuous-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"]
+MODES = ["NextStep", "SameStep", "Disabled"]
+needs_box2d = pytest.mark.skipif(
+    importlib.util.find_spec("Box2D") is None,
+    reason="the package box2d is not installed: it has wheels for Python before 3.14 (the extra box2d-reference)")
+
+
+def make(id, num_envs=1, **options):
+    return cypool.make(id, num_envs=num_envs, num_threads=0, seed=3, **options)
+
+
+# ---- the same as Gymnasium's
+
+@needs_box2d
+@pytest.mark.parametrize(("id", "mode", "options"), [
+    *[(id, mode, {}) for id in IDS[:4] for mode in MODES],
+    ("LunarLander-v3", "NextStep", {"enable_wind": True, "gravity": -7.0}),
+    ("LunarLander-v3", "NextStep", {"continuous": True, "enable_wind": True, "wind_power": 19,
+                                    "turbulence_power": 1.9}),
+    ("LunarLanderContinuous-v3", "NextStep", {"action_dtype": "float64"}),
+    ("BipedalWalker-v3", "NextStep", {"hardcore": True, "action_dtype": "float64"}),
+])
+def test_parity(id, mode, options):
+    parity = check_parity(id, num_envs=2, num_steps=150, seeds=(0, 1), autoreset_mode=mode, **options)
+    assert parity.num_episodes
+
+
+@needs_box2d
+@pytest.mark.parametrize(("mode", "options"), [
+    ("NextStep", {}), ("SameStep", {"continuous": False}), ("Disabled", {"domain_randomize": True}),
+    ("NextStep", {"action_dtype": "float64", "lap_complete_percent": 0.5}),
+])
+def test_parity_of_the_race(mode, options):
+    check_parity("CarRacing-v3", num_envs=1, num_steps=30, seeds=(0,), autoreset_mode=mode, max_episode_steps=25,
+                 **options)
+
+
+@needs_box2d
+@pytest.mark.parametrize(("id", "play"), [("LunarLander-v3", "lands"), ("LunarLanderContinuous-v3", "lands"),
+                                          ("BipedalWalker-v3", "Walks"), ("BipedalWalkerHardcore-v3", "Walks")])
+def test_parity_of_good_play(id, play):
+    """Landers come to rest, which random ones do not."""
+    import sweep_box2d
+
+    assert sweep_box2d.compare(id, getattr(sweep_box2d, play), {}, 12, 400)[0] or id.startswith("Bipedal")
+
+
+@needs_box2d
+@pytest.mark.slow
+@pytest.mark.parametrize("continuous", [True, False])
+def test_parity_of_a_race_along_the_track(continuous):
+    import sweep_box2d
+
+    sweep_box2d.compare("CarRacing-v3", sweep_box2d.follows_track, {"continuous": continuous}, 0, 400)
+
+
+@needs_box2d
+@pytest.mark.parametrize(("id", "steps", "every"), [("LunarLander-v3", 60, 1), ("LunarLanderContinuous-v3", 90, 7),
+                                                    ("BipedalWalker-v3", 30, 1), ("BipedalWalkerHardcore-v3", 30, 3),
+                                                    ("CarRacing-v3", 40, 8)])
+def test_pictures_are_gymnasiums(id, steps, every):
+    import sweep_box2d
+
+    assert sweep_box2d.compare(id, sweep_box2d.plays_randomly, {}, 5, steps, every)[1] >= 5
+
+
+# ---- without a reference
+
+@pytest.mark.parametrize("id", IDS)
+def test_contract(id):
+    """With worlds that live on, an episode depends on those before it, as in Gymnasium: not what the contract says."""
+    options = {} if id.startswith("Lunar") else {"fresh_world": True}
+    report = check_env(id, num_envs=2, num_steps=10 if id.startswith("Car") else 40, **options)
+    assert len(report.held) == 7 and report.left_out == ()
+
+
+def test_box2d_is_not_needed():
+    code = """if True:
+        import sys
+        sys.modules["Box2D"] = None
+        import cypool
+        for id in ("LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"):
+            env = cypool.make(id, num_envs=2, seed=0)
+            env.reset()
+            env.step(env.action_space.sample())
+            assert env.render()[0].shape == (400, 600, 3)
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+def test_a_fresh_world_forgets():
+    """The same seed, after other episodes: without it the last bits differ."""
+    seen = []
+    for options in ({}, {"fresh_world": True}):
+        env = make("BipedalWalkerHardcore-v3", 8, **options)
+        env.action_space.seed(0)
+        runs = []
+        for _ in range(2):
+            env.reset(seed=0)
+            runs.append(b"".join(env.step(np.full((8, 4), 0.3, np.float32))[0].tobytes() for _ in range(200)))
+        seen.append(runs[0] == runs[1])
+    assert seen == [False, True]
+
+
+@pytest.mark.parametrize("id", ["LunarLander-v2", "LunarLanderContinuous-v2", "CarRacing-v2"])
+def test_envpools_names(id):
+    env, same = make(id), make(id.replace("v2", "v3"))
+    assert env.observation_space == same.observation_space and env.action_space == same.action_space
+    assert env.reset()[0].tobytes() == same.reset()[0].tobytes()
+
+
+def test_the_field_ends():
+    """The field has an end."""
+    env = make("CarRacing-v3", autoreset_mode="Disabled")
+    env.reset()
+    for _ in range(400):
+        _, reward, terminated, truncated, info = env.step(np.array([[0, 0.5, 0]], np.float32))
+        if terminated[0]:
+            break
+    assert terminated[0] and reward[0] == -100 and not info["lap_finished"][0]
+
+
+# ---- states
+
+@pytest.mark.parametrize("id", IDS[:4])
+@pytest.mark.parametrize("mode", MODES)
+def test_goes_on_from_a_state(id, mode):
+    assert assert_goes_on(id, mode, 0, None, 70, 90) > 0
+
+
+def test_goes_on_from_a_state_of_the_race():
+    assert assert_goes_on("CarRacing-v3", "NextStep", 0, None, 12, 20, max_episode_steps=15) > 0
+
+
+@pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"])
+def test_pictures_go_on_from_a_state(id):
+    env = make(id)
+    env.reset()
+    env.action_space.seed(0)
+    for _ in range(20):
+        env.step(env.action_space.sample())
+    env.render()
+    state, pictures = env.save(), []
+    action = env.action_space.sample()
+    for pool in (env, env, make(id)):
+        pool.load(state)
+        pool.step(action)
+        pictures.append(np.array(pool.render()))
+    assert (pictures[0] == pictures[1]).all() and (pictures[0] == pictures[2]).all()
+
+
+def broken(state, saved):
+    """The state of an environment, with other bytes of its own."""
+    state = pickle.loads(pickle.dumps(state))
+    state.rows[0]["own"] = (saved,)
+    return state
+
+
+@pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"])
+def test_damaged_states(id):
+    """Each is refused, or taken; none crashes, and those that are taken can be stepped, if only to an error."""
+    env = make(id, autoreset_mode="Disabled")
+    env.reset()
+    env.action_space.seed(0)
+    for _ in range(10):
+        env.step(env.action_space.sample())
+    state = env.save()
+    saved, = state.rows[0]["own"]
+    for wrong in (saved[:-1], saved + b"\0", saved[: len(saved) // 2], b"\0", saved[:-8] + b"\xff" * 8, 3):
+        with pytest.raises(ValueError, match="state"):
+            env.load(broken(state, wrong))
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(200):
+        wrong = bytearray(saved)
+        for place in rng.integers(len(saved), size=rng.integers(1, 9)):
+            wrong[place] = rng.integers(256)
+        try:
+            env.load(broken(state, bytes(wrong)))
+        except ValueError:
+            refused += 1
+            continue
+        for _ in range(3):
+            try:
+                if env.step(env.action_space.sample())[2][0]:
+                    env.reset()
+            except cypool.EnvError:
+                env.reset()
+    assert refused > 20
+    env.load(state)
+    env.step(env.action_space.sample())
+
+
+# ---- bad input
+
+@pytest.mark.parametrize(("id", "options", "error", "said"), [
+    ("LunarLander-v3", {"gravity": 0}, ValueError, "gravity: expected .* between -12 and 0"),
+    ("LunarLander-v3", {"gravity": -12.0}, ValueError, "gravity: expected .* between -12 and 0"),
+    ("LunarLander-v3", {"gravity": 3}, ValueError, "gravity: expected"),
+    ("LunarLander-v3", {"gravity": float("nan")}, ValueError, "gravity: expected"),
+    ("LunarLander-v3", {"gravity": "much"}, TypeError, "gravity: expected"),
+    ("LunarLander-v3", {"continuous": "yes"}, TypeError, "continuous: expected"),
+    ("LunarLander-v3", {"enable_wind": 2}, TypeError, "enable_wind: expected"),
+    ("LunarLander-v3", {"wind_power": 1e6}, ValueError, "wind_power: expected"),
+    ("LunarLander-v3", {"wind_power": None}, TypeError, "wind_power: expected"),
+    ("LunarLander-v3", {"turbulence_power": -1e6}, ValueError, "turbulence_power: expected"),
+    ("LunarLander-v3", {"action_dtype": "int8"}, ValueError, "action_dtype: expected"),
+    ("BipedalWalker-v3", {"hardcore": "no"}, TypeError, "hardcore: expected"),
+    ("BipedalWalker-v3", {"fresh_world": 1.5}, TypeError, "fresh_world: expected"),
+    ("BipedalWalker-v3", {"action_dtype": "float16"}, ValueError, "action_dtype: expected"),
+    ("CarRacing-v3", {"lap_complete_percent": 95}, ValueError, "lap_complete_percent: expected"),
+    ("CarRacing-v3", {"lap_complete_percent": "all"}, TypeError, "lap_complete_percent: expected"),
+    ("CarRacing-v3", {"domain_randomize": "x"}, TypeError, "domain_randomize: expected"),
+    ("CarRacing-v3", {"verbose": True}, ValueError, "verbose: no option"),
+])
+def test_bad_options(id, options, error, said):
+    with pytest.raises(error, match=said):
+        cypool.make_spec(id, **options)
+
+
+@pytest.mark.parametrize(("name", "value"), [("wind_power", 25.0), ("turbulence_power", -0.5)])
+def test_wind_beyond_what_is_recommended(name, value):
+    with pytest.warns(RuntimeWarning, match=f"{name}: recommended"):
+        assert cypool.make_spec("LunarLander-v3", **{name: value}).options[name] == value
+
+
+@pytest.mark.parametrize(("id", "action", "said"), [
+    ("LunarLander-v3", [4], "action"), ("LunarLander-v3", [-1], "action"), ("LunarLander-v3", [[0.5, 0.5]], "action"),
+    ("LunarLanderContinuous-v3", [[np.nan, 0]], "action"), ("LunarLanderContinuous-v3", [[0.0, 0, 0]], "action"),
+    ("BipedalWalker-v3", [[np.inf, 0, 0, 0]], "action"), ("CarRacing-v3", [[0, 0, np.nan]], "action"),
+    ("CarRacing-v3", [1], "action"),
+])
+def test_bad_actions(id, action, said):
+    env = make(id)
+    env.reset()
+    with pytest.raises((ValueError, TypeError), match=said):
+        env.step(np.array(action))
+    env.step(env.action_space.sample())
+
+
+def test_no_picture_before_a_reset():
+    for id in ("LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3"):
+        with pytest.raises(RuntimeError, match="reset"):
+            make(id).render()

@@ -1,0 +1,286 @@
+"""The DeepMind Control Suite equals dm_control, byte for byte, in both APIs; and what else it has."""
+import pickle
+
+import numpy as np
+import pytest
+from dm_control.rl.control import PhysicsError
+
+import cypool
+from cypool.envs.dm_control.reference import load
+from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
+from cypool.registry import reference_of, resolve
+from cypool.testing import check_env, check_parity
+
+TASKS = [(domain, task) for domain in DOMAINS for task in DOMAINS[domain].tasks]
+# their models take seconds to compile, or their resets to draw
+LONG = ("dog", "quadruped", "humanoid_CMU", "stacker", "manipulator")
+
+
+def id_of(domain, task):
+    return f"dm_control/{domain}-{task}-v0"
+
+
+def equal_parts(ours, theirs, row=0):
+    """Whether a row is what dm_control observes: names, their order, shapes and bytes."""
+    return list(ours) == list(theirs) and all(
+        ours[name][row].shape == np.shape(part) and ours[name][row].tobytes() == np.asarray(part).tobytes()
+        for name, part in theirs.items())
+
+
+# ---- equality with dm_control
+
+
+def test_all_tasks_are_there():
+    from dm_control import suite
+
+    assert set(suite.ALL_TASKS) == set(TASKS) and len(TASKS) == 51
+    assert all({id_of(*each), envpool_id(*each)} <= set(cypool.list_all_envs()) for each in TASKS)
+
+
+@pytest.mark.parametrize(("domain", "task"), [
+    pytest.param(*each, marks=pytest.mark.slow if each[0] in LONG and each[1] != DOMAINS[each[0]].tasks[0] else ())
+    for each in TASKS if each[0] != "dog" or each[1] == "fetch"])
+def test_equals_dm_control(domain, task):
+    id = id_of(domain, task)
+    assert reference_of(id) == "cypool.envs.dm_control.reference:make_reference"
+    # episodes of 20 steps
+    timestep = load(domain, task, 0).control_timestep()
+    parity = check_parity(id, num_envs=1, num_steps=50, seeds=(3,), num_threads=0, time_limit=20 * timestep)
+    assert parity.num_episodes == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["stand", "walk", "trot", "run"])
+def test_dogs_equal_dm_control(task):
+    check_parity(id_of("dog", task), num_envs=1, num_steps=40, seeds=(3,), num_threads=0, time_limit=0.3)
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("num_threads", [0, 2, 5])
+def test_in_all_modes(mode, num_threads):
+    parity = check_parity("CartpoleBalance-v1", num_envs=3, num_steps=60, seeds=(0, 5), num_threads=num_threads,
+                          autoreset_mode=mode, time_limit=0.2)
+    assert parity.num_episodes >= 12
+
+
+@pytest.mark.parametrize(("id", "options"), [
+    ("CartpoleSwingup-v1", {"n_sub_steps": 3}),
+    ("CartpoleSwingup-v1", {"control_timestep": 0.04}),
+    ("WalkerWalk-v1", {"control_timestep": 0.01}),
+    ("HopperHop-v1", {"n_sub_steps": 1}),
+    ("WalkerRun-v1", {"legacy_step": False}),
+    ("AcrobotSwingup-v1", {"legacy_step": False}),
+    ("FingerTurnHard-v1", {"flat_observation": True}),
+    ("FishSwim-v1", {"flat_observation": True, "time_limit": 0.5}),
+    ("ManipulatorBringBall-v1", {"fully_observable": False}),
+    ("StackerStack2-v1", {"fully_observable": False, "flat_observation": True}),
+    # 2.5 steps: the third is the last
+    ("PendulumSwingup-v1", {"time_limit": 0.05}),
+    ("PendulumSwingup-v1", {"time_limit": float("inf")}),
+    ("ReacherEasy-v1", {"action_dtype": "float32"}),
+])
+def test_options(id, options):
+    check_parity(id, num_envs=1, num_steps=30, seeds=(1,), num_threads=0, **options)
+
+
+@pytest.mark.parametrize(("domain", "task"), [("walker", "walk"), ("lqr", "lqr_2_1"), ("finger", "turn_easy")])
+def test_dm_api(domain, task):
+    env, reference = cypool.make_dm(id_of(domain, task), seed=4, num_threads=0), load(domain, task, 4)
+    specs, their_specs = env.observation_spec().obs, reference.observation_spec()
+    assert [(name, spec.shape, spec.dtype) for name, spec in specs.items()] == [
+        (name, spec.shape, spec.dtype) for name, spec in their_specs.items()]
+    action, their_action = env.action_spec(), reference.action_spec()
+    assert (action.shape, action.dtype) == (their_action.shape, their_action.dtype)
+    assert (action.minimum == their_action.minimum).all() and (action.maximum == their_action.maximum).all()
+    assert env.reward_spec() == reference.reward_spec() and env.discount_spec() == reference.discount_spec()
+    ours, theirs = env.reset(), reference.reset()
+    actions = np.random.default_rng(0).uniform(-1, 1, (30, *action.shape))
+    for k in range(30):
+        assert ours.step_type[0] == theirs.step_type
+        assert equal_parts(ours.observation.obs, theirs.observation)
+        if not theirs.first():
+            assert (ours.reward[0], ours.discount[0]) == (theirs.reward, theirs.discount)
+        ours, theirs = env.step(actions[k:k + 1]), reference.step(actions[k])
+
+
+def test_the_linear_system_ends_at_rest():
+    env, reference = cypool.make_dm("LqrLqr21-v1", seed=0, num_threads=0), load("lqr", "lqr_2_1", 0)
+    assert env.env_spec.max_episode_steps is None
+    env.reset(), reference.reset()
+    for _ in range(8000):
+        # brakes
+        state = np.concatenate([reference.physics.position(), reference.physics.velocity()])
+        action = -np.array([4.0]) * state[2] - state[0]
+        ours, theirs = env.step(action[None]), reference.step(action)
+        assert ours.last()[0] == theirs.last() and ours.discount[0] == theirs.discount
+        if theirs.last():
+            break
+    assert theirs.last() and theirs.discount == 0
+    assert env.step(action[None]).first()[0]
+
+
+def test_an_invalid_state_is_an_error():
+    # its forces have hardly any limit
+    env, reference = cypool.make("LqrLqr21-v1", num_envs=2, seed=0, num_threads=0), load("lqr", "lqr_2_1", 0)
+    env.reset(), reference.reset()
+    actions, kind = np.zeros((2, 1)), None
+    for _ in range(3000):
+        # swings higher and higher
+        actions[0] = 1e10 if reference.physics.velocity()[0] >= 0 else -1e10
+        try:
+            reference.step(actions[0])
+        except PhysicsError as error:
+            kind = str(error).split()[-1]
+            break
+        env.step(actions)
+    assert kind in ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC")
+    with pytest.raises(cypool.EnvError, match=f"env 0: RuntimeError: .*invalid state: {kind}") as caught:
+        env.step(actions)
+    assert caught.value.causes.keys() == {0}
+    for _ in range(3):
+        obs, *_ = env.step(np.zeros((2, 1)))
+    assert np.isfinite(obs["velocity"]).all()
+
+
+# ---- ours
+
+
+@pytest.mark.parametrize("id", ["CheetahRun-v1", "SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1"])
+def test_keeps_the_contract(id):
+    assert len(check_env(id, num_envs=2, num_steps=20).held) == 7
+
+
+@pytest.mark.parametrize(("id", "options"), [
+    ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
+    ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),
+    ("HopperHop-v1", {"randomize": {"body_mass": (0.8, 1.2), "geom_friction": (0.5, 2)}}),
+    ("StackerStack2-v1", {}), ("FingerTurnEasy-v1", {"randomize": {"site_pos": ("add", -0.01, 0.01)}}),
+])
+def test_a_loaded_state_goes_on_the_same_way(id, options):
+    env = cypool.make(id, num_envs=2, seed=1, num_threads=0, time_limit=40, **options)
+    other = cypool.make(id, num_envs=2, seed=9, num_threads=2, time_limit=40, **options)
+    env.action_space.seed(0)
+    actions = np.clip([env.action_space.sample() for _ in range(60)], -1, 1)
+    env.reset(), other.reset()
+    for action in actions[:25]:
+        env.step(action)
+        other.step(action)
+    state = pickle.loads(pickle.dumps(env.save()))
+    other.load(type(state).from_bytes(state.to_bytes()))
+    for k, action in enumerate(actions):
+        if k == 30:
+            results = env.reset(), other.reset()
+        else:
+            results = env.step(action), other.step(action)
+        ours, theirs = (pickle.dumps([part for part in result if not isinstance(part, dict) or "env_id" not in part])
+                        for result in results)
+        assert ours == theirs
+
+
+def test_states_are_checked():
+    env = cypool.make("PointMassHard-v1", seed=0)
+    env.reset()
+    state = env.save()
+    own = state.rows[0]["own"]
+    key, pos, has_spare, spare, written, episode = own[4]
+    for bad in (None, own[4][:-1], (key[:-1], *own[4][1:]), (key, 625, *own[4][2:]), (key, -1, *own[4][2:]),
+                (key, pos, 1, *own[4][3:]), (key, pos, has_spare, np.nan, written, episode),
+                (key, pos, has_spare, spare, written[:-8], episode), (*own[4][:5], (1.0,))):
+        row = {**state.rows[0], "own": (*own[:4], bad, *own[5:])}
+        with pytest.raises(ValueError, match="^state: "):
+            env.load(cypool.state.State(state.env_id, [row]))
+    env.load(state)
+
+
+def test_tasks_with_the_same_spaces_share_a_pool():
+    tasks = ["stand", "walk", "run"]
+    env = cypool.make("WalkerWalk-v1", num_envs=3, seed=[7, 7, 7], env_options=[{"task": task} for task in tasks])
+    references = [load("walker", task, 7) for task in tasks]
+    env.reset()
+    for reference in references:
+        reference.reset()
+    actions = np.random.default_rng(1).uniform(-1, 1, (40, 6))
+    for action in actions:
+        _, reward, *_ = env.step(np.tile(action, (3, 1)))
+        assert reward.tolist() == [reference.step(action).reward for reference in references]
+    with pytest.raises(ValueError, match="env_options: expected the same observation everywhere"):
+        cypool.make("FishSwim-v1", num_envs=2, env_options=[{"task": "swim"}, {"task": "upright"}])
+
+
+def test_randomized_models_differ_and_stay_apart():
+    env = cypool.make("CheetahRun-v1", num_envs=2, seed=[0, 0], env_options=[{}, {"randomize": {"body_mass": (2, 3)}}])
+    env.reset()
+    obs, *_ = env.step(np.ones((2, 6)))
+    assert (obs["velocity"][0] != obs["velocity"][1]).any()
+    again = cypool.make("CheetahRun-v1", seed=0)
+    again.reset()
+    assert again.step(np.ones((1, 6)))[0]["velocity"].tobytes() == obs["velocity"][:1].tobytes()
+
+
+def test_numbers_of_single_precision_are_rounded():
+    double, single = (cypool.make("HopperHop-v1", seed=0, frame_stack=2, obs_dtype=dtype)
+                      for dtype in ("float64", "float32"))
+    a, b = double.reset()[0], single.reset()[0]
+    assert b["position"].shape == (1, 2, 6) and b["position"].dtype == np.float32
+    assert (a["position"].astype(np.float32) == b["position"]).all()
+
+
+def test_a_model_is_shared():
+    env = cypool.make("WalkerWalk-v1", num_envs=3)
+    cls, _ = resolve("WalkerRun-v1", None, {})
+    assert cls.__name__ == "Walker" and env.env_spec.max_episode_steps == 1000
+    assert env.env_spec.render_fps == 40
+
+
+@pytest.mark.parametrize(("id", "options", "error", "message"), [
+    ("dm_control/walker-wlak-v0", {}, ValueError, r"did you mean .*dm_control/walker-walk-v0"),
+    ("dm_control/wolker-walk-v0", {}, ValueError, r"did you mean .*dm_control/walker-walk-v0"),
+    ("WalkerWalk-v1", {"task": "fly"}, ValueError, "task: expected one of 'stand', 'walk', 'run', got 'fly'"),
+    ("WalkerWalk-v1", {"task": ["walk"]}, ValueError, "task: expected one of"),
+    ("WalkerWalk-v1", {"time_limit": 0}, ValueError, "time_limit"),
+    ("WalkerWalk-v1", {"time_limit": "long"}, TypeError, "time_limit: expected a number"),
+    ("WalkerWalk-v1", {"n_sub_steps": 0}, ValueError, "n_sub_steps"),
+    ("WalkerWalk-v1", {"n_sub_steps": 2, "control_timestep": 0.01}, ValueError, "n_sub_steps: expected None together with"),
+    ("WalkerWalk-v1", {"control_timestep": 0.003}, ValueError, "control_timestep: expected a multiple of 0.0025"),
+    ("WalkerWalk-v1", {"control_timestep": 0.001}, ValueError, "control_timestep: expected a multiple of 0.0025"),
+    ("WalkerWalk-v1", {"legacy_step": 1}, TypeError, "legacy_step: expected True or False"),
+    ("WalkerWalk-v1", {"fully_observable": True}, ValueError, "fully_observable: no option of WalkerWalk-v1"),
+    ("StackerStack2-v1", {"fully_observable": 1}, TypeError, "fully_observable: expected True or False"),
+    ("WalkerWalk-v1", {"frame_stack": 0}, ValueError, "frame_stack"),
+    ("WalkerWalk-v1", {"camera_id": 9}, ValueError, "camera_id"),
+    ("WalkerWalk-v1", {"camera_name": "up"}, ValueError, "camera_name: expected a camera"),
+    ("WalkerWalk-v1", {"randomize": {"nose": (1, 2)}}, ValueError, "randomize: expected names of fields"),
+    ("WalkerWalk-v1", {"seed": 2**32}, ValueError, "seed: expected at least 0, at most 4294967295"),
+])
+def test_bad_input(id, options, error, message):
+    with pytest.raises(error, match=message):
+        cypool.make(id, **options)
+
+
+def test_a_model_without_a_way_to_begin_is_an_error():
+    env = cypool.make("BallInCupCatch-v1", num_threads=0, randomize={"geom_size": (20, 20)})
+    with pytest.raises(cypool.EnvError, match="expected a position without contacts, found none in 10000 attempts"):
+        env.reset()
+
+
+@pytest.mark.parametrize(("installed", "found"), [("None", "none"), ("'1.0.30'", "1.0.30")])
+def test_without_the_right_dm_control_there_is_one_clear_error_at_make(run_python, installed, found):
+    done = run_python(f"""
+import importlib.metadata as metadata
+found, installed = metadata.version, {installed}
+def version(name):
+    if name != "dm_control":
+        return found(name)
+    if installed is None:
+        raise metadata.PackageNotFoundError(name)
+    return installed
+metadata.version = version
+import cypool
+assert "WalkerWalk-v1" in cypool.list_all_envs()
+try:
+    cypool.make("dm_control/walker-walk-v0")
+except ImportError as error:
+    print(error)
+""")
+    assert done.stdout.strip() == (f"the DeepMind Control Suite needs dm_control 1.0.50, found {found}: "
+                                   'pip install "cypool[dm-control]"'), done.stderr

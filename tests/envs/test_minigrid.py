@@ -1,0 +1,229 @@
+"""MiniGrid and BabyAI: minigrid's bits, in all ids, autoreset modes and arguments; states; pictures; bad input."""
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import cypool
+from cypool.registry import known_entries
+from cypool.testing import check_parity
+
+ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
+IDS = [entry.id for entry in ENTRIES]
+# one of each class
+QUICK = list({entry.entry_point: entry.id for entry in ENTRIES}.values())
+# one of each class that has arguments, with others than its ids have
+ARGUMENTS = [
+    ("MiniGrid-Empty-8x8-v0", {"size": 12, "agent_start_pos": (3, 4), "agent_start_dir": 2, "max_steps": 30}),
+    ("MiniGrid-LavaCrossingS9N1-v0", {"size": 15, "num_crossings": 9, "obstacle_type": "wall"}),
+    ("MiniGrid-DistShift1-v0", {"width": 13, "height": 9, "strip2_row": 4, "agent_start_pos": None}),
+    ("MiniGrid-DoorKey-8x8-v0", {"size": 11, "see_through_walls": True}),
+    ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"size": 5, "n_obstacles": 9}),
+    ("MiniGrid-Fetch-8x8-N3-v0", {"size": 9, "numObjs": 20}),
+    ("MiniGrid-FourRooms-v0", {"agent_pos": (9, 3), "goal_pos": (4, 4)}),
+    ("MiniGrid-GoToObject-6x6-N2-v0", {"size": 10, "numObjs": 18}),
+    ("MiniGrid-KeyCorridorS3R1-v0", {"num_rows": 4, "room_size": 5, "obj_type": "box"}),
+    ("MiniGrid-LavaGapS5-v0", {"size": 9}),
+    ("MiniGrid-LockedRoom-v0", {"size": 25}),
+    ("MiniGrid-MemoryS7-v0", {"size": 15, "random_length": True}),
+    ("MiniGrid-MultiRoom-N6-v0", {"minNumRooms": 3, "maxNumRooms": 8, "maxRoomSize": 6, "width": 31, "height": 27}),
+    ("MiniGrid-ObstructedMaze-2Q-v1", {"num_quarters": 3, "agent_room": (0, 0), "key_in_box": False}),
+    ("MiniGrid-RedBlueDoors-8x8-v0", {"size": 7}),
+    ("BabyAI-GoTo-v0", {"room_size": 6, "num_rows": 2, "num_cols": 13, "num_dists": 70}),
+    ("BabyAI-PutNextLocal-v0", {"room_size": 10, "num_objs": 18}),
+    ("BabyAI-OpenTwoDoors-v0", {"first_color": "grey", "strict": True}),
+    ("BabyAI-SynthS5R2-v0", {"num_cols": 4, "num_dists": 12}),
+    ("BabyAI-KeyCorridorS3R2-v0", {"obj_type": "key", "num_rows": 5}),
+    ("BabyAI-BossLevel-v0", {"agent_view_size": 11, "max_steps": 40}),
+    ("BabyAI-GoToLocal-v0", {"agent_view_size": 3}),
+    ("MiniGrid-MultiRoom-N6-v0", {"agent_view_size": 15}),
+]
+
+
+@pytest.mark.parametrize("id", QUICK)
+def test_equals_minigrid(id):
+    check_parity(id, num_envs=2, num_steps=30, seeds=[4])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", IDS)
+def test_equals_minigrid_for_long(id):
+    check_parity(id, num_envs=2, num_steps=150, seeds=[5])
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("id", ["MiniGrid-Dynamic-Obstacles-5x5-v0", "BabyAI-PutNextS5N2Carrying-v0"])
+def test_autoreset_modes(id, mode):
+    parity = check_parity(id, num_steps=150, seeds=[0, 9], autoreset_mode=mode, num_threads=2, max_steps=20)
+    assert parity.num_episodes > 20
+
+
+@pytest.mark.parametrize("id, options", ARGUMENTS)
+def test_arguments_of_constructors(id, options):
+    check_parity(id, num_envs=2, num_steps=60, seeds=[6], **options)
+
+
+@pytest.mark.parametrize("id, options", [
+    ("MiniGrid-DoorKey-6x6-v0", {"obs_type": "full"}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "full", "max_steps": 15}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "symbolic", "max_steps": 15}),
+    ("MiniGrid-KeyCorridorS3R2-v0", {"obs_type": "symbolic"}),
+    ("MiniGrid-GoToDoor-8x8-v0", {"obs_type": "onehot"}),
+    ("BabyAI-BossLevel-v0", {"obs_type": "onehot", "agent_view_size": 5}),
+    ("MiniGrid-LavaCrossingS9N3-v0", {"no_death_types": ("lava",), "death_cost": -0.3, "max_steps": 60}),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"no_death_types": ("ball", "wall"), "action_prob": 0.7, "max_steps": 40}),
+    ("MiniGrid-Empty-5x5-v0", {"action_prob": 0.4, "random_action": 2}),
+    ("BabyAI-MiniBossLevel-v0", {"action_prob": 0.0}),
+])
+def test_wrappers(id, options):
+    check_parity(id, num_envs=3, num_steps=150, seeds=[8], **options)
+
+
+def test_all_ids():
+    assert len(IDS) == 172
+    minigrid = pytest.importorskip("minigrid")
+    import gymnasium
+    theirs = {id for id in gymnasium.registry if id.startswith(("MiniGrid-", "BabyAI-")) and "WFC" not in id}
+    assert minigrid.__version__ and set(IDS) == theirs
+
+
+@pytest.mark.parametrize("id", ["MiniGrid-DoorKey-5x5-v0", "MiniGrid-ObstructedMaze-Full-v1", "BabyAI-BossLevel-v0",
+                                "BabyAI-PutNextS5N2Carrying-v0"])
+def test_state(id):
+    with cypool.make(id, num_envs=3, seed=1) as env, cypool.make(id, num_envs=3, seed=2) as other:
+        random = np.random.default_rng(0)
+        for pool in (env, other):
+            pool.reset()
+        for steps in (0, 1, 90):
+            for _ in range(steps):
+                env.step(random.integers(0, 7, 3))
+            other.load(cypool.State.from_bytes(env.save().to_bytes()))
+            for _ in range(60):
+                actions = random.integers(0, 7, 3)
+                got, want = other.step(actions), env.step(actions)
+                for key in want[0]:
+                    assert (got[0][key] == want[0][key]).all()
+                for a, b in zip(got[1:4], want[1:4], strict=True):
+                    assert (a == b).all()
+
+
+@pytest.mark.parametrize("id", ["MiniGrid-DoorKey-5x5-v0", "BabyAI-MiniBossLevel-v0"])
+def test_changed_states(id):
+    """A state that somebody changed is refused, or harmless."""
+    random = np.random.default_rng(0)
+    with cypool.make(id, num_envs=1, seed=1) as env:
+        env.reset()
+        state = env.save()
+        text, numbers = state.rows[0]["own"]
+        bad = [(text,), (text + b"\0", numbers), (b"x" * 1000, numbers), (text, numbers[:-1]), (text, numbers[:-4]),
+               (text, numbers + b"\0" * 4), (text, b""), ("text", numbers), (b"\xff", numbers)]
+        for _k in range(600):
+            changed = np.frombuffer(numbers, np.int32).copy()
+            changed[random.integers(len(changed))] = random.choice([-2**31, -1, 0, 1, 2, 3, 5, 255, 70_000, 2**31 - 1])
+            bad.append((text, changed.tobytes()))
+        refused = 0
+        for each in bad:
+            rows = [{**state.rows[0], "own": each}]
+            try:
+                env.load(cypool.State([0], rows))
+            except (TypeError, ValueError):
+                refused += 1
+                continue
+            for _ in range(20):
+                env.step(random.integers(0, 7, 1))
+        assert refused > 300
+
+
+@pytest.mark.parametrize("id, options", [
+    ("MiniGrid-DoorKey-8x8-v0", {}), ("MiniGrid-ObstructedMaze-1Dlhb-v0", {"agent_pov": True, "tile_size": 12}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"highlight": False, "tile_size": 16}),
+])
+def test_pictures(id, options):
+    gymnasium = pytest.importorskip("gymnasium")
+    pytest.importorskip("minigrid")
+    theirs = gymnasium.make(id, render_mode="rgb_array", disable_env_checker=True, **options)
+    with cypool.make(id, num_envs=1, seed=3, render_mode="rgb_array", **options) as ours:
+        ours.reset()
+        theirs.reset(seed=3)
+        random = np.random.default_rng(1)
+        for _ in range(12):
+            assert (ours.render()[0] == theirs.render()).all()
+            action = random.integers(7)
+            ours.step([action])
+            theirs.step(action)
+
+
+@pytest.mark.parametrize("id, options, message", [
+    ("MiniGrid-Empty-8x8-v0", {"num_rows": 3}, "num_rows: no option of"),
+    ("MiniGrid-Empty-8x8-v0", {"size": 3}, "size: expected 4 to 1000, got 3"),
+    ("MiniGrid-Empty-8x8-v0", {"agent_start_pos": (0, 1)}, r"agent_start_pos\[0\]: expected 1 to 6, got 0"),
+    ("MiniGrid-Empty-8x8-v0", {"agent_start_pos": (1, 2, 3)}, "agent_start_pos: expected a pair"),
+    ("MiniGrid-Empty-8x8-v0", {"agent_view_size": 8}, "agent_view_size: expected an odd number, got 8"),
+    ("MiniGrid-Empty-8x8-v0", {"agent_view_size": 65}, "agent_view_size: expected 3 to 63, got 65"),
+    ("MiniGrid-Empty-8x8-v0", {"max_steps": 0}, "max_steps: expected 1 to"),
+    ("MiniGrid-LavaCrossingS9N1-v0", {"size": 10}, "size: expected an odd number, got 10"),
+    ("MiniGrid-LavaCrossingS9N1-v0", {"obstacle_type": "water"}, "obstacle_type: expected one of"),
+    ("MiniGrid-MemoryS7-v0", {"size": 6}, "size: expected 7 to 1000, got 6"),
+    ("MiniGrid-GoToObject-6x6-N2-v0", {"numObjs": 19}, "numObjs: expected 1 to 15, got 19"),
+    ("MiniGrid-MultiRoom-N6-v0", {"minNumRooms": 8}, "maxNumRooms: expected 8 to 500, got 6"),
+    ("MiniGrid-Empty-8x8-v0", {"obs_type": "rgb"}, "obs_type: expected one of"),
+    ("MiniGrid-Empty-8x8-v0", {"action_prob": 1.5}, "action_prob: expected 0 to 1, got 1.5"),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"random_action": 5}, "random_action: expected 0 to 2, got 5"),
+    ("MiniGrid-LavaGapS5-v0", {"no_death_types": ("goal",)}, "no_death_types: expected one of"),
+    ("MiniGrid-LavaGapS5-v0", {"no_death_types": 3}, "no_death_types: expected names of types"),
+    ("BabyAI-GoTo-v0", {"room_size": 3}, "room_size: expected 4 to 100, got 3"),
+    ("BabyAI-OpenTwoDoors-v0", {"first_color": "pink"}, "first_color: expected one of"),
+    ("BabyAI-PutNextLocal-v0", {"num_objs": 19}, "num_objs: expected 2 to 18, got 19"),
+])
+def test_bad_options(id, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        cypool.make(id, **options)
+
+
+@pytest.mark.parametrize("id, options", [
+    ("MiniGrid-MultiRoom-N6-v0", {"minNumRooms": 90, "maxNumRooms": 90}),
+    ("BabyAI-GoToLocal-v0", {"room_size": 4, "num_dists": 50}),
+    ("MiniGrid-Fetch-8x8-N3-v0", {"size": 5, "numObjs": 8}),
+])
+def test_levels_without_room(id, options):
+    """The reference draws for ever; here it is an error of the environment, or the level is found."""
+    with cypool.make(id, num_envs=1, seed=0, **options) as env:
+        if "numObjs" in options:
+            env.reset()
+        else:
+            with pytest.raises(cypool.EnvError):
+                env.reset()
+
+
+def test_text():
+    with cypool.make("BabyAI-GoToRedBall-v0", num_envs=2, seed=0) as env:
+        mission = env.reset()[0]["mission"]
+    assert mission.dtype == np.uint8 and mission.shape == (2, 328)
+    assert cypool.text(mission) == ("go to the red ball",) * 2 or set(cypool.text(mission)) <= {
+        "go to the red ball", "go to a red ball"}
+    assert cypool.text(mission[0]).startswith("go to")
+    assert cypool.text(np.frombuffer("größer\0".encode(), np.uint8)) == "größer"
+    for bad, error in ((np.zeros(3), TypeError), (np.uint8(3), ValueError), (np.array([255], np.uint8), ValueError),
+                       (None, TypeError)):
+        with pytest.raises(error, match="array: expected"):
+            cypool.text(bad)
+
+
+def test_without_minigrid(monkeypatch):
+    """The levels run; pictures and parity say what they need."""
+    import importlib.metadata
+
+    from cypool.envs.minigrid.reference import need_minigrid
+
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    for version, message in ((missing, r"pip install cypool\[minigrid\]"),
+                             (lambda _: "2.5.0", "expected minigrid 3.2.0")):
+        monkeypatch.setattr(importlib.metadata, "version", version)
+        with pytest.raises(ImportError, match=message):
+            need_minigrid("render")
+    with cypool.make("MiniGrid-Empty-5x5-v0", seed=0, render_mode="rgb_array") as env:
+        env.reset()
+        env.step([2])
+        with pytest.raises(ImportError, match=r"render: expected minigrid 3.2.0, got 2.5.0"):
+            env.render()

@@ -1,0 +1,139 @@
+"""Compares Box2D's environments with the installed Gymnasium, byte for byte: `python tests/sweeps/sweep_box2d.py`.
+
+Random play, and play that lands, walks and follows the track, in single environments of Gymnasium beside a pool of
+one; observations, rewards, ends, infos and random streams. It takes a quarter of an hour, most of it for pictures of
+CarRacing; `--steps` says how many steps each setting and seed gets.
+"""
+import argparse
+import os
+import sys
+import time
+import warnings
+
+import numpy as np
+
+import cypool
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+
+def lands(theirs, obs, rng):
+    from gymnasium.envs.box2d.lunar_lander import heuristic
+
+    action = heuristic(theirs, obs)
+    return np.asarray(action, np.float32) if theirs.unwrapped.continuous else int(action)
+
+
+class Walks:
+    """Gymnasium's heuristics, which remember."""
+
+    def __init__(self):
+        from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
+
+        self.heuristics = BipedalWalkerHeuristics()
+
+    def __call__(self, theirs, obs, rng):
+        return self.heuristics.step_heuristic(obs).astype(np.float32)
+
+
+def follows_track(theirs, obs, rng):
+    """Steers towards the track ahead."""
+    env = theirs.unwrapped
+    hull, nodes = env.car.hull, np.array([node[2:4] for node in env.track])
+    place = np.array(hull.position)
+    ahead = nodes[(np.argmin(((nodes - place) ** 2).sum(1)) + 4) % len(nodes)] - place
+    forward, speed = hull.GetWorldVector((0, 1)), np.hypot(*hull.linearVelocity)
+    turn = forward[0] * ahead[1] - forward[1] * ahead[0]
+    action = np.array([np.clip(-turn / 6, -1, 1), 0.25 if speed < 35 else 0, 0.3 if speed > 45 else 0], np.float32)
+    if env.continuous:
+        return action
+    return 1 if action[0] > 0.3 else 2 if action[0] < -0.3 else 3 if speed < 35 else 4
+
+
+def straight_on(theirs, obs, rng):
+    return np.array([0, 0.5, 0], np.float32)
+
+
+def plays_randomly(theirs, obs, rng):
+    space = theirs.action_space
+    return int(rng.integers(space.n)) if hasattr(space, "n") else rng.uniform(space.low, space.high).astype(space.dtype)
+
+
+CASES = [
+    *[(id, play, options) for id in ("LunarLander-v3", "LunarLanderContinuous-v3") for play in (plays_randomly, lands)
+      for options in ({}, {"enable_wind": True, "gravity": -7.0},
+                      {"enable_wind": True, "wind_power": 19.0, "turbulence_power": 1.9})],
+    ("LunarLanderContinuous-v3", lands, {"action_dtype": "float64"}),
+    *[(id, play, {}) for id in ("BipedalWalker-v3", "BipedalWalkerHardcore-v3") for play in (plays_randomly, Walks)],
+    ("BipedalWalker-v3", Walks, {"action_dtype": "float64"}),
+    ("BipedalWalkerHardcore-v3", plays_randomly, {"action_dtype": "float64"}),
+    ("CarRacing-v3", plays_randomly, {}),
+    ("CarRacing-v3", follows_track, {}),
+    ("CarRacing-v3", follows_track, {"domain_randomize": True, "action_dtype": "float64"}),
+    ("CarRacing-v3", follows_track, {"continuous": False}),
+    ("CarRacing-v3", plays_randomly, {"continuous": False, "domain_randomize": True}),
+    ("CarRacing-v3", straight_on, {"lap_complete_percent": 0.5}),
+]
+
+
+def compare(id, play, options, seed, num_steps, render_every=0):
+    """Returns how many episodes ended, and how many pictures were compared; raises AssertionError where they differ."""
+    import gymnasium
+
+    with warnings.catch_warnings():
+        # of the modules that SWIG made
+        warnings.simplefilter("ignore")
+        theirs = gymnasium.make(id, disable_env_checker=True, render_mode="rgb_array" if render_every else None,
+                                **{name: value for name, value in options.items() if name != "action_dtype"})
+        obs, _ = theirs.reset(seed=seed)
+    ours = cypool.make(id, num_envs=1, num_threads=0, seed=seed, autoreset_mode="Disabled", **options)
+    rng, pictures, ends = np.random.default_rng(seed), 0, 0
+    choose = play() if isinstance(play, type) else play
+    got, _ = ours.reset()
+    for step in range(num_steps):
+        where = id, options, seed, step
+        assert got[0].tobytes() == obs.tobytes(), where
+        if render_every and step % render_every == 0:
+            want = theirs.render()
+            picture = ours.render()[0]
+            assert picture.shape == want.shape and (picture == want).all(), where
+            pictures += 1
+        action = choose(theirs, obs, rng)
+        if options.get("action_dtype") == "float64":
+            action = np.clip(action + rng.normal(0, 1e-9, action.shape), theirs.action_space.low,
+                             theirs.action_space.high)
+        obs, reward, terminated, truncated, info = theirs.step(action)
+        got, reward_, terminated_, truncated_, info_ = ours.step(np.asarray(action)[None])
+        assert np.float64(reward).tobytes() == reward_[0].tobytes(), (*where, reward, reward_[0])
+        assert (terminated, truncated) == (terminated_[0], truncated_[0]), where
+        assert all(info_[name][0] == value for name, value in info.items()), where
+        if terminated or truncated:
+            assert got[0].tobytes() == obs.tobytes(), where
+            assert ours.save().rows[0]["rng"] == theirs.unwrapped.np_random.bit_generator.state, where
+            obs, _ = theirs.reset()
+            got, _ = ours.reset()
+            choose = play() if isinstance(play, type) else play
+            ends += 1
+    ours.close()
+    return ends, pictures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=2500)
+    parser.add_argument("--seeds", type=int, default=4)
+    args = parser.parse_args()
+    for id, play, options in CASES:
+        ends, began = 0, time.monotonic()
+        steps = args.steps // 4 if id.startswith("CarRacing") else args.steps
+        for seed in range(args.seeds):
+            ends += compare(id, play, options, seed, steps)[0]
+        print(f"{id} {options}, {play.__name__}: {args.seeds * steps} steps, {ends} episodes, equal "
+              f"({time.monotonic() - began:.0f} s)", flush=True)
+    for id in ("LunarLander-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"):
+        pictures = sum(compare(id, plays_randomly, {}, seed, args.steps // 20, 1)[1] for seed in range(args.seeds))
+        print(f"{id}: {pictures} pictures of render(), equal", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

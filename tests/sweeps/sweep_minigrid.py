@@ -1,0 +1,152 @@
+"""Plays all levels of MiniGrid and BabyAI next to minigrid, with directed play, and compares all, exactly.
+
+    python tests/sweeps/sweep_minigrid.py                        # 1000 episodes of each id: hours
+    python tests/sweeps/sweep_minigrid.py --episodes 30 "BabyAI-*"
+
+Compares image, direction, mission, reward, ends, the whole grid at the begin and end of an episode, and the random
+stream there. A third of the episodes has random actions, a third more steps forward, pick-ups and toggles, and in a
+third of BabyAI's its own bot plays. Prints for each id how its episodes ended, and what happened on the way. Ends with
+1 if an id differs.
+"""
+import argparse
+import collections
+import contextlib
+import fnmatch
+import io
+import multiprocessing
+import os
+import signal
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import gymnasium
+import minigrid
+import numpy as np
+from minigrid.utils.baby_ai_bot import BabyAIBot
+
+import cypool
+from cypool.registry import known_ids
+
+MOST_STEPS = 150  # of an episode
+BOT_SECONDS = 0.5  # it may search for ever
+
+
+class TooLongError(Exception):
+    pass
+
+
+def _stop(*_):
+    raise TooLongError
+
+
+def plan(bot, last):
+    """Returns what the bot does next; raises if it does not know."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, BOT_SECONDS)
+    try:
+        return int(bot.replan(last))
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def actions_of(env, style, chance):
+    """Yields actions: random ones (0), directed ones (1), or those of BabyAI's bot (2)."""
+    bot, last, num = None, None, env.action_space.n
+    if style == 2 and hasattr(env, "instrs"):
+        with contextlib.suppress(Exception):
+            bot = BabyAIBot(env)
+    weights = np.array([2, 2, 6, 2, 1, 2, 0.5][:num] if style else [1] * num, float)
+    while True:
+        action = None
+        if bot is not None and chance.random() > 0.02:
+            try:
+                action = plan(bot, last)
+            except Exception:
+                bot = None
+        if action is None:
+            action = int(chance.choice(num, p=weights / weights.sum()))
+        last = action
+        yield action
+
+
+def play(id, episodes):
+    """Returns what happened in the episodes of an id; raises AssertionError where the two differ."""
+    signal.signal(signal.SIGVTALRM, _stop)
+    seen = collections.Counter()
+    with contextlib.redirect_stdout(io.StringIO()), cypool.make(id, num_envs=1, seed=0, num_threads=0,
+                                                               autoreset_mode="Disabled") as ours:
+        full = cypool.make(id, num_envs=1, seed=0, num_threads=0, autoreset_mode="Disabled", obs_type="full")
+        theirs = gymnasium.make(id, disable_env_checker=True).unwrapped
+        chance = np.random.default_rng(1)
+        for episode in range(episodes):
+            obs = ours.reset()[0]
+            grid = full.reset()[0]["image"][0]
+            want = theirs.reset(seed=0 if episode == 0 else None)[0]
+            same(ours, full, theirs, obs, grid, want, episode, 0)
+            actions = actions_of(theirs, episode % 3, chance)
+            for step in range(1, MOST_STEPS + 1):
+                action = next(actions)
+                held, ahead = theirs.carrying, theirs.grid.get(*theirs.front_pos)
+                was_open = getattr(ahead, "is_open", None)
+                obs, reward, terminated, truncated, _ = ours.step([action])
+                grid = full.step([action])[0]["image"][0]
+                want, *rest, _ = theirs.step(action)
+                assert [reward[0], terminated[0], truncated[0]] == rest, (episode, step, reward, rest)
+                end = terminated[0] or truncated[0]
+                same(ours, full, theirs, obs, grid, want, episode, step, end or step == MOST_STEPS)
+                seen["steps"] += 1
+                seen["opened"] += was_open is False and ahead.is_open
+                seen["picked up"] += held is None and theirs.carrying is not None
+                seen["dropped"] += held is not None and theirs.carrying is None
+                seen["lava"] += bool(terminated[0]) and getattr(ahead, "type", "") == "lava"
+                if end:
+                    break
+            seen["success"] += reward[0] > 0
+            seen["failure"] += bool(terminated[0]) and reward[0] <= 0
+            seen["truncated"] += bool(truncated[0])
+        full.close()
+    return seen
+
+
+def same(ours, full, theirs, obs, grid, want, episode, step, whole=True):
+    where = episode, step
+    assert (obs["image"][0] == want["image"]).all(), (*where, "image")
+    assert obs["direction"][0] == want["direction"], (*where, "direction")
+    assert cypool.text(obs["mission"][0]) == want["mission"], (*where, want["mission"])
+    if whole:
+        expected = theirs.grid.encode()
+        expected[tuple(theirs.agent_pos)] = 10, 0, theirs.agent_dir
+        assert (grid == expected).all(), (*where, "grid")
+        for pool in (ours, full):
+            assert pool.save().rows[0]["rng"] == theirs.np_random.bit_generator.state, (*where, "random stream")
+
+
+def attempt(id, episodes):
+    try:
+        return play(id, episodes), None
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("patterns", nargs="*", default=["*"])
+    parser.add_argument("--episodes", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    arguments = parser.parse_args()
+    assert minigrid.__version__
+    ids = [id for id in known_ids() if id.startswith(("MiniGrid-", "BabyAI-"))
+           and any(fnmatch.fnmatchcase(id, pattern) for pattern in arguments.patterns)]
+    total, differ = collections.Counter(), 0
+    with ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("spawn")) as pool:
+        results = pool.map(attempt, ids, [arguments.episodes] * len(ids))
+        for id, (seen, error) in zip(ids, results, strict=True):
+            differ += error is not None
+            total += seen or {}
+            print(f"{id}: {error or ', '.join(f'{count} {name}' for name, count in seen.items() if count)}", flush=True)
+    print(f"{len(ids)} ids, {arguments.episodes} episodes each, {differ} differ; "
+          f"{', '.join(f'{count} {name}' for name, count in total.items())}")
+    return bool(differ)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
