@@ -13,7 +13,7 @@ from cypool.tools.cli import main
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
 from cypool.tools.cli.info import area_mean, arguments_of
 
-VERBS = ("list", "info", "check", "new", "doctor", "bench", "tune")
+VERBS = ("list", "info", "check", "new", "doctor", "bench", "tune", "play")
 
 
 def test_importing_cypool_imports_none_of_it(run_python):
@@ -42,7 +42,7 @@ def test_version(capsys):
 
 
 def test_list(capsys):
-    assert main(["list", "cartpole"]) == 0
+    assert main(["list", "cartpole-v?"]) == 0
     assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
     assert main(["list", "ale/po*", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -124,13 +124,20 @@ def test_versions_within_bounds():
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
     (["new", "My-Env"], "name: expected one in lower case"),
     (["bench", "--rounds", "0", "--env", "CartPole-v1"], "--rounds: expected 1 to 10000, got 0"),
+    (["play", "CartPol-v1"], "did you mean CartPole-v"),
+    (["play", "CartPole-v1"], "there is no display for a window"),
+    (["play", "CartPole-v1", "--policy", "nothing"], "--policy: expected MODULE:FUNCTION"),
+    (["play", "CartPole-v1", "--record", "film"], "path: expected a film's"),
+    (["play", "CartPole-v1", "--fps", "nan"], "--fps: expected"),
     (["tune", "CartPole"], "did you mean CartPole-v"),
     (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number behind learner-ms"),
     (["tune", "CartPole-v1", "5"], "expected a number behind learner-ms"),
     (["tune", "CartPole-v1", "--for", "learner-ms", "nan"], "expected learner-ms 0 to 10000"),
     (["tune", "CartPole-v1", "--for", "async", "--max-envs", "1"], "--max-envs: expected at least 2"),
 ])
-def test_refusals(words, said, capsys):
+def test_refusals(words, said, capsys, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
     assert main(words) == 2
     printed = capsys.readouterr()
     assert printed.out == "" and said in printed.err and printed.err.count("\n") == 1
@@ -167,7 +174,7 @@ def test_ctrl_c_from_outside():
 def test_in_a_terminal():
     """A table instead of lines."""
     leader, follower = pty.openpty()
-    with subprocess.Popen([sys.executable, "-m", "cypool", "list", "cartpole"], stdout=follower, stderr=follower,
+    with subprocess.Popen([sys.executable, "-m", "cypool", "list", "cartpole-v?"], stdout=follower, stderr=follower,
                           env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}):
         os.close(follower)
         said = b""
@@ -225,3 +232,55 @@ def test_tune_chooses_the_smallest_that_is_nearly_the_fastest():
     few, some, many, lucky = (Measured(Setting(n, n, 1), speed, samples)
                               for n, speed, samples in ((8, 90.0, 5), (16, 96.0, 5), (32, 100.0, 5), (1, 200.0, 1)))
     assert in_order([few, some, many, lucky]) == [some, many, few, lucky]
+
+
+@pytest.mark.parametrize("name", ["film.gif", "film.mp4"])
+def test_play_records(name, tmp_path, capsys):
+    pytest.importorskip("imageio")
+    assert main(["play", "CartPole-v1", "--record", str(tmp_path / name), "--steps", "5", "--seed", "1"]) == 0
+    assert (tmp_path / name).stat().st_size > 100
+    assert "5 steps, rewards 5" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("words", [[], ["--random"], ["--policy", "acts:act"]])
+def test_play_in_a_window(words, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("pygame")
+    (tmp_path / "acts.py").write_text("def act(obs):\n    return [1] * len(obs)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    assert main(["play", "CartPole-v1", "--steps", "5", "--fps", "1000", *words]) == 0
+    assert "5 steps, rewards 5" in capsys.readouterr().out
+
+
+def test_keys_in_a_window(capsys, monkeypatch):
+    """In a game of turns a key is a step; Escape ends it."""
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    batches = [[pygame.K_RIGHT], [], [pygame.K_DOWN], [pygame.K_r], [pygame.K_ESCAPE]]
+    monkeypatch.setattr(pygame.event, "get", lambda: [
+        pygame.event.Event(kind, key=key) for key in batches.pop(0) for kind in (pygame.KEYDOWN, pygame.KEYUP)])
+    assert main(["play", "FrozenLake-v1", "--fps", "1000"]) == 0
+    assert "2 steps" in capsys.readouterr().out and batches == []
+
+
+def test_play_without_pygame(capsys, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    assert main(["play", "CartPole-v1"]) == 2
+    said = capsys.readouterr().err
+    assert 'pip install "cypool[render]"' in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("id, held, action", [
+    ("CartPole-v1", {"right"}, 1), ("MountainCar-v0", set(), 1), ("CartPole-v1", {"1"}, 1), ("Catch-v0", {"left"}, 0),
+    ("Pong-v5", {"space", "right"}, 4), ("Pong-v5", {"up"}, 0), ("Pong-v5", {"up", "right"}, 2), ("Pong-v5", {"5"}, 5),
+    ("Pendulum-v1", {"right"}, [2.0]), ("Pendulum-v1", set(), [0.0]), ("Ant-v5", {"left", "up"}, [-1.0, 1.0] + [0] * 6),
+])
+def test_keys(id, held, action):
+    import cypool
+    from cypool.registry import known_entries
+    from cypool.tools.keyboard import action_of_keys
+
+    entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)
+    chosen = action_of_keys(cypool.make_spec(id), entry_point)[0](held)
+    assert (chosen.tolist() if hasattr(chosen, "tolist") else chosen) == action

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cypool.tools.cli import bench, check, doctor, info, list_envs, new, tune
+from cypool.tools.cli import bench, check, doctor, info, list_envs, new, play, tune
 from cypool.tools.cli.console import guarded, out
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
@@ -38,5 +38,7 @@ for _name, _function, _examples in (
         ("doctor", doctor.doctor, ("cypool doctor", "cypool doctor --json")),
         ("bench", bench.bench, ("cypool bench", "cypool bench --env Ant-v5 --peers loop,rollout --plot ant.png")),
         ("tune", tune.tune, ("cypool tune Pong-v5", "cypool tune Ant-v5 --for async",
-                             "cypool tune Pong-v5 --for learner-ms 5"))):
+                             "cypool tune Pong-v5 --for learner-ms 5")),
+        ("play", play.play, ("cypool play CartPole-v1", "cypool play Pong-v5 --record pong.mp4",
+                             "cypool play Ant-v5 --policy my_module:act"))):
     app.command(_name, epilog="[bold]Examples:[/bold] " + " · ".join(_examples))(guarded(_name, _function))

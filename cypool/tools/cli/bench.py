@@ -11,8 +11,8 @@ from cypool.tools.cli.console import Refusal, complete_id
 
 def bench(
         env: Annotated[str, typer.Option(metavar="ID", autocompletion=complete_id, help="An environment, or several "
-                                         "separated by commas, each compared with its peers in their best modes; 'atari26': "
-                                         "the games of Atari 100k.")] = "Pong-v5",
+                                         "separated by commas, each compared with its peers in their best modes; "
+                                         "'atari26': the games of Atari 100k.")] = "Pong-v5",
         num_envs: Annotated[int, typer.Option(help="Environments.")] = 64,
         batch_size: Annotated[int | None, typer.Option(help="How many return at a time if asynchronous, by default "
                                                        "half of them.", show_default=False)] = None,

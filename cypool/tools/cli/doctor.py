@@ -63,7 +63,8 @@ def _cypool() -> Lines:
     import cypool
 
     yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
-    modules = {"atari": "cypool.envs.atari.atari", "vizdoom": "cypool.envs.vizdoom.doom"}
+    modules = {"atari": "cypool.envs.atari.atari", "box2d": "cypool.envs.box2d.car_racing",
+               "vizdoom": "cypool.envs.vizdoom.doom"}
     left_out = [family for family, module in modules.items() if find_spec(module) is None]
     if not list((Path(cypool.__file__).parent / "envs" / "mujoco").glob("mujoco_env.*.so")):
         left_out.append("mujoco")
