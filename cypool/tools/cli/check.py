@@ -24,7 +24,7 @@ def check(
         only: Annotated[Only | None, typer.Option(help="Run one of the two checks.", show_default=False)] = None,
         num_envs: Annotated[int, typer.Option(min=2, help="Environments in a batch.")] = 4,
         num_steps: Annotated[int, typer.Option(min=10, help="Steps of each run.")] = 300,
-        seeds: Annotated[int, typer.Option(min=1, max=1000, help="Runs beside the reference, one a seed.")] = 3,
+        seeds: Annotated[int, typer.Option(min=1, max=1000, help="Runs next to the reference, one per seed.")] = 3,
         option: Options = [],  # noqa: B006
         as_json: Json = False) -> None:
     """Check an environment: is it its reference bit for bit, and does it keep cypool's contract?
@@ -46,7 +46,7 @@ def check(
     try:
         with progress() as bar:
             if only is not Only.contract and not without_reference:
-                task = bar.add_task("beside the reference", total=seeds)
+                task = bar.add_task("next to the reference", total=seeds)
                 for seed in range(seeds):
                     try:
                         done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,), **options)

@@ -1,4 +1,4 @@
-"""What the verbs share: where they print, how they refuse, and the arguments that several have."""
+"""Parts that the verbs share: output, refusals, and common arguments."""
 from __future__ import annotations
 
 import ast

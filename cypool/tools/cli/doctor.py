@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cypool.tools.cli.console import Json, out, print_json
 
 NEWEST_PYTHON = (3, 14)
-# draws a robot, and tells which library did it
+# draws a robot, and reports which library did it
 _DRAW = """
 import cypool
 env = cypool.make("InvertedPendulum-v5", num_threads=0, seed=0)

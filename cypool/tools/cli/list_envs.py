@@ -37,7 +37,7 @@ def list_envs(
         for entry in entries:
             table.add_row(entry.id, reference_name(entry.reference), str(entry.max_episode_steps or ""))
         out.print(table)
-        out.print(f"\n{len(entries)} environments; `cypool info ID` tells more about one", style="dim")
+        out.print(f"\n{len(entries)} environments; `cypool info ID` shows more about one", style="dim")
 
 
 def reference_name(reference: str | None) -> str:

@@ -22,8 +22,8 @@ def play(
         policy: Annotated[str | None, typer.Option(metavar="MODULE:FUNCTION", show_default=False,
                                                    help="Watch a policy: a function from the observations of a batch "
                                                         "to its actions.")] = None,
-        steps: Annotated[int | None, typer.Option(min=1, show_default=False, help="End after so many steps; a video has "
-                                                  "300 by default.")] = None,
+        steps: Annotated[int | None, typer.Option(min=1, show_default=False, help="End after this number of steps; a "
+                                                  "video has 300 by default.")] = None,
         fps: Annotated[float | None, typer.Option(show_default=False, help="Steps per second, by default the "
                                                   "environment's.")] = None,
         seed: Annotated[int | None, typer.Option(min=0, show_default=False, help="Of the environment.")] = None,
@@ -56,7 +56,7 @@ def play(
 
 def _load(policy: str) -> Callable[[Any], Any]:
     module, colon, name = policy.partition(":")
-    # a file beside the user, as with python -m
+    # a file in the current folder, as with python -m
     import sys
 
     sys.path.insert(0, os.getcwd())

@@ -10,7 +10,7 @@ from cypool.tools.cli.console import Id, Json, Options, Refusal, options_of, out
 
 
 class Goal(str, Enum):
-    """What the pool is for."""
+    """The purpose of the pool."""
 
     sync = "sync"
     asynchronous = "async"
@@ -22,7 +22,7 @@ def tune(
         milliseconds: Annotated[float | None, typer.Argument(
             show_default=False, help="With --for learner-ms: how long the learner takes for a batch.")] = None,
         goal: Annotated[Goal, typer.Option("--for", help="Synchronous steps, asynchronous ones, or whichever is faster "
-                                           "beside a learner that takes some milliseconds for a batch.")] = Goal.sync,
+                                           "next to a learner that takes some milliseconds for a batch.")] = Goal.sync,
         max_envs: Annotated[int, typer.Option(min=1, max=65536, help="Environments at most.")] = 256,
         option: Options = [],  # noqa: B006
         as_json: Json = False) -> None:
