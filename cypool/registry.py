@@ -185,7 +185,7 @@ def _entry(id: str) -> Entry:
         if found:
             hint = f"; the plug-in {namespace!r} has been imported and does not register it"
     if id not in entries:
-        raise ValueError(f"id: no environment {shown(id)}{_suggest_id(id[:LONGEST], entries)}{hint}")
+        raise ValueError(f"id: no environment {shown(id)}{suggest_id(id[:LONGEST], entries)}{hint}")
     return entries[id]
 
 
@@ -258,17 +258,22 @@ def _options_of(cls: Any) -> dict[str, Any]:
     return options
 
 
-def _suggest_id(id: str, known: Iterable[str]) -> str:
+def suggest_id(id: str, known: Iterable[str]) -> str:
+    """Returns " (did you mean ...?)" with the known ids that are closest, or "" if none is."""
     # other packages' names for the same thing: ALE/Pong-v5, PongNoFrameskip-v4, pong
     def name_of(id: str) -> str:
         return re.sub(r"^.*/|NoFrameskip|Deterministic|-ram|-v\d+$", "", id).lower()
 
     same = [other for other in known if name_of(other) == name_of(id)]
-    return f" (did you mean {' or '.join(same)}?)" if same else _suggest(id, known)
+    if same:
+        return f" (did you mean {' or '.join(same)}?)"
+    # a slip in the name weighs more without what ids have in common
+    names = {name_of(other): other for other in sorted(known, reverse=True)}
+    return _suggest(id, known) or _suggest(name_of(id), names, names.get)
 
 
-def _suggest(word: str, known: Iterable[str]) -> str:
+def _suggest(word: str, known: Iterable[str], shown_as: Callable[[str], Any] = str) -> str:
     import difflib  # importing cypool does without
 
-    close = difflib.get_close_matches(word, known, n=3)
+    close = [shown_as(each) for each in difflib.get_close_matches(word, known, n=3)]
     return f" (did you mean {' or '.join(close)}?)" if close else ""

@@ -14,7 +14,7 @@ from cypool.arguments import check_int, check_list, shown
 def available() -> int:
     """Returns the number of CPUs this process may use: its affinity, or its control groups' quota if less."""
     cpus = len(os.sched_getaffinity(0))
-    quota = _quota()
+    quota = quota_of_groups()
     return cpus if quota is None else max(1, min(cpus, math.ceil(quota)))
 
 
@@ -59,7 +59,7 @@ def numa_nodes(folder: Path = Path("/sys/devices/system/node")) -> list[set[int]
     return nodes
 
 
-def _quota(proc: Path = Path("/proc/self")) -> float | None:
+def quota_of_groups(proc: Path = Path("/proc/self")) -> float | None:
     """Returns how many CPUs the quotas of this process's control groups allow, or None for no limit.
 
     A quota holds for all groups below it, so the smallest one counts, of the process's own group and of those above.

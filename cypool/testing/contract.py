@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 import cypool
-from cypool.arguments import check_bool, check_int
+from cypool.arguments import check_bool, check_int, shown
 from cypool.errors import EnvError, RowError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Contract:
 
 
 def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
-              **options: Any) -> Contract:
+              report: Callable[[str], object] | None = None, **options: Any) -> Contract:
     """Checks with random actions that an environment does what cypool promises of every environment.
 
     * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
@@ -77,6 +77,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         num_steps: Steps of each run.
         seed: Seed of the environments, and of the actions.
         without_gil: Whether it claims to run without the GIL; compiled ones do.
+        report: Called with each thing that was found to hold, as soon as it is known.
         **options: Options of the environment, and `max_episode_steps`; by default a fifth of `num_steps`, or the id's
             own if that is less, so that episodes end.
 
@@ -92,7 +93,9 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
     seed = check_int("seed", seed, 0, 2**31 - 1 - num_envs)
     without_gil = check_bool("without_gil", without_gil)
-    return _Check(id, num_envs, num_steps, seed, options).go(without_gil)
+    if report is not None and not callable(report):
+        raise TypeError(f"report: expected a function or None, got {shown(report)}")
+    return _Check(id, num_envs, num_steps, seed, report, options).go(without_gil)
 
 
 @dataclass
@@ -115,7 +118,9 @@ Events = list[list[_Event]]
 
 
 class _Check:
-    def __init__(self, id: str, num_envs: int, num_steps: int, seed: int, options: dict[str, Any]):
+    def __init__(self, id: str, num_envs: int, num_steps: int, seed: int, report: Callable[[str], object] | None,
+                 options: dict[str, Any]):
+        self.report = report
         self.id, self.num_envs, self.num_steps, self.seed = id, num_envs, num_steps, seed
         spec = cypool.make_spec(id, **options)
         self.options = options
@@ -151,7 +156,7 @@ class _Check:
             events = self.play(env)
             self.look_at_spaces(events)
             again = self.play(env, seed=self.seed)
-        self.held.append("observations lie in their space, rewards are finite")
+        self.hold("observations lie in their space, rewards are finite")
         self.compare(events, again, "after reset(seed) of the same pool")
         for count in THREADS:
             with self.make(num_threads=count) as env:
@@ -159,13 +164,13 @@ class _Check:
         for count in (0, *THREADS):
             with self.make(num_threads=count, batch_size=self.num_envs // 2) as env:
                 self.compare(events, self.play_asynchronously(env), f"in an asynchronous pool with {count} threads")
-        self.held.append("the same seed and actions give the same bytes: 0, 1, 2 and 5 threads, synchronous and "
+        self.hold("the same seed and actions give the same bytes: 0, 1, 2 and 5 threads, synchronous and "
                          "asynchronous, and after reset(seed)")
         self.save_and_load()
         for mode in MODES[1:]:
             with self.make(autoreset_mode=mode) as env:
                 self.compare(events, self.play(env), f"in autoreset mode {mode}")
-        self.held.append("the autoreset modes have the same episodes")
+        self.hold("the autoreset modes have the same episodes")
         self.fail(events)
         if without_gil:
             self.hold_the_gil()
@@ -272,7 +277,7 @@ class _Check:
             if not isinstance(error.__cause__, RowError):
                 raise
             self.complain(str(error), error)
-        self.held.append("it writes all of its row, and nothing else")
+        self.hold("it writes all of its row, and nothing else")
 
     def save_and_load(self) -> None:
         half = self.num_steps // 2
@@ -291,7 +296,7 @@ class _Check:
                 pool.reset()
                 obs, info = pool.load(loaded)
                 self.compare(rest, self.go_on(pool), where)
-        self.held.append("save and load: the steps that follow have the same bytes")
+        self.hold("save and load: the steps that follow have the same bytes")
 
     def go_on(self, env: Any) -> Events:
         events: Events = [[] for _ in range(self.num_envs)]
@@ -325,7 +330,7 @@ class _Check:
                 self.complain(f"expected one failure of env {bad} with {count} threads, got {failures}")
             self.compare(undisturbed[:bad], events[:bad], f"next to an env whose step failed, with {count} threads")
             self.look_at_spaces([[event for event in events[bad] if not event.ended]])
-        self.held.append("a step that fails costs a row, and nothing else")
+        self.hold("a step that fails costs a row, and nothing else")
 
     def hold_the_gil(self) -> None:
         with self.make(num_threads=1, batch_size=1) as env:
@@ -344,7 +349,12 @@ class _Check:
                     env.send(self.actions_of(t, info["env_id"]), info["env_id"])
             finally:
                 sys.setswitchinterval(interval)
-        self.held.append("its steps and resets run without the GIL")
+        self.hold("its steps and resets run without the GIL")
+
+    def hold(self, what: str) -> None:
+        self.held.append(what)
+        if self.report is not None:
+            self.report(what)
 
     def complain(self, what: str, cause: BaseException | None = None) -> NoReturn:
         raise ContractError(f"{self.id}: {what}") from cause

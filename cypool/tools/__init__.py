@@ -1,4 +1,6 @@
-"""Tools around environments: `compile` builds them, `video` records them, `cli` is the `cypool` command."""
+"""Tools around environments: `compile` builds them, `video` records them, `benchmark` compares their speed,
+`tuning` finds fast settings, `keyboard` plays them, and `cli` is the `cypool` command.
+"""
 from __future__ import annotations
 
 from importlib import import_module

@@ -24,8 +24,9 @@ FLOORS = [
     ["api"],
     ["assembly"],
     ["factory"],
-    ["adapters", "compat", "cluster", "tools"],
+    ["adapters", "compat", "cluster"],
     ["testing"],
+    ["tools"],
     ["__main__", ""],
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

@@ -575,9 +575,9 @@ def test_quotas_of_control_groups(tmp_path, monkeypatch):
         for name, text in files.items():
             (proc / name).parent.mkdir(parents=True, exist_ok=True)
             (proc / name).write_text(text + "\n")
-        found = cpus._quota(proc)
+        found = cpus.quota_of_groups(proc)
         with monkeypatch.context() as patch:
-            patch.setattr(cpus, "_quota", lambda: found)
+            patch.setattr(cpus, "quota_of_groups", lambda: found)
             return found, cpus.available()
 
     two = [("/", "fs", "cgroup2", "nsdelegate")]
@@ -606,7 +606,7 @@ def test_quotas_of_control_groups(tmp_path, monkeypatch):
     # nothing to go by
     assert seen("", [], {}) == (None, 64) == seen("not a line", two, at_root)
     assert seen("0::/\n", two, {"fs/cpu.max": "nonsense"}) == (None, 64)
-    assert cpus._quota(tmp_path / "not there") is None
+    assert cpus.quota_of_groups(tmp_path / "not there") is None
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])

@@ -83,7 +83,6 @@ def test_several_environments(tmp_path):
     (["--env", "CartPole-v1", "--peers", "ale"], "has no 'ale'"),
     (["--num-envs", "4", "--batch-size", "5"], "--batch-size: expected 1 to 4, got 5"),
     (["--seconds", "nan"], "--seconds: expected"),
-    (["--rounds", "many"], "--rounds: invalid int value"),
     (["--json", "/nowhere/result.json"], "no such folder"),
 ])
 def test_refusals(args, message):
@@ -95,7 +94,8 @@ def test_refusals(args, message):
 @pytest.mark.parametrize("module, args, status, message", [
     ("envpool", ["--peers", "envpool"], 2, "pip install envpool"),
     ("matplotlib", ["--plot", "x.png"], 2, "pip install matplotlib"),
-    ("rich.table", [], 1, "pip install"),
+    ("ale_py", [], 2, 'pip install "cypool[bench]"'),
+    ("typer", [], 2, "pip install typer rich"),
     ("cypool", [], 1, "pip install"),
 ])
 def test_not_installed(module, args, status, message):

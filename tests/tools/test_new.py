@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from cypool.tools.cli import TEMPLATE, main, new
+from cypool.tools.cli import main
+from cypool.tools.cli.new import TEMPLATE, new
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "own_environment.md"
 
@@ -70,7 +71,7 @@ def test_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     for source in TEMPLATE.rglob("*.*"):
         if source.is_file() and source.suffix in (".py", ".pyx", ".toml"):
             assert (tmp_path / "my_env" / source.relative_to(TEMPLATE)).read_text() == source.read_text()
-    assert main(["new", "my_env"]) == 1
+    assert main(["new", "my_env"]) == 2
     assert "folder: expected a new one, but my_env exists" in capsys.readouterr().err
 
 

@@ -1,15 +1,15 @@
-"""The `cypool` command."""
+"""`cypool new`: writes a package with an environment of your own."""
 from __future__ import annotations
 
-import argparse
 import keyword
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-TEMPLATE = Path(__file__).with_name("template")
+import typer
+
+TEMPLATE = Path(__file__).parents[1] / "template"
 
 
 def new(name: str, folder: Any = None) -> Path:
@@ -47,24 +47,17 @@ def new(name: str, folder: Any = None) -> Path:
     return result
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the command line says; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="cypool", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    of_new = commands.add_parser("new", help="write a package with an environment of your own")
-    of_new.add_argument("name", help="of the package, such as my_env")
-    of_new.add_argument("folder", nargs="?", help="where to put it, by default a folder of that name")
-    given = parser.parse_args(arguments)
-    try:
-        folder = new(given.name, given.folder)
-    except (ValueError, OSError) as error:
-        print(f"cypool new: {error}", file=sys.stderr)
-        return 1
-    print(f"""{folder} has it. To compile and try it:
+def new_command(
+        name: Annotated[str, typer.Argument(help="Of the package, such as my_env.", show_default=False)],
+        folder: Annotated[Path | None, typer.Argument(help="Where to put it, by default a folder of that name.",
+                                                      show_default=False)] = None) -> None:
+    """Write a package with an environment of your own, its build and its test."""
+    written = new(name, folder)
+    # plain text: to be copied
+    print(f"""{written} has it. To compile and try it:
 
     pip install "setuptools>=77" "Cython>=3.2,<4" pytest
-    pip install --no-build-isolation -e {folder}
-    pytest {folder}
+    pip install --no-build-isolation -e {written}
+    pytest {written}
 
 After a change of the .pyx the second line again.""")
-    return 0

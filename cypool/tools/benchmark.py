@@ -1,0 +1,483 @@
+"""Measures how many frames per second cypool and its peers deliver on this machine.
+
+What keeps the figures honest on a machine that has other things to do as well:
+
+  * Each candidate is a process, started once. Those not being timed are stopped: their threads take no core.
+  * Rounds go A B C, C B A, and so on; each sample follows a warm-up.
+  * Candidates are compared within a round; the result is the median of the rounds' ratios, with quartiles.
+  * A step counts when the API has returned it; the step that an autoreset takes counts everywhere.
+  * All do the same work: the same options, and random actions drawn beforehand from a seeded generator.
+"""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import importlib.metadata
+import importlib.util
+import itertools
+import json
+import os
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import ale_py
+import gymnasium
+import numpy
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from gymnasium.vector.utils import batch_space
+from gymnasium.wrappers import AtariPreprocessing, Autoreset, FrameStackObservation
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import cypool
+from cypool.engine import cpus
+from cypool.envs.atari import roms
+
+# the work of Gymnasium's AtariPreprocessing and FrameStackObservation, in the words of cypool and EnvPool
+ATARI = {"frame_skip": 4, "stack_num": 4, "noop_max": 30, "use_fire_reset": False, "episodic_life": False,
+         "reward_clip": False, "repeat_action_probability": 0.0}
+# what ViZDoom's environments have in common, in the same words everywhere
+DOOM = {"frame_skip": 4}
+WARM_UP = 0.1  # seconds before each sample
+
+Args = argparse.Namespace
+Started = tuple[Any, Callable[[Any], int]]
+
+
+def python_loop(args: Args, n: int, rows: int) -> Started:
+    envs = [Autoreset(make_single(args)) for _ in range(n)]
+    for i, env in enumerate(envs):
+        env.reset(seed=i)
+
+    def step(actions: Any) -> int:
+        # plain ints for a choice, else arrays
+        for env, action in zip(envs, actions.tolist() if actions.ndim == 1 else actions, strict=True):
+            env.step(action)
+        return n
+
+    return envs[0].action_space, step
+
+
+def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
+    """MuJoCo's own threads, with the same steps: from where episodes begin, as long as they last with random actions.
+
+    It makes no observations or rewards, and comes back to Python once in an episode.
+    """
+    import mujoco
+    from mujoco.rollout import Rollout
+
+    env: Any = gymnasium.make(args.env)
+    env.action_space.seed(0)
+    env.reset(seed=0)
+    episodes = 1
+    for _ in range(1000):
+        *_, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            episodes += 1
+            env.reset()
+    length = min(1000 // episodes, 100)
+    model, data, frames = env.unwrapped.model, env.unwrapped.data, env.unwrapped.frame_skip
+    full = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    starts = numpy.zeros((n, mujoco.mj_stateSize(model, full)))
+    for i in range(n):
+        env.reset(seed=i)
+        mujoco.mj_getState(model, data, starts[i], full)
+    controls = numpy.random.default_rng(0).uniform(env.action_space.low, env.action_space.high, (n, length, model.nu))
+    controls = numpy.repeat(controls, frames, axis=1)
+    states = numpy.zeros((n, length * frames, starts.shape[1]))
+    runner = Rollout(nthread=args.threads)
+    datas = [mujoco.MjData(model) for _ in range(args.threads)]
+
+    def step(actions: Any) -> int:
+        runner.rollout(model, datas, starts, controls, state=states)
+        return n * length
+
+    return env.action_space, step
+
+
+def ale(args: Args, n: int, rows: int) -> Started:
+    # its step serves both modes. Never reset an asynchronous one again: it would mix up its environments
+    return stepping(AtariVectorEnv(
+        args.game, n, batch_size=rows, num_threads=args.threads, noop_max=30, use_fire_reset=False,
+        episodic_life=False, reward_clipping=False, repeat_action_probability=0.0))
+
+
+def pool(package: str, args: Args, n: int, rows: int) -> Started:
+    """cypool or EnvPool, which are made and called alike."""
+    env = importlib.import_module(package).make_gymnasium(
+        args.env, num_envs=n, batch_size=rows, num_threads=args.threads, seed=0, **args.options)
+    if rows == n:
+        return stepping(env)
+
+    def step(actions: Any) -> int:
+        _, reward, _, _, info = env.recv()
+        env.send(actions, info["env_id"])
+        return len(reward)
+
+    env.async_reset()
+    return env.single_action_space, step
+
+
+def stepping(env: Any) -> Started:
+    env.reset(seed=0)
+    return env.single_action_space, lambda actions: len(env.step(actions)[1])
+
+
+def make_single(args: Args) -> Any:
+    """Makes one environment of Gymnasium's, with the work that cypool's has."""
+    die_with_parent()  # this may be a process of AsyncVectorEnv
+    if "vizdoom" in args.kinds:
+        importlib.import_module("vizdoom.gymnasium_wrapper")
+    if not args.game:
+        return gymnasium.make(args.env, **args.options)
+    gymnasium.register_envs(ale_py)
+    env = gymnasium.make(f"ALE/{args.env.replace('3d', '3D')}", frameskip=1, repeat_action_probability=0.0)
+    return FrameStackObservation(AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=84), 4)
+
+
+class Candidate(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    peer: str       # as --peers has it; "" is cypool itself
+    # takes the arguments, the number of environments, and how many of them return at a time;
+    # returns the action space of one, and step(actions), which says how many it has stepped
+    start: Callable[[Args, int, int], Started]
+    # of ids: Atari, others of Gymnasium's, those of them that it also has in NumPy, those with MuJoCo; Doom as in its
+    # wrapper, Doom as in EnvPool
+    kinds: str = "atari gymnasium"
+    is_async: bool = False                  # those return that finish first
+    few: bool = False
+
+    def sizes(self, args: Args) -> tuple[int, int]:
+        """Returns the number of environments, and how many of them return at a time."""
+        n = min(args.num_envs, 4 * args.threads) if self.few else args.num_envs
+        return n, args.batch_size if self.is_async else n
+
+
+CANDIDATES = [
+    # few: the speed of the loop does not depend on the number, and for AsyncVectorEnv each is a process
+    Candidate("Python for-loop", "loop", python_loop, few=True),
+    Candidate("Gymnasium SyncVectorEnv", "sync-vector", lambda args, n, rows: stepping(
+        SyncVectorEnv([partial(make_single, args)] * n)), "gymnasium"),
+    Candidate("Gymnasium AsyncVectorEnv", "async-vector", lambda args, n, rows: stepping(
+        AsyncVectorEnv([partial(make_single, args)] * n, context="fork")), "atari gymnasium vizdoom", few=True),
+    Candidate("Gymnasium's NumPy env", "numpy-vector", lambda args, n, rows: stepping(
+        gymnasium.make_vec(args.env, n, vectorization_mode="vector_entry_point")), "numpy"),
+    Candidate("ALE AtariVectorEnv sync", "ale", ale, "atari"),
+    Candidate("ALE AtariVectorEnv async", "ale", ale, "atari", is_async=True),
+    Candidate("mujoco.rollout", "rollout", mujoco_rollout, "mujoco"),
+    Candidate("EnvPool sync", "envpool", partial(pool, "envpool"), "atari gymnasium doom"),
+    Candidate("EnvPool async", "envpool", partial(pool, "envpool"), "atari gymnasium doom", is_async=True),
+    Candidate("cypool sync", "", partial(pool, "cypool")),
+    Candidate("cypool async", "", partial(pool, "cypool"), is_async=True),
+]
+
+
+def serve(name: str, settings: str) -> None:
+    """Is a candidate's process: takes a sample whenever a line comes in, and answers with a line of JSON."""
+    die_with_parent()
+    # what libraries print must not get between the answers
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    args = argparse.Namespace(**json.loads(settings))
+    candidate = next(c for c in CANDIDATES if c.name == name)
+    n, rows = candidate.sizes(args)
+    try:
+        space, step = candidate.start(args, n, rows)
+        space = batch_space(space, rows)
+        space.seed(0)
+        actions = itertools.cycle([space.sample() for _ in range(64)])
+        print(json.dumps(run(step, actions, rows, 0)), file=answers)  # it is ready
+    except Exception as error:
+        print(json.dumps({"error": f"{type(error).__name__}: {error}"}), file=answers)
+        raise
+    for _ in sys.stdin:
+        run(step, actions, rows, WARM_UP)
+        cpu = cpu_seconds()
+        sample = run(step, actions, rows, args.seconds)
+        print(json.dumps({**sample, "cpu_seconds": cpu_seconds() - cpu}), file=answers)
+
+
+def run(step: Callable[[Any], int], actions: Iterator[Any], rows: int, seconds: float) -> dict[str, float]:
+    """Returns how many steps were done, and in which time."""
+    steps, passed, begin = 0, 0.0, time.perf_counter()
+    while not steps or passed < seconds:
+        # 256 or so between two looks at the clock
+        steps += sum(map(step, itertools.islice(actions, max(1, 256 // rows))))
+        passed = time.perf_counter() - begin
+    return {"steps": steps, "seconds": passed}
+
+
+def cpu_seconds() -> float:
+    """Returns the CPU time of this process and of those below it: workers, and engines of Doom."""
+    pids = [os.getpid()]
+    for pid in pids:
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            pids += map(int, children.read_text().split())
+    # a process's CPU clock, as clock_getcpuclockid(3) makes it
+    return sum(time.clock_gettime(~pid << 3 | 2) for pid in pids)
+
+
+def die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 is PR_SET_PDEATHSIG
+
+
+class Runner(subprocess.Popen[str]):
+    """A candidate's process, seen from outside; it runs only while it is timed."""
+
+    def __init__(self, name: str, args: Args):
+        self.name = name
+        # some Dooms write to the current folder
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        # what can be imported here can be imported there
+        path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
+        # a session of its own: one signal reaches all its processes, and Ctrl-C none
+        super().__init__([sys.executable, "-m", "cypool.tools.benchmark", name, json.dumps(vars(args))],
+                         text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+                         stderr=None if args.verbose else subprocess.DEVNULL,
+                         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path}, cwd=self.folder.name)
+
+    def sample(self) -> dict[str, Any]:
+        self.signal_all(signal.SIGCONT)
+        with contextlib.suppress(BrokenPipeError):
+            print("sample", file=self.stdin, flush=True)
+        return self.answer()
+
+    def answer(self) -> dict[str, Any]:
+        """Waits for an answer, the first of which says that it is ready; then stops the process."""
+        assert self.stdout is not None
+        line = self.stdout.readline()
+        answer = json.loads(line) if line else {"error": f"exit status {self.wait()}"}
+        if "error" in answer:
+            fail(f"{self.name}: {answer['error']} (--verbose shows more, --peers can leave it out)")
+        self.signal_all(signal.SIGSTOP)
+        return answer
+
+    def signal_all(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+
+def measure(candidates: Sequence[Candidate], args: Args, console: Console) -> dict[str, list[dict[str, Any]]]:
+    """Returns the samples of each candidate, by name."""
+    runners: list[Runner] = []
+    display: Any = {"console": console, "transient": True, "disable": not console.is_terminal}
+    samples: dict[str, list[dict[str, Any]]] = {c.name: [] for c in candidates}
+    try:
+        # all at once, for machines with many CPUs
+        runners.extend(Runner(c.name, args) for c in candidates)
+        for runner in track(runners, "starting", **display):
+            runner.answer()
+        order = [runner for i in range(args.rounds) for runner in (runners[::-1] if i % 2 else runners)]
+        for runner in track(order, f"{args.rounds} rounds", **display):
+            samples[runner.name].append(runner.sample())
+    finally:
+        for runner in runners:
+            runner.signal_all(signal.SIGKILL)
+            runner.wait()
+            runner.folder.cleanup()
+    return samples
+
+
+def quartiles(values: list[float]) -> list[float]:
+    """Returns the lower quartile, the median and the upper quartile."""
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+
+
+def summarize(candidates: Sequence[Candidate], samples: dict[str, list[dict[str, Any]]],
+              args: Args) -> list[dict[str, Any]]:
+    """Returns a dict for each candidate; its ratios are to the first candidate and to the fastest peer."""
+    frames = args.options.get("frame_skip", 1)
+    speeds = {name: [frames * x["steps"] / x["seconds"] for x in taken] for name, taken in samples.items()}
+    others = [candidates[0].name, *(c.name for c in candidates if c.peer)]
+    others = [others[0], max(others, key=lambda name: statistics.median(speeds[name]))]
+    return [{
+        "candidate": c.name, "peer": c.peer, "num_envs": c.sizes(args)[0], "batch_size": c.sizes(args)[1],
+        "frames_per_second": quartiles(speeds[c.name]),
+        "ratio_to": {other: quartiles([a / b for a, b in zip(speeds[c.name], speeds[other], strict=True)])
+                     for other in others},
+        "cpu_us_per_step": 1e6 * statistics.median(x["cpu_seconds"] / x["steps"] for x in taken),
+        "cores_used": statistics.median(x["cpu_seconds"] / x["seconds"] for x in taken), "samples": taken,
+    } for c, taken in zip(candidates, samples.values(), strict=True)]
+
+
+def describe() -> dict[str, Any]:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    cpu = next((line.split(": ")[1] for line in lines if line.startswith("model name")), platform.machine())
+    others = [package for package in ("mujoco", "vizdoom", "envpool") if importlib.util.find_spec(package)]
+    packages = ["numpy", "gymnasium", "ale-py", *others]
+    versions = {package: importlib.metadata.version(package) for package in packages}
+    return {"machine": {"cpu": cpu, "cpus": os.cpu_count(), "cpus_usable": cpus.available()},
+            "versions": {"system": platform.platform(), "python": platform.python_version(),
+                         "cypool": cypool.__version__, **versions}}
+
+
+def show(report: dict[str, Any], args: Args, console: Console) -> None:
+    """Prints the table, and what one has to know to read it."""
+    results, machine, ratio = report["results"], report["machine"], "{1:.2f} ({0:.2f}..{2:.2f})".format
+    first = results[0]["candidate"]
+    table = Table("candidate", box=None, pad_edge=False, collapse_padding=True, header_style="italic")
+    for heading in ("envs", "frames/s", f"times\n{first}", "CPU us\na step", "cores\nused"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for r in results:
+        envs = f"{r['batch_size']}/{r['num_envs']}" if r["batch_size"] < r["num_envs"] else str(r["num_envs"])
+        table.add_row(r["candidate"], envs, f"{r['frames_per_second'][1]:,.0f}", ratio(*r["ratio_to"][first]),
+                      f"{r['cpu_us_per_step']:.3g}", f"{r['cores_used']:.2f}", style="bold" * (not r["peer"]))
+    for peer in report["not_installed"]:
+        table.add_row(peer, "", "not installed", f"pip install {peer}", style="dim")
+    console.print("", table, sep="\n")
+    best = max((r for r in results if not r["peer"]), key=lambda r: r["frames_per_second"][1])
+    for name, quarters in best["ratio_to"].items() if results[0]["peer"] else ():
+        console.print(f"\n{best['candidate']} is {ratio(*quarters)} times as fast as {name}", style="bold")
+    console.print(f"""
+Medians of {args.rounds} rounds of {args.seconds:g} s, in brackets the quartiles. Ratios are taken round
+by round; where brackets overlap, the order is open. {args.batch_size}/{args.num_envs} is asynchronous: the
+first {args.batch_size} of {args.num_envs} to finish. Frames in a step: {args.options.get("frame_skip", 1)}. Where few
+cores were used, other programs were busy.
+
+{args.env}, {args.threads} threads on {machine["cpu"]}, {machine["cpus_usable"]} of {machine["cpus"]} CPUs
+{", ".join(f"{name} {version}" for name, version in report["versions"].items())}""", highlight=False)
+
+
+def plot(report: dict[str, Any], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    results = report["results"]
+    lower, median, upper = zip(*(r["frames_per_second"] for r in results), strict=True)
+    names = [r["candidate"] for r in results]
+    figure = Figure(figsize=(8, 1.2 + 0.4 * len(results)), layout="constrained")
+    axes = figure.subplots()
+    axes.barh(names, median, color=["silver" if r["peer"] else "tab:blue" for r in results])
+    axes.hlines(names, lower, upper, color="black")
+    axes.invert_yaxis()
+    axes.set(title=f"{report['settings']['env']}, {report['machine']['cpu']}", xlabel="frames/s, quartiles")
+    figure.savefig(path)
+
+
+def check(args: Args) -> None:
+    """Raises a Failure where a number is out of range, a file cannot be written or a package is missing."""
+    for name, least, most in (("num_envs", 1, 2**16), ("batch_size", 1, args.num_envs), ("threads", 1, 4096),
+                              ("seconds", 0.01, 600), ("rounds", 1, 10_000)):
+        if not least <= getattr(args, name) <= most:
+            fail(f"--{name.replace('_', '-')}: expected {least} to {most}, got {getattr(args, name)}")
+    for file in filter(None, (args.json, args.plot)):
+        if not Path(file).resolve().parent.is_dir():
+            fail(f"{file}: there is no such folder")
+    if args.plot and len(args.envs) > 1:
+        fail("--plot: expected one environment")
+    if args.plot and not importlib.util.find_spec("matplotlib"):
+        fail("--plot needs matplotlib: pip install matplotlib")
+
+
+def of_env(args: Args, env: str) -> Args:
+    """Returns the arguments for an environment, with `game`, ALE's name of an Atari game, its `kinds` and `options`."""
+    args = argparse.Namespace(**{**vars(args), "env": env})
+    try:
+        options = cypool.make_spec(args.env).options
+    except (ValueError, ImportError) as error:
+        fail(f"--env: {error}")
+    task = options.get("task")
+    args.game = task if task in roms.TASKS else None
+    entry = gymnasium.registry.get(args.env)
+    args.options = {}
+    if args.game:
+        args.kinds, args.options = ["atari"], ATARI
+    elif "engine_timeout" in options:
+        args.kinds, args.options = ["vizdoom" if "scenario_config_file" in options else "doom"], DOOM
+    else:
+        args.kinds = ["gymnasium"] if entry else []
+        if entry and entry.vector_entry_point:
+            args.kinds.append("numpy")
+        if entry and "xml_file" in options:
+            args.kinds.append("mujoco")
+    return args
+
+
+def choose(args: Args) -> tuple[list[Candidate], list[str]]:
+    """Returns the candidates, and the peers that are not installed."""
+    peers = list(dict.fromkeys(c.peer for c in CANDIDATES if c.peer and set(args.kinds) & set(c.kinds.split())))
+    wanted = {"all": peers, "none": []}.get(args.peers or "all", (args.peers or "").split(","))
+    for peer in wanted:
+        if peer not in peers:
+            fail(f"--peers: {args.env} has no {peer!r}, but: {', '.join(['all', 'none', *peers])}")
+    missing = ["envpool"] if "envpool" in wanted and not importlib.util.find_spec("envpool") else []
+    if missing and args.peers:
+        fail("--peers: EnvPool is not installed: pip install envpool")
+    return [c for c in CANDIDATES if c.peer in {"", *wanted} - {*missing}
+            and not (c.is_async and args.batch_size == args.num_envs)], missing
+
+
+def table_of_envs(args: Args, envs: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Measures several environments and prints a line for each, in Markdown.
+
+    Returns:
+        What `summarize` returned of each.
+    """
+    results: dict[str, list[dict[str, Any]]] = {}
+    lines: list[list[float]] = []
+    for of_this in [of_env(args, env) for env in envs]:
+        env, (candidates, _) = of_this.env, choose(of_this)
+        rows = results[env] = summarize(candidates, measure(candidates, of_this, Console(file=sys.stderr)), of_this)
+        # of cypool and of each peer the mode that is faster here
+        best = {row["peer"]: row for row in sorted(rows, key=lambda row: row["frames_per_second"][1])}
+        ours, peers = best.pop(""), sorted(best)
+        if not lines:
+            print("|", "cypool, frames/s", *(f"times {peer}" for peer in peers), "", sep=" | ")
+            print("| ---", *["--:"] * (1 + len(peers)), "", sep=" | ")
+        lines.append([statistics.median(a["steps"] / a["seconds"] * b["seconds"] / b["steps"]
+                                        for a, b in zip(ours["samples"], best[peer]["samples"], strict=True))
+                      for peer in peers])
+        print(f"| {env}", f"{ours['frames_per_second'][1]:,.0f}", *(f"{ratio:.2f}" for ratio in lines[-1]), "",
+              sep=" | ", flush=True)
+    means = map(statistics.geometric_mean, zip(*lines, strict=True))
+    print("| geometric mean", "", *(f"{mean:.2f}" for mean in means), "", sep=" | ")
+    return results
+
+
+def main(args: Args) -> None:
+    """Measures and prints; `args` are those of `cypool bench`, with `envs`, a list of ids."""
+    check(args)
+    if len(args.envs) > 1:
+        results = table_of_envs(args, args.envs)
+        if args.json:
+            Path(args.json).write_text(json.dumps({**describe(), "settings": vars(args), "results": results}) + "\n")
+        return
+    args, console = of_env(args, args.envs[0]), Console()
+    candidates, missing = choose(args)
+    loading = sum(1 + (0.08 * c.sizes(args)[0] if args.game else 0) for c in candidates) / cpus.available()
+    duration = loading + len(candidates) * args.rounds * (args.seconds + WARM_UP)
+    console.print(f"Steps {args.env} with {len(candidates)} candidates in turn, to compare their speed; "
+                  f"this takes about {duration:.0f} seconds.")
+    samples = measure(candidates, args, console)
+    report = {**describe(), "settings": vars(args), "not_installed": missing,
+              "results": summarize(candidates, samples, args)}
+    show(report, args, console)
+    if args.json:
+        Path(args.json).write_text(json.dumps(report, indent=1) + "\n")
+    if args.plot:
+        plot(report, args.plot)
+
+
+class Failure(Exception):
+    """Ends the run with a message."""
+
+
+def fail(message: str) -> NoReturn:
+    raise Failure(message)
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])

@@ -1,0 +1,45 @@
+"""`cypool bench`: how many frames per second cypool and its peers deliver on this machine."""
+from __future__ import annotations
+
+import argparse
+from typing import Annotated
+
+import typer
+
+from cypool.tools.cli.console import Refusal, complete_id
+
+
+def bench(
+        env: Annotated[str, typer.Option(metavar="ID", autocompletion=complete_id, help="An environment, or several "
+                                         "separated by commas, each compared with its peers in their best modes; "
+                                         "'atari26': the games of Atari 100k.")] = "Pong-v5",
+        num_envs: Annotated[int, typer.Option(help="Environments.")] = 64,
+        batch_size: Annotated[int | None, typer.Option(help="How many return at a time if asynchronous, by default "
+                                                       "half of them.", show_default=False)] = None,
+        threads: Annotated[int | None, typer.Option(help="By default as many as there are usable CPUs.",
+                                                    show_default=False)] = None,
+        seconds: Annotated[float, typer.Option(help="Length of a sample.")] = 0.5,
+        rounds: Annotated[int, typer.Option(help="Samples of each candidate.")] = 9,
+        peers: Annotated[str, typer.Option(help="'all', 'none', or some of loop, sync-vector, async-vector, "
+                                           "numpy-vector, ale, rollout, envpool, separated by commas.",
+                                           show_default=False)] = "",
+        json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the result, with every sample.",
+                                                 show_default=False)] = None,
+        plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the result: .png, .svg or .pdf.",
+                                                 show_default=False)] = None,
+        verbose: Annotated[bool, typer.Option(help="Show what the candidates write to stderr.")] = False) -> None:
+    """Compare the speed of cypool and its peers, interleaved, in frames per second."""
+    try:
+        from cypool.engine import cpus
+        from cypool.envs.atari import roms
+        from cypool.tools import benchmark
+    except ImportError as error:
+        raise Refusal(f'{error}; for all it needs: pip install "cypool[bench]"') from error
+    envs = [f"{roms.title(game)}-v5" for game in roms.ATARI_26] if env == "atari26" else env.split(",")
+    try:
+        benchmark.main(argparse.Namespace(
+            env=env, envs=envs, num_envs=num_envs, seconds=seconds, rounds=rounds, peers=peers, json=json, plot=plot,
+            batch_size=max(1, num_envs // 2) if batch_size is None else batch_size, verbose=verbose,
+            threads=cpus.available() if threads is None else threads))
+    except benchmark.Failure as failure:
+        raise Refusal(str(failure)) from failure

@@ -1,0 +1,315 @@
+"""`cypool doctor`: what of this machine and this installation matters to cypool, and what to do about it."""
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from cypool.tools.cli.console import Json, out, print_json
+
+NEWEST_PYTHON = (3, 14)
+# draws a robot, and reports which library did it
+_DRAW = """
+import cypool
+env = cypool.make("InvertedPendulum-v5", num_threads=0, seed=0)
+env.reset()
+env.render()
+libraries = open("/proc/self/maps").read()
+print("OSMesa" if "libOSMesa" in libraries else "EGL")
+"""
+
+
+class Finding(NamedTuple):
+    """A line of the page: `advice` is what to do where the status is not "ok"."""
+
+    topic: str
+    status: str  # "ok", "warning", or "optional" for what is not installed and need not be
+    found: str
+    advice: str = ""
+
+
+def doctor(as_json: Json = False) -> None:
+    """Look at this machine and this installation: one line each, with what to do about it.
+
+    A bug report begins with this page.
+    """
+    findings = []
+    for examine in EXAMINATIONS:
+        topic = (examine.__doc__ or "").splitlines()[0].rstrip(".")
+        try:
+            findings += [Finding(topic, *line) for line in examine()]
+        except Exception as error:
+            # one that cannot be looked at hides none of the others
+            findings.append(Finding(topic, "warning", f"cannot be examined: {type(error).__name__}: {error}",
+                                    "report this"))
+    if as_json:
+        print_json([finding._asdict() for finding in findings])
+    else:
+        _show(findings)
+
+
+Lines = Iterator[tuple[str, ...]]
+
+
+def _cypool() -> Lines:
+    """cypool."""
+    import cypool
+
+    yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
+    modules = {"atari": "cypool.envs.atari.atari", "box2d": "cypool.envs.box2d.car_racing",
+               "vizdoom": "cypool.envs.vizdoom.doom"}
+    left_out = [family for family, module in modules.items() if find_spec(module) is None]
+    if not list((Path(cypool.__file__).parent / "envs" / "mujoco").glob("mujoco_env.*.so")):
+        left_out.append("mujoco")
+    if left_out:
+        yield ("warning", f"compiled without {', '.join(left_out)}",
+               "install again without CYPOOL_WITHOUT to have these families")
+
+
+def _python() -> Lines:
+    """Python."""
+    found = f"{platform.python_implementation()} {platform.python_version()}"
+    if platform.python_implementation() != "CPython" or sys.version_info[:2] > NEWEST_PYTHON:
+        yield "warning", found, f"use CPython 3.10 to {'.'.join(map(str, NEWEST_PYTHON))}; others were not tried"
+    else:
+        yield "ok", found
+
+
+def _system() -> Lines:
+    """System."""
+    found = f"{platform.system()} {platform.release()}, {platform.machine()}, {' '.join(platform.libc_ver())}"
+    if platform.system() != "Linux" or platform.libc_ver()[0] != "glibc":
+        yield "warning", found, "use Linux with glibc; others were not tried"
+    elif platform.machine() != "x86_64":
+        yield "warning", found, "run `cypool check CartPole-v1`: cypool was run on x86_64 only"
+    else:
+        yield "ok", found
+
+
+def _cpu() -> Lines:
+    """CPU."""
+    text = Path("/proc/cpuinfo").read_text()
+    model = re.search(r"(?m)^model name\s*: (.*)$", text)
+    flags = re.search(r"(?m)^flags\s*: (.*)$", text)
+    name = model[1] if model else platform.machine()
+    if platform.machine() != "x86_64":
+        yield "ok", f"{name}; the portable code is in use"
+        return
+    missing = {"avx2", "fma"} - set(flags[1].split() if flags else ())
+    if missing:
+        yield ("warning", f"{name}, without {' and '.join(sorted(missing))}: the portable code is in use",
+               "in a virtual machine, have it pass on the host's CPU features; images are made more slowly without")
+    else:
+        yield "ok", f"{name}; AVX2 and FMA are in use"
+
+
+def _cpus() -> Lines:
+    """CPUs."""
+    from cypool.engine import cpus
+
+    total, own, quota = os.cpu_count() or 1, len(os.sched_getaffinity(0)), cpus.quota_of_groups()
+    found = f"{total}, of which this process may use {own}; num_threads is {cpus.available()} by default"
+    if quota is not None and quota < own:
+        yield ("warning", f"{found}; control groups allow {quota:g} CPUs of time",
+               "ask for a whole number of CPUs, and pin the process to as many: a used-up quota stops all threads")
+    else:
+        yield "ok", found + ("" if quota is None else f"; control groups allow {quota:g}")
+    load = os.getloadavg()[0]
+    if load > total + 1:
+        yield ("warning", f"the load is {load:.1f} on {total} CPUs",
+               "measure when other programs are done, or compare interleaved, as `cypool bench` does")
+
+
+def _numa() -> Lines:
+    """Memory nodes."""
+    from cypool.engine import cpus
+
+    nodes = [node for node in cpus.numa_nodes() if node & os.sched_getaffinity(0)]
+    yield "ok", "one" if len(nodes) < 2 else f'{len(nodes)}: thread_affinity="numa" spreads threads over them'
+
+
+def _compiler() -> Lines:
+    """Compiler."""
+    import shlex
+    import sysconfig
+
+    command = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
+    try:
+        said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        yield ("optional", f"{command[0]} does not run",
+               "for environments of your own: apt install g++, or set CXX to a compiler of C++20")
+        return
+    yield "ok", said.splitlines()[0]
+    missing = [name for name in ("Cython", "setuptools") if find_spec(name) is None]
+    if missing:
+        yield ("optional", f"{' and '.join(missing)} not installed",
+               'for environments of your own: pip install "cypool[build]"')
+
+
+def _packages() -> Lines:
+    """Packages."""
+    for name, bounds, extra in requirements():
+        try:
+            installed = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            if not extra:
+                yield "warning", f"{name} is not installed", f'pip install "{name}{bounds}"'
+            continue
+        if meets(installed, bounds):
+            yield "ok", f"{name} {installed}"
+        else:
+            yield "warning", f"{name} {installed}, supported: {bounds}", f'pip install "{name}{bounds}"'
+
+
+def requirements() -> list[tuple[str, str, str]]:
+    """Returns (package, bounds, extra or "") of what cypool asks for, each package once."""
+    project = Path(__file__).resolve().parents[3] / "pyproject.toml"
+    if project.is_file() and sys.version_info >= (3, 11):
+        import tomllib
+
+        table = tomllib.loads(project.read_text())["project"]
+        lines = [(line, "") for line in table["dependencies"]]
+        lines += [(line, extra) for extra, group in table["optional-dependencies"].items() for line in group]
+    else:
+        try:
+            wanted = metadata.requires("cypool") or []
+        except metadata.PackageNotFoundError:
+            return []
+        split = (line.partition(";") for line in wanted)
+        lines = [(line, marker.partition("==")[2].strip(" '\"")) for line, _, marker in split]
+    found: dict[str, tuple[str, str, str]] = {}
+    for line, extra in lines:
+        parts = re.fullmatch(r"([\w.-]+)(\[[\w,-]+\])?\s*(.*)", line.strip())
+        if parts and parts[1] != "cypool" and (parts[3] or not parts[2]) and extra not in ("test", "build"):
+            found.setdefault(parts[1].lower(), (parts[1], parts[3].replace(" ", ""), extra))
+    return sorted(found.values(), key=lambda each: (bool(each[2]), each[0].lower()))
+
+
+def meets(version: str, bounds: str) -> bool:
+    """Whether a version is within bounds such as ">=1.2,<2"; only numbers count."""
+    def numbers(text: str) -> tuple[int, ...]:
+        leading = re.match(r"\d+(\.\d+)*", text)
+        parts = [int(part) for part in leading[0].split(".")] if leading else []
+        while parts and not parts[-1]:
+            parts.pop()
+        return tuple(parts)
+
+    own = numbers(version)
+    for bound in filter(None, bounds.split(",")):
+        operator, other = re.match(r"[<>=!~]+", bound), numbers(re.sub(r"^[<>=!~]+", "", bound))
+        holds = {">=": own >= other, "<": own < other, "==": own == other, "<=": own <= other, ">": own > other}
+        if operator and not holds.get(operator[0], True):
+            return False
+    return True
+
+
+def _roms() -> Lines:
+    """Atari's ROMs."""
+    from cypool.envs.atari import roms
+
+    missing = []
+    for task in roms.TASKS:
+        try:
+            roms.rom_path(task)
+        except ValueError:
+            missing.append(task)
+    if missing:
+        yield ("warning", f"{len(missing)} of {len(roms.TASKS)} are not there: {', '.join(missing[:3])}...",
+               "pip install --force-reinstall ale-py")
+    else:
+        yield "ok", f"all {len(roms.TASKS)}, in ale-py {metadata.version('ale-py')}"
+
+
+def _mujoco() -> Lines:
+    """MuJoCo."""
+    if find_spec("mujoco") is None:
+        yield "optional", "not installed", 'pip install "cypool[mujoco]"'
+        return
+    import cypool
+
+    try:
+        with cypool.make("InvertedPendulum-v5", num_threads=0, seed=0) as env:
+            env.reset()
+    except (ImportError, ValueError) as error:
+        yield "warning", str(error), 'pip install "cypool[mujoco]"'
+        return
+    yield "ok", f"{metadata.version('mujoco')}, steps"
+    # OpenGL drivers may end a process
+    try:
+        done = subprocess.run([sys.executable, "-c", _DRAW], capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        yield ("warning", "OpenGL: drawing takes longer than a minute",
+               "set LIBGL_ALWAYS_SOFTWARE=1, or update the driver")
+        return
+    if done.returncode:
+        why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        yield ("warning", f"OpenGL: robots cannot be drawn: {why[0]}",
+               "apt install libegl1 libgl1-mesa-dri, or libosmesa6; stepping does without")
+    else:
+        yield "ok", f"OpenGL: {done.stdout.strip()} draws"
+
+
+def _doom() -> Lines:
+    """Doom's engine."""
+    from cypool.envs.vizdoom import assets
+
+    if find_spec("vizdoom") is None:
+        yield "optional", "not installed", 'pip install "cypool[vizdoom]"'
+        return
+    try:
+        yield "ok", f"vizdoom {assets.VERSION} in {assets.package()}"
+    except ImportError as error:
+        yield "warning", str(error), f"pip install vizdoom=={assets.VERSION}"
+
+
+def _ray() -> Lines:
+    """Ray."""
+    if find_spec("ray") is None:
+        yield "optional", "not installed", 'for cypool.cluster: pip install "cypool[cluster]"'
+    else:
+        yield "ok", metadata.version("ray")
+
+
+def _cache() -> Lines:
+    """Cache."""
+    from cypool import cache
+
+    try:
+        folder = cache.folder()
+    except (cache.UnsafeCache, OSError) as error:
+        yield "warning", str(error), "set CYPOOL_CACHE to a folder of your own"
+        return
+    sizes = [file.stat().st_size for file in folder.rglob("*") if file.is_file()]
+    yield "ok", f"{folder}: {len(sizes)} files, {sum(sizes) / 2**20:.0f} MiB; you may delete it at any time"
+
+
+EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
+    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _roms, _mujoco, _doom, _ray, _cache)
+_MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "optional": "[dim]not there[/dim]"}
+
+
+def _show(findings: list[Finding]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    previous = ""
+    for finding in findings:
+        advice = f"\n[bold]→ {escape(finding.advice)}[/bold]" if finding.advice else ""
+        table.add_row(finding.topic * (finding.topic != previous), _MARKS[finding.status],
+                      escape(finding.found) + advice)
+        previous = finding.topic
+    out.print(table, highlight=False)
+    warnings = sum(finding.status == "warning" for finding in findings)
+    out.print(f"\n{warnings} warning{'s' * (warnings != 1)}" if warnings else "\nNo warnings.", style="bold")

@@ -1,0 +1,156 @@
+"""`cypool info`: all that is known of an environment."""
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from typing import Annotated, Any
+
+import typer
+
+from cypool.tools.cli.console import Id, Json, Options, options_of, out, print_json
+from cypool.tools.cli.list_envs import reference_name
+
+
+def info(
+        id: Id,
+        option: Options = [],  # noqa: B006
+        picture: Annotated[bool | None, typer.Option("--picture/--no-picture", show_default=False,
+                                                     help="Draw it with coloured blocks; by default where the terminal "
+                                                          "has 24-bit colours.")] = None,
+        as_json: Json = False) -> None:
+    """Show an environment: spaces, reward, options with their defaults, and what it equals."""
+    from cypool.registry import known_entries, resolve
+
+    _, spec = resolve(id, None, options_of(option))
+    entry = next(entry for entry in known_entries() if entry.id == id)
+    # the class that describes, which may have another one made
+    module, name = entry.entry_point.split(":")
+    cls = getattr(importlib.import_module(module), name)
+    what = inspect.cleandoc(without_signature(cls.__doc__ or ""))
+    meanings = options_with_meanings(cls)
+    facts = {
+        "id": id, "about": what,
+        "observation": {name or "observation": str(part) for name, part in spec.observations},
+        "action": ({name: str(part) for name, part in spec.action.items()} if isinstance(spec.action, dict)
+                   else str(spec.action)),
+        "info": {name: str(part) for name, part in spec.info.items()},
+        "max_episode_steps": spec.max_episode_steps, "num_players": spec.num_players, "render_fps": spec.render_fps,
+        "reference": entry.reference, "entry_point": entry.entry_point,
+        "options": {name: {"value": value, "meaning": meanings.get(name, "")} for name, value in spec.options.items()},
+    }
+    if as_json:
+        print_json(facts)
+        return
+    _show(facts)
+    if picture or (picture is None and out.is_terminal and out.color_system == "truecolor" and spec.render_fps):
+        _draw(id, options_of(option), is_asked_for=bool(picture))
+
+
+def without_signature(text: str) -> str:
+    """Returns a docstring without the line that Cython puts before it."""
+    first, _, rest = text.partition("\n")
+    return rest.lstrip("\n") if re.fullmatch(r"[\w.]+\(.*\)", first) else text
+
+
+def options_with_meanings(cls: Any) -> dict[str, str]:
+    """Returns what the docstrings of `describe`, a class's own and those of its bases, say of each option."""
+    meanings: dict[str, str] = {}
+    for each in reversed(cls.__mro__):
+        if "describe" in vars(each):
+            meanings.update(arguments_of(inspect.cleandoc(without_signature(each.describe.__doc__ or ""))))
+    return meanings
+
+
+def arguments_of(docstring: str) -> dict[str, str]:
+    """Returns {name: text} of the Args section of a docstring in Google's style."""
+    found: dict[str, str] = {}
+    _, _, text = docstring.partition("Args:\n")
+    section = re.split(r"\n(?=\S)", text)[0]
+    # an item begins at the first level of indentation
+    for item in re.split(r"\n(?=    \S)", "\n" + section):
+        names, colon, meaning = item.strip().partition(": ")
+        if colon:
+            found.update(dict.fromkeys(re.split(r",\s*", names), " ".join(meaning.split())))
+    return found
+
+
+def _show(facts: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    out.print(f"[bold]{facts['id']}[/bold]")
+    if facts["about"]:
+        out.print(facts["about"], markup=False, highlight=False)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    for name, part in facts["observation"].items():
+        table.add_row("observation" if name == "observation" else f"observation {name}", escape(part))
+    actions = facts["action"] if isinstance(facts["action"], dict) else {"": facts["action"]}
+    for name, part in actions.items():
+        table.add_row(f"action {name}".strip(), escape(part))
+    for name, part in facts["info"].items():
+        table.add_row(f"info {name}", escape(part))
+    table.add_row("step limit", str(facts["max_episode_steps"] or "none"))
+    if facts["num_players"] > 1:
+        table.add_row("players", str(facts["num_players"]))
+    reference = reference_name(facts["reference"])
+    table.add_row("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte"
+                  if reference else "none that `cypool check` could compare it with")
+    table.add_row("class", facts["entry_point"])
+    out.print()
+    out.print(table)
+    if facts["options"]:
+        options = Table("option", "value", "meaning", box=None, pad_edge=False, header_style="italic")
+        for name, option in facts["options"].items():
+            options.add_row(name, escape(repr(option["value"])), escape(option["meaning"]))
+        out.print()
+        out.print(options)
+
+
+def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
+    """Prints what the environment looks like after a few steps: two pixels a character."""
+    import numpy as np
+    from rich.color import Color
+    from rich.style import Style
+    from rich.text import Text
+
+    import cypool
+
+    try:
+        with cypool.make(id, seed=0, num_threads=0, **options) as env:
+            env.reset()
+            env.action_space.seed(0)
+            for _ in range(20):
+                env.step(env.action_space.sample())
+            image = np.asarray(env.render()[0])
+    except Exception as error:
+        # a courtesy if nobody has asked for it: a machine may have no OpenGL
+        if is_asked_for:
+            raise
+        out.print(f"\nno picture: {error}", style="dim", markup=False)
+        return
+    columns = min(out.width, 72)
+    rows = 2 * max(1, round(columns * image.shape[0] / image.shape[1] / 2))
+    small = area_mean(image, rows, columns)
+    out.print()
+    for upper, lower in zip(small[::2], small[1::2], strict=True):
+        line = Text()
+        for above, below in zip(upper.tolist(), lower.tolist(), strict=True):
+            line.append("▀", Style(color=Color.from_rgb(*above), bgcolor=Color.from_rgb(*below)))
+        out.print(line)
+
+
+def area_mean(image: Any, rows: int, columns: int) -> Any:
+    """Returns a picture of another size, uint8 (rows, columns, 3): each pixel is the mean of those in its place."""
+    import numpy as np
+
+    def means(values: Any, count: int) -> Any:
+        edges = np.arange(count) * len(values) // count
+        # a picture smaller than that has some pixels twice
+        return np.stack([values[low:max(high, low + 1)].mean(0)
+                         for low, high in zip(edges, [*edges[1:], len(values)], strict=True)])
+
+    across = means(means(np.asarray(image, np.float64), rows).swapaxes(0, 1), columns)
+    return across.swapaxes(0, 1).round().astype(np.uint8)

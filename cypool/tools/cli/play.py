@@ -1,0 +1,148 @@
+"""`cypool play`: an environment in a window, played by you, at random or by a policy; or a video of it."""
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cypool.tools.cli.console import Id, Options, Refusal, err, options_of, out
+
+WINDOW = 640  # pixels that the longer side of a small picture gets
+
+
+def play(
+        id: Id,
+        record: Annotated[Path | None, typer.Option(metavar="FILE", show_default=False, help="Write a video instead, "
+                                                    ".mp4 or .gif; that needs no display.")] = None,
+        random: Annotated[bool, typer.Option("--random", help="Watch random actions.")] = False,
+        policy: Annotated[str | None, typer.Option(metavar="MODULE:FUNCTION", show_default=False,
+                                                   help="Watch a policy: a function from the observations of a batch "
+                                                        "to its actions.")] = None,
+        steps: Annotated[int | None, typer.Option(min=1, show_default=False, help="End after this number of steps; a "
+                                                  "video has 300 by default.")] = None,
+        fps: Annotated[float | None, typer.Option(show_default=False, help="Steps per second, by default the "
+                                                  "environment's.")] = None,
+        seed: Annotated[int | None, typer.Option(min=0, show_default=False, help="Of the environment.")] = None,
+        option: Options = []) -> None:  # noqa: B006
+    """Play an environment with the keyboard, watch a policy, or record a video.
+
+    Escape ends it, R starts a new episode. In games of turns, each key is a step.
+    """
+    if random and policy:
+        raise Refusal("--policy: expected it without --random")
+    if fps is not None and not 0.01 <= fps <= 1000:
+        raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
+    import cypool
+
+    with cypool.make(id, num_threads=0, seed=seed, **options_of(option)) as env:
+        if env.render_mode is None:
+            raise Refusal(f"{id} cannot be drawn")
+        if seed is not None:
+            env.action_space.seed(seed)
+        chosen = _load(policy) if policy else None
+        if record is not None:
+            from rich.markup import escape
+
+            with err.status(f"recording {escape(str(record))}"):
+                rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)
+            out.print(f"{record}: {len(rewards)} steps, rewards {rewards.sum():g}", markup=False, highlight=False)
+            return
+        _play_in_window(env, id, chosen, random, fps or env.metadata.get("render_fps", 30), steps)
+
+
+def _load(policy: str) -> Callable[[Any], Any]:
+    module, colon, name = policy.partition(":")
+    # a file in the current folder, as with python -m
+    import sys
+
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(importlib.import_module(module), name, None) if colon and module else None
+    finally:
+        sys.path.remove(os.getcwd())
+    if not callable(found):
+        raise Refusal(f"--policy: expected MODULE:FUNCTION of a function, got {policy!r}")
+    function: Callable[[Any], Any] = found
+    return function
+
+
+def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, random: bool, fps: float,
+                    steps: int | None) -> None:
+    if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")):
+        raise Refusal(f"there is no display for a window; without one: cypool play {id} --record video.mp4")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    try:
+        import pygame
+    except ImportError:
+        raise Refusal('a window takes pygame: pip install "cypool[render]"; without one: --record video.mp4') from None
+    import numpy as np
+
+    from cypool.registry import known_entries
+    from cypool.tools.keyboard import action_of_keys, waits_for_keys
+
+    entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)
+    waits = False
+    choose: Callable[[Any, Collection[str]], Any]
+    if policy:
+        choose = lambda obs, _: policy(obs)  # noqa: E731
+    elif random:
+        choose = lambda *_: env.action_space.sample()  # noqa: E731
+    else:
+        of_keys, keys = action_of_keys(env.env_spec, entry_point)
+        choose = lambda _, held: np.asarray([of_keys(held)])  # noqa: E731
+        waits = waits_for_keys(entry_point)
+        out.print(f"Keys: {keys}; R: new episode, Escape: end", markup=False, highlight=False)
+    pygame.display.init()
+    try:
+        score, done = _loop(pygame, env, id, choose, waits, fps, steps)
+    except pygame.error as error:
+        raise Refusal(f"no window: {error}; without one: cypool play {id} --record video.mp4") from None
+    finally:
+        pygame.display.quit()
+    out.print(f"{done} steps, rewards {score:g}", highlight=False)
+
+
+def _loop(pygame: Any, env: Any, id: str, choose: Callable[[Any, Collection[str]], Any], waits: bool, fps: float,
+          steps: int | None) -> tuple[float, int]:
+    """Shows and steps until the player ends it; returns the sum of rewards, and the number of steps."""
+    held: set[str] = set()
+    total, episode, done = 0.0, 0.0, 0
+    clock, screen = pygame.time.Clock(), None
+    obs, _ = env.reset()
+    while steps is None or done < steps:
+        picture = env.render()[0]
+        height, width = picture.shape[:2]
+        if screen is None:
+            scale = max(1, round(WINDOW / max(height, width)))
+            screen = pygame.display.set_mode((width * scale, height * scale))
+        image = pygame.image.frombuffer(picture.tobytes(), (width, height), "RGB")
+        screen.blit(pygame.transform.scale(image, screen.get_size()), (0, 0))
+        pygame.display.flip()
+        pygame.display.set_caption(f"{id}: {episode:g}")
+        pressed = set()
+        for event in pygame.event.get():
+            if event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key == pygame.K_ESCAPE):
+                return total, done
+            if event.type == pygame.KEYDOWN:
+                pressed.add(pygame.key.name(event.key))
+            elif event.type == pygame.KEYUP:
+                held.discard(pygame.key.name(event.key))
+        if "r" in pressed:
+            obs, _ = env.reset()
+            episode = 0.0
+        held |= pressed
+        if not waits or pressed - {"r"}:
+            # a key that was released at once counts as well
+            obs, reward, terminated, truncated, _ = env.step(choose(obs, pressed if waits else held | pressed))
+            done += 1
+            total += float(reward[0])
+            episode += float(reward[0])
+            if terminated[0] or truncated[0]:
+                out.print(f"episode over: {episode:g}", highlight=False)
+                episode = 0.0
+        clock.tick(fps)
+    return total, done

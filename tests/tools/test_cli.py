@@ -1,0 +1,286 @@
+"""The `cypool` command: what it prints, as JSON too, and how it refuses: in one line, with status 2."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cypool.tools.cli import main
+from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
+from cypool.tools.cli.info import area_mean, arguments_of
+
+VERBS = ("list", "info", "check", "new", "doctor", "bench", "tune", "play")
+
+
+def test_importing_cypool_imports_none_of_it(run_python):
+    done = run_python("import cypool, sys; print(*{name.partition('.')[0] for name in sys.modules})")
+    assert not {"typer", "rich", "click"} & set(done.stdout.split())
+
+
+def test_the_help_is_light(run_python):
+    done = run_python("import sys, cypool.tools.cli as c; c.main(['--help']); print(*sys.modules)")
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "typer" in loaded
+    assert not {"numpy", "gymnasium", "cypool.env", "matplotlib", "pygame"} & set(loaded)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_examples(verb, capsys):
+    assert main([verb, "--help"]) == 0
+    assert f"cypool {verb}" in capsys.readouterr().out.partition("Examples:")[2]
+
+
+def test_version(capsys):
+    import cypool
+
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
+
+
+def test_list(capsys):
+    assert main(["list", "cartpole-v?"]) == 0
+    assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
+    assert main(["list", "ale/po*", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["reference"] for each in found if each["id"] == "ALE/Pong-v5"] == ["cypool.envs.atari.reference:make"]
+
+
+def test_info(capsys):
+    assert main(["info", "CartPole-v1", "--json", "-o", "precision=fast"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["action"] == "Discrete(2)" and told["max_episode_steps"] == 500
+    assert told["options"]["precision"]["value"] == "fast"
+    assert told["options"]["sutton_barto_reward"] == {
+        "value": False, "meaning": "Reward as in Sutton and Barto's book."}
+    assert main(["info", "CartPole-v1", "--picture"]) == 0
+    said = capsys.readouterr().out
+    assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
+
+
+def test_options_of_base_classes_are_explained(capsys):
+    assert main(["info", "Ant-v5", "--json"]) == 0
+    options = json.loads(capsys.readouterr().out)["options"]
+    assert [name for name, option in options.items() if not option["meaning"]] == []
+
+
+def test_check(capsys):
+    assert main(["check", "CartPole-v1", "--num-steps", "20", "--seeds", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["holds"] and told["parity"]["seeds"] == [0, 1] and len(told["contract"]["held"]) == 7
+
+
+def test_check_finds(capsys, monkeypatch):
+    import cypool.testing
+
+    def differ(id, **_):
+        raise cypool.testing.ParityError(id, 0, 3, 1, "reward", 1.0, 2.0)
+
+    monkeypatch.setattr(cypool.testing, "check_parity", differ)
+    assert main(["check", "CartPole-v1", "--only", "parity"]) == 1
+    assert "step 3, env 1: reward is 1.0, the reference has 2.0" in " ".join(capsys.readouterr().out.split())
+
+
+def test_doctor(capsys):
+    assert main(["doctor", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert len({finding["topic"] for finding in findings}) == len(EXAMINATIONS)
+    assert not [each for each in findings if each["found"].startswith("cannot be examined")]
+    assert all(finding["advice"] for finding in findings if finding["status"] != "ok")
+
+
+def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "open"))
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    # the one that draws takes a second
+    monkeypatch.setattr("cypool.tools.cli.doctor.EXAMINATIONS",
+                        [each for each in EXAMINATIONS if each.__name__ in ("_cache", "_compiler")])
+    assert main(["doctor"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no-such-compiler does not run" in said and "set CYPOOL_CACHE to a folder of your own" in said
+    assert "1 warning" in said
+
+
+def test_versions_within_bounds():
+    assert meets("2.4.6", ">=2.0.0,<3") and meets("1.3.2", "==1.3.2") and meets("3.17", "==3.17.0")
+    assert not meets("3.0.0rc1", ">=2,<3") and not meets("1.9", ">=1.10") and not meets("1.3.1", "==1.3.2")
+    assert meets("1.0", "")
+    named = {name for name, _, _ in requirements()}
+    assert {"numpy", "typer", "ray"} <= named and "cypool" not in named
+
+
+@pytest.mark.parametrize("words, said", [
+    (["info", "Ponk-v5"], "did you mean Pong-v5"),
+    (["info", "pongg"], "did you mean"),
+    (["list", "cartpol-v1"], "did you mean CartPole-v1"),
+    (["check", "Pong"], "did you mean Pong-v5"),
+    (["info", "CartPole-v1", "-o", "precison=fast"], "did you mean precision"),
+    (["info", "CartPole-v1", "-o", "precision"], "--option: expected name=value"),
+    (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
+    (["new", "My-Env"], "name: expected one in lower case"),
+    (["bench", "--rounds", "0", "--env", "CartPole-v1"], "--rounds: expected 1 to 10000, got 0"),
+    (["play", "CartPol-v1"], "did you mean CartPole-v"),
+    (["play", "CartPole-v1"], "there is no display for a window"),
+    (["play", "CartPole-v1", "--policy", "nothing"], "--policy: expected MODULE:FUNCTION"),
+    (["play", "CartPole-v1", "--record", "film"], "path: expected a film's"),
+    (["play", "CartPole-v1", "--fps", "nan"], "--fps: expected"),
+    (["tune", "CartPole"], "did you mean CartPole-v"),
+    (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number behind learner-ms"),
+    (["tune", "CartPole-v1", "5"], "expected a number behind learner-ms"),
+    (["tune", "CartPole-v1", "--for", "learner-ms", "nan"], "expected learner-ms 0 to 10000"),
+    (["tune", "CartPole-v1", "--for", "async", "--max-envs", "1"], "--max-envs: expected at least 2"),
+])
+def test_refusals(words, said, capsys, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and said in printed.err and printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["info"], ["check", "CartPole-v1", "--num-envs", "many"]])
+def test_wrong_usage(words, capsys):
+    assert main(words) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_ctrl_c(capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cypool.registry.list_all_envs", interrupt)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_from_outside():
+    with subprocess.Popen([sys.executable, "-m", "cypool", "check", "CartPole-v1", "--seeds", "1000"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONUNBUFFERED": "1"}) as run:
+        # the GNU C library and Python are loaded; whenever it comes, the status is the same
+        maps = Path(f"/proc/{run.pid}/maps")
+        while "numpy" not in maps.read_text():
+            assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        said, errors = run.communicate(timeout=300)
+    assert run.returncode == 130 and errors == ""
+
+
+def test_in_a_terminal():
+    """A table instead of lines."""
+    leader, follower = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "cypool", "list", "cartpole-v?"], stdout=follower, stderr=follower,
+                          env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}):
+        os.close(follower)
+        said = b""
+        try:
+            while part := os.read(leader, 4096):
+                said += part
+        except OSError:  # the other end is closed
+            pass
+    os.close(leader)
+    assert b"Gymnasium's CartPole-v1" in said and b"environments" in said
+
+
+def test_completion_knows_ids():
+    done = subprocess.run([sys.executable, "-m", "cypool"], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "_CYPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "cypool info CartP",
+                               "COMP_CWORD": "2"})
+    assert done.stdout.split() == ["CartPole-v0", "CartPole-v1"]
+
+
+def test_arguments_of_a_docstring():
+    text = "Returns it.\n\nArgs:\n    one, two: Both\n        of them.\n    three: This: and that.\n\nRaises:\n    X: y"
+    assert arguments_of(text) == {"one": "Both of them.", "two": "Both of them.", "three": "This: and that."}
+    assert arguments_of("Returns it.") == {}
+
+
+def test_smaller_pictures():
+    import numpy as np
+
+    picture = np.arange(4 * 6 * 3).reshape(4, 6, 3)
+    assert area_mean(picture, 2, 3)[0, 0].tolist() == picture[:2, :2].mean((0, 1)).round().tolist()
+    assert area_mean(picture, 8, 12).shape == (8, 12, 3)
+
+
+@pytest.mark.parametrize("words, asynchronous", [([], False), (["--for", "async"], True),
+                                                 (["--for", "learner-ms", "0.1"], None)])
+def test_tune(words, asynchronous, capsys, monkeypatch):
+    from cypool.tools import tuning
+
+    for name in ("WARM_UP", "FIRST"):
+        monkeypatch.setattr(tuning, name, 0.001)
+    assert main(["tune", "CartPole-v1", "--max-envs", "4", "-o", "precision=fast", "--json", *words]) == 0
+    told = json.loads(capsys.readouterr().out)
+    tried = {(each["num_envs"], each["batch_size"]) for each in told["settings"]}
+    assert asynchronous is None or all((batch < n) == asynchronous for n, batch in tried)
+    assert {key: told["settings"][0][key] for key in told["best"]} == told["best"]
+    made = {}
+    exec(told["line"], {"cypool": __import__("cypool")}, made)
+    assert made["env"].num_envs == told["best"]["num_envs"]
+    made["env"].close()
+
+
+def test_tune_chooses_the_smallest_that_is_nearly_the_fastest():
+    from cypool.tools.tuning import Measured, Setting, in_order
+
+    few, some, many, lucky = (Measured(Setting(n, n, 1), speed, samples)
+                              for n, speed, samples in ((8, 90.0, 5), (16, 96.0, 5), (32, 100.0, 5), (1, 200.0, 1)))
+    assert in_order([few, some, many, lucky]) == [some, many, few, lucky]
+
+
+@pytest.mark.parametrize("name", ["film.gif", "film.mp4"])
+def test_play_records(name, tmp_path, capsys):
+    pytest.importorskip("imageio")
+    assert main(["play", "CartPole-v1", "--record", str(tmp_path / name), "--steps", "5", "--seed", "1"]) == 0
+    assert (tmp_path / name).stat().st_size > 100
+    assert "5 steps, rewards 5" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("words", [[], ["--random"], ["--policy", "acts:act"]])
+def test_play_in_a_window(words, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("pygame")
+    (tmp_path / "acts.py").write_text("def act(obs):\n    return [1] * len(obs)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    assert main(["play", "CartPole-v1", "--steps", "5", "--fps", "1000", *words]) == 0
+    assert "5 steps, rewards 5" in capsys.readouterr().out
+
+
+def test_keys_in_a_window(capsys, monkeypatch):
+    """In a game of turns a key is a step; Escape ends it."""
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    batches = [[pygame.K_RIGHT], [], [pygame.K_DOWN], [pygame.K_r], [pygame.K_ESCAPE]]
+    monkeypatch.setattr(pygame.event, "get", lambda: [
+        pygame.event.Event(kind, key=key) for key in batches.pop(0) for kind in (pygame.KEYDOWN, pygame.KEYUP)])
+    assert main(["play", "FrozenLake-v1", "--fps", "1000"]) == 0
+    assert "2 steps" in capsys.readouterr().out and batches == []
+
+
+def test_play_without_pygame(capsys, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    assert main(["play", "CartPole-v1"]) == 2
+    said = capsys.readouterr().err
+    assert 'pip install "cypool[render]"' in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("id, held, action", [
+    ("CartPole-v1", {"right"}, 1), ("MountainCar-v0", set(), 1), ("CartPole-v1", {"1"}, 1), ("Catch-v0", {"left"}, 0),
+    ("Pong-v5", {"space", "right"}, 4), ("Pong-v5", {"up"}, 0), ("Pong-v5", {"up", "right"}, 2), ("Pong-v5", {"5"}, 5),
+    ("Pendulum-v1", {"right"}, [2.0]), ("Pendulum-v1", set(), [0.0]), ("Ant-v5", {"left", "up"}, [-1.0, 1.0] + [0] * 6),
+])
+def test_keys(id, held, action):
+    import cypool
+    from cypool.registry import known_entries
+    from cypool.tools.keyboard import action_of_keys
+
+    entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)
+    chosen = action_of_keys(cypool.make_spec(id), entry_point)[0](held)
+    assert (chosen.tolist() if hasattr(chosen, "tolist") else chosen) == action
