@@ -103,9 +103,9 @@ class SourceLibrary:
         replace: file of theirs -> file of ours that is compiled in its place.
         include_dirs: folders inside the sdist.
         own_include_dirs: folders of the project that are searched before all others.
-        private_include_dirs: the same, for the library itself alone, not for whoever includes its headers.
+        private_include_dirs: the same, but only for the library itself, not for code that includes its headers.
         flags: for the compiler.
-        flags_for_users: for whoever includes its headers.
+        flags_for_users: for code that includes its headers.
         generate: called with (unpacked sdist, folder to fill with generated headers and sources).
         generated_sources: what to compile in the folder that `generate` fills.
         rewrite: what else is ours, where that is possible and wanted.

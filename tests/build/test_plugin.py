@@ -89,8 +89,9 @@ def test_an_entry_point_that_fails_costs_its_own_envs_only(run_python, announced
 
 
 def test_an_entry_point_that_registers_nothing(run_python, announced):
-    done = run_python(announced(idle="") + "cypool.make('idle/Walk-v0')")
-    assert "ValueError: id: no environment 'idle/Walk-v0'; the plug-in 'idle' has been imported and does" in done.stderr
+    done = run_python(announced(idle="") + "cypool.make('idle/Nothing-v0')")
+    assert "ValueError: id: no environment 'idle/Nothing-v0'" in done.stderr
+    assert "the plug-in 'idle' has been imported and does not register it" in done.stderr
 
 
 @pytest.mark.parametrize(("entry_point", "message"), [

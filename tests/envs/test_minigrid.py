@@ -28,7 +28,7 @@ ARGUMENTS = [
     ("MiniGrid-MultiRoom-N6-v0", {"minNumRooms": 3, "maxNumRooms": 8, "maxRoomSize": 6, "width": 31, "height": 27}),
     ("MiniGrid-ObstructedMaze-2Q-v1", {"num_quarters": 3, "agent_room": (0, 0), "key_in_box": False}),
     ("MiniGrid-RedBlueDoors-8x8-v0", {"size": 7}),
-    ("BabyAI-GoTo-v0", {"room_size": 6, "num_rows": 2, "num_cols": 13, "num_dists": 70}),
+    ("BabyAI-GoTo-v0", {"room_size": 6, "num_rows": 2, "num_cols": 5, "num_dists": 30}),
     ("BabyAI-PutNextLocal-v0", {"room_size": 10, "num_objs": 18}),
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "grey", "strict": True}),
     ("BabyAI-SynthS5R2-v0", {"num_cols": 4, "num_dists": 12}),

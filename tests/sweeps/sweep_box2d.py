@@ -1,6 +1,6 @@
 """Compares Box2D's environments with the installed Gymnasium, byte for byte: `python tests/sweeps/sweep_box2d.py`.
 
-Random play, and play that lands, walks and follows the track, in single environments of Gymnasium beside a pool of
+Random play, and play that lands, walks and follows the track, in single environments of Gymnasium next to a pool of
 one; observations, rewards, ends, infos and random streams. It takes a quarter of an hour, most of it for pictures of
 CarRacing; `--steps` says how many steps each setting and seed gets.
 """

@@ -24,7 +24,7 @@ constexpr uint32_t rgb(double r, double g, double b) noexcept {
 
 constexpr int SMALL_SIDE = 96;
 
-// pixels that make one of the small picture: so many whole ones, and a part of the next, whose rest is the next's
+// pixels that make one of the small picture: some whole ones, and a part of the next, whose rest counts for the next one
 struct Part {
     int whole;
     uint16_t part, rest;

@@ -76,8 +76,8 @@ inline b2RevoluteJoint* add_hinge(b2World& world, b2Body* a, b2Body* b, const Hi
     return static_cast<b2RevoluteJoint*>(world.CreateJoint(&def));
 }
 
-// A fiftieth of a second. A world in which an assertion fails can neither go on nor be deleted: its destructor would
-// assert, too. It is left behind, and the exception goes on.
+// A fiftieth of a second. A world in which an assertion fails can neither be stepped nor deleted: its destructor
+// would assert, too. It is leaked, and the exception is thrown again.
 inline void advance(std::unique_ptr<b2World>& world) {
     try {
         world->Step(static_cast<float>(1.0 / FPS), 6 * 30, 2 * 30);

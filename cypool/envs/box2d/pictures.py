@@ -1,6 +1,6 @@
 """Pictures of Box2D's environments: drawn with pygame in the order, and so with the pixels, of Gymnasium's.
 
-They are written anew, as Gymnasium's own code cannot be imported without the package Box2D.
+They are our own code, as Gymnasium's own code cannot be imported without the package Box2D.
 """
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points],
 
 
 class CarView(NamedTuple):
-    """What the picture of a CarRacing shows besides the track and shapes.
+    """The values that a picture of CarRacing shows, in addition to the track and shapes.
 
     Attributes:
         time: Of the episode, in s: the picture zooms in during the first second.

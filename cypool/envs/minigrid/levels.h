@@ -319,7 +319,7 @@ protected:
         const int end = options.random_length ? draw(4, width - 2) : width - 3;
         horizontal(1, up, 4);
         horizontal(1, low, 4);
-        // the hallway begins beside the start's room
+        // the hallway begins next to the start's room
         horizontal(4, up + 1, std::max(end - 4, 1));
         horizontal(4, low - 1, std::max(end - 4, 1));
         for (int y = 0; y < height; ++y) {

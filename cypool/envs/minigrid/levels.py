@@ -95,7 +95,7 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
     }
 
 
-# the parameters of `common`: a level has these besides its own
+# the parameters of `common`: a level has these in addition to its own
 SHARED = inspect.signature(common).parameters
 
 

@@ -1,4 +1,4 @@
-// minigrid's RoomGrid: rooms in rows and columns, their doors and objects; and what constructors are told.
+// minigrid's RoomGrid: rooms in rows and columns, their doors and objects; and the arguments of constructors.
 #pragma once
 
 #include "world.h"
