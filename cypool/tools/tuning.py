@@ -74,19 +74,19 @@ def tune(id: str, goal: str, *, cpus: int, max_envs: int, learner_seconds: float
     for i, setting in enumerate(settings):
         progress("trying all", i, len(settings))
         with cypool.make(id, **setting._asdict(), seed=0, **options) as env:
-            samples[setting] = [_speed(_stepping(env, setting, learner_seconds), FIRST, learner_seconds)]
+            samples[setting] = [speed(stepping(env, setting, learner_seconds), FIRST, learner_seconds)]
     progress("trying all", len(settings), len(settings))
     finalists = sorted(settings, key=lambda setting: -samples[setting][0])[:FINALISTS]
     with ExitStack() as stack:
         running = []
         for setting in finalists:
             env = stack.enter_context(cypool.make(id, **setting._asdict(), seed=0, **options))
-            running.append((setting, _stepping(env, setting, learner_seconds)))
+            running.append((setting, stepping(env, setting, learner_seconds)))
             samples[setting] = []
         turns = [each for k in range(ROUNDS) for each in (running[::-1] if k % 2 else running)]
         for i, (setting, step) in enumerate(turns):
             progress("the fastest again, in turn", i, len(turns))
-            samples[setting].append(_speed(step, 2 * FIRST, learner_seconds))
+            samples[setting].append(speed(step, 2 * FIRST, learner_seconds))
         progress("the fastest again, in turn", len(turns), len(turns))
     measured = [Measured(setting, statistics.median(samples[setting]), len(samples[setting])) for setting in settings]
     return in_order(measured)
@@ -105,7 +105,7 @@ def in_order(measured: list[Measured]) -> list[Measured]:
     return [chosen, *others]
 
 
-def _stepping(env: Any, setting: Setting, learner_seconds: float) -> Iterator[int]:
+def stepping(env: Any, setting: Setting, learner_seconds: float) -> Iterator[int]:
     """Steps for ever, with random actions drawn beforehand; yields how many environments each call has stepped."""
     from gymnasium.vector.utils import batch_space
 
@@ -128,7 +128,7 @@ def _stepping(env: Any, setting: Setting, learner_seconds: float) -> Iterator[in
         yield setting.batch_size
 
 
-def _speed(steps: Iterator[int], seconds: float, learner_seconds: float) -> float:
+def speed(steps: Iterator[int], seconds: float, learner_seconds: float) -> float:
     """Returns steps per second, after a warm-up."""
     # some batches at least, whatever the learner takes
     seconds = max(seconds, 5 * learner_seconds)

@@ -66,7 +66,7 @@ def test_another_abi_is_an_error_of_its_own_only(installed):
 def test_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["new", "my_env"]) == 0
-    assert "pip install --no-build-isolation -e my_env\n" in capsys.readouterr().out
+    assert "    pip install --no-build-isolation -e my_env && pytest my_env\n" in capsys.readouterr().out
     # as it is in the repository
     for source in TEMPLATE.rglob("*.*"):
         if source.is_file() and source.suffix in (".py", ".pyx", ".toml"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import keyword
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,11 +54,10 @@ def new_command(
                                                       show_default=False)] = None) -> None:
     """Write a package with an environment of your own, its build and its test."""
     written = new(name, folder)
+    needed = {"setuptools": '"setuptools>=77"', "Cython": '"Cython>=3.2,<4"', "pytest": "pytest"}
+    missing = [requirement for module, requirement in needed.items() if find_spec(module) is None]
+    first = f"pip install {' '.join(missing)} && " if missing else ""
     # plain text: to be copied
-    print(f"""{written} has it. To compile and try it:
+    print(f"""{written} has it. To compile it and run its tests, now and after each change of the .pyx:
 
-    pip install "setuptools>=77" "Cython>=3.2,<4" pytest
-    pip install --no-build-isolation -e {written}
-    pytest {written}
-
-After a change of the .pyx the second line again.""")
+    {first}pip install --no-build-isolation -e {written} && pytest {written}""")
