@@ -11,13 +11,14 @@ import gymnasium
 import numpy as np
 
 import cypool
-from cypool.tools.cli import TEMPLATE
+from cypool.tools.cli.new import TEMPLATE
 
 FAMILIES = {
     "classic control": ["CartPole-v1", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"],
     "toy text": ["FrozenLake-v1", "Taxi-v3", "Blackjack-v1"],
     "Atari": ["Pong-v5", "ALE/Breakout-v5"],
     "Box2D": ["LunarLander-v3", "BipedalWalker-v3"],
+    "MiniGrid": ["MiniGrid-DoorKey-8x8-v0", "BabyAI-BossLevel-v0"],
     "MuJoCo": ["Ant-v5", "HalfCheetah-v5"],
     "Doom": ["VizdoomBasic-v1"],
     "hosted": ["gymnasium:CartPole-v1"],

@@ -10,7 +10,7 @@ import pytest
 
 import cypool
 import cypool.tools.compile as compile_module
-from cypool.tools.cli import TEMPLATE
+from cypool.tools.cli.new import TEMPLATE
 from cypool.tools.compile import load
 
 TEXT = (TEMPLATE / "my_env" / "my_env.pyx").read_text()
