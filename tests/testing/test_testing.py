@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.registry import reference_of
+from cypool.registry import known_entries
 from cypool.testing import ParityError, check_parity
 
 MODES = ["NextStep", "SameStep", "Disabled"]
@@ -64,9 +64,12 @@ def test_final_observations_and_infos_are_compared(walker):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("id", [id for id in cypool.list_all_envs()
-                                if (reference_of(id) or "").startswith("gymnasium:") and "/" not in id])
-def test_everything_that_has_a_reference_equals_it(id, mode, tmp_path, monkeypatch):
+@pytest.mark.parametrize("id, entry_point", [
+    (entry.id, entry.entry_point) for entry in known_entries()
+    if (entry.reference or "").startswith("gymnasium:") and "/" not in entry.id])
+def test_everything_that_has_a_reference_equals_it(id, entry_point, mode, tmp_path, monkeypatch):
+    if ".box2d." in entry_point:
+        pytest.importorskip("Box2D", reason="the package box2d is not installed: it has wheels for Python before 3.14")
     # MuJoCo in the reference writes a log to the current folder
     monkeypatch.chdir(tmp_path)
     report = check_parity(id, num_envs=3, num_steps=60, seeds=(5,), autoreset_mode=mode, max_episode_steps=9)

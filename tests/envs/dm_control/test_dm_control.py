@@ -3,6 +3,8 @@ import pickle
 
 import numpy as np
 import pytest
+
+pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
 from dm_control.rl.control import PhysicsError
 
 import cypool
