@@ -2,12 +2,18 @@
 
 `throughput-light.svg` and `throughput-dark.svg` draw what `benchmark.py --json` measured: by default
 docs_tools/throughput.json, which names its command and machine. `gallery.webp` is an animated grid of environments
-that act at random. It needs the packages of ".[docs,render,mujoco,vizdoom]" and OpenGL (EGL).
+that act at random. It needs the packages of ".[docs,render,mujoco,vizdoom]" and OpenGL (EGL). `info.svg` is a terminal
+with `cypool info`.
 """
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import os
+import re
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -101,20 +107,36 @@ def make_gallery(path: Path) -> None:
                   quality=45, method=4)
 
 
+def draw_terminal(*words: str) -> str:
+    """Returns an SVG of what a command prints in a terminal of 90 columns."""
+    from rich.console import Console
+    from rich.text import Text
+
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=True, timeout=300,
+                          env=dict(os.environ, FORCE_COLOR="1", COLUMNS="90", TERM="xterm-256color"))
+    console = Console(record=True, width=90, file=io.StringIO())
+    console.print(Text.from_ansi(done.stdout))
+    # the reader's own font, as a picture makes no requests to other servers
+    svg = console.export_svg(title=" ".join(words), unique_id="terminal")
+    return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+
+
 def main() -> None:
     """Makes what is asked for."""
     parser = argparse.ArgumentParser(description="Makes the pictures of the README.")
     parser.add_argument("--report", default=ROOT / "docs_tools" / "throughput.json", type=Path,
                         help="what benchmark.py --json wrote (default: docs_tools/throughput.json)")
-    parser.add_argument("--only", choices=("throughput", "gallery"))
+    parser.add_argument("--only", choices=("throughput", "gallery", "terminal"))
     args = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)
-    if args.only != "gallery":
+    if args.only in (None, "throughput"):
         report = json.loads(args.report.read_text())
         for name, theme in THEMES.items():
             (FOLDER / f"throughput-{name}.svg").write_text(draw_throughput(report, theme))
-    if args.only != "throughput":
+    if args.only in (None, "gallery"):
         make_gallery(FOLDER / "gallery.webp")
+    if args.only in (None, "terminal"):
+        (FOLDER / "info.svg").write_text(draw_terminal("cypool", "info", "CartPole-v1"))
 
 
 if __name__ == "__main__":
