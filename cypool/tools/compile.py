@@ -14,6 +14,7 @@ import sysconfig
 import tempfile
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.machinery import ExtensionFileLoader
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -212,8 +213,9 @@ def _cached(path: Path | None, text: str, name: str, key: str) -> tuple[Path, st
 
 def _make(path: Path | None, text: str, name: str, target: Path) -> str:
     """Writes the compiled module to `target`; returns what Cython said."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work:
-        source = path or Path(work, "cell.pyx")
+    source_name = path.name if path else "cell.pyx"
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work, _progress(f"compiling {source_name}"):
+        source = path or Path(work, source_name)
         if path is None:
             source.write_text(text)
         generated = Path(work, f"{name}.cpp")
@@ -225,6 +227,15 @@ def _make(path: Path | None, text: str, name: str, target: Path) -> str:
         _run(source, work, ["-c", _COMPILE, name, str(generated), work, "\n".join(include_dirs), "\n".join(FLAGS)])
         os.replace(Path(work, name + sysconfig.get_config_var("EXT_SUFFIX")), target)
     return said
+
+
+def _progress(text: str) -> AbstractContextManager[Any]:
+    """Shows a text with a spinner on stderr as long as the context lasts, if that is a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status(text)
 
 
 def _run(source: Path, work: str | Path, arguments: Sequence[str]) -> str:

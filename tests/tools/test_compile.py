@@ -1,5 +1,6 @@
 """`cypool.compile`: an environment from a file or a text, compiled when it has changed."""
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from waiting import LIMIT
 
 import cypool
 import cypool.tools.compile as compile_module
@@ -75,6 +77,18 @@ def test_a_text():
     obs, _ = cypool.make(id, num_envs=2, seed=3).reset()
     start = [np.random.default_rng(3 + i).uniform(-0.1, 0.1) for i in range(2)]
     assert (obs[:, 0] == np.array(start, np.float32)).all()
+
+
+def test_progress_shows_in_a_terminal():
+    terminal, stderr = pty.openpty()
+    try:
+        done = subprocess.run([sys.executable, "-c", "import cypool; cypool.compile('wrong =\\n')"], stderr=stderr,
+                              stdout=subprocess.PIPE, timeout=LIMIT)
+        os.close(stderr)
+        said = os.read(terminal, 100_000).decode()
+    finally:
+        os.close(terminal)
+    assert done.returncode and done.stdout == b"" and "compiling cell.pyx" in said
 
 
 def test_errors_show_the_authors_lines(tmp_path):
