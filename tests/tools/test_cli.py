@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from cypool.tools.cli import main
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
@@ -158,24 +159,25 @@ def test_ctrl_c(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-def test_ctrl_c_from_outside():
+def test_ctrl_c_from_outside(tmp_path):
+    # in another folder, as the checkout may have an uncompiled ./cypool
     with subprocess.Popen([sys.executable, "-m", "cypool", "check", "CartPole-v1", "--seeds", "1000"],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
                           env={**os.environ, "PYTHONUNBUFFERED": "1"}) as run:
         # the GNU C library and Python are loaded; whenever it comes, the status is the same
         maps = Path(f"/proc/{run.pid}/maps")
-        while "numpy" not in maps.read_text():
-            assert run.poll() is None
+        wait_until(lambda: run.poll() is not None or "numpy" in maps.read_text())
+        assert run.poll() is None
         run.send_signal(signal.SIGINT)
         said, errors = run.communicate(timeout=300)
     assert run.returncode == 130 and errors == ""
 
 
-def test_in_a_terminal():
+def test_in_a_terminal(tmp_path):
     """A table instead of lines."""
     leader, follower = pty.openpty()
     with subprocess.Popen([sys.executable, "-m", "cypool", "list", "cartpole-v?"], stdout=follower, stderr=follower,
-                          env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}):
+                          cwd=tmp_path, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}):
         os.close(follower)
         said = b""
         try:
@@ -187,9 +189,9 @@ def test_in_a_terminal():
     assert b"Gymnasium's CartPole-v1" in said and b"environments" in said
 
 
-def test_completion_knows_ids():
-    done = subprocess.run([sys.executable, "-m", "cypool"], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "_CYPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "cypool info CartP",
+def test_completion_knows_ids(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "cypool"], capture_output=True, text=True, timeout=300,
+                          cwd=tmp_path, env={**os.environ, "_CYPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "cypool info CartP",
                                "COMP_CWORD": "2"})
     assert done.stdout.split() == ["CartPole-v0", "CartPole-v1"]
 
