@@ -190,9 +190,9 @@ def test_in_a_terminal(tmp_path):
 
 
 def test_completion_knows_ids(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "cypool"], capture_output=True, text=True, timeout=300,
-                          cwd=tmp_path, env={**os.environ, "_CYPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "cypool info CartP",
-                               "COMP_CWORD": "2"})
+    words = {"_CYPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "cypool info CartP", "COMP_CWORD": "2"}
+    done = subprocess.run([sys.executable, "-m", "cypool"], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+                          env={**os.environ, **words})
     assert done.stdout.split() == ["CartPole-v0", "CartPole-v1"]
 
 
