@@ -20,7 +20,8 @@ for domain, task, options in {cases!r}:
         assert env.observation_spec().obs["pixels"].shape == reference.observation_spec()["pixels"].shape
         for name, part in theirs.observation.items():
             assert ours.observation.obs[name][0].tobytes() == np.asarray(part).tobytes(), (domain, task, name)
-        action = rng.uniform(-1, 1, env.action_spec().shape)
+        spec = reference.action_spec()
+        action = rng.uniform(spec.minimum, spec.maximum)
         ours, theirs = env.step(action[None]), reference.step(action)
 print("equal")
 """
