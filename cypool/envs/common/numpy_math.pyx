@@ -102,31 +102,33 @@ cdef int check_more() except -1:
     return 0
 
 
+# numpy 2.0 takes arrays that touch for overlapping, and computes those without SIMD, with other bits: so arguments and
+# results have a gap between them
 cdef double call(const Function* function, double x) noexcept nogil:
-    cdef double result
-    cdef char** args = [<char*>&x, <char*>&result]
+    cdef double[3] memory = [x, 0, 0]
+    cdef char** args = [<char*>&memory[0], <char*>&memory[2]]
     cdef cnp.npy_intp one = 1
     cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double)]
     function.loop(args, &one, steps, function.data)
-    return result
+    return memory[2]
 
 
 cdef float callf(const Function* function, float x) noexcept nogil:
-    cdef float result
-    cdef char** args = [<char*>&x, <char*>&result]
+    cdef float[3] memory = [x, 0, 0]
+    cdef char** args = [<char*>&memory[0], <char*>&memory[2]]
     cdef cnp.npy_intp one = 1
     cdef cnp.npy_intp* steps = [sizeof(float), sizeof(float)]
     function.loop(args, &one, steps, function.data)
-    return result
+    return memory[2]
 
 
 cdef double call_two(const Function* function, double x, double y) noexcept nogil:
-    cdef double result
-    cdef char** args = [<char*>&x, <char*>&y, <char*>&result]
+    cdef double[5] memory = [x, 0, y, 0, 0]
+    cdef char** args = [<char*>&memory[0], <char*>&memory[2], <char*>&memory[4]]
     cdef cnp.npy_intp one = 1
     cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double), sizeof(double)]
     function.loop(args, &one, steps, function.data)
-    return result
+    return memory[4]
 
 
 cdef void multiply(const double* a, int rows, const double* b, double* out) noexcept nogil:
