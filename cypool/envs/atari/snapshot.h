@@ -180,6 +180,10 @@ inline std::string take_snapshot(ale::ALEInterface& game) {
     out.putInt(env.*member(ActionA{}));
     out.putInt(env.*member(ActionB{}));
     float strengths[2] = {env.*member(StrengthA{}), env.*member(StrengthB{})};
+    // ALE leaves them undefined until the first action
+    for (float& strength : strengths) {
+        if (!(strength >= 0 && strength <= 1)) strength = 1;
+    }
     out.putString(std::string(reinterpret_cast<char*>(strengths), sizeof strengths));
     save_rest(tia, out);
     out.putString(std::string(reinterpret_cast<char*>(tia.currentFrameBuffer()), size));
