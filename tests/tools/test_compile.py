@@ -79,11 +79,11 @@ def test_a_text():
     assert (obs[:, 0] == np.array(start, np.float32)).all()
 
 
-def test_progress_shows_in_a_terminal():
+def test_progress_shows_in_a_terminal(tmp_path):
     terminal, stderr = pty.openpty()
     try:
         done = subprocess.run([sys.executable, "-c", "import cypool; cypool.compile('wrong =\\n')"], stderr=stderr,
-                              stdout=subprocess.PIPE, timeout=LIMIT)
+                              stdout=subprocess.PIPE, cwd=tmp_path, timeout=LIMIT)
         os.close(stderr)
         said = os.read(terminal, 100_000).decode()
     finally:
