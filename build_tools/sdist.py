@@ -199,6 +199,8 @@ def _fetch(url, context):
                 return answer.geturl(), answer.headers.get("Content-Type", ""), answer.read()
         # not what is not there, but what broke off
         except (HTTPError, HTTPException, ConnectionError, TimeoutError) as error:
+            if isinstance(error, HTTPError):
+                error.close()
             if not left or (isinstance(error, HTTPError) and error.code < 500):
                 raise
 

@@ -150,12 +150,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
     parser.add_argument("--serve", action="store_true", help="show it at http://localhost:8000 and build it no further")
     parser.add_argument("--no-pictures", action="store_true", help="leave out the pictures of environments")
+    parser.add_argument("--partial", action="store_true",
+                        help="of environments whose packages are not installed, list the ids only")
     args = parser.parse_args()
     shutil.rmtree(SOURCE, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     site = Site()
     site.write()
-    catalogue.write(SOURCE / "environments", pictures=not args.no_pictures)
+    try:
+        catalogue.write(SOURCE / "environments", pictures=not args.no_pictures, partial=args.partial)
+    except ImportError as error:
+        sys.exit(f"the catalogue needs all families ({error}); --partial lists the others' ids only")
     api.write(SOURCE / "api")
     shutil.copy(ROOT / "docs_tools" / "site.css", SOURCE)
     config = SOURCE.with_name("zensical.yml")

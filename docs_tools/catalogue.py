@@ -30,12 +30,16 @@ def families() -> dict[str, list[Entry]]:
     return dict(found)
 
 
-def write(folder: Path, pictures: bool) -> None:
-    """Writes the index and the families' pages, and the pictures if they are wanted and can be taken."""
+def write(folder: Path, pictures: bool, partial: bool = False) -> None:
+    """Writes the index and the families' pages, and the pictures if they are wanted and can be taken.
+
+    Raises:
+        ImportError: An environment needs a package that is not installed, and `partial` is False.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for family, entries in sorted(families().items()):
-        text = page(family, entries, folder / "pictures" if pictures else None)
+        text = page(family, entries, folder / "pictures" if pictures else None, partial)
         (folder / f"{family}.md").write_text(text)
         example = html.escape(entries[0].id)
         rows.append(f"| [{title_of(family)}]({family}.md) | {len(entries):,} | `{example}` |")
@@ -60,7 +64,7 @@ def title_of(family: str) -> str:
     return TITLES.get(family, family.replace("_", " ").capitalize())
 
 
-def page(family: str, entries: list[Entry], pictures: Path | None) -> str:
+def page(family: str, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
     """Returns the page of a family: a section for each class, with its options and its ids."""
     classes: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -70,8 +74,9 @@ def page(family: str, entries: list[Entry], pictures: Path | None) -> str:
     for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
         try:
             parts += section(entry_point, members, pictures)
-        # a family that needs a package which is not installed
         except ImportError as error:
+            if not partial:
+                raise
             print(f"catalogue: {entry_point} is left out: {error}", file=sys.stderr)
             parts += [f"## {entry_point.partition(':')[2]}", "`" + "`, `".join(each.id for each in members) + "`"]
     return "\n\n".join(parts) + "\n"

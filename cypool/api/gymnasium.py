@@ -377,10 +377,10 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if self._is_formatted:
             return batch
         obs, reward, terminated, truncated, info = batch
-        told = () if self.keeps_extra_infos else info.pop("extra_infos", ())
+        extra_infos = () if self.keeps_extra_infos else info.pop("extra_infos", ())
         # infos that environments report may have any name
         finals = info.pop("final", None) if self._same_step else None
-        for row, own, _ in told:
+        for row, own, _ in extra_infos:
             add_info(info, own, row, len(reward))
         if self.env_spec.num_players > 1:
             info["players"] = players_of(self.env_spec, info["env_id"])
@@ -399,7 +399,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 info["final_info"][key] = np.zeros_like(values)
                 info["final_info"][key][rows] = values[rows]
                 info["final_info"][f"_{key}"] = ended.copy()
-            for row, _, final in told:
+            for row, _, final in extra_infos:
                 add_info(info["final_info"], final or {}, row, len(reward))
             info["_final_obs"], info["_final_info"] = ended.copy(), ended
         return batch

@@ -126,7 +126,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef Rows rows
     cdef PyObject* env
     cdef uint32_t row
-    cdef bint anew
+    cdef bint was_reset
     batch = claim_row(scheduler, claim, &row)
     if not claim.stepped:
         set_row_pointers(&target, batch, batch.columns, row)
@@ -141,8 +141,8 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
         claim_row(scheduler, claim, &row)
         env = scheduler.envs[claim.ids[claim.at]]
         (<Env>env).raw_reward = NAN
-        anew = (<Env>env).needs_reset
-        if anew:
+        was_reset = (<Env>env).needs_reset
+        if was_reset:
             reset(scheduler, env)
             batch.reward[row] = 0
             batch.terminated[row] = batch.truncated[row] = False
@@ -158,8 +158,8 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             write_episode_stats(env, batch, row, batch.terminated[row] or batch.truncated[row])
         if scheduler.autoreset == SAME_STEP and (<Env>env).needs_reset:
             autoreset_same_step(scheduler, env, batch, row)
-            anew = True
-        if anew:
+            was_reset = True
+        if was_reset:
             set_row_pointers(&target, batch, batch.columns, row)
             (<Env>env).observe(&target.slot)
         batch.env_id[row] = claim.ids[claim.at]

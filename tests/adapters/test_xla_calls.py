@@ -124,7 +124,7 @@ def handles(number=7, count=2):
 
 
 def test_versions(caller):
-    def told(minor):
+    def reported_version(minor):
         metadata = Metadata(size=36)
         extension = Extension(sizeof(Extension), 1, None, pointer(metadata))
         # behind one of another type
@@ -136,7 +136,7 @@ def test_versions(caller):
         assert HANDLER(byref(frame)) is None
         return metadata.version.major, metadata.version.minor, metadata.version.size, metadata.traits
 
-    assert [told(minor) for minor in (1, 2, 3, 9)] == [(0, minor, 24, 0) for minor in (1, 2, 3, 3)]
+    assert [reported_version(minor) for minor in (1, 2, 3, 9)] == [(0, minor, 24, 0) for minor in (1, 2, 3, 3)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -173,13 +173,14 @@ def test_errors_are_told(caller):
         def __str__(self):
             raise KeyError
 
-    for raised, told in [(ValueError("no ünit"), "ValueError: no ünit"), (KeyboardInterrupt(), "KeyboardInterrupt: "),
-                         (SystemExit(3), "SystemExit: 3"), (Odd(), "an exception that cannot be shown"),
-                         (RuntimeError("\udc80"), "RuntimeError: ?")]:
+    for raised, message in [(ValueError("no ünit"), "ValueError: no ünit"),
+                            (KeyboardInterrupt(), "KeyboardInterrupt: "),
+                            (SystemExit(3), "SystemExit: 3"), (Odd(), "an exception that cannot be shown"),
+                            (RuntimeError("\udc80"), "RuntimeError: ?")]:
         def fail(number, arrays, raised=raised):
             raise raised
 
-        assert caller(xla.add(fail), [handles()[0]], [handles()[1]]) == told
+        assert caller(xla.add(fail), [handles()[0]], [handles()[1]]) == message
 
 
 def spoil(path, value):

@@ -31,7 +31,7 @@ def test_the_package_passes(mypy):
     assert (done.stdout, done.returncode) == ("", 0), done.stdout + done.stderr
 
 
-def test_a_user_is_told_what_they_get(mypy):
+def test_types_that_users_see(mypy):
     said = {}
     for line, kind, text in re.findall(r"typed_user\.py:(\d+): (note|error): (.*)", mypy(USER).stdout):
         revealed = re.fullmatch(r'Revealed type is "(.*)"', text)

@@ -219,7 +219,7 @@ def test_rollouts_are_what_the_pool_says_to_their_actions(id, mode, num_threads)
         assert mode == "SameStep" or rollout.final_obs is None
         finals = {(t, n): k for k, (t, n) in enumerate(zip(rollout.final_step, rollout.final_env, strict=True))}
         assert list(finals) == sorted(finals)
-        told = {} if rollout.episodes is None else {
+        episode_rows = {} if rollout.episodes is None else {
             (t, n): k for k, (t, n) in enumerate(zip(rollout.episodes["step"], rollout.episodes["env"], strict=True))}
         for t in range(num_steps):
             assert (rollout.obs[t] == obs).all() and (rollout.valid[t] == ~over).all()
@@ -230,11 +230,11 @@ def test_rollouts_are_what_the_pool_says_to_their_actions(id, mode, num_threads)
             assert (rollout.infos["elapsed_step"][t] == info["elapsed_step"]).all()
             ended = terminated | truncated
             for n in np.flatnonzero(ended):
-                assert rollout.episodes["r"][told[t, n]] == info["episode"]["r"][n]
-                assert rollout.episodes["l"][told[t, n]] == info["episode"]["l"][n]
+                assert rollout.episodes["r"][episode_rows[t, n]] == info["episode"]["r"][n]
+                assert rollout.episodes["l"][episode_rows[t, n]] == info["episode"]["l"][n]
                 if mode == "SameStep":
                     assert (rollout.final_obs[finals[t, n]] == info["final_obs"][n]).all()
-            ends, episodes = ends + ended.sum(), episodes + sum(step == t for step, _ in told)
+            ends, episodes = ends + ended.sum(), episodes + sum(step == t for step, _ in episode_rows)
             over = ended if mode == "NextStep" else over
         assert len(finals) == (rollout.terminated | rollout.truncated).sum() * (mode == "SameStep")
         assert (rollout.next_obs == obs).all()
@@ -489,11 +489,11 @@ def test_options_that_environments_of_gymnasium_have_not(source, option, monkeyp
         ClusterEnv(source, 1, 1, **{option: 1})
 
 
-def test_what_was_told_of_one_that_died_is_blank():
+def test_infos_of_a_worker_that_died_are_blank():
     """Nested infos, as environments of Gymnasium have them."""
-    told = {"episode": {"r": np.ones(2), "_r": np.ones(2, bool)}, "note": np.array(["a", None], object),
+    infos = {"episode": {"r": np.ones(2), "_r": np.ones(2, bool)}, "note": np.array(["a", None], object),
             "_note": np.array([True, False])}
-    blank = _blank(told)
+    blank = _blank(infos)
     assert blank["episode"]["r"].tolist() == [0, 0] and not blank["episode"]["_r"].any()
     assert blank["note"].tolist() == [None, None] and not blank["_note"].any()
 

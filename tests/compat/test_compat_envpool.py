@@ -113,9 +113,9 @@ def test_config_and_spec(id):
 def test_ram_is_told_unless_one_says_otherwise():
     env = envpool.make_gymnasium("Pong-v5", num_envs=2, use_inter_area_resize=False)
     plain = cypool.make("Pong-v5", num_envs=2, seed=42, ram=True, use_inter_area_resize=False)
-    (obs, info), (want, told) = env.reset(), plain.reset()
+    (obs, info), (want, infos) = env.reset(), plain.reset()
     assert np.array_equal(obs, want)
-    assert info["ram"].shape == (2, 128) and np.array_equal(info["ram"], told["ram"])
+    assert info["ram"].shape == (2, 128) and np.array_equal(info["ram"], infos["ram"])
     assert "ram" not in envpool.make_gymnasium("Pong-v5", ram=False).reset()[1]
 
 

@@ -105,13 +105,13 @@ def interrupt_receiver(env, after=lambda: None):
     """Starts a thread that sends SIGINT once another thread is in a call of `env`; the caller is to be that one."""
 
     def interrupt():
-        told = ""
-        while "one thread at a time" not in told:
+        message = ""
+        while "one thread at a time" not in message:
             try:
                 env.send([0], [0])
             except RuntimeError as error:
                 # env 0 is in flight, or the caller is in its call
-                told = str(error)
+                message = str(error)
         os.kill(os.getpid(), signal.SIGINT)
         after()
 
@@ -240,13 +240,13 @@ def test_a_second_thread_is_refused(trouble):
     got = []
     thread = threading.Thread(target=lambda: got.append(env.recv()))
     thread.start()
-    told = ""
+    message = ""
     # refused with the GIL held, so that the other thread never finds us in a call: env 0 is in flight, or the other is
     # in its call
-    while "one thread at a time" not in told:
+    while "one thread at a time" not in message:
         with pytest.raises(RuntimeError) as refused:
             env.send([trouble.GO], [0])
-        told = str(refused.value)
+        message = str(refused.value)
     with pytest.raises(RuntimeError, match="one thread at a time"):
         env.recv(timeout=0)
     with pytest.raises(RuntimeError, match="another thread"):

@@ -52,10 +52,10 @@ def test_list(capsys):
 
 def test_info(capsys):
     assert main(["info", "CartPole-v1", "--json", "-o", "precision=fast"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["action"] == "Discrete(2)" and told["max_episode_steps"] == 500
-    assert told["options"]["precision"]["value"] == "fast"
-    assert told["options"]["sutton_barto_reward"] == {
+    report = json.loads(capsys.readouterr().out)
+    assert report["action"] == "Discrete(2)" and report["max_episode_steps"] == 500
+    assert report["options"]["precision"]["value"] == "fast"
+    assert report["options"]["sutton_barto_reward"] == {
         "value": False, "meaning": "Reward as in Sutton and Barto's book."}
     assert main(["info", "CartPole-v1", "--picture"]) == 0
     said = capsys.readouterr().out
@@ -70,8 +70,8 @@ def test_options_of_base_classes_are_explained(capsys):
 
 def test_check(capsys):
     assert main(["check", "CartPole-v1", "--num-steps", "20", "--seeds", "2", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["holds"] and told["parity"]["seeds"] == [0, 1] and len(told["contract"]["held"]) == 7
+    report = json.loads(capsys.readouterr().out)
+    assert report["holds"] and report["parity"]["seeds"] == [0, 1] and len(report["contract"]["held"]) == 7
 
 
 def test_check_finds(capsys, monkeypatch):
@@ -218,13 +218,13 @@ def test_tune(words, asynchronous, capsys, monkeypatch):
     for name in ("WARM_UP", "FIRST"):
         monkeypatch.setattr(tuning, name, 0.001)
     assert main(["tune", "CartPole-v1", "--max-envs", "4", "-o", "precision=fast", "--json", *words]) == 0
-    told = json.loads(capsys.readouterr().out)
-    tried = {(each["num_envs"], each["batch_size"]) for each in told["settings"]}
+    report = json.loads(capsys.readouterr().out)
+    tried = {(each["num_envs"], each["batch_size"]) for each in report["settings"]}
     assert asynchronous is None or all((batch < n) == asynchronous for n, batch in tried)
-    assert {key: told["settings"][0][key] for key in told["best"]} == told["best"]
+    assert {key: report["settings"][0][key] for key in report["best"]} == report["best"]
     made = {}
-    exec(told["line"], {"cypool": __import__("cypool")}, made)
-    assert made["env"].num_envs == told["best"]["num_envs"]
+    exec(report["line"], {"cypool": __import__("cypool")}, made)
+    assert made["env"].num_envs == report["best"]["num_envs"]
     made["env"].close()
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace cypool {
@@ -195,6 +197,19 @@ inline bool gl_is_anothers() {
     return by && by != getpid();
 }
 
+// A driver may end its threads when the process exits (Mesa 26 does). A forked child has no such threads and would wait
+// for ever, so it ends before the driver's turn, after what the child itself registered with atexit.
+inline void end_children_early() {
+    pthread_atfork(nullptr, nullptr, [] {
+        on_exit(
+            [](int status, void*) {
+                std::fflush(nullptr);
+                _exit(status);
+            },
+            nullptr);
+    });
+}
+
 inline Gl& gl() { return *opened().gl; }
 
 // Looks for OpenGL if that was not done. Returns what is missing, "" if nothing is.
@@ -220,6 +235,7 @@ inline std::string open_gl() {
         if (without.empty()) {
             it.gl = std::move(found);
             it.by = getpid();
+            end_children_early();
             return "";
         }
         missing += (missing.empty() ? "" : "; ") + without;

@@ -97,13 +97,16 @@ inline pthread_key_t arena_key() {
 // Prepares a thread for its first call.
 inline Arena* begin_thread() {
     // the thread_locals of this module and of MuJoCo get their memory when first used: see that there is some
-    void* const probe = std::malloc(THREAD_LOCALS);
+    void* probe = std::malloc(THREAD_LOCALS);
+    // gcc 16 leaves out an allocation that nobody looks at
+    asm volatile("" : "+r"(probe) : : "memory");
     if (!probe) throw std::bad_alloc();
     std::free(probe);
-    std::unique_ptr<Arena> arena(new Arena);
-    if (pthread_setspecific(arena_key(), arena.get())) throw std::bad_alloc();
+    // at once, before another thread takes the memory
     log_capture = nullptr;
     _mjPRIVATE_setTlsLogHandler(_mjPRIVATE_setTlsLogHandler(nullptr));
+    std::unique_ptr<Arena> arena(new Arena);
+    if (pthread_setspecific(arena_key(), arena.get())) throw std::bad_alloc();
     return arena.release();
 }
 

@@ -145,9 +145,9 @@ class Reference:
             noops = self.draw_noops() + 1 - self.fire
         # after a lost life the game continues
         time_is_over = self.game_step >= self.max_episode_steps
-        anew = forced or not self.lost_life or self.ale.game_over() or time_is_over
-        self.counts["forced" if forced else "new game" if anew else "new life"] += 1
-        if anew:
+        was_reset = forced or not self.lost_life or self.ale.game_over() or time_is_over
+        self.counts["forced" if forced else "new game" if was_reset else "new life"] += 1
+        if was_reset:
             self.ale.reset_game()
             self.game_step = 0
         for _ in range(noops):
@@ -155,11 +155,11 @@ class Reference:
             if self.ale.game_over():
                 self.ale.reset_game()
                 self.counts["ended in no-ops"] += 1
-                anew = True
+                was_reset = True
         if self.fire:
             self.ale.act(ale_py.Action.FIRE)
         planes = self.planes(self.screen())
-        self.stack = planes * self.stack_num if anew else self.stack[len(planes) :] + planes
+        self.stack = planes * self.stack_num if was_reset else self.stack[len(planes) :] + planes
         self.needs_reset = self.lost_life = False
         self.lives_left = self.ale.lives()
         return self.row(0.0, 0.0, False, False)

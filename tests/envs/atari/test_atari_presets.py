@@ -129,8 +129,8 @@ def assert_same(got, want, where):
         assert np.array_equal(a, b), where
     for key in ("lives", "frame_number", "episode_frame_number"):
         # after a partial reset Gymnasium reports only those that were reset
-        told = their_info[f"_{key}"]
-        assert told.any() and np.array_equal(info[key][told], their_info[key][told]), (key, where)
+        present = their_info[f"_{key}"]
+        assert present.any() and np.array_equal(info[key][present], their_info[key][present]), (key, where)
 
 
 @pytest.mark.parametrize("options", [{}, {"episodic_life": True, "frame_skip": 11}], ids=str)

@@ -280,8 +280,8 @@ def test_an_unstable_simulation_starts_over_as_in_gymnasium(tmp_path):
     with cypool.make("Hopper-v5", num_envs=2, seed=0, **options) as env:
         env.reset()
         env.action_space.seed(0)
-        told = [env.step(env.action_space.sample())[-1]["unstable"] for _ in range(60)]
-        assert np.max(told) > 0 and np.min(told) == 0
+        unstable = [env.step(env.action_space.sample())[-1]["unstable"] for _ in range(60)]
+        assert np.max(unstable) > 0 and np.min(unstable) == 0
     # with its own limits the episode ends as Gymnasium's does
     check_parity("Hopper-v5", num_envs=2, num_steps=60, seeds=(0, 1), xml_file=options["xml_file"])
 
