@@ -4,9 +4,9 @@
     python tests/sweeps/sweep_minigrid.py --episodes 30 "BabyAI-*"
 
 Compares image, direction, mission, reward, ends, the whole grid at the begin and end of an episode, and the random
-stream there. A third of the episodes has random actions, a third more steps forward, pick-ups and toggles, and in a
-third of BabyAI's its own bot plays. Prints for each id how its episodes ended, and what happened on the way. Ends with
-1 if an id differs.
+stream there. A third of the episodes has random actions, and a third more steps forward, pick-ups and toggles. In the
+last third, BabyAI's own bot plays BabyAI, and a planner plays MiniGrid: it finds keys, opens doors and reaches what the
+mission names. Prints for each id how its episodes ended, and what happened on the way. Ends with 1 if an id differs.
 """
 import argparse
 import collections
@@ -23,6 +23,7 @@ import gymnasium
 import minigrid
 import numpy as np
 from minigrid.utils.baby_ai_bot import BabyAIBot
+from planner import Planner
 
 import cypool
 from cypool.registry import known_ids
@@ -49,11 +50,11 @@ def plan(bot, last):
 
 
 def actions_of(env, style, chance):
-    """Yields actions: random ones (0), directed ones (1), or those of BabyAI's bot (2)."""
+    """Yields actions: random ones (0), directed ones (1), or those of BabyAI's bot or the planner (2)."""
     bot, last, num = None, None, env.action_space.n
-    if style == 2 and hasattr(env, "instrs"):
+    if style == 2:
         with contextlib.suppress(Exception):
-            bot = BabyAIBot(env)
+            bot = BabyAIBot(env) if hasattr(env, "instrs") else Planner(env, chance)
     weights = np.array([2, 2, 6, 2, 1, 2, 0.5][:num] if style else [1] * num, float)
     while True:
         action = None
@@ -82,11 +83,14 @@ def play(id, episodes):
             grid = full.reset()[0]["image"][0]
             want = theirs.reset(seed=0 if episode == 0 else None)[0]
             same(ours, full, theirs, obs, grid, want, episode, 0)
+            space = theirs.observation_space["mission"]
+            seen["missions outside of MissionSpace"] += not space.contains(cypool.text(obs["mission"][0]))
             actions = actions_of(theirs, episode % 3, chance)
             for step in range(1, MOST_STEPS + 1):
                 action = next(actions)
                 held, ahead = theirs.carrying, theirs.grid.get(*theirs.front_pos)
-                was_open = getattr(ahead, "is_open", None)
+                was_open, was_locked = getattr(ahead, "is_open", None), getattr(ahead, "is_locked", None)
+                kind = getattr(ahead, "type", "")
                 obs, reward, terminated, truncated, _ = ours.step([action])
                 grid = full.step([action])[0]["image"][0]
                 want, *rest, _ = theirs.step(action)
@@ -94,10 +98,14 @@ def play(id, episodes):
                 end = terminated[0] or truncated[0]
                 same(ours, full, theirs, obs, grid, want, episode, step, end or step == MOST_STEPS)
                 seen["steps"] += 1
+                seen["unlocked"] += was_locked is True and not ahead.is_locked
                 seen["opened"] += was_open is False and ahead.is_open
+                seen["closed"] += was_open is True and not ahead.is_open
+                seen["box opened"] += kind == "box" and action == theirs.actions.toggle
                 seen["picked up"] += held is None and theirs.carrying is not None
                 seen["dropped"] += held is not None and theirs.carrying is None
-                seen["lava"] += bool(terminated[0]) and getattr(ahead, "type", "") == "lava"
+                seen["lava"] += bool(terminated[0]) and kind == "lava"
+                seen["goal"] += bool(terminated[0]) and kind == "goal"
                 if end:
                     break
             seen["success"] += reward[0] > 0
