@@ -6,8 +6,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# the pages that one reads first; the others' examples are slow tests
+FIRST = "README.md", "first_steps.md", "own_environment.md"
 BLOCKS = [
-    pytest.param(block, id=f"{page.stem}-{k}")
+    pytest.param(block, id=f"{page.stem}-{k}", marks=[] if page.name in FIRST else [pytest.mark.slow])
     for page in PAGES
     for k, block in enumerate(re.findall(r"```python\n(import cypool\n.*?)```", page.read_text(), re.DOTALL))
 ]

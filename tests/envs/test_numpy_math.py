@@ -1,4 +1,4 @@
-"""The functions of single numbers in numpy_math.pyx give what NumPy and Python give, on ten million arguments."""
+"""The functions of single numbers in numpy_math.pyx give what NumPy and Python give: a million arguments, slow: ten."""
 import math
 import subprocess
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from weights import slow
 
 SOURCE = """
 cimport numpy as cnp
@@ -78,9 +79,10 @@ def arguments(scale, count):
                            [0.0, -0.0, math.pi, -math.pi, 5e-324, 1e-200]])
 
 
+@pytest.mark.parametrize("count", [200_000, *slow(2_000_000)])
 @pytest.mark.parametrize("scale", [1, 8, 40, 1e3, 1e8])
-def test_sine_and_cosine_of_doubles(probe, scale):
-    x = arguments(scale, 2_000_000)
+def test_sine_and_cosine_of_doubles(probe, scale, count):
+    x = arguments(scale, count)
     out = np.empty_like(x)
     for name, loop in (("sin", np.sin), ("cos", np.cos)):
         probe.of_double(name, x, out)

@@ -480,8 +480,8 @@ def test_a_reset_that_raises(mode):
     env.close()
 
 
-@pytest.mark.parametrize("start_method", ["forkserver", "spawn"])
-@pytest.mark.parametrize("batch_size", [4, 2])
+@pytest.mark.parametrize("batch_size, start_method", [
+    (4, "forkserver"), (2, "spawn"), *slow((2, "forkserver"), (4, "spawn"))])
 def test_a_process_that_exits_is_replaced(batch_size, start_method):
     env = cypool.from_factories([partial(Trouble, i) for i in range(4)], num_workers=2, batch_size=batch_size,
                                 start_method=start_method)
@@ -776,8 +776,8 @@ with open({str(said)!r}, "w") as file:
     assert said.read_text() == "[1.0, 1.0]"
 
 
-@pytest.mark.parametrize("way", ["os.kill(os.getpid(), 9)", "os.killpg(0, 15)", "os._exit(0)", "sys.exit()",
-                                 "env.send([0, 0])", "1 / 0", "env = None", "env.close()"])
+@pytest.mark.parametrize("way", ["os.kill(os.getpid(), 9)", "sys.exit()", "env = None", "env.close()", *slow(
+    "os.killpg(0, 15)", "os._exit(0)", "env.send([0, 0])", "1 / 0")])
 def test_no_process_outlives_ours(run_python, way):
     done = run_python(f"""
 import os, sys, cypool, gymnasium

@@ -63,9 +63,10 @@ def test_final_observations_and_infos_are_compared(walker):
     assert caught.value.key == "info final_obs" and caught.value.ours.shape == (2,) and caught.value.env_id in range(4)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("id, entry_point", [
-    (entry.id, entry.entry_point) for entry in known_entries()
+@pytest.mark.parametrize("id, entry_point, mode", [
+    # a picture takes long
+    pytest.param(entry.id, entry.entry_point, mode, marks=[pytest.mark.slow] * (k > 0 and entry.id == "CarRacing-v3"))
+    for entry in known_entries() for k, mode in enumerate(MODES)
     if (entry.reference or "").startswith("gymnasium:") and "/" not in entry.id])
 def test_everything_that_has_a_reference_equals_it(id, entry_point, mode, tmp_path, monkeypatch):
     if ".box2d." in entry_point:

@@ -49,6 +49,7 @@ def test_peers(tmp_path):
     assert all(r["cpu_us_per_step"] > 0 for r in results)
 
 
+@pytest.mark.slow
 def test_peers_of_a_robot(tmp_path):
     file = tmp_path / "result.json"
     done = bench("--env", "InvertedPendulum-v5", "--seconds", "0.02", "--rounds", "1", "--num-envs", "4",

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from weights import slow
 
 pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
 from dm_control.rl.control import PhysicsError
@@ -58,7 +59,7 @@ def test_dogs_equal_dm_control(task):
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
-@pytest.mark.parametrize("num_threads", [0, 2, 5])
+@pytest.mark.parametrize("num_threads", [0, 5, *slow(2)])
 def test_in_all_modes(mode, num_threads):
     parity = check_parity("CartpoleBalance-v1", num_envs=3, num_steps=60, seeds=(0, 5), num_threads=num_threads,
                           autoreset_mode=mode, time_limit=0.2)
@@ -147,7 +148,8 @@ def test_an_invalid_state_is_an_error():
 # ---- ours
 
 
-@pytest.mark.parametrize("id", ["CheetahRun-v1", "SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1"])
+@pytest.mark.parametrize("id", ["CheetahRun-v1",
+                                *slow("SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1")])
 def test_keeps_the_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=20).held) == 7
 

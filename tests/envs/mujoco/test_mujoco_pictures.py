@@ -22,7 +22,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning
 SIZE = {"width": 60, "height": 44}
 # where equality with Gymnasium is not asked for
 QUICK = {**SIZE, "shadows": False}
-THREADS = [0, 1, 2, 5]
 CONTACTS = {int(mujoco.mjtVisFlag.mjVIS_CONTACTPOINT): True, int(mujoco.mjtVisFlag.mjVIS_CONTACTFORCE): True}
 
 
@@ -247,7 +246,7 @@ def test_observed_pictures_are_those_of_gymnasiums_wrappers(id, stack, num_threa
 
 @draws
 @pytest.mark.parametrize("mode", ["NextStep", *slow("SameStep")])
-@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("num_threads", [0, 5, *slow(1, 2)])
 def test_threads_do_not_show(num_threads, mode):
     env, plain = (cypool.make("HalfCheetah-v5", num_envs=5, num_threads=n, seed=2, from_pixels=True,
                               autoreset_mode=mode, max_episode_steps=2, **QUICK) for n in (num_threads, 0))
@@ -285,8 +284,7 @@ def test_asynchronous_pools(num_threads):
 
 
 @draws
-@pytest.mark.parametrize("stack", [1, 3])
-@pytest.mark.parametrize("steps", [0, 2])
+@pytest.mark.parametrize("steps, stack", [(0, 1), (2, 3), *slow((0, 3), (2, 1))])
 def test_save_and_load(steps, stack):
     options = {"num_envs": 2, "from_pixels": True, "frame_stack": stack, "max_episode_steps": 4, **QUICK}
     env = cypool.make("Ant-v5", seed=1, num_threads=2, **options)

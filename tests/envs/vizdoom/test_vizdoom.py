@@ -245,8 +245,8 @@ class Model:
 
 @pytest.mark.parametrize("id, path, steps, options", [
     ("Basic-v1", "basic.cfg", 150, {}),
-    ("HealthGathering-v1", "health_gathering.cfg", 150, {"frame_skip": 9, "stack_num": 2, "img_width": 100}),
-    ("DefendTheCenter-v1", "defend_the_center.cfg", 150, {"screen_resolution": "RES_160X120", "frame_skip": 6}),
+    *slow(("HealthGathering-v1", "health_gathering.cfg", 150, {"frame_skip": 9, "stack_num": 2, "img_width": 100}),
+          ("DefendTheCenter-v1", "defend_the_center.cfg", 150, {"screen_resolution": "RES_160X120", "frame_skip": 6})),
     ("Deathmatch-v1", "deathmatch.cfg", 60, {"use_inter_area_resize": False, "weapon_duration": 2,
                                              "reward_config": {"POSITION_X": (1, 1), "HEALTH": (0.5, -0.3)},
                                              "selected_weapon_reward_config": {2: 0.25}}),
@@ -400,6 +400,7 @@ def test_threads_wait_more_than_they_work():
         assert env.num_threads == min(256, 4 * cypool.make("CartPole-v1", num_envs=256).num_threads)
 
 
+@pytest.mark.slow
 def test_the_example_films_sixteen_games(tmp_path):
     main = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "doom_grid.py"))["main"]
     main("VizdoomBasic-v1", str(tmp_path / "doom.gif"), num_steps=3)
