@@ -73,6 +73,23 @@ def test_arguments_of_constructors(id, options):
     ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"no_death_types": ("ball", "wall"), "action_prob": 0.7, "max_steps": 40}),
     ("MiniGrid-Empty-5x5-v0", {"action_prob": 0.4, "random_action": 2}),
     ("BabyAI-MiniBossLevel-v0", {"action_prob": 0.0}),
+    ("MiniGrid-DoorKey-6x6-v0", {"obs_type": "rgb"}),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"obs_type": "rgb", "obs_tile_size": 5, "highlight": False}),
+    ("MiniGrid-LavaGapS5-v0", {"obs_type": "rgb", "agent_view_size": 3, "image_only": True}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "rgb", "max_steps": 15}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "rgb_partial", "max_steps": 15}),
+    ("MiniGrid-ObstructedMaze-1Dlhb-v0", {"obs_type": "rgb_partial", "obs_tile_size": 11, "agent_view_size": 5}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"view_size": 9, "max_steps": 15}),
+    ("MiniGrid-DoorKey-6x6-v0", {"view_size": 3, "obs_type": "onehot"}),
+    ("MiniGrid-PutNear-6x6-N2-v0", {"obs_type": "flat"}),
+    ("MiniGrid-KeyCorridorS3R1-v0", {"obs_type": "flat", "view_size": 5}),
+    ("MiniGrid-Empty-Random-6x6-v0", {"image_only": True, "obs_type": "full"}),
+    ("MiniGrid-Dynamic-Obstacles-Random-6x6-v0", {"goal_direction": "slope"}),
+    ("MiniGrid-FourRooms-v0", {"goal_direction": "angle", "obs_type": "full"}),
+    ("MiniGrid-MultiRoom-N2-S4-v0", {"goal_direction": "angle_atan2"}),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "action", "action_prob": 0.8, "no_death_types": ("ball",)}),
+    ("BabyAI-GoToLocal-v0", {"bonus": "position", "bonus_scale": 0.3, "max_steps": 20}),
+    ("MiniGrid-DoorKey-5x5-v0", {"bonus": "action", "obs_type": "rgb_partial", "obs_tile_size": 4}),
 ])
 def test_wrappers(id, options):
     check_parity(id, num_envs=3, num_steps=150, seeds=[8], **options)
@@ -88,8 +105,10 @@ def test_all_ids():
 
 @pytest.mark.parametrize("id", ["MiniGrid-DoorKey-5x5-v0", "MiniGrid-ObstructedMaze-Full-v1", "BabyAI-BossLevel-v0",
                                 "BabyAI-PutNextS5N2Carrying-v0"])
-def test_state(id):
-    with cypool.make(id, num_envs=3, seed=1) as env, cypool.make(id, num_envs=3, seed=2) as other:
+@pytest.mark.parametrize("options", [{}, {"bonus": "action", "obs_type": "rgb"}])
+def test_state(id, options):
+    with (cypool.make(id, num_envs=3, seed=1, **options) as env,
+          cypool.make(id, num_envs=3, seed=2, **options) as other):
         random = np.random.default_rng(0)
         for pool in (env, other):
             pool.reset()
@@ -133,6 +152,21 @@ def test_changed_states(id):
         assert refused > 300
 
 
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_tiles(size):
+    """All that can be drawn equals minigrid's."""
+    pytest.importorskip("minigrid")
+    from minigrid.core.grid import Grid
+    from minigrid.core.world_object import WorldObj
+
+    from cypool.envs.minigrid.tiles import KINDS, tiles
+    for k, kind in enumerate(KINDS):
+        for agent in range(5):
+            for seen in (False, True):
+                want = Grid.render_tile(WorldObj.decode(*kind), agent - 1 if agent else None, seen, size)
+                assert (tiles(size)[k, agent, int(seen)] == want.astype(np.uint8)).all(), (kind, agent, seen)
+
+
 @pytest.mark.parametrize("id, options", [
     ("MiniGrid-DoorKey-8x8-v0", {}), ("MiniGrid-ObstructedMaze-1Dlhb-v0", {"agent_pov": True, "tile_size": 12}),
     ("BabyAI-PutNextS5N2Carrying-v0", {"highlight": False, "tile_size": 16}),
@@ -165,7 +199,17 @@ def test_pictures(id, options):
     ("MiniGrid-MemoryS7-v0", {"size": 6}, "size: expected 7 to 1000, got 6"),
     ("MiniGrid-GoToObject-6x6-N2-v0", {"numObjs": 19}, "numObjs: expected 1 to 15, got 19"),
     ("MiniGrid-MultiRoom-N6-v0", {"minNumRooms": 8}, "maxNumRooms: expected 8 to 500, got 6"),
-    ("MiniGrid-Empty-8x8-v0", {"obs_type": "rgb"}, "obs_type: expected one of"),
+    ("MiniGrid-Empty-8x8-v0", {"obs_type": "pixels"}, "obs_type: expected one of"),
+    ("MiniGrid-Empty-8x8-v0", {"obs_type": "rgb", "obs_tile_size": 0}, "obs_tile_size: expected 1 to 256, got 0"),
+    ("MiniGrid-Empty-8x8-v0", {"obs_type": "rgb", "view_size": 5}, "view_size: expected obs_type"),
+    ("MiniGrid-Empty-8x8-v0", {"view_size": 4}, "view_size: expected an odd number, got 4"),
+    ("BabyAI-GoToLocal-v0", {"obs_type": "flat"}, "obs_type: expected another than 'flat' for BabyAI"),
+    ("MiniGrid-Empty-8x8-v0", {"obs_type": "flat", "image_only": True}, "obs_type: expected another than 'flat' with"),
+    ("MiniGrid-Empty-8x8-v0", {"goal_direction": "north"}, "goal_direction: expected one of"),
+    ("MiniGrid-Empty-8x8-v0", {"goal_direction": "slope", "image_only": True}, "goal_direction: expected None with"),
+    ("MiniGrid-Unlock-v0", {"goal_direction": "slope"}, "goal_direction: expected None for a level without a goal"),
+    ("MiniGrid-Empty-8x8-v0", {"bonus": "count"}, "bonus: expected one of"),
+    ("MiniGrid-Empty-8x8-v0", {"bonus_scale": 2.0}, "bonus_scale: expected 1"),
     ("MiniGrid-Empty-8x8-v0", {"action_prob": 1.5}, "action_prob: expected 0 to 1, got 1.5"),
     ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"random_action": 5}, "random_action: expected 0 to 2, got 5"),
     ("MiniGrid-LavaGapS5-v0", {"no_death_types": ("goal",)}, "no_death_types: expected one of"),

@@ -108,6 +108,8 @@ class Planner:
         if best != FORWARD or ahead is None:
             return best
         if ahead.type in PORTABLE:
+            if env.action_space.n <= PICKUP:
+                return LEFT
             self.obstacle = tuple(map(int, env.front_pos))
             return self.put_down() if env.carrying else PICKUP
         return TOGGLE if ahead.type == "door" and not ahead.is_open else FORWARD

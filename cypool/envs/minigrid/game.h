@@ -1,13 +1,14 @@
 // A level by its name: which function draws it, and which steps it.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
-#include "babyai.h"
+#include "observations.h"
 
 namespace cypool::minigrid {
 
-class Game : public BabyAI {
+class Game : public Observations {
 public:
     // false: no such level
     bool configure(const std::string& name, const Options& given, const std::string& text);
@@ -24,9 +25,12 @@ public:
         } catch (const NoPlace&) {
             throw std::runtime_error("the level has no room for what is to be placed");
         }
+        find_goal();
+        size_visits();
     }
 
-    void step(int action) {
+    // what StochasticActionWrapper makes of an action is done; the bonus is for the action that was asked for
+    void step(int action, int asked) {
         const bool to_death = options.no_death && action == FORWARD && is_death(front());
         (this->*level_->step)(action);
         // NoDeath
@@ -34,48 +38,13 @@ public:
             terminated = false;
             reward += options.death_cost;
         }
-    }
-
-    // Grid.encode of all: image[x][y]
-    void encode(uint8_t* image) const {
-        for (int x = 0; x < width; ++x) {
-            for (int y = 0; y < height; ++y) {
-                std::memcpy(image + 3 * (x * height + y), &objects[cell({x, y})], 3);
-            }
-        }
-        if (will_carry()) {
-            const Pos p = objects[object_].at;
-            std::memcpy(image + 3 * (p.x * height + p.y), &objects[NOTHING], 3);
+        if (options.bonus) {
+            // ActionBonus, PositionBonus
+            const int at = agent.y * width + agent.x;
+            int32_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * MOST_ACTIONS + asked : at];
+            reward += 1 / std::sqrt(static_cast<double>(++visits)) * options.bonus_scale;
         }
     }
-    // FullyObsWrapper
-    void observe_all(uint8_t* image) const {
-        encode(image);
-        const uint8_t seen[3] = {AGENT, RED, static_cast<uint8_t>(dir)};
-        std::memcpy(image + 3 * (agent.x * height + agent.y), seen, 3);
-    }
-    // SymbolicObsWrapper: column, row and type, or -1 for nothing
-    void observe_symbols(int64_t* symbols) const {
-        for (int x = 0; x < width; ++x) {
-            for (int y = 0; y < height; ++y, symbols += 3) {
-                const int k = cell({x, y});
-                const bool is_gone = will_carry() && k == object_;
-                symbols[0] = x;
-                symbols[1] = y;
-                symbols[2] = agent == Pos{x, y} ? AGENT : k == NOTHING || is_gone ? -1 : objects[k].type;
-            }
-        }
-    }
-    // OneHotPartialObsWrapper: 11 types, 6 colours, 3 states
-    void observe_bits(uint8_t* bits) const {
-        uint8_t image[3 * MOST_VIEW * MOST_VIEW];
-        observe(image);
-        std::memset(bits, 0, static_cast<size_t>(view) * view * 20);
-        for (int k = 0; k < view * view; ++k, bits += 20) {
-            bits[image[3 * k]] = bits[11 + image[3 * k + 1]] = bits[17 + image[3 * k + 2]] = 1;
-        }
-    }
-    const Object& carried() const { return objects[will_carry() ? object_ : carrying]; }
 
     std::vector<int32_t> save() {
         Saver saver;
@@ -86,6 +55,7 @@ public:
     bool load(const int32_t* numbers, size_t count) {
         Loader loader{numbers, numbers + count};
         exchange(loader);
+        find_goal();
         return loader.good && loader.next == loader.end;
     }
     // of a grid of this level
@@ -100,6 +70,10 @@ private:
     bool is_death(Pos p) const {
         const int k = cell(p);
         return k != NOTHING && options.no_death >> objects[k].type & 1;
+    }
+
+    void size_visits() {
+        visits_.resize(options.bonus ? width * height * (options.bonus == OF_ACTIONS ? 4 * MOST_ACTIONS : 1) : 0);
     }
 
     struct Saver {
@@ -147,6 +121,10 @@ private:
             for (int x = 0; x < width; ++x) {
                 archive(cell(x, y), 0, count - 1);
             }
+        }
+        size_visits();
+        for (int32_t& visits : visits_) {
+            archive(visits, 0, MOST);
         }
         archive(target_.object, 0, count - 1);
         archive(target_.other, 0, count - 1);
@@ -198,6 +176,9 @@ private:
     }
     static const Level LEVELS[];
     const Level* level_ = nullptr;
+    // of options.bonus; they last longer than an episode
+    enum { OF_ACTIONS = 1, MOST_ACTIONS = 7 };
+    std::vector<int32_t> visits_;
 };
 
 inline const Game::Level Game::LEVELS[] = {
@@ -257,6 +238,7 @@ inline bool Game::configure(const std::string& name, const Options& given, const
     options = given;
     view = given.view;
     see_through = given.see_through;
+    visits_.clear();
     max_steps = given.fixed_steps;
     mission = text;
     for (const Level& level : LEVELS) {

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
-from cypool.spec import Array, Discrete, EnvSpec, Text
+from cypool.envs.minigrid.observations import OBS_TYPES, observation_of
+from cypool.spec import Discrete, EnvSpec
 
 LARGEST = 1000  # cells of a side
 MOST_STEPS = 2**31 - 2
@@ -25,7 +24,11 @@ OBSTACLES = {"wall": 1, "lava": 3}
 # types of cells that may end no episode, by number; a goal always ends one
 DEATHS = ("wall", "floor", "door", "key", "ball", "box", "lava")
 DEATH_NUMBERS = (2, 3, 4, 5, 6, 7, 9)
-OBS_TYPES = ("partial", "full", "onehot", "symbolic")
+BONUSES = ("action", "position")
+GOAL_DIRECTIONS = ("slope", "angle", "angle_atan2")
+# that always have a goal
+WITH_GOAL = ("empty", "crossing", "dist_shift", "door_key", "dynamic_obstacles", "four_rooms", "lava_gap", "locked_room",
+             "multi_room")
 VERBS = ("goto", "pickup", "open", "putnext")
 CLAUSES = ("action", "and", "seq")
 ANY = -1
@@ -56,10 +59,19 @@ class Level:
     num_actions: int = 7
     mission_length: int = field(default=MISSION_LENGTH)
 
+    def grid(self) -> tuple[int, int]:
+        """Returns the width and height of the grid."""
+        numbers, size = self.numbers, self.numbers.get("room_size")
+        if size:
+            return (size - 1) * numbers["num_cols"] + 1, (size - 1) * numbers["num_rows"] + 1
+        return numbers["width"], numbers["height"]
+
 
 def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size: Any = 7, highlight: Any = True,
            tile_size: Any = 32, agent_pov: Any = False, obs_type: Any = "partial", action_prob: Any = None,
-           random_action: Any = None, no_death_types: Any = (), death_cost: Any = -1.0) -> dict[str, Any]:
+           random_action: Any = None, no_death_types: Any = (), death_cost: Any = -1.0, obs_tile_size: Any = 8,
+           view_size: Any = None, image_only: Any = False, goal_direction: Any = None, bonus: Any = None,
+           bonus_scale: Any = 1.0) -> dict[str, Any]:
     """Returns the options that all levels have, checked.
 
     Args:
@@ -69,20 +81,27 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         highlight: Whether pictures show what the agent sees.
         tile_size: Pixels of a cell's side in pictures.
         agent_pov: Whether pictures show the agent's view only.
-        obs_type: What `image` is: "partial", the agent's view; "onehot", the same as `OneHotPartialObsWrapper` has it;
-            "full" or "symbolic", the whole grid as `FullyObsWrapper` or `SymbolicObsWrapper` has it.
+        obs_type: What `image` is: "partial", the agent's view; "onehot" or "rgb_partial", the same as
+            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper` has it; "full", "symbolic" or "rgb", the whole grid as
+            `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper` has it. "flat": the whole observation is one
+            array, as `FlatObsWrapper` has it; not for BabyAI.
         action_prob: As `StochasticActionWrapper(prob)`: how probable it is that an action is taken; None: certain.
         random_action: What is done instead; None: any action.
         no_death_types: As `NoDeath`: types of cells that end no episode, such as ("lava",).
         death_cost: What is added to the reward there.
+        obs_tile_size: Pixels of a cell's side in "rgb" and "rgb_partial".
+        view_size: As `ViewSizeWrapper`: cells of a side of the view in "partial", "onehot" and "flat"; None: as many as
+            `agent_view_size`.
+        image_only: As `ImgObsWrapper`: the observation is the image alone.
+        goal_direction: As `DirectionObsWrapper(type)`: "slope", "angle" or "angle_atan2" adds `goal_direction` to the
+            observation; only for levels that have a goal.
+        bonus: As `ActionBonus` ("action") or `PositionBonus` ("position"): adds 1 / sqrt(visits) to the reward.
+        bonus_scale: What the bonus is multiplied with; other than 1 only for "position".
     """
-    view = check_int("agent_view_size", agent_view_size, 3, 63)
-    if view % 2 == 0:
-        raise ValueError(f"agent_view_size: expected an odd number, got {view}")
     return {
         "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MOST_STEPS),
         "see_through_walls": None if see_through_walls is None else check_bool("see_through_walls", see_through_walls),
-        "agent_view_size": view,
+        "agent_view_size": _view("agent_view_size", agent_view_size),
         "highlight": check_bool("highlight", highlight),
         "tile_size": check_int("tile_size", tile_size, 1, 256),
         "agent_pov": check_bool("agent_pov", agent_pov),
@@ -92,7 +111,41 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         "no_death_types": tuple(check_choice("no_death_types", each, DEATHS)
                                 for each in check_list("no_death_types", no_death_types, "names of types")),
         "death_cost": check_float("death_cost", death_cost, -1e9, 1e9),
+        "obs_tile_size": check_int("obs_tile_size", obs_tile_size, 1, 256),
+        "view_size": None if view_size is None else _view("view_size", view_size),
+        "image_only": check_bool("image_only", image_only),
+        "goal_direction": None if goal_direction is None else check_choice("goal_direction", goal_direction,
+                                                                           GOAL_DIRECTIONS),
+        "bonus": None if bonus is None else check_choice("bonus", bonus, BONUSES),
+        "bonus_scale": check_float("bonus_scale", bonus_scale, -1e9, 1e9),
     }
+
+
+def _view(name: str, value: Any) -> int:
+    view = check_int(name, value, 3, 63)
+    if view % 2 == 0:
+        raise ValueError(f"{name}: expected an odd number, got {view}")
+    return view
+
+
+def _check_together(made: Level, shared: dict[str, Any]) -> None:
+    """Checks options that exclude each other."""
+    obs_type = shared["obs_type"]
+    if shared["random_action"] is not None and shared["random_action"] >= made.num_actions:
+        raise ValueError(f"random_action: expected 0 to {made.num_actions - 1}, got {shared['random_action']}")
+    if shared["view_size"] is not None and obs_type not in ("partial", "onehot", "flat"):
+        raise ValueError(f'view_size: expected obs_type "partial", "onehot" or "flat", got {obs_type!r}')
+    if obs_type == "flat" and made.mission_length > MISSION_LENGTH:
+        raise ValueError("obs_type: expected another than 'flat' for BabyAI, whose missions have more than "
+                         f"{MISSION_LENGTH} letters")
+    if obs_type == "flat" and (shared["image_only"] or shared["goal_direction"]):
+        raise ValueError("obs_type: expected another than 'flat' with image_only or goal_direction")
+    if shared["goal_direction"] and shared["image_only"]:
+        raise ValueError("goal_direction: expected None with image_only")
+    if shared["goal_direction"] and made.name not in WITH_GOAL:
+        raise ValueError("goal_direction: expected None for a level without a goal")
+    if shared["bonus"] != "position" and shared["bonus_scale"] != 1:
+        raise ValueError(f'bonus_scale: expected 1, as bonus is not "position", got {shared["bonus_scale"]}')
 
 
 # the parameters of `common`: a level has these in addition to its own
@@ -104,12 +157,9 @@ def level(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
     @functools.wraps(function)
     def describe(**options: Any) -> EnvSpec:
         made, shared = settings(function, options)
-        if shared["random_action"] is not None and shared["random_action"] >= made.num_actions:
-            raise ValueError(f"random_action: expected 0 to {made.num_actions - 1}, got {shared['random_action']}")
-        return EnvSpec(
-            observation={"direction": Discrete(4), "image": _image(made, shared["obs_type"], shared["agent_view_size"]),
-                         "mission": Text(made.mission_length)},
-            action=Discrete(made.num_actions), render_fps=10, options={**made.options, **shared})
+        _check_together(made, shared)
+        return EnvSpec(observation=observation_of(*made.grid(), made.mission_length, shared),
+                       action=Discrete(made.num_actions), render_fps=10, options={**made.options, **shared})
 
     own = inspect.signature(function)
     describe.__signature__ = own.replace(  # type: ignore[attr-defined]
@@ -121,17 +171,6 @@ def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tupl
     """Returns a level with its arguments, and the options that all levels have."""
     return (function(**{name: value for name, value in options.items() if name not in SHARED}),
             common(**{name: value for name, value in options.items() if name in SHARED}))
-
-
-def _image(made: Level, obs_type: str, view: int) -> Array:
-    if obs_type in ("partial", "onehot"):
-        return Array((view, view, 3 if obs_type == "partial" else 20), np.uint8)
-    rooms, numbers = made.numbers.get("room_size"), made.numbers
-    width, height = ((rooms - 1) * numbers["num_cols"] + 1, (rooms - 1) * numbers["num_rows"] + 1) if rooms else (
-        numbers["width"], numbers["height"])
-    if obs_type == "full":
-        return Array((width, height, 3), np.uint8)
-    return Array((width, height, 3), np.int64, (0, 0, -1), (width - 1, height - 1, 10))
 
 
 def _position(name: str, value: Any, width: int, height: int) -> tuple[int, int] | None:

@@ -3,7 +3,9 @@ import numpy as np
 
 from cypool.arguments import shown
 from cypool.envs.minigrid import babyai, levels
+from cypool.envs.minigrid.observations import OBS_TYPES, goal_directions
 from cypool.envs.minigrid.reference import draw_level
+from cypool.envs.minigrid.tiles import kind_numbers, tiles
 from cypool.state import check_state
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -28,6 +30,14 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         double locked_room_prob
         int no_death
         double death_cost
+        int bonus
+        double bonus_scale
+        int view_is_late, highlight
+
+    cdef struct Tiles:
+        int size
+        const uint8_t* kinds
+        const uint8_t* pixels
 
     cdef cppclass Object:
         uint8_t type, color, state
@@ -45,20 +55,24 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         string mission
         cbool configure(const string& name, const Options& options, const string& mission)
         void reset() except +
-        void step(int action) except +
-        void observe(uint8_t* image)
+        void step(int action, int asked) except +
+        void observe_view(uint8_t* image)
         void observe_all(uint8_t* image)
         void observe_symbols(int64_t* symbols)
         void observe_bits(uint8_t* bits)
+        void observe_flat(uint8_t* bytes, int length)
+        void observe_view_pixels(uint8_t* pixels, const Tiles& tiles)
+        void observe_all_pixels(uint8_t* pixels, const Tiles& tiles) except +
+        Pos to_goal()
         void encode(uint8_t* image)
         const Object& carried()
         vector[int32_t] save()
         cbool load(const int32_t* numbers, size_t count)
 
 
-# levels.OBS_TYPES
+# observations.OBS_TYPES
 cdef enum:
-    PARTIAL, FULL, ONEHOT, SYMBOLIC
+    PARTIAL, FULL, ONEHOT, SYMBOLIC, RGB, RGB_PARTIAL, FLAT
 
 
 cdef class MiniGrid(Env):
@@ -75,7 +89,13 @@ cdef class MiniGrid(Env):
     """
     cdef Game game
     cdef int mission_length, obs_type, num_actions, random_action
+    cdef bint image_only
     cdef double action_prob
+    cdef Tiles tiles
+    # to the goal, by the way there: rows of 2 * width - 1
+    cdef const double* directions
+    # what these point to
+    cdef object _kinds, _pixels, _directions
 
     def __init__(self, spec, env_id):
         cdef Options options
@@ -85,12 +105,21 @@ cdef class MiniGrid(Env):
         numbers["fixed_steps"] = shared["max_steps"] or level.max_steps
         see_through = shared["see_through_walls"]
         numbers["see_through"] = level.see_through if see_through is None else see_through
-        numbers["view"] = shared["agent_view_size"]
+        numbers["view"] = shared["view_size"] or shared["agent_view_size"]
+        numbers["view_is_late"] = shared["view_size"] is not None
+        numbers["highlight"] = shared["highlight"]
+        numbers["bonus"] = 0 if shared["bonus"] is None else 1 + levels.BONUSES.index(shared["bonus"])
+        numbers["bonus_scale"] = shared["bonus_scale"]
         numbers["no_death"] = sum({1 << levels.DEATH_NUMBERS[levels.DEATHS.index(name)]
                                    for name in shared["no_death_types"]})
         numbers["death_cost"] = shared["death_cost"]
         options = numbers
-        self.obs_type = levels.OBS_TYPES.index(shared["obs_type"])
+        self.obs_type = OBS_TYPES.index(shared["obs_type"])
+        self.image_only = shared["image_only"]
+        if self.obs_type in (RGB, RGB_PARTIAL):
+            self._take_tiles(shared["obs_tile_size"])
+        if shared["goal_direction"]:
+            self._take_directions(goal_directions(shared["goal_direction"], *level.grid()))
         self.action_prob = -1 if shared["action_prob"] is None else shared["action_prob"]
         self.random_action = -1 if shared["random_action"] is None else shared["random_action"]
         self.num_actions = level.num_actions
@@ -98,17 +127,30 @@ cdef class MiniGrid(Env):
         if not self.game.configure(level.name.encode(), options, level.mission.encode()):
             raise ValueError(f"level: expected one of game.h, got {level.name!r}")
 
+    cdef int _take_tiles(self, int size) except -1:
+        cdef const uint8_t[::1] kinds = kind_numbers().ravel()
+        cdef const uint8_t[::1] pixels = tiles(size).ravel()
+        self.tiles.size, self.tiles.kinds, self.tiles.pixels = size, &kinds[0], &pixels[0]
+        self._kinds, self._pixels = kinds.base, pixels.base
+        return 0
+
+    cdef int _take_directions(self, table) except -1:
+        cdef const double[:, ::1] directions = table
+        self.directions = &directions[0, 0]
+        self._directions = table
+        return 0
+
     cdef int reset(self) except -1 nogil:
         self.game.rng = self.rng
         self.game.reset()
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
-        cdef int chosen = <int>(<const int64_t*>action)[0]
+        cdef int asked = <int>(<const int64_t*>action)[0], chosen = asked
         # StochasticActionWrapper
         if self.action_prob >= 0 and uniform(self.rng, 0, 1) >= self.action_prob:
             chosen = self.random_action if self.random_action >= 0 else <int>integers(self.rng, 0, self.num_actions)
-        self.game.step(chosen)
+        self.game.step(chosen, asked)
         self.reward = self.game.reward
         self.terminated = self.game.terminated
         self.truncated = self.game.truncated
@@ -116,17 +158,36 @@ cdef class MiniGrid(Env):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef size_t length = self.game.mission.size()
+        cdef Pos way
+        cdef int k = 1
+        if self.image_only or self.obs_type == FLAT:
+            return self._observe_image(out.obs[0])
         (<int64_t*>out.obs[0])[0] = self.game.dir
+        if self.directions != NULL:
+            way = self.game.to_goal()
+            (<double*>out.obs[1])[0] = self.directions[
+                (self.game.height - 1 + way.y) * (2 * self.game.width - 1) + self.game.width - 1 + way.x]
+            k = 2
+        self._observe_image(out.obs[k])
+        memcpy(out.obs[k + 1], self.game.mission.data(), length)
+        memset(<char*>out.obs[k + 1] + length, 0, self.mission_length - length)
+        return 0
+
+    cdef int _observe_image(self, void* out) except -1 nogil:
         if self.obs_type == PARTIAL:
-            self.game.observe(<uint8_t*>out.obs[1])
+            self.game.observe_view(<uint8_t*>out)
         elif self.obs_type == FULL:
-            self.game.observe_all(<uint8_t*>out.obs[1])
+            self.game.observe_all(<uint8_t*>out)
         elif self.obs_type == ONEHOT:
-            self.game.observe_bits(<uint8_t*>out.obs[1])
+            self.game.observe_bits(<uint8_t*>out)
+        elif self.obs_type == SYMBOLIC:
+            self.game.observe_symbols(<int64_t*>out)
+        elif self.obs_type == RGB:
+            self.game.observe_all_pixels(<uint8_t*>out, self.tiles)
+        elif self.obs_type == RGB_PARTIAL:
+            self.game.observe_view_pixels(<uint8_t*>out, self.tiles)
         else:
-            self.game.observe_symbols(<int64_t*>out.obs[1])
-        memcpy(out.obs[2], self.game.mission.data(), length)
-        memset(<char*>out.obs[2] + length, 0, self.mission_length - length)
+            self.game.observe_flat(<uint8_t*>out, self.mission_length)
         return 0
 
     cdef object save(self):
@@ -156,7 +217,7 @@ cdef class MiniGrid(Env):
         self.game.encode(&cells[0, 0, 0])
         options = self.spec.options
         return draw_level(codes, (self.game.agent.x, self.game.agent.y), self.game.dir,
-                          (carried.type, carried.color, carried.state), bool(self.game.see_through), self.game.view,
+                          (carried.type, carried.color, carried.state), bool(self.game.see_through), options["agent_view_size"],
                           options["highlight"], options["tile_size"], options["agent_pov"])
 
 

@@ -47,7 +47,9 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
 
 
 def _make(id: str, obs_type: str = "partial", action_prob: float | None = None, random_action: int | None = None,
-          no_death_types: tuple[str, ...] = (), death_cost: float = -1.0, **options: Any) -> Any:
+          no_death_types: tuple[str, ...] = (), death_cost: float = -1.0, obs_tile_size: int = 8,
+          view_size: int | None = None, image_only: bool = False, goal_direction: str | None = None,
+          bonus: str | None = None, bonus_scale: float = 1.0, **options: Any) -> Any:
     """Returns minigrid's environment in the wrappers that the options stand for."""
     import gymnasium
     from minigrid import wrappers
@@ -57,9 +59,21 @@ def _make(id: str, obs_type: str = "partial", action_prob: float | None = None, 
         env = wrappers.NoDeath(env, no_death_types, death_cost)
     if action_prob is not None:
         env = wrappers.StochasticActionWrapper(env, action_prob, random_action)
+    if bonus == "action":
+        env = wrappers.ActionBonus(env)
+    elif bonus == "position":
+        env = wrappers.PositionBonus(env, bonus_scale)
+    if view_size is not None:
+        env = wrappers.ViewSizeWrapper(env, view_size)
+    if goal_direction is not None:
+        env = wrappers.DirectionObsWrapper(env, goal_direction)
     kind = {"full": wrappers.FullyObsWrapper, "onehot": wrappers.OneHotPartialObsWrapper,
-            "symbolic": wrappers.SymbolicObsWrapper}.get(obs_type)
-    return env if kind is None else kind(env)
+            "symbolic": wrappers.SymbolicObsWrapper, "flat": wrappers.FlatObsWrapper,
+            "rgb": functools.partial(wrappers.RGBImgObsWrapper, tile_size=obs_tile_size),
+            "rgb_partial": functools.partial(wrappers.RGBImgPartialObsWrapper, tile_size=obs_tile_size)}.get(obs_type)
+    if kind is not None:
+        env = kind(env)
+    return wrappers.ImgObsWrapper(env) if image_only else env
 
 
 def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int, carried: tuple[int, int, int],

@@ -21,6 +21,10 @@ struct Options {
     // of wrappers: a bit for each type of cell that does not end an episode, and what it costs
     int no_death;
     double death_cost;
+    int bonus;  // 1: of actions, 2: of positions
+    double bonus_scale;
+    int view_is_late;  // ViewSizeWrapper looks when reset is over
+    int highlight;
 };
 
 struct Room {

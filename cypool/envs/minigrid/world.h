@@ -247,11 +247,7 @@ public:
     // the bytes of agent's view: image[i][j] is i cells from its left, j cells from the far side
     void observe(uint8_t* image) const {
         uint32_t seen[MOST_VIEW * MOST_VIEW];
-        if (view == 7) {
-            look<7>(seen);
-        } else {
-            look<0>(seen);
-        }
+        look_around(seen);
         const int last = view * view - 1;
         // the fourth byte is covered by the next cell
         for (int k = 0; k < last; ++k) {
@@ -261,6 +257,16 @@ public:
     }
 
     static constexpr int MOST_VIEW = 63;  // a row of a view is a word
+
+protected:
+    // a word for each cell of the view, 0 where nothing is seen
+    void look_around(uint32_t* seen) const {
+        if (view == 7) {
+            look<7>(seen);
+        } else {
+            look<0>(seen);
+        }
+    }
 
 private:
     bool overlaps(int k) const {

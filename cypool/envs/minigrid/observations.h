@@ -1,0 +1,176 @@
+// What minigrid's wrappers make of a level: the whole grid, symbols, bits, pixels, one flat array, the way to the goal.
+#pragma once
+
+#include "babyai.h"
+
+namespace cypool::minigrid {
+
+// tiles.py
+struct Tiles {
+    int size;               // pixels of a side
+    const uint8_t* kinds;   // (type, colour, state): which kind of tile
+    const uint8_t* pixels;  // (kind, 5, 2, size, size, 3): without or with the agent, not seen or seen
+};
+
+class Observations : public BabyAI {
+public:
+    // of a view: its bytes, as the environment or ViewSizeWrapper has them
+    void observe_view(uint8_t* image) {
+        if (options.view_is_late) {
+            with_carried([&] { observe(image); });
+        } else {
+            observe(image);
+        }
+    }
+    // Grid.encode of all: image[x][y]
+    void encode(uint8_t* image) const {
+        for (int x = 0; x < width; ++x) {
+            for (int y = 0; y < height; ++y) {
+                std::memcpy(image + 3 * (x * height + y), &objects[cell({x, y})], 3);
+            }
+        }
+        if (will_carry()) {
+            const Pos p = objects[object_].at;
+            std::memcpy(image + 3 * (p.x * height + p.y), &objects[NOTHING], 3);
+        }
+    }
+    // FullyObsWrapper
+    void observe_all(uint8_t* image) const {
+        encode(image);
+        const uint8_t seen[3] = {AGENT, RED, static_cast<uint8_t>(dir)};
+        std::memcpy(image + 3 * (agent.x * height + agent.y), seen, 3);
+    }
+    // SymbolicObsWrapper: column, row and type, or -1 for nothing
+    void observe_symbols(int64_t* symbols) const {
+        for (int x = 0; x < width; ++x) {
+            for (int y = 0; y < height; ++y, symbols += 3) {
+                const int k = cell({x, y});
+                const bool is_gone = will_carry() && k == object_;
+                symbols[0] = x;
+                symbols[1] = y;
+                symbols[2] = agent == Pos{x, y} ? AGENT : k == NOTHING || is_gone ? -1 : objects[k].type;
+            }
+        }
+    }
+    // OneHotPartialObsWrapper: 11 types, 6 colours, 3 states
+    void observe_bits(uint8_t* bits) {
+        uint8_t image[3 * MOST_VIEW * MOST_VIEW];
+        observe_view(image);
+        std::memset(bits, 0, static_cast<size_t>(view) * view * 20);
+        for (int k = 0; k < view * view; ++k, bits += 20) {
+            bits[image[3 * k]] = bits[11 + image[3 * k + 1]] = bits[17 + image[3 * k + 2]] = 1;
+        }
+    }
+    // FlatObsWrapper: the view's bytes, and a bit for each character of the mission: a to z, space, comma
+    void observe_flat(uint8_t* bytes, int length) {
+        observe_view(bytes);
+        uint8_t* bits = bytes + 3 * view * view;
+        std::memset(bits, 0, static_cast<size_t>(length) * 28);
+        for (size_t k = 0; k < mission.size(); ++k) {
+            const char letter = mission[k];
+            const int bit = letter == ' ' ? 26 : letter == ',' ? 27 : letter - 'a';
+            // a mission that was loaded may be any text
+            if (bit >= 0 && bit < 28) {
+                bits[k * 28 + bit] = 1;
+            }
+        }
+    }
+    // RGBImgPartialObsWrapper
+    void observe_view_pixels(uint8_t* pixels, const Tiles& tiles) {
+        uint32_t cells[MOST_VIEW * MOST_VIEW];
+        with_carried([&] { look_around(cells); });
+        const int at = view / 2 * view + view - 1;
+        draw_tiles(pixels, tiles, view, view, [&](int i, int j) {
+            const int k = i * view + j;
+            return tile(tiles, cells[k], k == at ? 4 : 0, cells[k] != 0);
+        });
+    }
+    // RGBImgObsWrapper
+    void observe_all_pixels(uint8_t* pixels, const Tiles& tiles) {
+        with_carried([&] {
+            seen_.assign(static_cast<size_t>(width) * height, 0);
+            if (options.highlight) {
+                mark_seen();
+            }
+            draw_tiles(pixels, tiles, width, height, [&](int x, int y) {
+                uint32_t word;
+                std::memcpy(&word, &objects[cell(x, y)], 4);
+                return tile(tiles, word, agent == Pos{x, y} ? dir + 1 : 0, seen_[y * width + x]);
+            });
+        });
+    }
+    // DirectionObsWrapper: from the agent to the goal
+    Pos to_goal() const { return {goal_.x - agent.x, goal_.y - agent.y}; }
+    const Object& carried() const { return objects[will_carry() ? object_ : carrying]; }
+
+protected:
+    // the first one, row by row
+    void find_goal() {
+        for (int k = 0; k < width * height; ++k) {
+            goal_ = {k % width, k / width};
+            if (cell(goal_) == A_GOAL) {
+                return;
+            }
+        }
+    }
+
+private:
+    // calls what looks at the level when PutNext's agent has its object
+    template <class Look> void with_carried(Look look) {
+        if (!will_carry()) {
+            look();
+            return;
+        }
+        const Pos p = objects[object_].at;
+        const int held = carrying;
+        cell(p) = NOTHING;
+        carrying = object_;
+        look();
+        cell(p) = static_cast<uint16_t>(object_);
+        carrying = held;
+    }
+    void mark_seen() {
+        uint32_t cells[MOST_VIEW * MOST_VIEW];
+        look_around(cells);
+        for (int i = 0; i < view; ++i) {
+            for (int j = 0; j < view; ++j) {
+                const int ahead = view - 1 - j, right = i - view / 2;
+                const Pos p{agent.x + DX[dir] * ahead - DY[dir] * right, agent.y + DY[dir] * ahead + DX[dir] * right};
+                if (cells[i * view + j] && p.x >= 0 && p.x < width && p.y >= 0 && p.y < height) {
+                    seen_[p.y * width + p.x] = 1;
+                }
+            }
+        }
+    }
+    static const uint8_t* tile(const Tiles& tiles, uint32_t word, int agent, bool seen) {
+        const int kind = tiles.kinds[((word & 255) * 6 + (word >> 8 & 255)) * 3 + (word >> 16 & 255)];
+        return tiles.pixels + static_cast<size_t>((kind * 5 + agent) * 2 + seen) * tiles.size * tiles.size * 3;
+    }
+    template <class TileOf>
+    static void draw_tiles(uint8_t* pixels, const Tiles& tiles, int columns, int rows, TileOf tile_of) {
+        // minigrid's own size is a constant, so that a row of a tile is copied without a call
+        if (tiles.size == 8) {
+            copy_tiles<8>(pixels, 8, columns, rows, tile_of);
+        } else {
+            copy_tiles<0>(pixels, tiles.size, columns, rows, tile_of);
+        }
+    }
+    template <int SIZE, class TileOf>
+    static void copy_tiles(uint8_t* pixels, int given, int columns, int rows, TileOf tile_of) {
+        const size_t size = SIZE ? SIZE : given, line = columns * size * 3;
+        for (int j = 0; j < rows; ++j) {
+            for (int i = 0; i < columns; ++i) {
+                const uint8_t* from = tile_of(i, j);
+                uint8_t* to = pixels + j * size * line + i * size * 3;
+                for (size_t row = 0; row < size; ++row) {
+                    std::memcpy(to + row * line, from + row * size * 3, size * 3);
+                }
+            }
+        }
+    }
+
+    Pos goal_{0, 0};
+    std::vector<uint8_t> seen_;  // cells that the agent sees
+};
+
+}  // namespace cypool::minigrid
