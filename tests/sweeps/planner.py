@@ -29,13 +29,13 @@ class Planner:
                 self.obstacle = None
                 return self.put_down()
             return self.toward([self.obstacle], PICKUP)
-        positions, action, beside = self.aim()
+        positions, action, adjacent = self.aim()
         if not positions:
             raise ValueError("nothing to do")
-        return self.toward(positions, action, beside)
+        return self.toward(positions, action, adjacent)
 
     def aim(self):
-        """Returns cells, what to do in front of one (None: enter it), and whether a cell beside it does as well."""
+        """Returns cells, what to do in front of one (None: enter it), and whether a cell next to it does as well."""
         env = self.env
         name = type(env).__name__
         if name == "FetchEnv":
@@ -76,7 +76,7 @@ class Planner:
         held = self.env.carrying
         return bool(held) and (held.type, held.color) == ("key", door.color)
 
-    def toward(self, positions, action, beside=False):
+    def toward(self, positions, action, adjacent=False):
         """Returns the next action on the cheapest way to a cell."""
         env = self.env
         start = (*map(int, env.agent_pos), int(env.agent_dir))
@@ -88,7 +88,7 @@ class Planner:
                 continue
             seen.add((x, y, direction))
             ahead = x + STEPS[direction][0], y + STEPS[direction][1]
-            if self.arrived((x, y), ahead, positions, action, beside):
+            if self.arrived((x, y), ahead, positions, action, adjacent):
                 best, locked = action if first == -1 else first, door
                 break
             for turn, step in ((LEFT, -1), (RIGHT, 1)):
@@ -114,10 +114,10 @@ class Planner:
             return self.put_down() if env.carrying else PICKUP
         return TOGGLE if ahead.type == "door" and not ahead.is_open else FORWARD
 
-    def arrived(self, xy, ahead, positions, action, beside):
+    def arrived(self, xy, ahead, positions, action, adjacent):
         if action is None:
             return xy in positions
-        if beside:
+        if adjacent:
             return self.env.grid.get(*ahead) is None and any(
                 max(abs(ahead[0] - x), abs(ahead[1] - y)) == 1 for x, y in positions)
         return ahead in positions

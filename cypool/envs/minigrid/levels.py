@@ -27,8 +27,8 @@ DEATH_NUMBERS = (2, 3, 4, 5, 6, 7, 9)
 BONUSES = ("action", "position")
 GOAL_DIRECTIONS = ("slope", "angle", "angle_atan2")
 # that always have a goal
-WITH_GOAL = ("empty", "crossing", "dist_shift", "door_key", "dynamic_obstacles", "four_rooms", "lava_gap", "locked_room",
-             "multi_room")
+WITH_GOAL = ("empty", "crossing", "dist_shift", "door_key", "dynamic_obstacles", "four_rooms", "lava_gap",
+             "locked_room", "multi_room")
 VERBS = ("goto", "pickup", "open", "putnext")
 CLAUSES = ("action", "and", "seq")
 ANY = -1
@@ -82,9 +82,9 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         tile_size: Pixels of a cell's side in pictures.
         agent_pov: Whether pictures show the agent's view only.
         obs_type: What `image` is: "partial", the agent's view; "onehot" or "rgb_partial", the same as
-            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper` has it; "full", "symbolic" or "rgb", the whole grid as
-            `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper` has it. "flat": the whole observation is one
-            array, as `FlatObsWrapper` has it; not for BabyAI.
+            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper` has it; "full", "symbolic" or "rgb", the whole grid
+            as `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper` has it. "flat": the whole observation is
+            one array, as `FlatObsWrapper` has it; not for BabyAI.
         action_prob: As `StochasticActionWrapper(prob)`: how probable it is that an action is taken; None: certain.
         random_action: What is done instead; None: any action.
         no_death_types: As `NoDeath`: types of cells that end no episode, such as ("lava",).
@@ -161,10 +161,18 @@ def level(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
         return EnvSpec(observation=observation_of(*made.grid(), made.mission_length, shared),
                        action=Discrete(made.num_actions), render_fps=10, options={**made.options, **shared})
 
+    # the others are those of `any_level`, which is `describe` of the base class
     own = inspect.signature(function)
+    rest = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
     describe.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[*own.parameters.values(), *SHARED.values()], return_annotation=EnvSpec)
+        parameters=[*own.parameters.values(), rest], return_annotation=EnvSpec)
     return describe
+
+
+@functools.wraps(common)
+def any_level(**options: Any) -> EnvSpec:
+    """Has the options of all levels, but is not one itself."""
+    raise TypeError("describe: expected the class of a level, got MiniGrid")
 
 
 def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tuple[Level, dict[str, Any]]:

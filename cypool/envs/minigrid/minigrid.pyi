@@ -4,41 +4,16 @@ from typing import Any
 from cypool.env import Env
 from cypool.spec import EnvSpec
 
+OBS_TYPES: tuple[Any, ...]
 OPTIONS: tuple[Any, ...]
 
 class BabyAIActionObjDoor(MiniGrid):
     @staticmethod
-    def describe(
-        num_rows: int = 3,
-        num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(num_rows: int = 3, num_cols: int = 3, **options: Any) -> EnvSpec: ...
 
 class BabyAIBlockedUnlockPickup(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class BabyAIBossLevel(MiniGrid):
     @staticmethod
@@ -53,17 +28,7 @@ class BabyAIBossLevel(MiniGrid):
         implicit_unlock: bool = True,
         action_kinds: Any = ...,
         instr_kinds: Any = ...,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIBossLevelNoUnlock(MiniGrid):
@@ -73,35 +38,12 @@ class BabyAIBossLevelNoUnlock(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIFindObj(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 5,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 5, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoTo(MiniGrid):
     @staticmethod
@@ -111,36 +53,12 @@ class BabyAIGoTo(MiniGrid):
         num_cols: int = 3,
         num_dists: int = 18,
         doors_open: bool = False,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIGoToDoor(MiniGrid):
     @staticmethod
-    def describe(
-        num_rows: int = 3,
-        num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(num_rows: int = 3, num_cols: int = 3, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoToImpUnlock(MiniGrid):
     @staticmethod
@@ -148,141 +66,36 @@ class BabyAIGoToImpUnlock(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIGoToLocal(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 8,
-        num_dists: int = 8,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 8, num_dists: int = 8, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoToObj(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 8,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 8, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoToObjDoor(MiniGrid):
     @staticmethod
-    def describe(
-        num_rows: int = 3,
-        num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(num_rows: int = 3, num_cols: int = 3, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoToRedBall(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 8,
-        num_dists: int = 7,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 8, num_dists: int = 7, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoToRedBallGrey(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 8,
-        num_dists: int = 7,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 8, num_dists: int = 7, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoToRedBallNoDists(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class BabyAIGoToRedBlueBall(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 8,
-        num_dists: int = 7,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 8, num_dists: int = 7, **options: Any) -> EnvSpec: ...
 
 class BabyAIGoToSeq(MiniGrid):
     @staticmethod
@@ -291,17 +104,7 @@ class BabyAIGoToSeq(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIKeyCorridor(MiniGrid):
@@ -310,17 +113,7 @@ class BabyAIKeyCorridor(MiniGrid):
         num_rows: int = 3,
         obj_type: str = 'ball',
         room_size: int = 6,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIKeyInBox(MiniGrid):
@@ -329,69 +122,20 @@ class BabyAIKeyInBox(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIMiniBossLevel(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class BabyAIMoveTwoAcross(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 5,
-        objs_per_room: int = 2,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 5, objs_per_room: int = 2, **options: Any) -> EnvSpec: ...
 
 class BabyAIOneRoom(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 8,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 8, **options: Any) -> EnvSpec: ...
 
 class BabyAIOpenAny(MiniGrid):
     @staticmethod
@@ -399,17 +143,7 @@ class BabyAIOpenAny(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIOpenDoor(MiniGrid):
@@ -420,17 +154,7 @@ class BabyAIOpenDoor(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIOpenDoorsOrder(MiniGrid):
@@ -440,34 +164,12 @@ class BabyAIOpenDoorsOrder(MiniGrid):
         debug: bool = False,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIOpenRedDoor(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class BabyAIOpenTwoDoors(MiniGrid):
     @staticmethod
@@ -477,17 +179,7 @@ class BabyAIOpenTwoDoors(MiniGrid):
         strict: bool = False,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIPickup(MiniGrid):
@@ -496,69 +188,20 @@ class BabyAIPickup(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIPickupAbove(MiniGrid):
     @staticmethod
-    def describe(
-        num_rows: int = 3,
-        num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(num_rows: int = 3, num_cols: int = 3, **options: Any) -> EnvSpec: ...
 
 class BabyAIPickupDist(MiniGrid):
     @staticmethod
-    def describe(
-        debug: bool = False,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(debug: bool = False, **options: Any) -> EnvSpec: ...
 
 class BabyAIPickupLoc(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class BabyAIPutNext(MiniGrid):
     @staticmethod
@@ -566,36 +209,12 @@ class BabyAIPutNext(MiniGrid):
         room_size: int = 4,
         objs_per_room: int = 1,
         start_carrying: bool = False,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIPutNextLocal(MiniGrid):
     @staticmethod
-    def describe(
-        room_size: int = 8,
-        num_objs: int = 8,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(room_size: int = 8, num_objs: int = 8, **options: Any) -> EnvSpec: ...
 
 class BabyAISynth(MiniGrid):
     @staticmethod
@@ -604,17 +223,7 @@ class BabyAISynth(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAISynthLoc(MiniGrid):
@@ -624,17 +233,7 @@ class BabyAISynthLoc(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAISynthSeq(MiniGrid):
@@ -644,17 +243,7 @@ class BabyAISynthSeq(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIUnblockPickup(MiniGrid):
@@ -663,17 +252,7 @@ class BabyAIUnblockPickup(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIUnlock(MiniGrid):
@@ -682,17 +261,7 @@ class BabyAIUnlock(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIUnlockLocal(MiniGrid):
@@ -702,67 +271,20 @@ class BabyAIUnlockLocal(MiniGrid):
         room_size: int = 8,
         num_rows: int = 3,
         num_cols: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIUnlockPickup(MiniGrid):
     @staticmethod
-    def describe(
-        distractors: bool = False,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(distractors: bool = False, **options: Any) -> EnvSpec: ...
 
 class BabyAIUnlockToUnlock(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class BlockedUnlockPickup(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class Crossing(MiniGrid):
     @staticmethod
@@ -770,17 +292,7 @@ class Crossing(MiniGrid):
         size: int = 9,
         num_crossings: int = 1,
         obstacle_type: str = 'lava',
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class DistShift(MiniGrid):
@@ -791,35 +303,12 @@ class DistShift(MiniGrid):
         agent_start_pos: Any = ...,
         agent_start_dir: int = 0,
         strip2_row: int = 2,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class DoorKey(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 8,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 8, **options: Any) -> EnvSpec: ...
 
 class DynamicObstacles(MiniGrid):
     @staticmethod
@@ -828,17 +317,7 @@ class DynamicObstacles(MiniGrid):
         agent_start_pos: Any = ...,
         agent_start_dir: int = 0,
         n_obstacles: int = 4,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class Empty(MiniGrid):
@@ -847,89 +326,24 @@ class Empty(MiniGrid):
         size: int = 8,
         agent_start_pos: Any = ...,
         agent_start_dir: int = 0,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class Fetch(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 8,
-        numObjs: int = 3,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 8, numObjs: int = 3, **options: Any) -> EnvSpec: ...
 
 class FourRooms(MiniGrid):
     @staticmethod
-    def describe(
-        agent_pos: Any = None,
-        goal_pos: Any = None,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(agent_pos: Any = None, goal_pos: Any = None, **options: Any) -> EnvSpec: ...
 
 class GoToDoor(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 5,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 5, **options: Any) -> EnvSpec: ...
 
 class GoToObject(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 6,
-        numObjs: int = 2,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 6, numObjs: int = 2, **options: Any) -> EnvSpec: ...
 
 class KeyCorridor(MiniGrid):
     @staticmethod
@@ -937,59 +351,25 @@ class KeyCorridor(MiniGrid):
         num_rows: int = 3,
         obj_type: str = 'ball',
         room_size: int = 6,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class LavaGap(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 5,
-        obstacle_type: str = 'lava',
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 5, obstacle_type: str = 'lava', **options: Any) -> EnvSpec: ...
 
 class LockedRoom(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 19,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 19, **options: Any) -> EnvSpec: ...
 
 class Memory(MiniGrid):
     @staticmethod
+    def describe(size: int = 9, random_length: bool = False, **options: Any) -> EnvSpec: ...
+
+class MiniGrid(Env):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
+    @staticmethod
     def describe(
-        size: int = 9,
-        random_length: bool = False,
         max_steps: Any = None,
         see_through_walls: Any = None,
         agent_view_size: int = 7,
@@ -1001,10 +381,13 @@ class Memory(MiniGrid):
         random_action: Any = None,
         no_death_types: Any = ...,
         death_cost: float = -1.0,
+        obs_tile_size: int = 8,
+        view_size: Any = None,
+        image_only: bool = False,
+        goal_direction: Any = None,
+        bonus: Any = None,
+        bonus_scale: float = 1.0,
     ) -> EnvSpec: ...
-
-class MiniGrid(Env):
-    def __init__(self, spec: Any, env_id: Any) -> None: ...
 
 class MultiRoom(MiniGrid):
     @staticmethod
@@ -1014,17 +397,7 @@ class MultiRoom(MiniGrid):
         maxRoomSize: int = 10,
         width: int = 25,
         height: int = 25,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class ObstructedMaze(MiniGrid):
@@ -1035,36 +408,12 @@ class ObstructedMaze(MiniGrid):
         blocked: bool = True,
         num_quarters: int = 4,
         num_rooms_visited: int = 25,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class ObstructedMaze1d(MiniGrid):
     @staticmethod
-    def describe(
-        key_in_box: bool = True,
-        blocked: bool = True,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(key_in_box: bool = True, blocked: bool = True, **options: Any) -> EnvSpec: ...
 
 class ObstructedMazeV1(MiniGrid):
     @staticmethod
@@ -1074,98 +423,25 @@ class ObstructedMazeV1(MiniGrid):
         blocked: bool = True,
         num_quarters: int = 4,
         num_rooms_visited: int = 25,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
+        **options: Any,
     ) -> EnvSpec: ...
 
 class Playground(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class PutNear(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 6,
-        numObjs: int = 2,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 6, numObjs: int = 2, **options: Any) -> EnvSpec: ...
 
 class RedBlueDoors(MiniGrid):
     @staticmethod
-    def describe(
-        size: int = 8,
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(size: int = 8, **options: Any) -> EnvSpec: ...
 
 class Unlock(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...
 
 class UnlockPickup(MiniGrid):
     @staticmethod
-    def describe(
-        max_steps: Any = None,
-        see_through_walls: Any = None,
-        agent_view_size: int = 7,
-        highlight: bool = True,
-        tile_size: int = 32,
-        agent_pov: bool = False,
-        obs_type: str = 'partial',
-        action_prob: Any = None,
-        random_action: Any = None,
-        no_death_types: Any = ...,
-        death_cost: float = -1.0,
-    ) -> EnvSpec: ...
+    def describe(**options: Any) -> EnvSpec: ...

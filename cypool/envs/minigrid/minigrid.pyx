@@ -87,6 +87,8 @@ cdef class MiniGrid(Env):
     Terminated: The mission is done or has failed.
     Truncated: The limit of steps is reached: `max_steps`, or that of the level or its mission.
     """
+    describe = staticmethod(levels.any_level)
+
     cdef Game game
     cdef int mission_length, obs_type, num_actions, random_action
     cdef bint image_only
@@ -217,8 +219,8 @@ cdef class MiniGrid(Env):
         self.game.encode(&cells[0, 0, 0])
         options = self.spec.options
         return draw_level(codes, (self.game.agent.x, self.game.agent.y), self.game.dir,
-                          (carried.type, carried.color, carried.state), bool(self.game.see_through), options["agent_view_size"],
-                          options["highlight"], options["tile_size"], options["agent_pov"])
+                          (carried.type, carried.color, carried.state), bool(self.game.see_through),
+                          options["agent_view_size"], options["highlight"], options["tile_size"], options["agent_pov"])
 
 
 cdef Options _options

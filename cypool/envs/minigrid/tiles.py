@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +72,7 @@ def _shapes(type: int, color: Any, state: int) -> list[tuple[Shape, Any]]:
         for k in range(3):
             low, high = 0.3 + 0.2 * k, 0.4 + 0.2 * k
             points = [(0.1, low), (0.3, high), (0.5, low), (0.7, high), (0.9, low)]
-            waves += [(_segment(a, b, 0.03), BLACK) for a, b in zip(points, points[1:], strict=False)]
+            waves += [(_segment(a, b, 0.03), BLACK) for a, b in itertools.pairwise(points)]
         return waves
     if type == 4 and state == 0:
         return [(_rectangle(0.88, 1, 0, 1), color), (_rectangle(0.92, 0.96, 0.04, 0.96), BLACK)]
@@ -101,7 +102,7 @@ def _fill(image: NDArray[np.uint8], shape: Shape, color: Any) -> None:
     image[np.asarray(shape(x, y))] = np.asarray(color).astype(np.uint8)
 
 
-def _smaller(image: NDArray[np.uint8], size: int) -> NDArray[np.float64]:
+def _smaller(image: NDArray[np.uint8], size: int) -> Any:
     # one axis after the other, so that the sums are rounded as minigrid's
     return image.reshape(size, SUBDIVISIONS, size, SUBDIVISIONS, 3).mean(axis=3).mean(axis=1)
 
