@@ -14,7 +14,7 @@ import gymnasium
 from cypool.arguments import check_choice, check_float, check_int
 from cypool.spec import EnvSpec
 from cypool.subproc.backend import SubprocBackend
-from cypool.subproc.spaces import described
+from cypool.subproc.spaces import described, without_texts
 
 PREFIX = "gymnasium:"
 WORKER_OPTIONS = ("num_workers", "start_method", "worker_timeout")
@@ -91,8 +91,8 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
     workers = SubprocBackend(factories, num_workers, start_method, worker_timeout, preload)
     try:
         description = workers.env_description
-        spaces = description["observation_space"], description["action_space"]
-        observation, action = described(*spaces)
+        observation, action = described(description["observation_space"], description["action_space"])
+        spaces = without_texts(description["observation_space"]), description["action_space"]
         if own_limit and limit is None:
             limit = description["max_episode_steps"]
         specs = [EnvSpec(observation, action, max_seed=2**64 - 1, render_fps=description["render_fps"], id=id,

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from gymnasium import Wrapper, spaces
 
-from cypool.spec import Array, Discrete
+from cypool.spec import Array, Discrete, Text
+
+TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's MissionSpace
 
 
 def env_description(env: Any) -> Any:
@@ -30,16 +32,42 @@ def described(observation_space: Any, action_space: Any) -> Any:
     return _tree(observation_space, "observation_space"), _leaf(action_space, "action_space")
 
 
+def without_texts(space: Any) -> Any:
+    """Returns an observation space with the bytes that a pool has of texts in place of texts."""
+    if _is_text(space):
+        return spaces.Box(0, 255, (_text_bytes(space),), np.uint8)
+    if isinstance(space, spaces.Dict) and any(map(_is_text, space.spaces.values())):
+        return spaces.Dict({key: without_texts(part) for key, part in space.spaces.items()})
+    if isinstance(space, spaces.Tuple) and any(map(_is_text, space.spaces)):
+        return spaces.Tuple([without_texts(part) for part in space.spaces])
+    return space
+
+
+def _is_text(space: Any) -> bool:
+    # minigrid's MissionSpace is no `Text`, but its elements are
+    return isinstance(space, spaces.Text) or getattr(getattr(space, "dtype", None), "kind", "") == "U"
+
+
+def _text_bytes(space: Any) -> int:
+    if not isinstance(space, spaces.Text):
+        return TEXT_BYTES
+    return max(1, int(space.max_length)) * max((len(letter.encode()) for letter in space.character_set), default=1)
+
+
 def _tree(space: Any, name: Any) -> Any:
     if isinstance(space, spaces.Dict):
-        parts: Any = {key: _leaf(part, f"{name}[{key!r}]") for key, part in space.spaces.items()}
+        parts: Any = {key: _part(part, f"{name}[{key!r}]") for key, part in space.spaces.items()}
     elif isinstance(space, spaces.Tuple):
-        parts = tuple(_leaf(part, f"{name}[{k}]") for k, part in enumerate(space.spaces))
+        parts = tuple(_part(part, f"{name}[{k}]") for k, part in enumerate(space.spaces))
     else:
-        return _leaf(space, name)
+        return _part(space, name)
     if not parts:
         raise ValueError(f"{name}: expected at least one part, got {space}")
     return parts
+
+
+def _part(space: Any, name: Any) -> Any:
+    return Text(_text_bytes(space)) if _is_text(space) else _leaf(space, name)
 
 
 def _leaf(space: Any, name: Any) -> Any:
@@ -56,8 +84,9 @@ def _leaf(space: Any, name: Any) -> Any:
             return Array(space.shape, space.dtype, space.low, space.high)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
-    raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary, or for observations a Dict or "
-                     f"Tuple of them, got {space}: a wrapper such as gymnasium.wrappers.FlattenObservation may help")
+    raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary, or for observations a Text, or "
+                     f"a Dict or Tuple of them, got {space}: a wrapper such as gymnasium.wrappers.FlattenObservation "
+                     "may help")
 
 
 # what `Pool.ask` takes: functions of an environment, which run where that is

@@ -12,6 +12,7 @@ cdef class WorkerLoop:
     cdef SlotLayout layout
     cdef list actions                # arrays over the memory
     cdef list parts                  # of the observation: keys, None for one that has no parts
+    cdef list text_bytes             # of each part; 0: it is not a text
     cdef bint in_pool                # this is the pool's own process
     cdef readonly dict raised        # env id -> what its last task raised, there
     cdef int turn

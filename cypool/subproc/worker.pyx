@@ -16,9 +16,10 @@ cimport numpy as cnp
 import numpy as np
 
 from cypool.arguments import shown
-from cypool.spec import EnvSpec
+from cypool.spec import EnvSpec, Text
 from cypool.subproc import spaces
 from cypool.subproc.remote_errors import pickle_error
+from cypool.texts import encode
 
 from cypool.park cimport now_ns, park
 from cypool.subproc.shared_memory cimport (
@@ -69,6 +70,8 @@ cdef class WorkerLoop:
         elif layout != self.layout.checksum:
             raise ValueError(f"observation_space: expected the same as before, got {self.envs[0].observation_space}")
         self.parts = [name for name, _ in EnvSpec(observation, action).observations]
+        self.text_bytes = [part.shape[0] if isinstance(part, Text) else 0
+                           for _, part in EnvSpec(observation, action).observations]
         for k in range(len(factories)):
             for d, n in enumerate(action.shape):
                 dims[d] = n
@@ -206,7 +209,10 @@ cdef class WorkerLoop:
         cdef cnp.ndarray array
         cdef int p
         for p, key in enumerate(self.parts):
-            array = np.asarray(observation if key is None else observation[key], order="C")
+            part = observation if key is None else observation[key]
+            if self.text_bytes[p]:
+                part = _encoded(part, self.text_bytes[p], key)
+            array = np.asarray(part, order="C")
             if (<object>array).shape != self.layout.shapes[p]:
                 raise ValueError(f"{_name(key)}: expected shape {self.layout.shapes[p]}, as the observation space has "
                                  f"it, got {(<object>array).shape}")
@@ -237,6 +243,16 @@ cdef class WorkerLoop:
 
 def _name(key):
     return "observation" if key is None else f"observation {key!r}"
+
+
+def _encoded(value, length, key):
+    """Returns a text of an observation as its bytes."""
+    if not isinstance(value, str):
+        raise TypeError(f"{_name(key)}: expected a str, as the observation space has it, got {shown(value)}")
+    try:
+        return np.frombuffer(encode(value, length), np.uint8)
+    except ValueError as error:
+        raise ValueError(f"{_name(key)}: {error}") from error
 
 
 def _converted(array, dtype, key):

@@ -274,6 +274,85 @@ def test_spaces_that_are_refused(space):
             cypool.from_factories([partial(Sampler, *kinds)], num_workers=0)
 
 
+class Mission(spaces.Space):
+    """Any str."""
+
+    def __init__(self):
+        super().__init__(dtype=str)
+
+    def __eq__(self, other):
+        return isinstance(other, Mission)
+
+    __hash__ = None
+
+    def contains(self, x):
+        return isinstance(x, str)
+
+
+class Speaker(Trouble):
+    """Says `said`, once and again."""
+
+    observation_space = spaces.Dict(count=spaces.Discrete(100), long=Mission(), text=spaces.Text(6, charset="abcé"))
+
+    def __init__(self, number=0, **said):
+        super().__init__(number)
+        self.said, self.count = said, 0
+
+    def observation(self):
+        return {"count": self.count, "long": "say " * self.count, "text": "é" * (self.count % 7)} | self.said
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.count = 0
+        return {"count": 0, "long": "", "text": "abc"}, {}
+
+    def step(self, action):
+        self.count += 1
+        return self.observation(), 0.0, self.count == 20, False, {}
+
+
+class Writer(Speaker):
+    """Its spaces are known in other processes."""
+
+    observation_space = spaces.Dict(Speaker.observation_space.spaces | {"long": spaces.Text(200, charset="say ")})
+
+
+@pytest.mark.parametrize("kind, num_workers, length", [(Speaker, 0, 512), (Writer, 2, 200)])
+def test_texts(kind, num_workers, length):
+    with cypool.from_factories([kind] * 2, num_workers=num_workers) as env:
+        reference = SyncVectorEnv([kind] * 2)
+        assert env.single_observation_space["text"] == spaces.Box(0, 255, (12,), np.uint8)
+        assert env.single_observation_space["long"].shape == (length,)
+        obs, expected = env.reset()[0], reference.reset()[0]
+        for _ in range(45):
+            assert (obs["count"] == expected["count"]).all() and obs in env.observation_space
+            for key in ("long", "text"):
+                assert cypool.text(obs[key]) == expected[key]
+            actions = env.action_space.sample()
+            obs, expected = env.step(actions)[0], reference.step(actions)[0]
+
+
+@pytest.mark.parametrize("said, error, message", [
+    ({"text": "é" * 7}, ValueError, r"observation 'text': text: expected at most 12 bytes of UTF-8"),
+    ({"long": "x" * 513}, ValueError, r"observation 'long': text: expected at most 512 bytes"),
+    ({"text": "a\0"}, ValueError, "observation 'text': text: expected .* without a zero at the end"),
+    ({"text": "\ud800"}, ValueError, "observation 'text': .*surrogates"),
+    ({"text": b"abc"}, TypeError, "observation 'text': expected a str, as the observation space has it, got b'abc'"),
+    ({"text": None}, TypeError, "observation 'text': expected a str"),
+])
+def test_bad_texts(said, error, message):
+    with cypool.from_factories([partial(Speaker, **said)], num_workers=0) as env:
+        env.reset()
+        with pytest.raises(cypool.EnvError, match=message) as caught:
+            env.step(env.action_space.sample())
+        assert isinstance(caught.value.__cause__, error)
+
+
+def test_texts_are_no_actions():
+    with pytest.raises(ValueError, match="action_space: expected a Box"):
+        cypool.from_factories([partial(Sampler, spaces.Discrete(2), spaces.Text(3))], num_workers=0)
+
+
 def test_actions_of_bool():
     space = spaces.Box(0, 1, (2,), np.bool_)
     with cypool.from_factories([partial(Sampler, spaces.Discrete(2), space)] * 2, num_workers=0) as env:
@@ -935,7 +1014,7 @@ def test_out():
 
 
 class Unfit(Trouble):
-    observation_space = spaces.Text(5)
+    observation_space = spaces.Sequence(spaces.Discrete(2))
 
 
 class Nested(Trouble):
