@@ -2,6 +2,7 @@
 
     pip install torch matplotlib, and what is to be compared: envpool, gymnasium[atari], gymnasium[mujoco]
     python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
+    python examples/learning_curves.py --env-id MiniGrid-DoorKey-8x8-v0 --total-timesteps 1000000 --num-envs 64
 
 Writes a CSV file with a row for each rollout, whose first lines contain command, machine and versions, and a picture
 next to it: return by steps, and by seconds. Candidates take turns, seed by seed; with the same seed those that give the
@@ -9,6 +10,7 @@ same episodes learn the same, row for row.
 """
 import argparse
 import csv
+import math
 import platform
 import sys
 import time
@@ -51,8 +53,14 @@ def is_atari(id):
     return "lives" in cypool.make_spec(id).info
 
 
+def is_grid(id):
+    return id.startswith(("MiniGrid-", "BabyAI-"))
+
+
 def pool_options(args, **options):
     size = args.image_size
+    if is_grid(args.env_id):
+        return {"obs_type": "onehot", "image_only": True}
     return {"reward_clip": True, "img_height": size, "img_width": size, **options} if is_atari(args.env_id) else {}
 
 
@@ -71,6 +79,10 @@ def make_envpool(args, seed):
 
 
 def gymnasium_env(args):
+    if is_grid(args.env_id):
+        from minigrid.wrappers import ImgObsWrapper, OneHotPartialObsWrapper
+
+        return ImgObsWrapper(OneHotPartialObsWrapper(gymnasium.make(args.env_id)))
     if not is_atari(args.env_id):
         return gymnasium.make(args.env_id)
     import ale_py
@@ -118,7 +130,7 @@ class Agent(nn.Module):
 
     def __init__(self, args, first_obs):
         super().__init__()
-        spec = cypool.make_spec(args.env_id)
+        spec = cypool.make_spec(args.env_id, **(pool_options(args) if is_grid(args.env_id) else {}))
         self.is_image, self.is_discrete = is_atari(args.env_id), hasattr(spec.action, "n")
         num_outputs = spec.action.n if self.is_discrete else spec.action.shape[0]
         if self.is_image:
@@ -126,9 +138,9 @@ class Agent(nn.Module):
             self.body, width = image_body(args.image_size)
             self.actor, self.critic = layer(nn.Linear(width, num_outputs), 0.01), layer(nn.Linear(width, 1), 1.0)
         else:
-            self.body = nn.Identity()
+            self.body = nn.Flatten()
             self.actor, self.critic = (
-                nn.Sequential(layer(nn.Linear(spec.observation.shape[0], 64)), nn.Tanh(), layer(nn.Linear(64, 64)),
+                nn.Sequential(layer(nn.Linear(math.prod(spec.observation.shape), 64)), nn.Tanh(), layer(nn.Linear(64, 64)),
                               nn.Tanh(), layer(nn.Linear(64, outputs), std))
                 for outputs, std in ((num_outputs, 0.01), (1, 1.0)))
         self.log_std = nn.Parameter(torch.zeros(num_outputs))
@@ -302,7 +314,7 @@ def main():
                 rows.append((candidate, seed, steps, seconds, in_envs, mean))
                 if steps * 10 // args.total_timesteps > tenth:
                     tenth = steps * 10 // args.total_timesteps
-                    print(f"{candidate}, seed {seed}: return {mean:.1f} after {steps:,} steps and {seconds:.1f} s, "
+                    print(f"{candidate}, seed {seed}: return {mean:.2f} after {steps:,} steps and {seconds:.1f} s, "
                           f"{in_envs:.1f} s of them in environments", flush=True)
     with open(args.out, "w", newline="") as file:
         file.write(f"# {' '.join(['python', *sys.argv])}\n# {versions()}\n")
