@@ -50,7 +50,8 @@ class Planner:
         if name == "MemoryEnv":
             return [tuple(env.success_pos)], None, False
         if name == "RedBlueDoorEnv":
-            return [tuple((env.blue_door if env.red_door.is_open else env.red_door).cur_pos)], TOGGLE, False
+            door = env.blue_door if env.red_door.is_open else env.red_door
+            return self.find(lambda each: each is door), TOGGLE, False
         if name == "UnlockEnv":
             return [tuple(env.door.cur_pos)], TOGGLE, False
         if hasattr(env, "obj"):
