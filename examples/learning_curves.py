@@ -140,8 +140,8 @@ class Agent(nn.Module):
         else:
             self.body = nn.Flatten()
             self.actor, self.critic = (
-                nn.Sequential(layer(nn.Linear(math.prod(spec.observation.shape), 64)), nn.Tanh(), layer(nn.Linear(64, 64)),
-                              nn.Tanh(), layer(nn.Linear(64, outputs), std))
+                nn.Sequential(layer(nn.Linear(math.prod(spec.observation.shape), 64)), nn.Tanh(),
+                              layer(nn.Linear(64, 64)), nn.Tanh(), layer(nn.Linear(64, outputs), std))
                 for outputs, std in ((num_outputs, 0.01), (1, 1.0)))
         self.log_std = nn.Parameter(torch.zeros(num_outputs))
 

@@ -3,8 +3,8 @@
     pip install envpool==1.2.5 minigrid==3.2.0
     python tests/sweeps/measure_minigrid.py
 
-Called from Python, with infos and resets, 1024 environments (minigrid: 16 in a SyncVectorEnv). The candidates take turns
-in rounds. Prints the rows of a table in Markdown, with the median of the rounds and the load of the machine.
+Called from Python, with infos and resets, 1024 environments (minigrid: 16 in a SyncVectorEnv). The candidates take
+turns in rounds. Prints the rows of a table in Markdown, with the median of the rounds and the load of the machine.
 """
 import argparse
 import os
