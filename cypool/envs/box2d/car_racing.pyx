@@ -144,12 +144,8 @@ cdef class CarRacing(Env):
         return (<bytes>save_bytes(self.world.get()[0]),)
 
     cdef int load(self, object state) except -1:
-        cdef unique_ptr[World] world
-        cdef bytes saved
-        saved, = check_state(state, bytes)
-        world.reset(self.new_world())
-        load_bytes(world.get()[0], saved)
-        self.world.swap(world)
+        cdef string saved = check_state(state, bytes)[0]
+        load_bytes(self.world, self.new_world(), saved)
         return 0
 
     cdef object render(self):

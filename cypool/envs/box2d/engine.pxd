@@ -1,4 +1,5 @@
 # what the modules of this family share of engine.h and saved_world.h
+from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 
 
@@ -9,4 +10,5 @@ cdef extern from "cypool/envs/box2d/saved_world.h" namespace "cypool::box2d" nog
         double x, y
     void initialize() except +
     string save_bytes[T](const T& env) except +
-    void load_bytes[T](T& env, const string& bytes) except +     # std::invalid_argument, a ValueError
+    # puts a new environment with this state in the place of env, or throws std::invalid_argument, a ValueError
+    void load_bytes[T](unique_ptr[T]& env, T* fresh, const string& bytes) except +

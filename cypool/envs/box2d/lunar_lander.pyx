@@ -14,6 +14,7 @@ from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque
 from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
@@ -121,12 +122,8 @@ cdef class LunarLander(Env):
         return (<bytes>save_bytes(self.world.get()[0]),)
 
     cdef int load(self, object state) except -1:
-        cdef unique_ptr[World] world
-        cdef bytes saved
-        saved, = check_state(state, bytes)
-        world.reset(self.new_world())
-        load_bytes(world.get()[0], saved)
-        self.world.swap(world)
+        cdef string saved = check_state(state, bytes)[0]
+        load_bytes(self.world, self.new_world(), saved)
         return 0
 
     cdef object render(self):

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cypool/envs/box2d/engine.h"
@@ -77,18 +79,20 @@ template <class T> std::string save_bytes(const T& env) {
     return out.bytes;
 }
 
-// Into an environment that was just made; throws std::invalid_argument, and then it is of no use.
-template <class T> void load_bytes(T& env, const std::string& bytes) {
-    if (bytes.empty()) return;
+// Puts `fresh`, an environment that was just made and that it owns, in the place of env, with what save_bytes returned;
+// throws std::invalid_argument, and then env is as it was.
+template <class T> void load_bytes(std::unique_ptr<T>& env, T* fresh, const std::string& bytes) {
+    std::unique_ptr<T> loaded(fresh);
     try {
         Reader in(bytes.data(), bytes.size());
-        env.load(in);
+        if (!bytes.empty()) loaded->load(in);
         in.finish();
     } catch (const std::invalid_argument&) {
         throw;
     } catch (const std::logic_error&) {
         Reader::fail("Box2D does not take it");
     }
+    env = std::move(loaded);
 }
 
 // All fixtures of a world, in an order that depends only on that in which they were made.
