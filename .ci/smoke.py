@@ -20,6 +20,7 @@ FAMILIES = {
     "Box2D": ["LunarLander-v3", "BipedalWalker-v3"],
     "MiniGrid": ["MiniGrid-DoorKey-8x8-v0", "BabyAI-BossLevel-v0"],
     "MuJoCo": ["Ant-v5", "HalfCheetah-v5"],
+    "DeepMind Control Suite": ["dm_control/walker-walk-v0", "CartpoleSwingup-v1"],
     "Doom": ["VizdoomBasic-v1"],
     "hosted": ["gymnasium:CartPole-v1"],
 }
@@ -101,9 +102,13 @@ def main():
           f"{'-'.join(platform.libc_ver())}: {cypool.__file__}")
     for family, ids in FAMILIES.items():
         wanted = {"Atari": "cypool.envs.atari.atari", "MuJoCo": "cypool.envs.mujoco.ant",
+                  "DeepMind Control Suite": "cypool.envs.dm_control.walkers",
                   "Box2D": "cypool.envs.box2d.lunar_lander", "Doom": "cypool.envs.vizdoom.doom"}.get(family)
         if wanted and not importlib.util.find_spec(wanted):
             print(f"{family}: left out of this build")
+            continue
+        if family == "DeepMind Control Suite" and not importlib.util.find_spec("dm_control"):
+            print(f"{family}: dm_control is not installed")
             continue
         for id in ids:
             play(id)

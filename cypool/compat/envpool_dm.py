@@ -20,7 +20,7 @@ class DMEnvPool(EnvPool, DmPool):
     """A batch of environments as EnvPool gives it to dm_env's users.
 
     A batch is a time step as of `cypool.api.dm.DmPool`, but `reward` and `discount` are float32, and `observation`
-    is a named tuple of `env_id`, `players`, `obs` and the environment's own info.
+    is a named tuple of `env_id`, `players`, `obs` (of a dict: its parts) and the environment's own info.
 
     Args:
         pool, env_spec, config: See `EnvPool`.
@@ -51,5 +51,8 @@ class DMEnvPool(EnvPool, DmPool):
     def _format_batch(self, batch: Batch) -> Any:
         step = super()._format_batch(batch)
         obs, ids, _, *own = step.observation
+        obs = int32(obs)
+        state = self._state(ids, Players(**players_of(self.env_spec, ids)),
+                            *(obs.values() if isinstance(obs, dict) else (obs,)), *own)
         return step._replace(reward=step.reward.astype(np.float32), discount=step.discount.astype(np.float32),
-                             observation=self._state(ids, Players(**players_of(self.env_spec, ids)), int32(obs), *own))
+                             observation=state)

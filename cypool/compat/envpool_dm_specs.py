@@ -32,8 +32,10 @@ def _with_scalars(spec: Any) -> Any:
 
 
 def state_type(env_spec: Any) -> Any:
-    """Returns the named tuple that EnvPool's dm observations are."""
-    return tuple_type("State", "env_id", "players", "obs", *observed_info(env_spec))
+    """Returns the named tuple that EnvPool's dm observations are: of a dict, each part is a field of its own."""
+    observed = env_spec.observation
+    names = observed if isinstance(observed, dict) else ("obs",)
+    return tuple_type("State", "env_id", "players", *names, *observed_info(env_spec))
 
 
 def state_spec(env_spec: Any, num_envs: int) -> Any:
@@ -44,6 +46,6 @@ def state_spec(env_spec: Any, num_envs: int) -> Any:
     else:
         observed = dm_spec_of(beside(observed), "obs")
     ids = dm_spec_of(Array((), np.int32, 0, num_envs - 1), "env_id")
-    return state_type(env_spec)(ids, Players(ids), observed,
+    return state_type(env_spec)(ids, Players(ids), *(observed.values() if isinstance(observed, dict) else (observed,)),
                                 *(dm_spec_of(description, name)
                                   for name, description in observed_info(env_spec).items()))

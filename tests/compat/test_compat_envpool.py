@@ -397,3 +397,13 @@ def test_bounds_of_dm_specs_are_scalars_where_all_elements_have_them():
     assert bounds(pendulum.action_spec()) == (-2, 2) == bounds(pendulum.spec.action_spec())
     assert bounds(pong.observation_spec().obs) == (0, 255) and pong.observation_spec().obs.shape == (4, 84, 84)
     assert bounds(pong.observation_spec().ram) == (0, 255) and pong.action_spec().num_values == 6
+
+
+def test_the_parts_of_a_dict_are_fields_of_dm_observations():
+    pytest.importorskip("dm_control")
+    with envpool.make_dm("WalkerWalk-v1", num_envs=2, seed=1) as env:
+        observed = env.reset().observation
+        assert observed._fields == ("env_id", "players", "orientations", "height", "velocity")
+        assert observed.orientations.shape == (2, 14) and observed.velocity.dtype == np.float64
+        assert env.observation_spec()._fields == observed._fields
+        assert env.observation_spec().height.shape == ()
