@@ -15,13 +15,15 @@ class EnvError(RuntimeError):
     Attributes:
         env_id: The environment that failed; the lowest id if several failed in one batch.
         causes: Every failed environment of the batch: env id to exception.
-        batch: What `recv` or `step` would have returned.
+        batch: What `recv`, `step` or `rollout` would have returned.
+        steps: In a rollout, the step in which each of them failed first: env id to int. Else empty.
     """
 
-    def __init__(self, causes: dict[int, BaseException], batch: Any):
+    def __init__(self, causes: dict[int, BaseException], batch: Any, steps: dict[int, int] | None = None):
         self.env_id = min(causes)
         self.causes = causes
         self.batch = batch
+        self.steps = steps or {}
         cause = causes[self.env_id]
         others = f" (and {len(causes) - 1} more)" if len(causes) > 1 else ""
         try:
@@ -29,11 +31,12 @@ class EnvError(RuntimeError):
         except Exception:
             # it is a stranger's exception, and the batch must not be lost with it
             words = ""
-        super().__init__(f"env {self.env_id}: {type(cause).__name__}{words}{others}")
+        step = f", step {self.steps[self.env_id]}" if self.steps else ""
+        super().__init__(f"env {self.env_id}{step}: {type(cause).__name__}{words}{others}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # exceptions pickle by their message alone, and one that does not come back hangs multiprocessing's pools
-        return EnvError, (self.causes, self.batch), {"__cause__": self.__cause__}
+        return EnvError, (self.causes, self.batch, self.steps), {"__cause__": self.__cause__}
 
 
 class WorkerError(RuntimeError):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from cypool.api.actions import reader_of
 from cypool.api.conversions import convert
 from cypool.api.env_ids import ids_of
-from cypool.arguments import check_float, seeds_of, shown
+from cypool.api.rollouts import Futures, RolloutBuffers, rollout, search
+from cypool.arguments import check_float, check_int, seeds_of, shown
+from cypool.engine.pool import Pool
 from cypool.errors import EnvError
 from cypool.state import State
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from cypool.adapters.jax import Functions
-    from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
     from cypool.typing import Batch, Bools, EnvIds, Seed
 
@@ -50,6 +51,8 @@ class VectorAPI:
     # what `make` takes, and the engine's word for it
     autoreset_modes = {"NextStep": "next_step"}
     has_statistics = True
+    # whether an environment whose episode has ended waits for a reset
+    stays_at_end = False
     closed = False
     recipe: dict[str, Any]
     # makes a pool of a recipe; set, as the recipe is, by who makes the API
@@ -67,6 +70,8 @@ class VectorAPI:
         self.all_env_ids = np.arange(pool.num_envs, dtype=np.int32)
         # of random streams; who makes the API fills in what it has drawn
         self._seeds = [-1] * pool.num_envs
+        # whether the engine makes many steps without a return to Python
+        self.engine_rollouts = isinstance(pool, Pool) and not pool.has_extra_infos
 
     def _format_batch(self, batch: Batch) -> Any:
         """Returns the engine's batch (observation, reward, terminated, truncated, info) as the user gets it."""
@@ -164,6 +169,73 @@ class VectorAPI:
             EnvError: An environment raised.
         """
         return self._received(self._pool.recv, None if timeout is None else check_float("timeout", timeout, 0, 1e9))
+
+    def rollout_buffers(self, num_steps: int) -> RolloutBuffers:
+        """Makes `RolloutBuffers` for `num_steps` steps of all environments.
+
+        `rollout(actions, out=buffers)` fills them, or, with Gymnasium's API, `step(actions, out=buffers[t])`.
+
+        Raises:
+            TypeError, ValueError: `num_steps` is no positive int, or the pool is asynchronous.
+        """
+        if self.is_async:
+            raise ValueError("rollout_buffers: expected a synchronous pool, as rows of others are in no fixed order")
+        num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
+        try:
+            return RolloutBuffers(self.env_spec, num_steps, self.num_envs)
+        except (MemoryError, ValueError) as error:
+            raise ValueError(f"num_steps: expected as many as memory can hold, got {num_steps}: {error}") from error
+
+    def rollout(self, actions: Any, out: RolloutBuffers | None = None, *,
+                observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
+        """Steps all environments T times. Each environment makes its steps on one thread, with no return to Python.
+
+        The result is what T calls of `step` return. In a pool with Disabled autoreset, an environment whose episode
+        ends stays where it is: the later rows repeat its last observation, with reward 0, not terminated and not
+        truncated. Hooks in Python, and Python environments, are stepped T times from Python.
+
+        Args:
+            actions: Shape (T, num_envs, *action shape), or a dict of such arrays where actions are dicts.
+            out: What `rollout_buffers(T)`, or an earlier rollout, returned: is written to and returned.
+            observe: Which observations, and infos of the environment, are kept: "all"; "last", that of step T - 1; or
+                an int k, those of the steps k - 1, 2 k - 1, ..., and T - 1.
+            timeout: Seconds to wait at most; by default without limit.
+
+        Returns:
+            `RolloutBuffers` with T steps; with `observe` fewer observations. Of an environment that ends its episode in
+            a pool with SameStep autoreset, `info["final_obs"]` and `info["final_info"]` have the last observation
+            and info, where `terminated` or `truncated` is True, if all observations are kept.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments; nothing was stepped.
+            RuntimeError: An environment is in flight, was never reset, or has to be reset.
+            TimeoutError, KeyboardInterrupt: The rollout ended early. Every environment has made some of the steps:
+                `reset` or `load` comes next.
+            EnvError: An environment raised. Its row is zero and truncated, and its next step starts an episode.
+                `batch` holds the rollout, `steps` says in which step an environment raised first.
+        """
+        return rollout(self, actions, out, observe, timeout)
+
+    def search(self, state: State, actions: Any, *, timeout: float | None = None) -> Futures:
+        """Tries K sequences of actions from one state: what planners need.
+
+        The environments of the pool are used up: each is left where its last sequence led to. A planner has a pool of
+        its own, and takes states by `save` from the pool it acts in. With fewer environments than sequences, these are
+        tried in turns.
+
+        Args:
+            state: A `State` of one environment, with the id and options of the pool's.
+            actions: Shape (K, T, *action shape), or a dict of such arrays.
+            timeout: Seconds that each turn may take; by default without limit.
+
+        Returns:
+            `Futures` of K rows. A sequence ends where its episode ends.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments, or a pool whose autoreset mode is not Disabled.
+            TimeoutError, KeyboardInterrupt, EnvError: As `rollout`.
+        """
+        return search(self, state, actions, timeout)
 
     def save(self, env_id: ArrayLike | None = None) -> State:
         """Takes down all that the coming steps of environments depend on, random streams included.

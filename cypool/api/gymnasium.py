@@ -17,7 +17,7 @@ from cypool.api.base import VectorAPI
 from cypool.api.conversions import convert
 from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
-from cypool.arguments import check_int, shown
+from cypool.arguments import shown
 from cypool.gymnasium_registration import ENTRY_POINT, name_of
 from cypool.spec import Discrete, MultiBinary
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from cypool.adapters.torch import TorchPool
     from cypool.engine.pool import Pool
-    from cypool.spec import Array, EnvSpec
+    from cypool.spec import EnvSpec
     from cypool.state import State
-    from cypool.typing import Batch, Bools, Floats, Seed
+    from cypool.typing import Batch, Bools, Seed
 
 # what follows the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
@@ -100,36 +100,6 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
     return result
 
 
-class RolloutBuffers:
-    """Memory for T steps of a synchronous pool of N environments; row t is for step t.
-
-    `buffers[t]` is what `step(actions, out=...)` takes. `len(buffers)` is T.
-
-    Attributes:
-        obs: (T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: what step t
-            led to.
-        reward: float64, (T, N).
-        terminated, truncated: bool, (T, N).
-    """
-
-    def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int):
-        def zeros(part: Array | Discrete) -> NDArray[Any]:
-            return np.zeros((num_steps, num_envs, *part.shape), part.dtype)
-
-        self._spec = spec
-        self.obs = spec.pack([zeros(part) for _, part in spec.observations])
-        self.reward = np.zeros((num_steps, num_envs))
-        self.terminated = np.zeros((num_steps, num_envs), np.bool_)
-        self.truncated = np.zeros((num_steps, num_envs), np.bool_)
-
-    def __len__(self) -> int:
-        return len(self.reward)
-
-    def __getitem__(self, t: int) -> tuple[Any, Floats, Bools, Bools]:
-        obs = self._spec.pack([part[t] for part in self._spec.unpack(self.obs)])
-        return obs, self.reward[t], self.terminated[t], self.truncated[t]
-
-
 class GymnasiumPool(VectorAPI, VectorEnv):
     """A batch of environments with Gymnasium's vector API, and with `send` / `recv`.
 
@@ -172,6 +142,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         super().__init__(pool, spec)
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
+        self.stays_at_end = mode == AutoresetMode.DISABLED
         self._is_formatted = not self._same_step and not pool.has_extra_infos and spec.num_players == 1
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
@@ -285,20 +256,6 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             return result
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
         return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
-
-    def rollout_buffers(self, num_steps: int) -> RolloutBuffers:
-        """Makes `RolloutBuffers` for `num_steps` steps of all environments; `step(actions, out=buffers[t])` fills one.
-
-        Raises:
-            TypeError, ValueError: `num_steps` is no positive int, or the pool is asynchronous.
-        """
-        if self.is_async:
-            raise ValueError("rollout_buffers: expected a synchronous pool, as rows of others are in no fixed order")
-        num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
-        try:
-            return RolloutBuffers(self.env_spec, num_steps, self.num_envs)
-        except (MemoryError, ValueError) as error:
-            raise ValueError(f"num_steps: expected as many as memory can hold, got {num_steps}: {error}") from error
 
     def torch(self, device: Any = "cpu", pin: bool | None = None) -> TorchPool:
         """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.

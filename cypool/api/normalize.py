@@ -147,6 +147,9 @@ class NormalizedPool(GymnasiumPool):
     def rollout_buffers(self, num_steps: int) -> NoReturn:
         raise ValueError("rollout_buffers: expected a pool that does not normalize")
 
+    def rollout(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise ValueError("rollout: expected a pool that does not normalize")
+
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: dict[str, Any] | None = None) -> None:
         super()._start(ids, seed, mask, options)

@@ -290,6 +290,74 @@ cdef class Pool:
         finally:
             self.busy = False
 
+    def rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out=None, timeout=None):
+        """Steps all environments many times. For synchronous pools without a backend only.
+
+        Args:
+            actions: C-contiguous, of the spec's dtype, `num_steps * num_envs` rows: those of the first step come first.
+                They must not change meanwhile.
+            num_steps: How many steps, at least 1.
+            observe_every: Of how many steps only the last one is observed; the last step of all is in any case.
+            out: As in `step`, with a row for each step of each environment. Observations have fewer rows if
+                `observe_every` is more than 1.
+            timeout: Seconds to wait at most.
+
+        Returns:
+            What `recv` returns, with rows in the order of the actions; observations and the environment's infos are in
+            the first rows of their arrays if `observe_every` is more than 1.
+
+        Raises:
+            TimeoutError, KeyboardInterrupt: The rollout has ended early: each environment has made some of the steps.
+            EnvError: An environment failed, in a step that `steps` names.
+            ValueError, RuntimeError: As `step`.
+        """
+        cdef uint32_t count
+        cdef bint finished = False
+        cdef SyncDispatch dispatch
+        cdef Scheduler scheduler = self.scheduler
+        cdef int64_t slice_ns = SLICE_NS, deadline = 0
+        self._enter()
+        try:
+            self.ids.check(scheduler, None, STEP, &count)
+            dispatch = self.dispatch
+            # a kernel for many environments has no regard for those whose episode is over
+            scheduler.step_together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
+            count = num_steps * <uint32_t>self.num_envs
+            if out is not None and observe_every == 1:
+                check_out(out, count)
+            dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out)
+            try:
+                if timeout is not None:
+                    deadline = now_ns() + <int64_t>(timeout * 1e9)
+                while not finished:
+                    if timeout is not None:
+                        slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
+                        if slice_ns <= 0:
+                            raise TimeoutError(f"rollout: not done in {timeout} s")
+                    finished = dispatch.collect(count, slice_ns)
+                    PyErr_CheckSignals()
+                result = dispatch.receive_rollout()
+            except BaseException:
+                scheduler.cancelled.store(1)
+                while not finished:
+                    try:
+                        finished = dispatch.collect(count, SLICE_NS)
+                    except KeyboardInterrupt:
+                        # the first one is on its way already
+                        pass
+                scheduler.errors.clear()
+                raise
+            finally:
+                dispatch.end_rollout()
+            if scheduler.errors:
+                causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
+                scheduler.errors.clear()
+                error = EnvError(causes, result, steps)
+                raise error from causes[error.env_id]
+            return result
+        finally:
+            self.busy = False
+
     def save(self, cnp.ndarray env_ids=None):
         """Takes down all that the next steps of environments depend on.
 

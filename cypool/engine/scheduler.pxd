@@ -39,6 +39,11 @@ cdef struct Claim:               # what one thread holds at the moment
     OpenBatch* batch             # holds the rows that are written and not yet counted
     uint32_t uncounted           # how many they are
     bint stepped                 # the rest of the chunk was stepped together and is not recorded yet
+    const char* actions          # of environment 0, for the step in work; those of the others follow it
+    # in a rollout
+    uint32_t step                # the one in work; 0 in other batches
+    uint32_t obs_offset          # rows of observations that were not wanted: how far their rows are ahead
+    bint unobserved              # the observation of this step is not wanted
     uint32_t inline_count        # rows at the end of the list that only this thread steps: they are not published
     int64_t quota                # ids it may still take from the ring; below 0: no limit
     # the caller comes back to look for signals
@@ -59,12 +64,14 @@ cdef class Scheduler:
     # the caller changes the object's reference count, in front of these, while threads are at work
     cdef list owner                      # owns the references that envs borrows
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write
-    cdef dict errors                     # env id -> exception; with the GIL only
+    cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
+    cdef dict error_steps                # env id -> the step of the rollout that raised it
     # what follows is read by all threads, for each environment, and written between batches only: on other cache lines
     cdef char[CACHE_LINE] gap
     cdef unique_ptr[SchedulerCounters] counters  # what threads write for each environment
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, copied at send
+    cdef const char* first_actions       # of the batch's first step: those copies, or the user's array for a rollout
     cdef size_t action_bytes
     cdef unique_ptr[ReadyQueue] ready_queue  # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
@@ -78,6 +85,9 @@ cdef class Scheduler:
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef vector[Claim] claims            # one per thread that serves this scheduler
+    cdef uint32_t last_step              # of the rollout; 0 in other batches
+    cdef uint32_t observe_every          # the observations of this number of steps share a row
+    cdef atomic[uint32_t] cancelled      # nobody wants the rest of the rollout
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
     cdef bint supports_step_many         # environments can step many at once
@@ -92,6 +102,8 @@ cdef class Scheduler:
     cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
+    cdef bint next_step(self, Claim* claim) noexcept nogil
+    cdef void observe_in(self, Claim* claim) noexcept nogil
     cdef bint slice_expired(self, Claim* claim) noexcept nogil
     cdef void publish_finished(self, Claim* claim) noexcept nogil
     cdef void measure(self, Claim* claim) noexcept nogil

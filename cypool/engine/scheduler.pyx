@@ -15,6 +15,8 @@ from cypool.env cimport Env, Rows
 cdef enum:
     LEAST_NS = 1_000             # a claim is worth at least this much work, as it costs about 0.1 us ...
     MOST_NS = 20_000             # ... and no more, so that threads finish together
+    NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
+    CALLER_STEPS = 16            # of a rollout, between two looks of the caller at the clock
 
 
 cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
@@ -91,10 +93,12 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         if (<Env>env).observe_only:
             (<Env>env).observe_only = False
         elif (<Env>env).needs_reset:
-            reset(scheduler, env)
+            # within a rollout nobody can ask for the reset of an environment: it stays where its episode ended
+            if claim.step == 0 or scheduler.autoreset != DISABLED:
+                reset(scheduler, env)
         else:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
-            (<Env>env).step(scheduler.actions.data() + env_id * scheduler.action_bytes)
+            (<Env>env).step(claim.actions + env_id * scheduler.action_bytes)
             reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 truncated = True
@@ -107,8 +111,9 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             write_episode_stats(env, batch, row, terminated or truncated)
         if scheduler.autoreset == SAME_STEP and (terminated or truncated):
             autoreset_same_step(scheduler, env, batch, row)
-        set_row_pointers(&target, batch, batch.columns, row)
-        (<Env>env).observe(&target.slot)
+        if not claim.unobserved:
+            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
+            (<Env>env).observe(&target.slot)
         batch.reward[row] = reward
         batch.terminated[row] = terminated
         batch.truncated[row] = truncated
@@ -129,8 +134,8 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef bint was_reset
     batch = claim_row(scheduler, claim, &row)
     if not claim.stepped:
-        set_row_pointers(&target, batch, batch.columns, row)
-        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, scheduler.actions.data()
+        set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
+        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions
         rows.obs, rows.info = target.columns, target.columns + batch.num_obs
         rows.reward = batch.reward + row
         rows.terminated, rows.truncated = batch.terminated + row, batch.truncated + row
@@ -160,7 +165,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             autoreset_same_step(scheduler, env, batch, row)
             was_reset = True
         if was_reset:
-            set_row_pointers(&target, batch, batch.columns, row)
+            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
             (<Env>env).observe(&target.slot)
         batch.env_id[row] = claim.ids[claim.at]
         batch.elapsed_step[row] = (<Env>env).elapsed_step
@@ -177,7 +182,8 @@ cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
     cdef OpenBatch* batch = claim_row(scheduler, claim, &row)
     cdef int k
     for k in range(batch.num_columns):
-        memset(batch.columns[k].data + row * batch.columns[k].row_bytes, 0, batch.columns[k].row_bytes)
+        memset(batch.columns[k].data + (row - claim.obs_offset) * batch.columns[k].row_bytes, 0,
+               batch.columns[k].row_bytes)
     batch.reward[row] = 0
     batch.terminated[row] = False
     batch.truncated[row] = True
@@ -220,6 +226,7 @@ cdef class Scheduler:
         for env in envs:
             self.envs.push_back(<PyObject*>env)
         self.actions.resize(len(envs) * action_bytes)
+        self.first_actions = self.actions.data()
         self.action_bytes = action_bytes
         if not ordered:
             self.ready_queue.reset(new ReadyQueue(len(envs)))
@@ -230,6 +237,7 @@ cdef class Scheduler:
         self.autoreset = autoreset
         self.statistics = statistics
         self.errors = {}
+        self.error_steps = {}
         self.num_steppers = 1
 
     def __dealloc__(self):
@@ -278,7 +286,9 @@ cdef class Scheduler:
     cdef int fail(self, Claim* claim, object error) except -1:
         # store the error before the row counts, so that the receiver of the row finds it
         try:
-            self.errors[claim.ids[claim.at]] = error
+            if claim.step == 0 or claim.ids[claim.at] not in self.errors:
+                self.errors[claim.ids[claim.at]] = error
+                self.error_steps[claim.ids[claim.at]] = claim.step
         except MemoryError:
             # the row shows this: it is truncated
             pass
@@ -300,6 +310,10 @@ cdef class Scheduler:
             if claim.count > 0 and self.step_together:
                 advance_many(self, claim)
             advance(self, claim)
+            if claim.step < self.last_step and claim.count > 0 and self.next_step(claim):
+                if claim.is_caller and claim.step % CALLER_STEPS == 0 and self.slice_expired(claim):
+                    return 0
+                continue
             self.publish_finished(claim)
             if not self.take(claim):
                 return 0
@@ -313,10 +327,16 @@ cdef class Scheduler:
         claim.at = claim.count = 0
         claim.stepped = False
         claim.started = 0
+        claim.step = 0
+        claim.actions = self.first_actions
+        self.observe_in(claim)
         if self.stopping.load() != 0:
             return False
         # a step of unknown cost may take long: alone
         most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
+        if self.last_step > 0:
+            # all steps of the rollout; but the rows of neighbours share cache lines
+            most = max(most // (self.last_step + 1), min(most, <uint32_t>NEIGHBOURS))
         if claim.is_caller and self.slice_expired(claim):
             return False
         if claim.inline_count > 0:
@@ -337,6 +357,30 @@ cdef class Scheduler:
         if claim.count > 0 and claim.turn % 16 == 1:
             claim.started = now_ns()
         return claim.count > 0
+
+    cdef bint next_step(self, Claim* claim) noexcept nogil:
+        """Continues with the next step of a rollout with the same environments; False if nobody wants it any more."""
+        cdef uint32_t num_envs = <uint32_t>self.envs.size()
+        if self.cancelled.load() != 0:
+            # the caller waits for their rows
+            claim.uncounted += (self.last_step - claim.step) * claim.count
+            return False
+        claim.step += 1
+        claim.first_row += num_envs
+        claim.actions += num_envs * self.action_bytes
+        claim.at = 0
+        claim.stepped = False
+        self.observe_in(claim)
+        return True
+
+    cdef void observe_in(self, Claim* claim) noexcept nogil:
+        """Finds whether a step of a rollout is observed, and in which row."""
+        cdef uint32_t kept
+        claim.obs_offset, claim.unobserved = 0, False
+        if self.observe_every > 1:
+            kept = claim.step // self.observe_every
+            claim.obs_offset = (claim.step - kept) * <uint32_t>self.envs.size()
+            claim.unobserved = (claim.step + 1) % self.observe_every != 0 and claim.step < self.last_step
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
         """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""
@@ -359,7 +403,7 @@ cdef class Scheduler:
 
     cdef void measure(self, Claim* claim) noexcept nogil:
         """Puts the chunk just done into the running mean of the cost."""
-        cdef int64_t cost = max((now_ns() - claim.started) // claim.count, <int64_t>1)
+        cdef int64_t cost = max((now_ns() - claim.started) // (claim.count * (<int64_t>claim.step + 1)), <int64_t>1)
         cdef int64_t mean = self.counters.get().cost_ns.load()
         if mean > 0:
             # a thread that lost its core in the middle says nothing about the environment

@@ -1,8 +1,8 @@
 """Synchronous: one batch at a time, its rows in the order of send, distributed in shares."""
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from cypool.engine.batch cimport Block, Column, OpenBatch
+from cypool.engine.batch cimport Block, Blocks, Column, OpenBatch
 from cypool.engine.dispatch cimport Dispatch
 from cypool.engine.inline_policy cimport InlinePolicy
 
@@ -15,7 +15,13 @@ cdef class SyncDispatch(Dispatch):
     cdef uint64_t published_rows     # rows of the last batch that was distributed to threads
     cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags
     cdef vector[Column] out_columns
+    cdef Blocks rollout_blocks       # of the last rollout, whose blocks serve others of its length
+    cdef uint32_t rollout_rows
 
+    cdef void distribute(self, uint32_t count, int64_t work_ns)
+    cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out) except -1
+    cdef tuple receive_rollout(self)
+    cdef void end_rollout(self) noexcept
     cdef int redirect(self, Block block, OpenBatch* batch) except -1
 
 cdef int check_out(tuple out, uint32_t count) except -1

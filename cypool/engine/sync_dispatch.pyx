@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 cimport numpy as cnp
 
-from cypool.engine.batch cimport Block, OpenBatch
+from cypool.engine.batch cimport Block, Blocks, OpenBatch
 from cypool.engine.scheduler cimport Scheduler
 from cypool.engine.inline_policy cimport InlinePolicy, worth_waking
 from cypool.park cimport now_ns
@@ -28,8 +28,6 @@ cdef class SyncDispatch(Dispatch):
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
         cdef Scheduler scheduler = self.scheduler
-        cdef int64_t work_ns
-        cdef uint32_t awake, helpers = <uint32_t>self.threads.count
         # the batch: memory, and whose rows they are
         cdef Block block = scheduler.filling[0]
         if block is None:
@@ -44,11 +42,17 @@ cdef class SyncDispatch(Dispatch):
             ids = self.sent_ids.data()
         scheduler.list, scheduler.list_size = ids, count
         self.ids.pending = count
+        self.distribute(count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        return 0
+
+    cdef void distribute(self, uint32_t count, int64_t work_ns):
+        """Puts the scheduler's list of environments up for claims; they come to `work_ns` of work."""
+        cdef Scheduler scheduler = self.scheduler
+        cdef uint32_t awake, helpers = <uint32_t>self.threads.count
         # little work: recv does it
-        work_ns = <int64_t>scheduler.counters.get().cost_ns.load() * count
         if self.policy.is_inline(work_ns, helpers):
             self.claim.inline_count = count
-            return 0
+            return
         # from here on, threads that are awake take rows; recv takes some, too
         scheduler.base += self.published_rows
         self.published_rows = count
@@ -58,7 +62,50 @@ cdef class SyncDispatch(Dispatch):
         awake = 0 if self.shares_threads else <uint32_t>self.threads.count - self.threads.num_sleeping()
         if helpers > awake:
             self.threads.notify(worth_waking(work_ns, helpers - awake))
+
+    cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out) except -1:
+        """Has all environments make many steps: a batch whose rows are those of the first step, then of the next.
+
+        Args:
+            actions: (num_steps, num_envs) of them, which stay there until the rollout is received or ended.
+            num_steps, observe_every: As the scheduler has them.
+            out: The user's arrays, or None.
+        """
+        cdef Scheduler scheduler = self.scheduler
+        cdef uint32_t num_envs = <uint32_t>self.ids.num_envs
+        cdef Block block
+        if self.rollout_blocks is None or self.rollout_rows != num_steps * num_envs:
+            self.rollout_blocks = Blocks(self.results.layout.of(num_steps * num_envs), 2)
+            self.rollout_rows = num_steps * num_envs
+        block = scheduler.filling[0] = self.rollout_blocks.take()
+        block.open_on(scheduler.open[0])
+        self.out = out
+        if out is not None:
+            self.redirect(block, scheduler.open[0])
+        scheduler.list, scheduler.list_size = self.ids.all_ids.data(), num_envs
+        scheduler.first_actions = actions
+        scheduler.last_step, scheduler.observe_every = num_steps - 1, observe_every
+        scheduler.cancelled.store(0)
+        self.ids.pending = self.rollout_rows
+        self.distribute(num_envs, <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
         return 0
+
+    cdef tuple receive_rollout(self):
+        """The rollout that was collected."""
+        cdef Block block = self.scheduler.filling[0]
+        result = self.results.of(block, self.rollout_rows, self.out)
+        self.rollout_blocks.lend(block)
+        return result
+
+    cdef void end_rollout(self) noexcept:
+        """Goes back to batches of one step, once all rows are finished."""
+        cdef Scheduler scheduler = self.scheduler
+        self.out = None
+        scheduler.filling[0] = None
+        scheduler.first_actions = scheduler.actions.data()
+        scheduler.last_step, scheduler.observe_every = 0, 1
+        self.ids.pending = 0
+        self.policy.idle_since = now_ns()
 
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
         return self.scheduler.collect(&self.claim, self.scheduler.open[0], wanted, timeout_ns)

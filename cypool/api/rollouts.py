@@ -1,0 +1,308 @@
+"""Many steps with one call: the memory that they are written to, and the two ways to take them."""
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from cypool.api.actions import reader_of
+from cypool.arguments import check_array, check_float, check_int, shown
+from cypool.errors import EnvError
+from cypool.state import State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cypool.api.base import VectorAPI
+    from cypool.spec import Array, Discrete, EnvSpec
+    from cypool.typing import Bools, EnvIds, Floats
+
+
+class RolloutBuffers:
+    """Memory for T steps of a synchronous pool of N environments; row t is for step t.
+
+    `buffers[t]` is what `step(actions, out=...)` takes, and `rollout(actions, out=buffers)` fills all. `len(buffers)`
+    is T.
+
+    Attributes:
+        obs: (T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: what step t
+            led to. After `rollout(..., observe=k)` only that of each k-th step, and of the last one.
+        reward: float64, (T, N).
+        terminated, truncated: bool, (T, N).
+        info: After a rollout: a dict of arrays (T, N, ...), or as many as there are observations: the infos of the
+            steps that are numbers. Else empty.
+    """
+
+    _make_info: Callable[[], dict[str, Any]] | None = None
+
+    def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int):
+        def zeros(part: Array | Discrete) -> NDArray[Any]:
+            return np.zeros((num_steps, num_envs, *part.shape), part.dtype)
+
+        self._spec = spec
+        self.obs = spec.pack([zeros(part) for _, part in spec.observations])
+        self.reward = np.zeros((num_steps, num_envs))
+        self.terminated = np.zeros((num_steps, num_envs), np.bool_)
+        self.truncated = np.zeros((num_steps, num_envs), np.bool_)
+
+    @classmethod
+    def of(cls, spec: EnvSpec, obs: Any, reward: Floats, terminated: Bools, truncated: Bools) -> RolloutBuffers:
+        """Returns buffers over these arrays."""
+        buffers = cls.__new__(cls)
+        buffers._spec, buffers.obs, buffers.reward = spec, obs, reward
+        buffers.terminated, buffers.truncated = terminated, truncated
+        return buffers
+
+    @functools.cached_property
+    def info(self) -> dict[str, Any]:
+        # half the time of a short rollout, and few look at it
+        return {} if self._make_info is None else self._make_info()
+
+    def set_info(self, make: Callable[[], dict[str, Any]]) -> None:
+        """Takes what returns the infos when somebody looks."""
+        self._make_info = make
+        self.__dict__.pop("info", None)
+
+    def __len__(self) -> int:
+        return len(self.reward)
+
+    def __getitem__(self, t: int) -> tuple[Any, Floats, Bools, Bools]:
+        obs = self._spec.pack([part[t] for part in self._spec.unpack(self.obs)])
+        return obs, self.reward[t], self.terminated[t], self.truncated[t]
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Returns all arrays but infos: the parts of the observation, reward, terminated, truncated."""
+        return (*self._spec.unpack(self.obs), self.reward, self.terminated, self.truncated)
+
+
+class Futures(NamedTuple):
+    """Where K sequences of actions led to.
+
+    Attributes:
+        reward: float64, (K,): the sum of the rewards.
+        obs: (K, ...), or a dict or tuple of such arrays: the last observation.
+        terminated, truncated: bool, (K,): whether the episode ended so.
+        length: int64, (K,): steps until then, or T.
+    """
+
+    reward: Floats
+    obs: Any
+    terminated: Bools
+    truncated: Bools
+    length: NDArray[np.int64]
+
+
+def rollout(env: VectorAPI, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
+            timeout: float | None) -> RolloutBuffers:
+    """Does what `VectorAPI.rollout` says."""
+    if env.is_async:
+        raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
+    rows, num_steps = _actions(env, actions)
+    every = {"all": 1, "last": num_steps}.get(observe) if isinstance(observe, str) else observe
+    if every is None:
+        raise ValueError(f"observe: expected 'all', 'last' or an int, got {shown(observe)}")
+    every = min(check_int("observe", every, 1, 2**31 - 1), num_steps)
+    if timeout is not None:
+        timeout = check_float("timeout", timeout, 0, 1e9)
+    if out is not None:
+        _check_out(env, out, num_steps)
+        if every > 1:
+            raise ValueError(f"out: expected none with observe={shown(observe)}, as they hold every observation")
+    return (_in_engine if env.engine_rollouts else _step_by_step)(env, rows, num_steps, every, out, timeout)
+
+
+def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) -> Futures:
+    """Does what `VectorAPI.search` says."""
+    if not env.stays_at_end or env.is_async:
+        raise ValueError("search: expected a synchronous pool with autoreset_mode='Disabled', as episodes may end")
+    if not isinstance(state, State):
+        raise TypeError(f"state: expected what save() returned, got {shown(state)}")
+    if len(state) != 1:
+        raise ValueError(f"state: expected that of one environment, got {len(state)}")
+    spec, num_envs = env.env_spec, env.num_envs
+    parts = actions if isinstance(actions, Mapping) else {None: actions}
+    arrays = {name: check_array("actions", part, "actions of shape ('K', 'T', ...)") for name, part in parts.items()}
+    lengths = {len(array) for array in arrays.values() if array.ndim >= 2}
+    if len(lengths) != 1 or 0 in lengths:
+        raise ValueError(f"actions: expected shape ('K', 'T', ...) with K of at least 1, got "
+                         f"{[array.shape for array in arrays.values()]}")
+    (count,) = lengths
+    futures: list[Futures] = []
+    for first in range(0, count, num_envs):
+        # what the last turn leaves over, the last sequence fills
+        which = np.minimum(np.arange(first, first + num_envs), count - 1)
+        turn = {name: np.swapaxes(array[which], 0, 1) for name, array in arrays.items()}
+        env._load(state[[0] * num_envs], env.all_env_ids)
+        made = rollout(env, turn if isinstance(actions, Mapping) else turn[None], None, "last", timeout)
+        ended = made.terminated | made.truncated
+        length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
+        futures.append(Futures(made.reward.sum(axis=0), [part[-1] for part in spec.unpack(made.obs)],
+                               np.any(made.terminated, axis=0), np.any(made.truncated, axis=0), length))
+    obs = [np.concatenate(parts)[:count] for parts in zip(*(each.obs for each in futures), strict=True)]
+    reward, terminated, truncated, length = (np.concatenate(parts)[:count] for parts in zip(
+        *((each.reward, each.terminated, each.truncated, each.length) for each in futures), strict=True))
+    return Futures(reward, spec.pack(obs), terminated, truncated, length)
+
+
+def _actions(env: VectorAPI, actions: Any) -> tuple[NDArray[Any], int]:
+    """Returns the actions of all steps as the engine takes them, those of the first step first, and how many steps."""
+    spec = env.env_spec
+    if not isinstance(spec.action, Mapping):
+        rows, num_steps = _flat(actions, spec.action, env.num_envs)
+        return reader_of(spec, len(rows))(rows), num_steps
+    if not isinstance(actions, Mapping) or set(actions) != set(spec.action):
+        raise TypeError(f"actions: expected a dict of {', '.join(spec.action)}, got {shown(actions)}")
+    parts = {name: _flat(actions[name], part, env.num_envs) for name, part in spec.action.items()}
+    lengths = {num_steps for _, num_steps in parts.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"actions: expected as many steps of each part, got {sorted(lengths)}")
+    num_steps = lengths.pop()
+    return reader_of(spec, num_steps * env.num_envs)({name: rows for name, (rows, _) in parts.items()}), num_steps
+
+
+def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
+    """Returns actions (T, num_envs, ...) with one axis in the place of the first two, and T."""
+    wanted = ("T", num_envs, *part.shape)
+    array = actions
+    if type(array) is not np.ndarray:
+        array = check_array("actions", actions, f"{part.dtype} of shape {wanted}")
+    if array.ndim != len(wanted) or array.shape[1:] != wanted[1:] or len(array) == 0:
+        raise ValueError(f"actions: expected shape {wanted} with T of at least 1, got {array.shape}")
+    if array.shape[0] * num_envs >= 2**31:
+        raise ValueError(f"actions: expected less than 2**31 rows, got {len(array)} steps of {num_envs} envs")
+    # a view of one number may say that it has millions of rows; the shape is what was checked
+    return array.reshape(len(array) * num_envs, *part.shape), len(array)
+
+
+def _check_out(env: VectorAPI, out: RolloutBuffers, num_steps: int) -> None:
+    if not isinstance(out, RolloutBuffers):
+        raise TypeError(f"out: expected what rollout_buffers() or rollout() returned, got {shown(out)}")
+    wanted: list[tuple[tuple[int, ...], Any]] = [(part.shape, part.dtype) for _, part in env.env_spec.observations]
+    wanted += [((), np.float64), ((), np.bool_), ((), np.bool_)]
+    arrays = out.arrays()
+    if len(arrays) != len(wanted):
+        raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others")
+    for array, (shape, dtype) in zip(arrays, wanted, strict=True):
+        # attributes can be assigned
+        if (not isinstance(array, np.ndarray) or array.dtype != dtype or not array.flags.carray
+                or array.shape != (num_steps, env.num_envs, *shape)):
+            got = f"{array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise ValueError(f"out: expected writeable C-contiguous arrays of {np.dtype(dtype)}, shape "
+                             f"{(num_steps, env.num_envs, *shape)}, got {got}")
+
+
+def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
+               timeout: float | None) -> RolloutBuffers:
+    """All steps of an environment on its thread, one after the other."""
+    spec, num_envs = env.env_spec, env.num_envs
+    num_observed = -(-num_steps // every)
+
+    def shaped(array: NDArray[Any], steps: int = num_steps) -> NDArray[Any]:
+        # rows beyond those of the steps that were observed have nothing in them
+        return array[:steps * num_envs].reshape(steps, num_envs, *array.shape[1:])
+
+    def formatted(batch: Any) -> RolloutBuffers:
+        obs, reward, terminated, truncated, info = batch
+        buffers = out
+        if buffers is None:
+            obs = spec.pack([shaped(part, num_observed) for part in spec.unpack(obs)])
+            buffers = RolloutBuffers.of(spec, obs, shaped(reward), shaped(terminated), shaped(truncated))
+        buffers.set_info(lambda: formatted_info(info))
+        return buffers
+
+    def formatted_info(info: dict[str, Any]) -> dict[str, Any]:
+        infos: dict[str, Any] = {}
+        final = info.pop("final", None)
+        if every == 1 and final is not None:
+            infos["final_obs"] = spec.pack([shaped(part) for part in spec.unpack(final[0])])
+            infos["final_info"] = {key: shaped(values) for key, values in final[1].items()}
+        for key, values in info.items():
+            if isinstance(values, dict):
+                infos[key] = {name: shaped(each) for name, each in values.items()}
+            else:
+                infos[key] = shaped(values, num_observed if key in spec.info else num_steps)
+        return infos
+
+    arrays = None
+    if out is not None:
+        arrays = tuple(array.reshape(num_steps * num_envs, *array.shape[2:]) for array in out.arrays())
+    try:
+        return formatted(env._pool.rollout(rows, num_steps, every, arrays, timeout))
+    except EnvError as error:
+        error.batch = formatted(error.batch)
+        raise
+
+
+def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
+                  timeout: float | None) -> RolloutBuffers:
+    """Where Python has a part in each step: hooks, and environments in other processes."""
+    spec, num_envs = env.env_spec, env.num_envs
+    observed = [t for t in range(num_steps) if t % every == every - 1 or t == num_steps - 1]
+    buffers = RolloutBuffers(spec, num_steps, num_envs) if out is None else out
+    info: dict[str, Any] = {}
+    causes: dict[int, BaseException] = {}
+    steps: dict[int, int] = {}
+    over = np.zeros(num_envs, np.bool_)
+    end = None if timeout is None else time.monotonic() + timeout
+    for t in range(num_steps):
+        if end is not None and time.monotonic() > end:
+            raise TimeoutError(f"rollout: not done in {timeout} s")
+        ids = np.flatnonzero(~over).astype(np.int32)
+        obs, reward, terminated, truncated = buffers[t]
+        if len(ids) < num_envs and t > 0:
+            # they stay where their episodes ended
+            for part, before in zip(spec.unpack(obs), spec.unpack(buffers[t - 1][0]), strict=True):
+                part[over] = before[over]
+            reward[over], terminated[over], truncated[over] = 0, False, False
+        if len(ids) == 0:
+            continue
+        actions = rows[t * num_envs:(t + 1) * num_envs]
+        try:
+            batch = env._pool.step(actions[ids], ids)
+        except EnvError as error:
+            batch = error.batch
+            for i, cause in error.causes.items():
+                causes.setdefault(i, cause)
+                steps.setdefault(i, t)
+        for target, source in zip((*spec.unpack(obs), reward, terminated, truncated),
+                                  (*spec.unpack(batch[0]), *batch[1:4]), strict=True):
+            target[ids] = source
+        _add_info(info, batch[4], t, ids, (num_steps, num_envs), spec)
+        if env.stays_at_end:
+            over |= terminated | truncated
+    for key in info.keys() & spec.info.keys():
+        info[key] = info[key][observed]
+    if "final_obs" in info:
+        info["final_obs"] = spec.pack(list(info["final_obs"].values()))
+    if len(observed) < num_steps:
+        info.pop("final_obs", None), info.pop("final_info", None)
+        buffers.obs = spec.pack([part[observed] for part in spec.unpack(buffers.obs)])
+    buffers.set_info(lambda: info)
+    if causes:
+        failed = EnvError(causes, buffers, steps)
+        raise failed from causes[failed.env_id]
+    return buffers
+
+
+def _add_info(info: dict[str, Any], batch: dict[str, Any], t: int, ids: EnvIds, shape: tuple[int, int],
+              spec: EnvSpec) -> None:
+    """Writes the arrays of a step's infos to those of the rollout. Other infos have no place there."""
+    def write(target: dict[str, Any], key: str, values: NDArray[Any]) -> None:
+        if key not in target:
+            target[key] = np.zeros((*shape, *values.shape[1:]), values.dtype)
+        target[key][t, ids] = values
+
+    for key, values in batch.items():
+        if key == "final":
+            for k, part in enumerate(spec.unpack(values[0])):
+                write(info.setdefault("final_obs", {}), str(k), part)
+            for name, each in values[1].items():
+                write(info.setdefault("final_info", {}), name, each)
+        elif isinstance(values, dict):
+            for name, each in values.items():
+                write(info.setdefault(key, {}), name, each)
+        elif isinstance(values, np.ndarray):
+            write(info, key, values)

@@ -1,0 +1,74 @@
+"""Measures `rollout` against a loop over `step`, and against `mujoco.rollout` for robots, in turn in one run.
+
+    python tests/sweeps/measure_rollout.py [--rounds 15]
+
+mujoco.rollout computes states only: no observations, no rewards.
+"""
+import argparse
+import time
+
+import numpy as np
+
+import cypool
+
+RUNS = [("CartPole-v1", 1, 128), ("CartPole-v1", 64, 128), ("CartPole-v1", 1024, 128), ("Pong-v5", 16, 64),
+        ("Ant-v5", 64, 32), ("HalfCheetah-v5", 64, 32), ("Humanoid-v5", 64, 32)]
+
+
+def peer_of(env, num_threads, steps):
+    """Returns a function that has `mujoco.rollout` make as many steps from the same model, or None."""
+    if env.env_spec.id not in ("Ant-v5", "HalfCheetah-v5", "Humanoid-v5"):
+        return None
+    import gymnasium
+    import mujoco
+    from mujoco import rollout
+
+    single = gymnasium.make(env.env_spec.id).unwrapped
+    model = single.model
+    data = [mujoco.MjData(model) for _ in range(num_threads)]
+    size = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    first = np.zeros(size)
+    mujoco.mj_getState(model, single.data, first, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    states = np.tile(first, (env.num_envs, 1))
+    controls = np.random.default_rng(0).uniform(-0.4, 0.4, (env.num_envs, steps * single.frame_skip, model.nu))
+    pool = rollout.Rollout(nthread=num_threads if num_threads > 1 else 0)
+    return lambda: pool.rollout(model, data, states, controls)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=15, help="medians are of so many")
+    args = parser.parse_args()
+    print("| id | envs | steps | threads | us per step of all, by step() | rollout / loop | last observation / loop | "
+          "rollout / mujoco.rollout |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for id, num_envs, steps in RUNS:
+        for num_threads in (1, 2):
+            env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0)
+            env.reset()
+            env.action_space.seed(0)
+            actions = np.stack([env.action_space.sample() for _ in range(steps)])
+
+            def loop(env=env, actions=actions):
+                for each in actions:
+                    env.step(each)
+
+            candidates = {"loop": loop, "rollout": lambda env=env, actions=actions: env.rollout(actions),
+                          "last": lambda env=env, actions=actions: env.rollout(actions, observe="last"),
+                          "peer": peer_of(env, num_threads, steps)}
+            taken = {name: [] for name, call in candidates.items() if call is not None}
+            for _ in range(args.rounds + 1):
+                for name, samples in taken.items():
+                    begun = time.perf_counter()
+                    candidates[name]()
+                    samples.append(time.perf_counter() - begun)
+            # the first round warms up
+            taken = {name: np.array(samples[1:]) for name, samples in taken.items()}
+            against = f"{np.median(taken['peer'] / taken['rollout']):.2f}" if "peer" in taken else ""
+            print(f"| {id} | {num_envs} | {steps} | {num_threads} | {np.median(taken['loop']) / steps * 1e6:.1f} | "
+                  f"{np.median(taken['loop'] / taken['rollout']):.2f} | "
+                  f"{np.median(taken['loop'] / taken['last']):.2f} | {against} |", flush=True)
+            env.close()
+
+
+if __name__ == "__main__":
+    main()
