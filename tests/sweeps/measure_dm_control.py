@@ -50,11 +50,12 @@ def measure(domain, task, arguments):
     """Returns the seconds of a step of one environment, by name: of the clock, and of the CPU."""
     found, ours = runners(domain, task, arguments.num_envs, arguments.num_threads)
     rng = np.random.default_rng(0)
-    shape = ours.single_action_space.shape
+    space = ours.single_action_space
     rounds = {name: [] for name in found}
     for _ in range(arguments.rounds):
         for name, (step, envs) in found.items():
-            actions = rng.uniform(-1, 1, (16, envs, *shape))
+            # lqr has no limits
+            actions = rng.uniform(np.maximum(space.low, -1), np.minimum(space.high, 1), (16, envs, *space.shape))
             wall, cpu = timed(step, actions, arguments.seconds)
             rounds[name].append((wall / envs, cpu / envs))
     return {name: tuple(statistics.median(each) for each in zip(*values, strict=True))
