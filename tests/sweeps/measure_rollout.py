@@ -37,7 +37,7 @@ def peer_of(env, num_threads, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=15, help="medians are of so many")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds, of which medians are taken")
     args = parser.parse_args()
     print("| id | envs | steps | threads | us per step of all, by step() | rollout / loop | last observation / loop | "
           "rollout / mujoco.rollout |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
