@@ -21,6 +21,7 @@ _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
 _is_entry_point = functools.cache(re.compile(r"[\w.]+:\w+").fullmatch)
 _is_reference = functools.cache(re.compile(r"gymnasium:\S+|[\w.]+:\w+").fullmatch)
 _entries: dict[str, Entry] = {}
+_absent: dict[str, str] = {}  # ids that others have, and why cypool has not
 # modules that register ids when they are imported, and have not been; a dict for its order
 _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
@@ -69,6 +70,11 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
     if _load().setdefault(id, entry) != entry:
         raise ValueError(f"id: {id!r} is registered already")
     _notify(entry)
+
+
+def register_absent(ids: Iterable[str], reason: str) -> None:
+    """Has the error about unknown ids give a reason for some that cypool lacks."""
+    _absent.update(dict.fromkeys(ids, reason))
 
 
 def register_again(id: str, entry_point: str, max_episode_steps: int | None, options: dict[str, Any]) -> None:
@@ -184,6 +190,8 @@ def _entry(id: str) -> Entry:
         hint = "; install the package that has it, or import it first if it has no entry point"
         if found:
             hint = f"; the plug-in {namespace!r} has been imported and does not register it"
+    if id in _absent:
+        raise ValueError(f"id: no environment {shown(id)}: {_absent[id]}")
     if id not in entries:
         raise ValueError(f"id: no environment {shown(id)}{suggest_id(id[:LONGEST], entries)}{hint}")
     return entries[id]

@@ -103,6 +103,16 @@ def test_all_ids():
     assert minigrid.__version__ and set(IDS) == theirs
 
 
+def test_ids_that_minigrid_cannot_reset_have_a_reason():
+    pytest.importorskip("minigrid")
+    import gymnasium
+    missing = [id for id in gymnasium.registry if id.startswith("MiniGrid-WFC-")]
+    assert len(missing) == 6
+    for id in missing:
+        with pytest.raises(ValueError, match=f"^id: no environment '{id}': its level is made from pattern images"):
+            cypool.make(id)
+
+
 @pytest.mark.parametrize("id", ["MiniGrid-DoorKey-5x5-v0", "MiniGrid-ObstructedMaze-Full-v1", "BabyAI-BossLevel-v0",
                                 "BabyAI-PutNextS5N2Carrying-v0"])
 @pytest.mark.parametrize("options", [{}, {"bonus": "action", "obs_type": "rgb"}])

@@ -1,6 +1,7 @@
 // CarRacing's observation, 96 x 96, as Gymnasium draws it.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "cypool/envs/box2d/canvas.h"
@@ -189,10 +190,12 @@ private:
 
 // Writes red, green and blue of each pixel.
 inline void draw_observation(const CarRacing& car, uint8_t* out) {
-    // of a thread, not of an environment: it is 3.5 MB large
-    static thread_local Canvas canvas;
-    CarPicture(canvas, car).draw();
-    canvas.shrink(out);
+    // of a thread, not of an environment: it is 3.5 MB large. A pointer: without memory for a thread_local the C library
+    // ends the process
+    static thread_local std::unique_ptr<Canvas> canvas;
+    if (!canvas) canvas = std::make_unique<Canvas>();
+    CarPicture(*canvas, car).draw();
+    canvas->shrink(out);
 }
 
 }  // namespace cypool::box2d
