@@ -1,8 +1,13 @@
 """`rollout` does what as many calls of `step` do, bit for bit, and `search` what `load` and `rollout` do."""
+import re
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from waiting import LIMIT
 from weights import slow
 
 import cypool
@@ -262,6 +267,16 @@ def test_search_tries_every_sequence(id, num_envs):
         assert futures.reward[k] == total and futures.length[k] == t + 1
         assert futures.terminated[k] == terminated[0] and futures.truncated[k] == truncated[0]
         assert (futures.obs[k] == obs[0]).all()
+
+
+@pytest.mark.slow
+def test_the_example_plans_better_than_chance(tmp_path):
+    example = Path(__file__).parents[2] / "examples" / "mpc_robots.py"
+    done = subprocess.run([sys.executable, example, "--num-steps", "60", "--num-threads", "2"], capture_output=True,
+                          text=True, cwd=tmp_path, timeout=LIMIT)
+    assert done.returncode == 0, done.stderr
+    # random actions have less than zero
+    assert float(re.search(r"^return (\S+) in 60 steps", done.stdout, re.MULTILINE)[1]) > 20
 
 
 def test_bad_input_of_search():
