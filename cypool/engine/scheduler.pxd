@@ -85,7 +85,7 @@ cdef class Scheduler:
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef vector[Claim] claims            # one per thread that serves this scheduler
-    cdef uint32_t last_step              # of the rollout; 0 in other batches
+    cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches
     cdef uint32_t observe_every          # the observations of this number of steps share a row
     cdef atomic[uint32_t] cancelled      # nobody wants the rest of the rollout
     cdef atomic[uint32_t] stopping

@@ -310,7 +310,7 @@ cdef class Scheduler:
             if claim.count > 0 and self.step_together:
                 advance_many(self, claim)
             advance(self, claim)
-            if claim.step < self.last_step and claim.count > 0 and self.next_step(claim):
+            if claim.count > 0 and claim.step < self.last_step.load() and self.next_step(claim):
                 if claim.is_caller and claim.step % CALLER_STEPS == 0 and self.slice_expired(claim):
                     return 0
                 continue
@@ -320,23 +320,22 @@ cdef class Scheduler:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none, or if the caller has to come back."""
-        cdef uint32_t cost = self.counters.get().cost_ns.load(), most
+        cdef uint32_t cost = self.counters.get().cost_ns.load(), most, last_step
         cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
         claim.at = claim.count = 0
         claim.stepped = False
         claim.started = 0
-        claim.step = 0
-        claim.actions = self.first_actions
-        self.observe_in(claim)
         if self.stopping.load() != 0:
             return False
         # a step of unknown cost may take long: alone
         most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
-        if self.last_step > 0:
+        # without a claim in hand this may be of the last batch, or of the next one
+        last_step = self.last_step.load()
+        if last_step > 0:
             # all steps of the rollout; but the rows of neighbours share cache lines
-            most = max(most // (self.last_step + 1), min(most, <uint32_t>NEIGHBOURS))
+            most = max(most // (last_step + 1), min(most, <uint32_t>NEIGHBOURS))
         if claim.is_caller and self.slice_expired(claim):
             return False
         if claim.inline_count > 0:
@@ -354,16 +353,22 @@ cdef class Scheduler:
             if claim.quota > 0:
                 claim.quota -= 1
         claim.turn += 1
-        if claim.count > 0 and claim.turn % 16 == 1:
+        if claim.count == 0:
+            return False
+        # only now is it known which batch this is
+        claim.step = 0
+        claim.actions = self.first_actions
+        self.observe_in(claim)
+        if claim.turn % 16 == 1:
             claim.started = now_ns()
-        return claim.count > 0
+        return True
 
     cdef bint next_step(self, Claim* claim) noexcept nogil:
         """Continues with the next step of a rollout with the same environments; False if nobody wants it any more."""
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
             # the caller waits for their rows
-            claim.uncounted += (self.last_step - claim.step) * claim.count
+            claim.uncounted += (self.last_step.load() - claim.step) * claim.count
             return False
         claim.step += 1
         claim.first_row += num_envs
@@ -380,7 +385,7 @@ cdef class Scheduler:
         if self.observe_every > 1:
             kept = claim.step // self.observe_every
             claim.obs_offset = (claim.step - kept) * <uint32_t>self.envs.size()
-            claim.unobserved = (claim.step + 1) % self.observe_every != 0 and claim.step < self.last_step
+            claim.unobserved = (claim.step + 1) % self.observe_every != 0 and claim.step < self.last_step.load()
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
         """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""

@@ -84,7 +84,8 @@ cdef class SyncDispatch(Dispatch):
             self.redirect(block, scheduler.open[0])
         scheduler.list, scheduler.list_size = self.ids.all_ids.data(), num_envs
         scheduler.first_actions = actions
-        scheduler.last_step, scheduler.observe_every = num_steps - 1, observe_every
+        scheduler.last_step.store(num_steps - 1)
+        scheduler.observe_every = observe_every
         scheduler.cancelled.store(0)
         self.ids.pending = self.rollout_rows
         self.distribute(num_envs, <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
@@ -103,7 +104,8 @@ cdef class SyncDispatch(Dispatch):
         self.out = None
         scheduler.filling[0] = None
         scheduler.first_actions = scheduler.actions.data()
-        scheduler.last_step, scheduler.observe_every = 0, 1
+        scheduler.last_step.store(0)
+        scheduler.observe_every = 1
         self.ids.pending = 0
         self.policy.idle_since = now_ns()
 
