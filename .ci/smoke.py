@@ -104,11 +104,12 @@ def main():
         wanted = {"Atari": "cypool.envs.atari.atari", "MuJoCo": "cypool.envs.mujoco.ant",
                   "DeepMind Control Suite": "cypool.envs.dm_control.walkers",
                   "Box2D": "cypool.envs.box2d.lunar_lander", "Doom": "cypool.envs.vizdoom.doom"}.get(family)
-        if wanted and not importlib.util.find_spec(wanted):
-            print(f"{family}: left out of this build")
-            continue
+        # without it, looking for the module is an error
         if family == "DeepMind Control Suite" and not importlib.util.find_spec("dm_control"):
             print(f"{family}: dm_control is not installed")
+            continue
+        if wanted and not importlib.util.find_spec(wanted):
+            print(f"{family}: left out of this build")
             continue
         for id in ids:
             play(id)
