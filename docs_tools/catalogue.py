@@ -155,9 +155,11 @@ def describe(space: Any) -> str:
 
 
 def code(text: str) -> str:
-    """Returns the text as code, whose lines break at spaces only if it is long."""
-    space = "<br>" if len(text) > 60 else " "
-    return f"<code>{html.escape(text).replace(', ', f',{space}') if ': ' in text else html.escape(text)}</code>"
+    """Returns the text as code, with a line for each part of a space that has names."""
+    text = html.escape(text)
+    if len(text) > 60:
+        text = re.sub(r", (?=\w+: )", ",<br>", text)
+    return f"<code>{text}</code>"
 
 
 def docstring(cls: Any) -> str:
