@@ -179,6 +179,9 @@ class EnvPool:
             env_id = action.get("env_id") if env_id is None else env_id
             action = action["action"]
         if isinstance(action, np.ndarray) and action.dtype.kind in "fb" and isinstance(self.env_spec.action, Discrete):
+            # a view of one number may say that it has millions of rows
+            if action.size > self.num_envs:
+                raise ValueError(f"actions: expected at most {self.num_envs} rows, got shape {action.shape}")
             action = whole(action)
         return action, env_id
 

@@ -386,6 +386,8 @@ def test_whole_numbers_in_floats_and_bools_are_discrete_actions(api):
             assert seen[0].tobytes() == seen[1].tobytes()
     with pytest.raises(ValueError, match="^actions: expected whole numbers, got 0.9"):
         env.step(np.array([0, 0.9, 1]))
+    with pytest.raises(ValueError, match="^actions: expected at most 3 rows, got shape"):
+        env.step(np.broadcast_to(np.float32(0), 10**12))
 
 
 def test_bounds_of_dm_specs_are_scalars_where_all_elements_have_them():
