@@ -29,6 +29,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
 
 
 cdef struct Claim:               # what one thread holds at the moment
+    char[64] gap                 # what lies beside a claim may be another thread's: no cache line holds both
     uint32_t thread              # which share is its own; the caller is 0
     const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &single
     int32_t single
@@ -55,7 +56,7 @@ cdef struct Claim:               # what one thread holds at the moment
     # every so often the cost of a step is measured
     uint32_t turn
     int64_t started              # 0: this chunk is not measured
-    char[64] gap                 # claims lie side by side, but two threads never write to one cache line
+    char[64] gap_behind
 
 
 @cython.final
