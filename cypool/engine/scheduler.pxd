@@ -29,7 +29,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
 
 
 cdef struct Claim:               # what one thread holds at the moment
-    char[64] gap                 # what lies beside a claim may be another thread's: no cache line holds both
+    char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
     uint32_t thread              # which share is its own; the caller is 0
     const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &single
     int32_t single
