@@ -11,6 +11,12 @@ def slow(*values):
             else pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
+def exhaustive(*values):
+    """Returns values as `slow` does that run in a test of all, not in CI."""
+    marks = [pytest.mark.slow, pytest.mark.exhaustive]
+    return [pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks) for value in values]
+
+
 def often_slow(values, every, keep=()):
     """Returns all values; only one in `every`, and those of `keep`, run where slow tests are not asked for."""
     return [value if k % every == 0 or value in keep else slow(value)[0] for k, value in enumerate(values)]

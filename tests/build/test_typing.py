@@ -1,4 +1,4 @@
-"""The annotations hold: mypy passes for the package, and users see the right types."""
+"""The annotations are what users see. That the package itself passes mypy is looked at with `mypy`."""
 import re
 import subprocess
 import sys
@@ -22,13 +22,6 @@ def mypy(tmp_path_factory):
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
 
     return run
-
-
-# CI's step lint asks for the same
-@pytest.mark.slow
-def test_the_package_passes(mypy):
-    done = mypy()
-    assert (done.stdout, done.returncode) == ("", 0), done.stdout + done.stderr
 
 
 def test_types_that_users_see(mypy):

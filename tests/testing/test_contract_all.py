@@ -1,5 +1,6 @@
 """`check_env` over every fourth Atari game, and some of Doom. All ids: `tests/sweeps/sweep_contract.py`."""
 import pytest
+from weights import exhaustive
 
 import cypool
 from cypool.testing import check_env
@@ -21,11 +22,13 @@ def test_atari(number):
 
 @pytest.mark.parametrize(("id", "options"), [
     ("HealthGathering-v1", {"screen_resolution": "RES_160X120"}),
-    ("Deathmatch-v1", {"use_combined_action": True, "stack_num": 2}),
-    ("VizdoomBasic-v1", {}),
     ("VizdoomTakeCover-MultiBinary-v1", {"frame_skip": 4}),
-    # its automap continues from episode to episode
-    ("VizdoomFreedoom2MAP01-S3-v0", {"config": {"automap_buffer_enabled": False, "labels_buffer_enabled": True}}),
+    *exhaustive(
+        ("Deathmatch-v1", {"use_combined_action": True, "stack_num": 2}),
+        ("VizdoomBasic-v1", {}),
+        # its automap continues from episode to episode
+        ("VizdoomFreedoom2MAP01-S3-v0", {"config": {"automap_buffer_enabled": False, "labels_buffer_enabled": True}}),
+    ),
 ])
 def test_doom(id, options):
     report = check_env(id, num_envs=2, num_steps=10, **options)

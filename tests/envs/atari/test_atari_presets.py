@@ -11,7 +11,7 @@ import pytest
 from ale_py.env import AtariEnv
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.wrappers import AtariPreprocessing
-from weights import slow
+from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.atari import reference
@@ -44,13 +44,15 @@ RUNS = [
 ]
 
 
-# a quick run has one of each kind
-QUICK = (2, 4, 7, 10, 14, 15)
+# one of each kind
+QUICK = [RUNS[k] for k in (2, 4, 7, 10, 14, 15)]
+OTHERS = [run for run in RUNS if run not in QUICK]
 
 
-@pytest.mark.parametrize(("id", "least", "options"), [
-    pytest.param(*run, marks=[] if k in QUICK else [pytest.mark.slow]) for k, run in enumerate(RUNS)], ids=str)
-@pytest.mark.parametrize("preset", ["gymnasium", *slow("ale")])
+@pytest.mark.parametrize(("preset", "id", "least", "options"), [
+    *[("gymnasium", *run) for run in QUICK],
+    *slow(*[("gymnasium", *run) for run in OTHERS], *[("ale", *run) for run in QUICK]),
+    *exhaustive(*[("ale", *run) for run in OTHERS])], ids=str)
 def test_presets_equal_what_they_follow(preset, id, least, options):
     options = {name: value for name, value in options.items() if preset == "gymnasium" or name != "mode"}
     report = check_parity(id, preset=preset, num_envs=2, num_steps=100, seeds=(1, 2), **options)

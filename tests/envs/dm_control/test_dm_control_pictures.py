@@ -50,6 +50,7 @@ def test_equal_dm_control(run_python, monkeypatch, library):
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_of_all_domains(run_python, monkeypatch):
     compared(run_python, monkeypatch, "egl", MANY)
 

@@ -14,7 +14,7 @@ from waiting import LIMIT, join
 import cypool
 from cypool.envs.vizdoom import assets
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 
 
 def assert_nothing_left(folder):
