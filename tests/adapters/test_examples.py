@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from weights import exhaustive
 
 pytestmark = pytest.mark.large_packages
 
@@ -26,7 +27,7 @@ WITH_LIBRARIES = [
     ("sb3_ppo_sac.py", "--algorithm ppo --env-id Pong-v5 --num-envs 2 --total-timesteps 256 --num-games 1"),
     ("sb3_ppo_sac.py", "--algorithm sac --env-id HalfCheetah-v5 --num-envs 2 --total-timesteps 220 --num-games 1"),
     ("tianshou_atari.py", "--algorithm dqn --num-envs 2 --max-epochs 1 --epoch-num-steps 100 --buffer-size 400"),
-    ("tianshou_atari.py", "--algorithm ppo --num-envs 2 --max-epochs 1 --epoch-num-steps 256"),
+    *exhaustive(("tianshou_atari.py", "--algorithm ppo --num-envs 2 --max-epochs 1 --epoch-num-steps 256")),
 ]
 
 
@@ -54,6 +55,7 @@ def test_example_with_a_library(script, args, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.exhaustive
 def test_ppo_learns_pendulum(tmp_path):
     run(tmp_path, "ppo_continuous.py", "--device", "cpu", "--total-timesteps", "60000")
     rows = list(csv.DictReader((tmp_path / "ppo_continuous.csv").read_text().splitlines()))
@@ -80,6 +82,7 @@ def test_learning_is_gymnasiums(tmp_path):
     assert all(math.isfinite(value) and value > 60 for value in ends)
 
 
+@pytest.mark.exhaustive
 def test_learning_of_atari_is_gymnasiums(tmp_path):
     curves = curves_of(tmp_path, "--env-id", "Breakout-v5", "--image-size", "42", "--total-timesteps", "4096")
     assert curves["cypool"] == curves["gymnasium-sync"] and len(curves["cypool"]) == 4
