@@ -16,7 +16,6 @@ from cypool.testing import check_env, check_parity
 
 TASKS = [(domain, task) for domain in DOMAINS for task in DOMAINS[domain].tasks]
 # their models take seconds to compile, or their resets to draw
-LONG = ("dog", "quadruped", "humanoid_CMU", "stacker", "manipulator")
 
 
 def id_of(domain, task):
@@ -41,7 +40,7 @@ def test_all_tasks_are_there():
 
 
 @pytest.mark.parametrize(("domain", "task"), [
-    pytest.param(*each, marks=pytest.mark.slow if each[0] in LONG and each[1] != DOMAINS[each[0]].tasks[0] else ())
+    each if each[1] == DOMAINS[each[0]].tasks[0] else slow(each)[0]
     for each in TASKS if each[0] != "dog" or each[1] == "fetch"])
 def test_equals_dm_control(domain, task):
     id = id_of(domain, task)
