@@ -15,7 +15,6 @@ from cypool.registry import reference_of, resolve
 from cypool.testing import check_env, check_parity
 
 TASKS = [(domain, task) for domain in DOMAINS for task in DOMAINS[domain].tasks]
-# their models take seconds to compile, or their resets to draw
 
 
 def id_of(domain, task):
