@@ -327,7 +327,7 @@ def draw(rows, args):
             own = [row for row in rows if row[0] == candidate and row[1] == seed]
             for axis, column in zip(axes, (2, 3), strict=True):
                 axis.plot([row[column] for row in own], [row[5] for row in own], f"C{k}", alpha=0.7,
-                          linestyle=["-", "--", ":", "-.", "-", "--"][k], label=candidate if seed == args.seeds[0] else None)
+                          linestyle=["-", "--", ":", "-."][k % 4], label=candidate if seed == args.seeds[0] else None)
     axes[0].set(xlabel="steps", ylabel=f"return in {args.env_id}")
     axes[1].set(xlabel="seconds")
     axes[1].legend()

@@ -189,7 +189,8 @@ def test_keeps_the_contract(id):
     ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
     ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),
     ("HopperHop-v1", {"randomize": {"body_mass": (0.8, 1.2), "geom_friction": (0.5, 2)}}),
-    ("CheetahRun-v1", {"action_repeat": 3}), ("StackerStack2-v1", {}), ("FingerTurnEasy-v1", {"randomize": {"site_pos": ("add", -0.01, 0.01)}}),
+    ("CheetahRun-v1", {"action_repeat": 3}), ("StackerStack2-v1", {}),
+    ("FingerTurnEasy-v1", {"randomize": {"site_pos": ("add", -0.01, 0.01)}}),
 ])
 def test_a_loaded_state_goes_on_the_same_way(id, options):
     env = cypool.make(id, num_envs=2, seed=1, num_threads=0, time_limit=40, **options)
