@@ -1,7 +1,8 @@
 """The same PPO with the environments of different libraries: what is learnt, and how long it takes.
 
-    pip install torch matplotlib, and what is to be compared: envpool, gymnasium[atari], gymnasium[mujoco]
+    pip install torch matplotlib, and what is to be compared: envpool, gymnasium[atari], gymnasium[mujoco], dm_control
     python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
+    python examples/learning_curves.py --env-id dm_control/cartpole-swingup-v0 --candidates cypool dm_control
     python examples/learning_curves.py --env-id MiniGrid-DoorKey-8x8-v0 --total-timesteps 1000000 --num-envs 64
 
 Writes a CSV file with a row for each rollout, whose first lines contain command, machine and versions, and a picture
@@ -57,8 +58,14 @@ def is_grid(id):
     return id.startswith(("MiniGrid-", "BabyAI-"))
 
 
+def is_dm_control(id):
+    return id.startswith("dm_control/")
+
+
 def pool_options(args, **options):
     size = args.image_size
+    if is_dm_control(args.env_id):
+        return {"flat_observation": True}
     if is_grid(args.env_id):
         return {"obs_type": "onehot", "image_only": True}
     return {"reward_clip": True, "img_height": size, "img_width": size, **options} if is_atari(args.env_id) else {}
@@ -100,10 +107,36 @@ def make_gymnasium(vector):
     return make
 
 
+class DmControl:
+    """dm_control's own environments, one after the other; the step after an end resets, as in dm_control."""
+
+    def __init__(self, args, seed):
+        from dm_control import suite
+
+        domain, task = args.env_id.removeprefix("dm_control/").removesuffix("-v0").split("-")
+        self.envs = [suite.load(domain, task, {"random": seed + k}, {"flat_observation": True})
+                     for k in range(args.num_envs)]
+
+    def reset(self):
+        return np.stack([env.reset().observation["observations"] for env in self.envs]), {}
+
+    def step(self, actions):
+        results = [env.step(action) for env, action in zip(self.envs, actions, strict=True)]
+        reward = np.array([result.reward or 0.0 for result in results])
+        terminated, truncated = (np.array([result.last() and result.discount == discount for result in results])
+                                 for discount in (0, 1))
+        return np.stack([result.observation["observations"] for result in results]), reward, terminated, truncated, {}
+
+    def close(self):
+        for env in self.envs:
+            env.close()
+
+
 # Atari begins and ends games as Gymnasium does, or as EnvPool
 CANDIDATES = {"cypool": make_cypool("gymnasium", repeat_action_probability=0.0),
               "cypool-as-envpool": make_cypool("envpool"), "envpool": make_envpool,
-              "gymnasium-sync": make_gymnasium(SyncVectorEnv), "gymnasium-async": make_gymnasium(AsyncVectorEnv)}
+              "gymnasium-sync": make_gymnasium(SyncVectorEnv), "gymnasium-async": make_gymnasium(AsyncVectorEnv),
+              "dm_control": DmControl}
 
 
 def layer(module, std=2**0.5):
@@ -130,7 +163,8 @@ class Agent(nn.Module):
 
     def __init__(self, args, first_obs):
         super().__init__()
-        spec = cypool.make_spec(args.env_id, **(pool_options(args) if is_grid(args.env_id) else {}))
+        own = pool_options(args) if is_grid(args.env_id) or is_dm_control(args.env_id) else {}
+        spec = cypool.make_spec(args.env_id, **own)
         self.is_image, self.is_discrete = is_atari(args.env_id), hasattr(spec.action, "n")
         num_outputs = spec.action.n if self.is_discrete else spec.action.shape[0]
         if self.is_image:
@@ -272,7 +306,7 @@ def learn(args, candidate, seed):
 
 def versions():
     found = [f"{platform.platform()}, {platform.machine()}, python {platform.python_version()}"]
-    for name in ("cypool", "envpool", "gymnasium", "ale-py", "mujoco", "numpy", "torch"):
+    for name in ("cypool", "envpool", "gymnasium", "ale-py", "mujoco", "dm_control", "numpy", "torch"):
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
@@ -293,7 +327,7 @@ def draw(rows, args):
             own = [row for row in rows if row[0] == candidate and row[1] == seed]
             for axis, column in zip(axes, (2, 3), strict=True):
                 axis.plot([row[column] for row in own], [row[5] for row in own], f"C{k}", alpha=0.7,
-                          linestyle=["-", "--", ":", "-.", "-"][k], label=candidate if seed == args.seeds[0] else None)
+                          linestyle=["-", "--", ":", "-."][k % 4], label=candidate if seed == args.seeds[0] else None)
     axes[0].set(xlabel="steps", ylabel=f"return in {args.env_id}")
     axes[1].set(xlabel="seconds")
     axes[1].legend()

@@ -18,6 +18,7 @@ SMALL = {
     "ppo_async.py": ["--total-timesteps", "128", "--num-envs", "4", "--batch-size", "2", "--num-steps", "16",
                      "--env-id", "Breakout-v5"],
     "ppo_continuous.py": ["--total-timesteps", "2048", "--num-envs", "4"],
+    "ppo_pixels.py": ["--total-timesteps", "64", "--num-envs", "2", "--num-steps", "16"],
     "dqn_atari.py": ["--total-timesteps", "400", "--num-envs", "4", "--learning-starts", "200", "--buffer-size", "300",
                      "--target-frequency", "10"],
 }

@@ -2,15 +2,27 @@
 
     python tests/sweeps/measure_dm_control.py
     python tests/sweeps/measure_dm_control.py --num-envs 64 --num-threads 2 "walker-*"
+    python tests/sweeps/measure_dm_control.py --bare walker-walk cheetah-run humanoid-run cartpole-swingup
+    python tests/sweeps/measure_dm_control.py --start-up walker-walk
 
 Of each task, steps in CPU microseconds and in a second of the clock, interleaved; medians of several rounds. EnvPool is
 left out where it is not installed (1.2.5). Ends with a table and geometric means.
+
+With `--bare`: cypool and the same steps of MuJoCo in a loop in C++ (bare_loop.cpp, needs g++). The same actions go to
+the same states; episodes do not end. With `--start-up`: how long 64 environments take to make, in new processes.
 """
 import argparse
+import copy
+import ctypes
 import fnmatch
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
+import mujoco
 import numpy as np
 
 import cypool
@@ -62,6 +74,91 @@ def measure(domain, task, arguments):
             for name, values in rounds.items()}
 
 
+def compiled(folder):
+    """Returns the function of bare_loop.cpp, which calls the MuJoCo of this process."""
+    package = Path(mujoco.__file__).parent
+    library = next(package.glob("libmujoco.so.*"))
+    subprocess.run(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-pthread", "-I", package / "include",
+                    Path(__file__).with_name("bare_loop.cpp"), library, "-o", f"{folder}/bare_loop.so"], check=True)
+    return ctypes.CDLL(f"{folder}/bare_loop.so").run
+
+
+def bare_runner(run, domain, task, num_envs, num_threads):
+    """Returns a function that takes (num_steps, num_envs, nu) controls, from states where episodes begin."""
+    env = load(domain, task, 0)
+    model, envs = env.physics.model.ptr, []
+    for _ in range(num_envs):
+        env.reset()
+        envs.append(copy.copy(env.physics.data.ptr))
+    pointers = (ctypes.c_void_p * num_envs)(*(each._address for each in envs))
+
+    def step(controls):
+        run(ctypes.c_void_p(model._address), pointers, num_envs, controls.ctypes.data_as(ctypes.c_void_p),
+            len(controls), env._n_sub_steps, num_threads)
+
+    # what the addresses are of has to live as long
+    step.owned = env, envs
+    return step
+
+
+def measure_bare(run, domain, task, num_envs, num_threads, seconds, rounds):
+    """Returns how many times as fast cypool is as the bare loop, by the clock and in CPU time: medians."""
+    ours = cypool.make(f"dm_control/{domain}-{task}-v0", num_envs=num_envs, num_threads=num_threads, seed=0,
+                       time_limit=float("inf"))
+    bare = bare_runner(run, domain, task, num_envs, num_threads)
+    rng, space, count, ratios = np.random.default_rng(0), ours.single_action_space, 8, []
+    ours.reset()
+
+    def step(controls):
+        for each in controls:
+            ours.step(each)
+
+    for k in range(rounds + 1):
+        times = []
+        controls = rng.uniform(space.low, space.high, (count, num_envs, *space.shape))
+        # in turn first and last
+        for each in (step, bare) if k % 2 else (bare, step):
+            wall, cpu = time.perf_counter(), time.process_time()
+            each(controls)
+            times.append((time.perf_counter() - wall, time.process_time() - cpu))
+        mine, its = times if k % 2 else times[::-1]
+        if k == 0:
+            # a round is about this long
+            count = max(int(count * seconds / its[0]), 8)
+        else:
+            ratios.append((its[0] / mine[0], its[1] / mine[1]))
+    return tuple(statistics.median(each) for each in zip(*ratios, strict=True))
+
+
+START = """
+import time
+began, cpu = time.perf_counter(), time.process_time()
+import cypool
+import cypool.envs.dm_control.models as models
+models.domain_module({domain!r})
+import cypool.api.gymnasium
+times = [(time.perf_counter() - began, time.process_time() - cpu)]
+for _ in range(2):
+    began, cpu = time.perf_counter(), time.process_time()
+    env = cypool.make("dm_control/{domain}-{task}-v0", num_envs={num_envs}, num_threads={num_threads}, seed=0)
+    times.append((time.perf_counter() - began, time.process_time() - cpu))
+print(times)
+"""
+
+
+def measure_start(domain, task, num_envs, num_threads, processes):
+    """Prints of new processes, least and median, in seconds: the imports, the first pool, and another one."""
+    found = []
+    for _ in range(processes):
+        program = START.format(domain=domain, task=task, num_envs=num_envs, num_threads=num_threads)
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        found.append(eval(done.stdout))
+    for name, times in zip(("imports", "first pool", "another pool"), zip(*found, strict=True), strict=True):
+        wall, cpu = zip(*times, strict=True)
+        print(f"{domain}-{task}, {name}: {min(wall):.3f} s, median {statistics.median(wall):.3f} s; CPU "
+              f"{min(cpu):.3f} s, median {statistics.median(cpu):.3f} s", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", default=["*"], help="patterns of domain-task")
@@ -69,24 +166,38 @@ def main():
     parser.add_argument("--num-threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=0.3, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--bare", action="store_true", help="compare with a loop over mj_step in C++")
+    parser.add_argument("--start-up", action="store_true", help="measure how long pools take to make")
     arguments = parser.parse_args()
+    chosen = [(domain, task) for domain in DOMAINS for task in DOMAINS[domain].tasks
+              if any(fnmatch.fnmatchcase(f"{domain}-{task}", pattern) for pattern in arguments.tasks)]
+    if arguments.start_up:
+        for domain, task in chosen:
+            measure_start(domain, task, arguments.num_envs, arguments.num_threads, arguments.rounds)
+        return
+    if arguments.bare:
+        with tempfile.TemporaryDirectory() as folder:
+            run = compiled(folder)
+            print("| task | to the bare loop, wall | CPU | one env, wall | CPU |\n| --- | --: | --: | --: | --: |")
+            for domain, task in chosen:
+                row = [ratio for envs, threads in ((arguments.num_envs, arguments.num_threads), (1, 1)) for ratio in
+                       measure_bare(run, domain, task, envs, threads, arguments.seconds, arguments.rounds)]
+                print(f"| {domain}-{task} | {' | '.join(f'{ratio:.2f}' for ratio in row)} |", flush=True)
+        return
     print("| task | steps/s | CPU us | to EnvPool, wall | to EnvPool, CPU | one env, to dm_control |")
     print("| --- | --: | --: | --: | --: | --: |")
     ratios = {"EnvPool, wall": [], "EnvPool, CPU": [], "dm_control": []}
-    for domain, (_, tasks, *_) in DOMAINS.items():
-        for task in tasks:
-            if not any(fnmatch.fnmatchcase(f"{domain}-{task}", pattern) for pattern in arguments.tasks):
-                continue
-            found = measure(domain, task, arguments)
-            (wall, cpu), one, reference = found["cypool"], found["one"][1], found["dm_control"][1]
-            row = [f"{domain}-{task}", f"{1 / wall:.0f}", f"{1e6 * cpu:.1f}", "", "", f"{reference / one:.2f}"]
-            ratios["dm_control"].append(reference / one)
-            if "envpool" in found:
-                other_wall, other_cpu = found["envpool"]
-                row[3:5] = f"{other_wall / wall:.2f}", f"{other_cpu / cpu:.2f}"
-                ratios["EnvPool, wall"].append(other_wall / wall)
-                ratios["EnvPool, CPU"].append(other_cpu / cpu)
-            print(f"| {' | '.join(row)} |", flush=True)
+    for domain, task in chosen:
+        found = measure(domain, task, arguments)
+        (wall, cpu), one, reference = found["cypool"], found["one"][1], found["dm_control"][1]
+        row = [f"{domain}-{task}", f"{1 / wall:.0f}", f"{1e6 * cpu:.1f}", "", "", f"{reference / one:.2f}"]
+        ratios["dm_control"].append(reference / one)
+        if "envpool" in found:
+            other_wall, other_cpu = found["envpool"]
+            row[3:5] = f"{other_wall / wall:.2f}", f"{other_cpu / cpu:.2f}"
+            ratios["EnvPool, wall"].append(other_wall / wall)
+            ratios["EnvPool, CPU"].append(other_cpu / cpu)
+        print(f"| {' | '.join(row)} |", flush=True)
     for name, values in ratios.items():
         if values:
             print(f"to {name}: geometric mean {statistics.geometric_mean(values):.2f}, least {min(values):.2f}")

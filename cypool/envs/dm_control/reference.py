@@ -13,7 +13,7 @@ from cypool.envs.dm_control.tasks import DOMAINS
 _TASK = ("time_limit", "fully_observable")
 _ENVIRONMENT = ("control_timestep", "n_sub_steps", "legacy_step", "flat_observation")
 # those that say how results are stored
-_OWN = ("action_dtype", "pixels_only", "from_pixels", "width", "height", "camera_id", "camera_name")
+_OWN = ("action_repeat", "action_dtype", "pixels_only", "from_pixels", "width", "height", "camera_id", "camera_name")
 
 
 def load(domain: str, task: str, seed: int, **options: Any) -> Any:
@@ -52,7 +52,34 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
             camera = -1 if options.get("camera_id") is None else options["camera_id"]
         env = pixels.Wrapper(env, options.get("pixels_only", True), {
             "width": options.get("width", 320), "height": options.get("height", 240), "camera_id": camera})
-    return env
+    return Repeated(env, options["action_repeat"]) if options.get("action_repeat", 1) > 1 else env
+
+
+class Repeated:
+    """An environment of dm_control that takes each action several times and sums the rewards, as DrQ's wrapper does.
+
+    Args:
+        env: The environment.
+        times: How often it takes an action.
+    """
+
+    def __init__(self, env: Any, times: int):
+        self._env, self._times = env, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
+
+    def step(self, action: Any) -> Any:
+        """Steps until the last time, or until the episode ends."""
+        reward = 0.0
+        for _ in range(self._times):
+            result = self._env.step(action)
+            if result.first():
+                return result
+            reward += result.reward
+            if result.last():
+                break
+        return result._replace(reward=reward)
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:

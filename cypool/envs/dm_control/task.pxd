@@ -8,12 +8,15 @@ from cypool.envs.mujoco_common.simulation cimport Simulation
 
 
 cdef class ControlTask(Simulation):
-    cdef mjModel* own                    # the model once more; only fields that __init__ names may be written
+    cdef mjModel* own                    # the same with a struct of its own; only fields that __init__ names are written
     cdef RandomState random              # the task's stream
     cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size
     cdef object _mt19937                 # from which it draws
     cdef int n_sub_steps                 # MuJoCo's steps in one of ours
     cdef bint legacy_step
+    cdef int action_repeat               # dm_control's steps in one of ours
+    cdef int last_repeat                 # in the one that reaches the time limit
+    cdef int limit                       # the number of that one; 0: there is no time limit
     cdef bint action_is_single           # float32, else float64
     # of the observation
     cdef size_t obs_size                 # of all numbers

@@ -62,6 +62,7 @@ def describe_task(domain, task, parts, common, **own):
     cdef Model model = load_task(domain, check_choice("task", task, DOMAINS[domain].tasks))
     common = ControlTask.describe(**common)
     steps, limit = _times(domain, model, common)
+    repeat = common["action_repeat"]
     common["randomize"] = check_randomize(model, common["randomize"])
     common.update(check_camera(model, {**common, "default_camera_config": None}, {}))
     # the free camera is where dm_control has it
@@ -86,14 +87,14 @@ def describe_task(domain, task, parts, common, **own):
         observation=observation,
         action=Array((nu,), common["action_dtype"], low, high),
         max_seed=2**32 - 1,
-        render_fps=max(round(1 / (model.mj.opt.timestep * steps)), 1),
-        max_episode_steps=limit,
+        render_fps=max(round(1 / (model.mj.opt.timestep * steps * repeat)), 1),
+        max_episode_steps=None if limit is None else math.ceil(limit / repeat),
         options={"task": task, **own, **common},
     )
 
 
 def _times(domain, Model model, common):
-    """Returns MuJoCo's steps in one of ours, and ours in an episode, or None."""
+    """Returns MuJoCo's steps in one of dm_control's, and dm_control's in an episode, or None."""
     timestep, given = model.mj.opt.timestep, common["control_timestep"]
     if given is not None and common["n_sub_steps"] is not None:
         raise ValueError("n_sub_steps: expected None together with control_timestep, got "
@@ -126,10 +127,10 @@ cdef class ControlTask(Simulation):
     """
 
     @staticmethod
-    def describe(time_limit=None, control_timestep=None, n_sub_steps=None, legacy_step=True, flat_observation=False,
-                 obs_dtype="float64", action_dtype="float64", randomize=None, from_pixels=False, pixels_only=True,
-                 width=320, height=240, camera_id=None, camera_name=None, frame_stack=1, max_geom=10_000,
-                 visual_options=None, shadows=True):
+    def describe(time_limit=None, control_timestep=None, n_sub_steps=None, legacy_step=True, action_repeat=1,
+                 flat_observation=False, obs_dtype="float64", action_dtype="float64", randomize=None,
+                 from_pixels=False, pixels_only=True, width=320, height=240, camera_id=None, camera_name=None,
+                 frame_stack=1, max_geom=10_000, visual_options=None, shadows=True):
         """Returns the options that all tasks have, those checked that can be without a model.
 
         Args:
@@ -139,6 +140,8 @@ cdef class ControlTask(Simulation):
             n_sub_steps: MuJoCo's steps in one of ours, instead of `control_timestep`.
             legacy_step: Whether observations follow from the state after a step, as in dm_control by default. Else
                 what MuJoCo derives from positions and velocities is one of its steps late.
+            action_repeat: Steps of dm_control in one of ours, with the same action. The reward is their sum. The last
+                step of an episode may have fewer.
             flat_observation: Whether all numbers that are observed are one array, in dm_control's order.
             obs_dtype: "float64", or "float32": the same numbers, rounded.
             action_dtype: "float64" or "float32".
@@ -165,6 +168,7 @@ cdef class ControlTask(Simulation):
             "control_timestep": control_timestep,
             "n_sub_steps": n_sub_steps,
             "legacy_step": check_bool("legacy_step", legacy_step),
+            "action_repeat": check_int("action_repeat", action_repeat, 1, 1_000_000),
             "flat_observation": check_bool("flat_observation", flat_observation),
             "obs_dtype": check_choice("obs_dtype", obs_dtype, ("float64", "float32")),
             "action_dtype": check_choice("action_dtype", action_dtype, ("float64", "float32")),
@@ -193,11 +197,17 @@ cdef class ControlTask(Simulation):
         options = spec.options
         self.loaded = load_task(domain, options["task"])
         self.variation = Variation(self.loaded, options["randomize"] or {}, tuple(name.encode() for name in written))
-        self.model = self.own = self.variation.edit()
+        self.own = self.variation.edit()
+        # one struct of pointers for all, if it can be: 10 KB that stay in the cache
+        self.model = self.own if written or options["randomize"] else self.loaded.mj
         self.camera = Camera(self.loaded, {**options, "default_camera_config": {}})
         # a step begins with what the one before left in the arena
         self.data = guard.make_data(self.model, True)
-        self.n_sub_steps, _ = _times(domain, self.loaded, options)
+        self.n_sub_steps, limit = _times(domain, self.loaded, options)
+        self.action_repeat = self.last_repeat = options["action_repeat"]
+        if limit is not None:
+            self.limit = math.ceil(limit / options["action_repeat"])
+            self.last_repeat = limit - (self.limit - 1) * self.action_repeat
         self.legacy_step = options["legacy_step"]
         self.action_is_single = spec.action.dtype == np.float32
         self.obs_is_single = options["obs_dtype"] == "float32"
@@ -254,15 +264,24 @@ cdef class ControlTask(Simulation):
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef int64_t k
+        cdef int repeat = self.action_repeat
+        # the user may have set another limit
+        cdef bint is_last = self.elapsed_step >= self.max_episode_steps
+        if is_last and self.elapsed_step == self.limit:
+            repeat = self.last_repeat
         if self.action_is_single:
             for k in range(self.model.nu):
                 self.data.ctrl[k] = (<const float*>action)[k]
         else:
             memcpy(self.data.ctrl, action, self.model.nu * sizeof(double))
-        self.advance(self.n_sub_steps)
-        self.reward = self.get_reward()
-        # at the time limit the reference does not ask
-        self.terminated = self.elapsed_step < self.max_episode_steps and self.is_terminated()
+        self.reward = 0
+        for k in range(repeat):
+            self.advance(self.n_sub_steps)
+            self.reward += self.get_reward()
+            # at the time limit the reference does not ask
+            self.terminated = not (is_last and k == repeat - 1) and self.is_terminated()
+            if self.terminated:
+                break
         self._push()
         return 0
 

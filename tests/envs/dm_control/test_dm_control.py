@@ -79,6 +79,10 @@ def test_in_all_modes(mode, num_threads):
     ("PendulumSwingup-v1", {"time_limit": 0.05}),
     ("PendulumSwingup-v1", {"time_limit": float("inf")}),
     ("ReacherEasy-v1", {"action_dtype": "float32"}),
+    ("WalkerWalk-v1", {"action_repeat": 2}),
+    # ten steps: three, three, three and one
+    ("PendulumSwingup-v1", {"action_repeat": 3, "time_limit": 0.2}),
+    ("LqrLqr21-v1", {"action_repeat": 4}),
 ])
 def test_options(id, options):
     check_parity(id, num_envs=1, num_steps=30, seeds=(1,), num_threads=0, **options)
@@ -120,6 +124,33 @@ def test_the_linear_system_ends_at_rest():
     assert env.step(action[None]).first()[0]
 
 
+def test_a_repeated_action_stops_where_the_episode_ends():
+    options = {"action_repeat": 6, "seed": 0, "num_threads": 0}
+    env, reference = cypool.make_dm("LqrLqr21-v1", **options), load("lqr", "lqr_2_1", 0, action_repeat=6)
+    env.reset(), reference.reset()
+    for _ in range(1500):
+        state = np.concatenate([reference.physics.position(), reference.physics.velocity()])
+        action = -np.array([4.0]) * state[2] - state[0]
+        ours, theirs = env.step(action[None]), reference.step(action)
+        assert ours.last()[0] == theirs.last() and ours.reward[0] == theirs.reward
+        assert equal_parts(ours.observation.obs, theirs.observation)
+        if theirs.last():
+            break
+    assert theirs.last() and theirs.discount == 0
+
+
+def test_a_limit_of_the_user_counts_repeated_actions():
+    assert cypool.make_spec("PendulumSwingup-v1", action_repeat=3).max_episode_steps == 334
+    env = cypool.make("PendulumSwingup-v1", seed=0, num_threads=0, action_repeat=3, max_episode_steps=2)
+    single = cypool.make("PendulumSwingup-v1", seed=0, num_threads=0)
+    env.reset(), single.reset()
+    for last in (False, True):
+        obs, reward, _, truncated, _ = env.step(np.ones((1, 1)))
+        results = [single.step(np.ones((1, 1))) for _ in range(3)]
+        assert truncated[0] == last and reward[0] == sum(result[1][0] for result in results)
+        assert obs["velocity"].tobytes() == results[-1][0]["velocity"].tobytes()
+
+
 def test_an_invalid_state_is_an_error():
     # its forces have hardly any limit
     env, reference = cypool.make("LqrLqr21-v1", num_envs=2, seed=0, num_threads=0), load("lqr", "lqr_2_1", 0)
@@ -156,7 +187,8 @@ def test_keeps_the_contract(id):
     ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
     ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),
     ("HopperHop-v1", {"randomize": {"body_mass": (0.8, 1.2), "geom_friction": (0.5, 2)}}),
-    ("StackerStack2-v1", {}), ("FingerTurnEasy-v1", {"randomize": {"site_pos": ("add", -0.01, 0.01)}}),
+    ("CheetahRun-v1", {"action_repeat": 3}), ("StackerStack2-v1", {}),
+    ("FingerTurnEasy-v1", {"randomize": {"site_pos": ("add", -0.01, 0.01)}}),
 ])
 def test_a_loaded_state_goes_on_the_same_way(id, options):
     env = cypool.make(id, num_envs=2, seed=1, num_threads=0, time_limit=40, **options)
@@ -245,6 +277,8 @@ def test_a_model_is_shared():
     ("WalkerWalk-v1", {"n_sub_steps": 2, "control_timestep": 0.01}, ValueError, "n_sub_steps: expected None together"),
     ("WalkerWalk-v1", {"control_timestep": 0.003}, ValueError, "control_timestep: expected a multiple of 0.0025"),
     ("WalkerWalk-v1", {"control_timestep": 0.001}, ValueError, "control_timestep: expected a multiple of 0.0025"),
+    ("WalkerWalk-v1", {"action_repeat": 0}, ValueError, "action_repeat"),
+    ("WalkerWalk-v1", {"action_repeat": 2.5}, TypeError, "action_repeat"),
     ("WalkerWalk-v1", {"legacy_step": 1}, TypeError, "legacy_step: expected True or False"),
     ("WalkerWalk-v1", {"fully_observable": True}, ValueError, "fully_observable: no option of WalkerWalk-v1"),
     ("StackerStack2-v1", {"fully_observable": 1}, TypeError, "fully_observable: expected True or False"),

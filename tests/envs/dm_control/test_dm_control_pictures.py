@@ -34,10 +34,32 @@ MANY = [(domain, task, {"width": 84, "height": 84, "camera_id": camera}) for dom
     ("swimmer", "swimmer6"), ("dog", "fetch")] for camera in (-1, 0)]
 
 
-def compared(run_python, monkeypatch, library, cases):
+# what DrQ's wrappers make of dm_control: repeated actions, and the last three images
+STACKED = """
+import numpy as np
+import cypool
+from cypool.envs.dm_control.reference import load
+size = {"from_pixels": True, "width": 84, "height": 84, "camera_id": 0, "action_repeat": 4, "time_limit": 0.3}
+env = cypool.make_dm("dm_control/cartpole-swingup-v0", seed=2, num_threads=0, frame_stack=3, **size)
+reference = load("cartpole", "swingup", 2, **size)
+assert env.observation_spec().obs["pixels"].shape == (84, 84, 9)
+rng = np.random.default_rng(0)
+ours, theirs = env.reset(), reference.reset()
+for _ in range(20):
+    images = [theirs.observation["pixels"]] * 3 if theirs.first() else [*images[1:], theirs.observation["pixels"]]
+    assert ours.step_type[0] == theirs.step_type
+    assert theirs.first() or ours.reward[0] == theirs.reward
+    assert (ours.observation.obs["pixels"][0] == np.concatenate(images, axis=-1)).all()
+    action = rng.uniform(-1, 1, 1)
+    ours, theirs = env.step(action[None]), reference.step(action)
+print("equal")
+"""
+
+
+def compared(run_python, monkeypatch, library, program):
     # dm_control and cypool in one process use the same library
     monkeypatch.setenv("MUJOCO_GL", library)
-    done = run_python(COMPARE.format(cases=cases))
+    done = run_python(program)
     if "no OpenGL" in done.stderr or ("ImportError" in done.stderr and library == "osmesa"):
         pytest.skip(f"there is no {library}")
     assert done.stdout == "equal\n", done.stderr
@@ -46,13 +68,18 @@ def compared(run_python, monkeypatch, library, cases):
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["egl", "osmesa"])
 def test_equal_dm_control(run_python, monkeypatch, library):
-    compared(run_python, monkeypatch, library, QUICK)
+    compared(run_python, monkeypatch, library, COMPARE.format(cases=QUICK))
+
+
+@pytest.mark.slow
+def test_stacks_of_repeated_actions_equal_dm_control(run_python, monkeypatch):
+    compared(run_python, monkeypatch, "egl", STACKED)
 
 
 @pytest.mark.slow
 @pytest.mark.exhaustive
 def test_of_all_domains(run_python, monkeypatch):
-    compared(run_python, monkeypatch, "egl", MANY)
+    compared(run_python, monkeypatch, "egl", COMPARE.format(cases=MANY))
 
 
 def test_frames_are_stacked_in_the_last_dimension():
