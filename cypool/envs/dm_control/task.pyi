@@ -17,6 +17,7 @@ class ControlTask(Simulation):
         control_timestep: Any = None,
         n_sub_steps: Any = None,
         legacy_step: bool = True,
+        action_repeat: int = 1,
         flat_observation: bool = False,
         obs_dtype: str = 'float64',
         action_dtype: str = 'float64',
