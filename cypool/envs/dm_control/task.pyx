@@ -198,7 +198,7 @@ cdef class ControlTask(Simulation):
         self.loaded = load_task(domain, options["task"])
         self.variation = Variation(self.loaded, options["randomize"] or {}, tuple(name.encode() for name in written))
         self.own = self.variation.edit()
-        # one struct of pointers for all, if it can be: 10 KB that stay in the cache
+        # one struct of pointers for all, if it can be: 6 KB that stay in the cache
         self.model = self.own if written or options["randomize"] else self.loaded.mj
         self.camera = Camera(self.loaded, {**options, "default_camera_config": {}})
         # a step begins with what the one before left in the arena
