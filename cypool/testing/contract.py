@@ -37,8 +37,8 @@ class Contract:
         options: Its options.
         num_envs, num_steps: Size of each run.
         num_episodes: Episodes that ended in one of them.
-        held: What was checked.
-        left_out: What could not be, and why.
+        passed: What was checked.
+        skipped: What could not be, and why.
     """
 
     id: str
@@ -46,15 +46,15 @@ class Contract:
     num_envs: int
     num_steps: int
     num_episodes: int
-    held: tuple[Any, ...]
-    left_out: tuple[Any, ...]
+    passed: tuple[Any, ...]
+    skipped: tuple[Any, ...]
 
     def __str__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
         lines = [f"{self.id}{options} keeps the contract, in runs of {self.num_envs} envs x {self.num_steps} steps "
                  f"({self.num_episodes} episodes):"]
-        lines += [f"  holds: {each}" for each in self.held]
-        lines += [f"  left out: {each}" for each in self.left_out]
+        lines += [f"  passed: {each}" for each in self.passed]
+        lines += [f"  skipped: {each}" for each in self.skipped]
         return "\n".join(lines)
 
 
@@ -127,8 +127,8 @@ class _Check:
         if "max_episode_steps" not in options:
             limit = max(num_steps // 5, 2)
             self.options = {**options, "max_episode_steps": min(limit, spec.max_episode_steps or limit)}
-        self.held: list[str] = []
-        self.left_out: list[str] = []
+        self.passed: list[str] = []
+        self.skipped: list[str] = []
         with self.make() as env:
             self.spec = env.env_spec
             env.action_space.seed(seed)
@@ -175,10 +175,10 @@ class _Check:
         if without_gil:
             self.hold_the_gil()
         else:
-            self.left_out.append("runs without the GIL: not claimed")
+            self.skipped.append("runs without the GIL: not claimed")
         episodes = sum(event.ended for each in events for event in each)
-        return Contract(self.id, self.options, self.num_envs, self.num_steps, episodes, tuple(self.held),
-                        tuple(self.left_out))
+        return Contract(self.id, self.options, self.num_envs, self.num_steps, episodes, tuple(self.passed),
+                        tuple(self.skipped))
 
     def play(self, env: Any, seed: int | None = None, num_steps: int | None = None) -> Events:
         """Plays `num_steps` steps; returns the events of each environment.
@@ -286,7 +286,7 @@ class _Check:
             try:
                 state = env.save()
             except NotImplementedError:
-                self.left_out.append("save and load: it has none")
+                self.skipped.append("save and load: it has none")
                 return
             rest = self.go_on(env)
             for where, pool, loaded in (
@@ -352,7 +352,7 @@ class _Check:
         self.hold("its steps and resets run without the GIL")
 
     def hold(self, what: str) -> None:
-        self.held.append(what)
+        self.passed.append(what)
         if self.report is not None:
             self.report(what)
 

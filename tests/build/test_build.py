@@ -611,6 +611,7 @@ def test_a_build_waits_for_another(checkout):
     assert len(list(top.rglob("*.so"))) == 1
 
 
+@pytest.mark.slow
 def test_two_builds_in_one_checkout(checkout):
     top, start = checkout
     processes = [start("bdist_wheel", "--dist-dir", f"dist{k}", "--bdist-dir", f"bdist{k}") for k in range(2)]

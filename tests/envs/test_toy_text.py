@@ -5,7 +5,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from weights import slow
+from weights import often_slow, slow
 
 import cypool
 
@@ -95,8 +95,7 @@ def pair(id, options, mode, seed, num_threads):
     return env, reference
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("id, options", GAMES)
+@pytest.mark.parametrize("id, options, mode", often_slow([(*game, mode) for game in GAMES for mode in MODES], 2))
 def test_equals_gymnasium(id, options, mode):
     env, reference = pair(id, options, mode, seed=5, num_threads=(0, 1, 2, 5)[MODES.index(mode)])
     random = np.random.default_rng(1)

@@ -374,6 +374,7 @@ class Seeder(Trouble):
         return np.array([-1 if seed is None else seed, self.np_random.integers(1000)]), {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_workers", [0, 2])
 def test_seeds_of_the_first_reset(num_workers):
     factories = [Seeder] * 3

@@ -14,7 +14,7 @@ OWN = [id for id in cypool.list_all_envs() if _entry(id).entry_point.startswith(
 @pytest.mark.parametrize("id", OWN)
 def test_our_own(id):
     report = check_env(id, num_steps=40)
-    assert len(report.held) == 7 and report.left_out == () and report.num_episodes >= 9
+    assert len(report.passed) == 7 and report.skipped == () and report.num_episodes >= 9
 
 
 def test_many_at_once():
@@ -27,7 +27,7 @@ def test_many_at_once():
 ])
 def test_those_that_take_longer(id, options):
     report = check_env(id, num_envs=2, num_steps=15, **options)
-    assert len(report.held) == 7 and report.num_episodes > 2
+    assert len(report.passed) == 7 and report.num_episodes > 2
 
 
 @pytest.mark.slow
@@ -35,7 +35,7 @@ def test_doom_whose_actions_are_dicts():
     # a living reward of -1, which is no error
     report = check_env("VizdoomDeathmatch-v1", num_envs=2, num_steps=10, frame_skip=1,
                        config={"screen_resolution": "RES_160X120", "living_reward": -1})
-    assert report.left_out == ("save and load: it has none",) and len(report.held) == 6 and report.num_episodes > 2
+    assert report.skipped == ("save and load: it has none",) and len(report.passed) == 6 and report.num_episodes > 2
 
 
 def test_a_report_says_what_holds(walker):
@@ -43,13 +43,13 @@ def test_a_report_says_what_holds(walker):
     assert report.options == {"limit": 4, "max_episode_steps": 10} and report.num_envs == 3
     text = str(report)
     assert text.startswith("walker/Walk-v0, limit=4, max_episode_steps=10 keeps the contract, in runs of 3 envs x 50")
-    assert text.count("holds: ") == 7 and "left out" not in text
-    assert "left out: runs without the GIL" in str(check_env("walker/Walk-v0", num_steps=20, without_gil=False))
+    assert text.count("passed: ") == 7 and "skipped" not in text
+    assert "skipped: runs without the GIL" in str(check_env("walker/Walk-v0", num_steps=20, without_gil=False))
 
 
 def test_what_cannot_be_saved_is_left_out(walker):
     report = check_env("walker/Bare-v0", num_steps=20)
-    assert report.left_out == ("save and load: it has none",) and len(report.held) == 6
+    assert report.skipped == ("save and load: it has none",) and len(report.passed) == 6
 
 
 def test_what_fails_says_so(walker):
@@ -83,11 +83,11 @@ def test_what_takes_the_gil_is_found(walker, monkeypatch):
     monkeypatch.setattr("cypool.testing.contract.PATIENCE", 2)
     with pytest.raises(ContractError, match="a step or reset took the GIL, or longer than 2 s"):
         check_env("walker/Careless-v0", fault="locked")
-    assert len(check_env("walker/Careless-v0", fault="locked", without_gil=False).held) == 6
+    assert len(check_env("walker/Careless-v0", fault="locked", without_gil=False).passed) == 6
 
 
 def test_none_of_these(walker):
-    assert len(check_env("walker/Careless-v0").held) == 7
+    assert len(check_env("walker/Careless-v0").passed) == 7
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])

@@ -58,6 +58,7 @@ def test_peers_of_a_robot(tmp_path):
     assert {r["peer"] for r in json.loads(file.read_text())["results"]} == {"", "loop", "rollout"}
 
 
+@pytest.mark.slow
 def test_several_environments(tmp_path):
     file = tmp_path / "result.json"
     done = bench("--env", "CartPole-v1,Acrobot-v1", "--seconds", "0.02", "--rounds", "2", "--num-envs", "4",

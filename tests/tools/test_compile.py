@@ -68,6 +68,7 @@ def test_a_file(cache, tmp_path, monkeypatch):
     assert done.stdout == "local/MyEnv-v0\n", done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_what_is_included_counts(cache, tmp_path):
     path, header = tmp_path / "half.pyx", tmp_path / "half.h"
@@ -146,6 +147,7 @@ def nothing():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_one_of_several_classes():
     with pytest.raises(ValueError, match="name: expected one of the environments of the source, A, B, got None"):

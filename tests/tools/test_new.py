@@ -50,6 +50,7 @@ def test_it_is_found_without_an_import(installed):
     assert done.stdout == "(3, 3) True\n" and done.stderr == ""
 
 
+@pytest.mark.slow
 def test_another_abi_is_an_error_of_its_own_only(installed):
     done = installed.run("-c", """if True:
         import cypool, cypool.env

@@ -8,7 +8,7 @@ from cypool.envs.mujoco_common.simulation cimport Simulation
 
 
 cdef class ControlTask(Simulation):
-    cdef mjModel* own                    # the same, as a struct of its own; only fields that __init__ names are written
+    cdef mjModel* own                    # the same with a struct of its own; only what __init__ names is written
     cdef RandomState random              # the task's stream
     cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size
     cdef object _mt19937                 # from which it draws

@@ -265,6 +265,7 @@ cdef class ControlTask(Simulation):
     cdef int step(self, const void* action) except -1 nogil:
         cdef int64_t k
         cdef int repeat = self.action_repeat
+        cdef double reward
         # the user may have set another limit
         cdef bint is_last = self.elapsed_step >= self.max_episode_steps
         if is_last and self.elapsed_step == self.limit:
@@ -277,7 +278,9 @@ cdef class ControlTask(Simulation):
         self.reward = 0
         for k in range(repeat):
             self.advance(self.n_sub_steps)
-            self.reward += self.get_reward()
+            reward = self.get_reward()
+            # a sum has no negative zero
+            self.reward = reward if self.action_repeat == 1 else self.reward + reward
             # at the time limit the reference does not ask
             self.terminated = not (is_last and k == repeat - 1) and self.is_terminated()
             if self.terminated:

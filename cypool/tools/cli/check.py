@@ -90,9 +90,9 @@ def _show(without_reference: str, parity: dict[str, Any] | None, contract: dict[
     if without_reference:
         line("[yellow]-[/yellow]", f"not compared with a reference: {without_reference}")
     if contract is not None:
-        for each in contract["held"]:
+        for each in contract["passed"]:
             line("[green]✓[/green]", each)
-        for each in contract["left_out"]:
-            line("[yellow]-[/yellow]", f"left out: {each}")
+        for each in contract["skipped"]:
+            line("[yellow]-[/yellow]", f"skipped: {each}")
     if error is not None:
         line("[red]✗[/red]", error)
