@@ -2,7 +2,7 @@
 
 Trains on a task of the DeepMind Control Suite from what DrQ and similar agents see: three frames of 84 x 84 pixels, one
 after each repeated action. With software rendering, most of the time goes into the frames: 32 steps a second on two
-busy cores. 15,000 steps did not improve the return there, and longer runs have not been tried.
+busy cores. In 15,000 steps the return did not improve there (docs/reference/dm_control.md has the details).
 
 Prints the mean return of the last 20 episodes and writes it to a CSV file, with steps and seconds.
 """
