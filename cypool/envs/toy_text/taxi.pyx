@@ -165,6 +165,11 @@ cdef class Taxi(Tabular):
             state, (0, NUM_STATES - 1), (0.0, 1.0), bool, (0, 3))
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (self.state, self.prob, self.fickle, self.heading) = (
+            (<Taxi>other).state, (<Taxi>other).prob, (<Taxi>other).fickle, (<Taxi>other).heading)
+        return 0
+
     cdef object render(self):
         # as if each step had been drawn: Gymnasium's taxi turns when it is drawn
         return draw("gymnasium.envs.toy_text.taxi:TaxiEnv", {},
