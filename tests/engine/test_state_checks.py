@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.state import MAGIC, PREFIX, State, check_state, unpack
+from cypool.state import MAGIC, State, check_state, unpack
 
 NAN, INF = float("nan"), float("inf")
 
