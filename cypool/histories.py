@@ -184,7 +184,8 @@ class History:
             segments.append((segment.first, segment.state, segment.packed()))
         sums = np.array(self._sums, "<u4").reshape(self._length, self.env.num_envs)
         contents = {"cypool": version(), "num_envs": self.env.num_envs, "every": self.every, "length": self._length,
-                    "segments": segments, "sums": zlib.compress(sums.tobytes(), 1), "seen": zlib.compress(bytes(self._seen), 1)}
+                    "segments": segments, "sums": zlib.compress(sums.tobytes(), 1),
+                    "seen": zlib.compress(bytes(self._seen), 1)}
         data = sealed(MAGIC, json.dumps(encoded(contents, blobs), separators=(",", ":")), blobs)
         with open(path, "wb") as file:
             file.write(data)
@@ -192,7 +193,7 @@ class History:
     def close(self) -> None:
         """Ends the recording; the pool goes on without it. A second call does nothing."""
         if self._recorder is not None:
-            self.env._pool = self._recorder.pool
+            self.env._pool = self._recorder.pool  # type: ignore[assignment]
             self._recorder = None
 
     def __enter__(self) -> History:
@@ -405,7 +406,8 @@ class _Recorder:
         return len(segment.events), at, None
 
     def _repeat_reset(self, ids: Any, others: Any, seeds: Any, options: Any) -> None:
-        num_envs, max_seed = self._history.env.num_envs, self._spec.max_seed
+        num_envs = self._history.env.num_envs
+        max_seed = 2**256 if self._spec.max_seed is None else self._spec.max_seed
         pairs = [(check_int("env_id", i, 0, num_envs - 1), check_int("seed", seed, 0, max_seed))
                  for i, seed in seeds or ()]
         self.pool.send_reset(None if ids is None else np.array(ids, np.int32).reshape(-1), bool(others), pairs, options)
@@ -438,7 +440,8 @@ class _Recorder:
     def _actions(self, data: bytes, count: int) -> NDArray[Any]:
         """Returns actions as the engine takes them; checks them, as a file may hold any."""
         spec = self._spec
-        dtype, shape = np.dtype(np.uint8), (spec.action_bytes,)
+        dtype: np.dtype[Any] = np.dtype(np.uint8)
+        shape: tuple[int, ...] = (spec.action_bytes,)
         if not isinstance(spec.action, Mapping):
             dtype, shape = spec.action.dtype, spec.action.shape
         rows = np.frombuffer(data, dtype).reshape(count, *shape)

@@ -306,8 +306,8 @@ class VectorAPI:
             NotImplementedError: The environment cannot be copied, as Doom's; nothing has changed.
             Exception: What an environment raised. It starts an episode with its next step; the others are copies.
         """
-        sources = ids_of([source] if np.ndim(source) == 0 else source, "source")
-        targets = ids_of([target] if np.ndim(target) == 0 else target, "target")
+        sources, targets = (ids_of(np.reshape(ids, 1) if np.ndim(ids) == 0 else ids, name)
+                            for ids, name in ((source, "source"), (target, "target")))
         assert sources is not None and targets is not None
         self._copy(sources, targets)
 

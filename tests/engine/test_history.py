@@ -1,5 +1,4 @@
 """A history puts a pool back to any past step, bit for bit, and tells where two runs part."""
-import hashlib
 import json
 import re
 import zlib
@@ -251,14 +250,14 @@ def test_bad_files(tmp_path):
     refused(sealed(MAGIC, "[" * 100_000, []))
     refused(sealed(MAGIC, json.dumps({"dict": []}), []))
     # events that nobody has recorded
-    assert hashlib and zlib
-    for events in ('[{"tuple":["step",null,{"bytes":8}]}]', '[{"tuple":["shout"]}]', '[{"tuple":["reset",[7],false,null,null]}]',
-                   '[{"tuple":["step",[0],{"bytes":8}]}]', '[{"tuple":["rollout",0,{"bytes":8}]}]', '[{"tuple":["step"]}]',
-                   '[{"tuple":["reset",null,false,[{"tuple":[0,-1]}],null]}]'):
+    for event in ('"step",null,{"bytes":8}', '"shout"', '"reset",{"list":[7]},false,null,null', '"step"',
+                  '"step",{"list":[0]},{"bytes":8}', '"rollout",0,{"bytes":8}',
+                  '"reset",null,false,{"list":[{"tuple":[0,-1]}]},null'):
         history = cypool.history(env)
         for _ in range(3):
             env.step([0] * NUM)
-        packed = zlib.compress(sealed(b"", '{"list":' + events + "}", [b"\7" * 8] if "bytes" in events else []))
+        text = '{"list":[{"tuple":[' + event + "]}]}"
+        packed = zlib.compress(sealed(b"", text, [b"\7" * 8] if "bytes" in event else []))
         history._segments[0]._packed, history._segments[0].events = packed, []
         history.save(path)
         history.close()
@@ -270,12 +269,12 @@ def test_bad_files(tmp_path):
     assert len(cypool.load_history(path, env)) == 10
 
 
-def test_another_run_is_noticed(tmp_path):
+def test_another_run_is_noticed():
     env = pool()
     history = cypool.history(env)
     play(env, 5)
     history._sums[3][1] ^= 1
-    with pytest.raises(RuntimeError, match="seek: expected the results of step 3 that were recorded, got others for env 1"):
+    with pytest.raises(RuntimeError, match="seek: expected the results of step 3 .*, got others for env 1"):
         history.seek(5)
     history.seek(3)
 

@@ -12,6 +12,8 @@ import cypool
 from cypool.state import MAGIC, State, check_state, unpack
 
 NAN, INF = float("nan"), float("inf")
+# up to the JSON
+PREFIX = len(MAGIC) + 32 + 8
 
 
 def edited(state, own):

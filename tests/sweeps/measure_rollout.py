@@ -1,4 +1,4 @@
-"""Measures `rollout` against a loop over `step`, and against `mujoco.rollout` for robots, in turn in one run; and `copy`.
+"""Measures `copy`, and `rollout` against a loop over `step` and `mujoco.rollout` for robots, in turn in one run.
 
     python tests/sweeps/measure_rollout.py [--rounds 15] [--copies]
 

@@ -165,8 +165,8 @@ cdef class MountainCarContinuous(Env):
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        (self.start, self.position, self.velocity, self.moved) = (
-            (<MountainCarContinuous>other).start, (<MountainCarContinuous>other).position, (<MountainCarContinuous>other).velocity, (<MountainCarContinuous>other).moved)
+        self.start, self.position = (<MountainCarContinuous>other).start, (<MountainCarContinuous>other).position
+        self.velocity, self.moved = (<MountainCarContinuous>other).velocity, (<MountainCarContinuous>other).moved
         return 0
 
     cdef object render(self):

@@ -423,7 +423,8 @@ cdef class ControlTask(Simulation):
 
     cdef int copy_own(self, Simulation other) except -1 nogil:
         memcpy(self.episode.data(), (<ControlTask>other).episode.data(), self.episode.size() * sizeof(double))
-        self.random.has_spare, self.random.spare = (<ControlTask>other).random.has_spare, (<ControlTask>other).random.spare
+        self.random.has_spare = (<ControlTask>other).random.has_spare
+        self.random.spare = (<ControlTask>other).random.spare
         if not copy_stream(self.random.rng, (<ControlTask>other).random.rng):
             with gil:
                 self._mt19937.state = (<ControlTask>other)._mt19937.state
