@@ -24,7 +24,7 @@ from cypool.engine.ids cimport INSPECT, REPLACE, RESET, STEP, IdTracker
 from cypool.engine.inline_policy cimport InlinePolicy
 from cypool.park cimport now_ns
 from cypool.engine.results cimport Results
-from cypool.engine.states cimport check_state, copy_env, load_state, save_state
+from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
 from cypool.engine.sync_dispatch cimport SyncDispatch, check_out
 from cypool.engine.threads cimport Threads, ThreadPool
 from cypool.env cimport Env
@@ -475,7 +475,7 @@ cdef class Pool:
                         copy_env(scheduler.envs[ids[k]], scheduler.envs[sources[k]])
                         k += 1
             except BaseException as error:
-                (<Env>scheduler.envs[ids[k]]).needs_reset |= not isinstance(error, NotImplementedError)
+                note_failed_copy(scheduler.envs[ids[k]], error)
                 if not isinstance(error, Exception):
                     raise
                 scheduler.errors[ids[k]] = error

@@ -10,7 +10,7 @@ from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
 from cypool.park cimport now_ns, park, relax, wake
-from cypool.engine.states cimport copy_env
+from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.env cimport Env, Rows
 
 cdef enum:
@@ -307,7 +307,7 @@ cdef class Scheduler:
             # the row shows this: it is truncated
             pass
         if self.task == COPY:
-            (<Env>self.envs[claim.ids[claim.at]]).needs_reset |= not isinstance(error, NotImplementedError)
+            note_failed_copy(self.envs[claim.ids[claim.at]], error)
             claim.uncounted += 1
         else:
             write_failed_row(self, claim)

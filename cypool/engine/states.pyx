@@ -126,3 +126,8 @@ cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
 cdef int _copy_other_stream(PyObject* target, PyObject* source) except -1 with gil:
     (<Env>target)._bit_generator.state = (<Env>source)._bit_generator.state
     return 0
+
+
+cdef void note_failed_copy(PyObject* env, object error):
+    if not isinstance(error, NotImplementedError):
+        (<Env>env).needs_reset = (<Env>env).reset_requested = True

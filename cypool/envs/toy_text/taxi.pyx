@@ -12,7 +12,7 @@ from cypool.state import check_state
 from libc.stdint cimport int8_t, int64_t
 from libc.string cimport memcpy
 
-from cypool.env cimport Slot
+from cypool.env cimport Env, Slot
 from cypool.envs.toy_text.tabular cimport Tabular
 from cypool.random cimport integers, uniform
 
