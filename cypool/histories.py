@@ -561,6 +561,7 @@ def _attached(env: VectorAPI, every: int) -> History:
         raise RuntimeError("env: steps are in flight: call recv() first")
     made = History(env, every)
     made._recorder = _Recorder(env._pool, made)
+    env._pool = made._recorder  # type: ignore[assignment]
     return made
 
 

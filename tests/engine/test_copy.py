@@ -102,7 +102,7 @@ def test_environments_of_python():
 
 
 def test_hooks():
-    env = cypool.make("CartPole-v1", num_envs=3, seed=3, reward_hook=lambda batch: batch.obs[:, 0])
+    env = cypool.make("CartPole-v1", num_envs=3, seed=3, reward_hook=lambda batch: batch.observation[:, 0])
     env.reset()
     env.step([0, 1, 1])
     env.copy([2], [0])

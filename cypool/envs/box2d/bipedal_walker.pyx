@@ -111,7 +111,7 @@ cdef class BipedalWalker(Env):
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        copy_world(self.world, (<BipedalWalker>other).world.get()[0])
+        copy_world(self.world, (<BipedalWalker>other).world.get())
         return 0
 
     cdef object render(self):

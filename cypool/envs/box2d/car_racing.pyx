@@ -149,7 +149,7 @@ cdef class CarRacing(Env):
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        copy_world(self.world, (<CarRacing>other).world.get()[0])
+        copy_world(self.world, (<CarRacing>other).world.get())
         return 0
 
     cdef object render(self):

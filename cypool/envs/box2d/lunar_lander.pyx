@@ -127,7 +127,7 @@ cdef class LunarLander(Env):
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        copy_world(self.world, (<LunarLander>other).world.get()[0])
+        copy_world(self.world, (<LunarLander>other).world.get())
         return 0
 
     cdef object render(self):
