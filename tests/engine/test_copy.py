@@ -230,7 +230,8 @@ def test_other_apis():
         env.step(np.array([1, 0, 1]))
     env.copy(0, 2)
     step = env.step(np.array([1, 0, 1]))
-    assert (step.observation[0] == step.observation[2]).all() and step.step_type[2] == dm_env.StepType.MID
+    obs = step.observation[0]
+    assert (obs[0] == obs[2]).all() and step.step_type[2] == dm_env.StepType.MID
     pool = envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=0)
     pool.reset()
     pool.copy([0], [1, 2])

@@ -99,6 +99,7 @@ def test_resets_loads_copies_and_rollouts():
         env.step([0, 1, 0])
         note()
     env.reset(seed=5)
+    note()
     env.step([0, 1, 0])
     env.reset(options={"reset_mask": np.array([False, True, False])})
     note()
