@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cypool import testing as testing
     from cypool import tools as tools
     from cypool.engine.threads import ThreadPool
+    from cypool.histories import Difference, History, first_difference, history, load_history
     from cypool.state import State, load_state
     from cypool.texts import text
     from cypool.tools.compile import compile
@@ -52,9 +53,9 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "ClosedError", "CompileError", "EnvError", "State", "ThreadPool", "WorkerError", "compile", "from_factories",
-    "get_include", "list_all_envs", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec",
-    "record", "register", "text",
+    "ClosedError", "CompileError", "Difference", "EnvError", "History", "State", "ThreadPool", "WorkerError", "compile",
+    "first_difference", "from_factories", "get_include", "history", "list_all_envs", "load_history", "load_state",
+    "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "record", "register", "text",
 ]
 
 add_source("cypool.envs")
@@ -82,6 +83,8 @@ if not TYPE_CHECKING:
         if name == "ThreadPool":
             from cypool.engine.threads import ThreadPool
             return ThreadPool
+        if name in ("Difference", "History", "first_difference", "history", "load_history"):
+            return getattr(import_module("cypool.histories"), name)
         if name in ("State", "load_state"):
             return getattr(import_module("cypool.state"), name)
         if name == "text":

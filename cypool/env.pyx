@@ -64,3 +64,8 @@ cdef class Env:
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         raise NotImplementedError("step_many")
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        with gil:
+            self.load(other.save())
+        return 0

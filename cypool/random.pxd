@@ -11,5 +11,8 @@ cdef extern from "cypool/rng.h" namespace "cypool" nogil:
     void shuffle[T](const Rng* rng, T* items, int n) noexcept                # Generator.shuffle of a list
     int categorical(const Rng* rng, const double* sums, int n) noexcept      # Gymnasium's categorical_sample
 
+# makes the first stream continue as the second one, of the same kind, does; False: these are of a kind that it does not
+# know, and nothing has changed
+cdef bint copy_stream(const Rng* target, const Rng* source) noexcept nogil
 # Generator.normal
 cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil

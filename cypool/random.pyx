@@ -1,9 +1,18 @@
 """Random numbers for environments; see its `.pxd`."""
+from numpy.random import MT19937, PCG64
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport uintptr_t
+from libc.string cimport memcpy
 
 cdef extern from *:
     """
     #include <cstddef>
     #include <numpy/random/bitgen.h>
+    // what the state of a bit generator points to
+    struct Pcg64State { void* numbers; int has_uint32; uint32_t uinteger; };
+    struct Mt19937State { uint32_t key[624]; int pos; };
+    enum { PCG64_NUMBERS = 32 };
     static_assert(sizeof(cypool::Rng) == sizeof(bitgen_t)
                   && offsetof(cypool::Rng, next_double) == offsetof(bitgen_t, next_double),
                   "cypool/rng.h: expected the layout of NumPy's bitgen_t");
@@ -13,6 +22,82 @@ cdef extern from "numpy/random/distributions.h" nogil:
     ctypedef struct bitgen_t:
         pass
     double random_normal(bitgen_t* bitgen_state, double loc, double scale) noexcept
+
+
+cdef extern from *:
+    enum:
+        PCG64_NUMBERS
+
+    cdef struct Pcg64State:
+        void* numbers
+        int has_uint32
+        unsigned int uinteger
+
+    cdef struct Mt19937State:
+        pass
+
+cdef extern from "cypool/rng.h" namespace "cypool" nogil:
+    ctypedef void (*Draw "decltype(cypool::Rng::next_uint64)")() noexcept
+    cdef struct OpenRng "cypool::Rng":
+        void* state
+        Draw next_uint64
+
+# how streams draw whose states lie in memory as these structs; NULL: they do not in this NumPy
+cdef Draw draw_pcg64 = NULL
+cdef Draw draw_mt19937 = NULL
+
+
+cdef bint copy_stream(const Rng* target, const Rng* source) noexcept nogil:
+    cdef OpenRng* to = <OpenRng*>target
+    cdef OpenRng* come_from = <OpenRng*>source
+    if to.next_uint64 != come_from.next_uint64 or to.next_uint64 == NULL:
+        return False
+    if to.next_uint64 == draw_pcg64:
+        copy_pcg64(<Pcg64State*>to.state, <const Pcg64State*>come_from.state)
+        return True
+    if to.next_uint64 == draw_mt19937:
+        memcpy(to.state, come_from.state, sizeof(Mt19937State))
+        return True
+    return False
+
+
+cdef void copy_pcg64(Pcg64State* to, const Pcg64State* come_from) noexcept nogil:
+    memcpy(to.numbers, come_from.numbers, PCG64_NUMBERS)
+    to.has_uint32, to.uinteger = come_from.has_uint32, come_from.uinteger
+
+
+cdef OpenRng* _opened(bit_generator):
+    return <OpenRng*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
+
+
+cdef bint _holds(object owner, const void* start, size_t size):
+    """Whether memory lies in an object's own."""
+    cdef uintptr_t first = id(owner), at = <uintptr_t>start
+    return first <= at and at + size <= first + type(owner).__basicsize__
+
+
+def _look_at_streams():
+    """Finds out whether NumPy's streams are what `copy_stream` takes them for; nothing promises that."""
+    global draw_pcg64, draw_mt19937
+    cdef OpenRng* opened
+    source, target = PCG64(1), PCG64(2)
+    source.state = {**source.state, "has_uint32": 1, "uinteger": 12345}
+    opened = _opened(source)
+    if _holds(source, opened.state, sizeof(Pcg64State)) and _holds(
+            source, (<Pcg64State*>opened.state).numbers, PCG64_NUMBERS):
+        copy_pcg64(<Pcg64State*>_opened(target).state, <Pcg64State*>opened.state)
+        if target.state == source.state:
+            draw_pcg64 = opened.next_uint64
+    source, target = MT19937(1), MT19937(2)
+    source.random_raw()
+    opened = _opened(source)
+    if _holds(source, opened.state, sizeof(Mt19937State)):
+        memcpy(_opened(target).state, opened.state, sizeof(Mt19937State))
+        if str(target.state) == str(source.state) and (target.random_raw(1000) == source.random_raw(1000)).all():
+            draw_mt19937 = opened.next_uint64
+
+
+_look_at_streams()
 
 
 cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 # the last number but the newline is the version of the format; behind it: SHA-256 of the rest; how long the JSON is,
 # 8 bytes, little-endian; the JSON; the bytes that it refers to, in its order
 MAGIC = b"cypool state 1\n"
-PREFIX = len(MAGIC) + 32 + 8
 
 
 class State:
@@ -76,15 +75,14 @@ class State:
             for row in self.rows:
                 row = dict(row)
                 # rows mostly have the same
-                spec = json.dumps(_encoded((row.pop("id"), row.pop("options")), blobs), separators=(",", ":"))
-                rows.append([specs.setdefault(spec, len(specs)), _encoded(row, blobs)])
+                spec = json.dumps(encoded((row.pop("id"), row.pop("options")), blobs), separators=(",", ":"))
+                rows.append([specs.setdefault(spec, len(specs)), encoded(row, blobs)])
             header = {"cypool": version(), "env_id": self.env_id.tolist(),
                       "specs": [json.loads(spec) for spec in specs], "rows": rows}
-            text = json.dumps(header, separators=(",", ":")).encode()
+            text = json.dumps(header, separators=(",", ":"))
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"state: expected plain data in rows as save() returned them: {error}") from error
-        body = b"".join([len(text).to_bytes(8, "little"), text, *blobs])
-        return MAGIC + hashlib.sha256(body).digest() + body
+        return sealed(MAGIC, text, blobs)
 
     @staticmethod
     def from_bytes(data: bytes) -> State:
@@ -94,25 +92,16 @@ class State:
             TypeError: `data` is not bytes.
             ValueError: It is damaged, something else, or of another version of cypool.
         """
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"data: expected bytes, got {shown(data)}")
-        data = bytes(data)
-        if not data.startswith(MAGIC):
-            raise ValueError(f"data: expected a state as to_bytes() returned it, got {shown(data[:20])}")
-        if len(data) < PREFIX or hashlib.sha256(data[PREFIX - 8:]).digest() != data[len(MAGIC):PREFIX - 8]:
-            raise ValueError("data: expected a state as to_bytes() returned it, got one that is damaged, of "
-                             f"{len(data)} bytes")
+        text, blobs = unsealed(MAGIC, data, "data: expected a state as to_bytes() returned it")
         try:
-            end = PREFIX + int.from_bytes(data[PREFIX - 8:PREFIX], "little")
-            header = json.loads(data[PREFIX:end])
+            header = json.loads(text)
             saved_by = header["cypool"]
             if saved_by == version():
-                blobs = _Blobs(data, end)
-                specs = [_decoded(spec, blobs) for spec in header["specs"]]
+                specs = [decoded(spec, blobs) for spec in header["specs"]]
                 rows = []
                 for number, rest in header["rows"]:
                     id, options = specs[number]
-                    rows.append({"id": id, "options": options, **_decoded(rest, blobs)})
+                    rows.append({"id": id, "options": options, **decoded(rest, blobs)})
                 state = State([check_int("env_id", i, 0, 2**31 - 1) for i in header["env_id"]], rows)
                 blobs.end()
         # with the right checksum: somebody made it so
@@ -214,7 +203,33 @@ def unpack(packed: Any, most: Any) -> Any:
     return data
 
 
-def _encoded(value: Any, blobs: Any) -> Any:
+def sealed(magic: bytes, text: str, blobs: list[bytes]) -> bytes:
+    """Returns a file's content: `magic`, a checksum, JSON, and the bytes that this refers to."""
+    packed = text.encode()
+    body = b"".join([len(packed).to_bytes(8, "little"), packed, *blobs])
+    return magic + hashlib.sha256(body).digest() + body
+
+
+def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
+    """Returns the JSON that `sealed` was given, and what reads the bytes behind it.
+
+    Raises:
+        TypeError: `data` is not bytes.
+        ValueError: It is damaged or something else; the message begins with `expected`.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected bytes, got {shown(data)}")
+    data = bytes(data)
+    prefix = len(magic) + 32 + 8
+    if not data.startswith(magic):
+        raise ValueError(f"{expected}, got {shown(data[:20])}")
+    if len(data) < prefix or hashlib.sha256(data[prefix - 8:]).digest() != data[len(magic):prefix - 8]:
+        raise ValueError(f"{expected}, got one that is damaged, of {len(data)} bytes")
+    end = prefix + int.from_bytes(data[prefix - 8:prefix], "little")
+    return data[prefix:end], Blobs(data, end)
+
+
+def encoded(value: Any, blobs: Any) -> Any:
     """Returns a value as JSON; types that JSON does not distinguish become an object with one name; appends bytes."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -225,13 +240,13 @@ def _encoded(value: Any, blobs: Any) -> Any:
         blobs.append(value)
         return {"bytes": len(value)}
     if kind in (tuple, list):
-        return {kind.__name__: [_encoded(item, blobs) for item in value]}
+        return {kind.__name__: [encoded(item, blobs) for item in value]}
     if kind is dict:
-        return {"dict": [[_encoded(key, blobs), _encoded(item, blobs)] for key, item in value.items()]}
+        return {"dict": [[encoded(key, blobs), encoded(item, blobs)] for key, item in value.items()]}
     raise TypeError(f"a {kind.__name__} is not plain data")
 
 
-def _decoded(value: Any, blobs: Any) -> Any:
+def decoded(value: Any, blobs: Any) -> Any:
     if not isinstance(value, dict):
         if isinstance(value, list):
             raise ValueError("a list that does not say what it is")
@@ -240,15 +255,15 @@ def _decoded(value: Any, blobs: Any) -> Any:
     if kind == "bytes":
         return blobs.take(content)
     if kind == "tuple":
-        return tuple(_decoded(item, blobs) for item in content)
+        return tuple(decoded(item, blobs) for item in content)
     if kind == "list":
-        return [_decoded(item, blobs) for item in content]
+        return [decoded(item, blobs) for item in content]
     if kind == "dict":
-        return {_decoded(key, blobs): _decoded(item, blobs) for key, item in content}
+        return {decoded(key, blobs): decoded(item, blobs) for key, item in content}
     raise ValueError(f"{shown(kind)} is no kind of value")
 
 
-class _Blobs:
+class Blobs:
     """The bytes behind the JSON, taken one after the other."""
 
     def __init__(self, data: Any, at: int):

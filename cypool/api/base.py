@@ -290,6 +290,35 @@ class VectorAPI:
         none = np.zeros(len(ids), np.bool_)
         return obs, np.zeros(len(ids)), none, none, info
 
+    def copy(self, source: ArrayLike, target: ArrayLike) -> None:
+        """Makes environments exact copies of others: `load(save(source), target)` without the way through Python.
+
+        The same actions then have the same results, bit for bit: random streams, counts of steps and statistics of
+        episodes are copied, too. What an API keeps for a whole pool, as the moments of a normalization, stays as it is.
+
+        Args:
+            source: An int, whose copies all become; or integers, shape (k,), one for each target, also the same ones.
+            target: An int, or integers, shape (k,): which environments become copies; each once, and no source.
+
+        Raises:
+            TypeError, ValueError: Wrong ids, or a target has other options than its source; nothing has changed.
+            RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
+            NotImplementedError: The environment cannot be copied, as Doom's; nothing has changed.
+            Exception: What an environment raised. It starts an episode with its next step; the others are copies.
+        """
+        sources, targets = (ids_of(np.reshape(ids, 1) if np.ndim(ids) == 0 else ids, name)
+                            for ids, name in ((source, "source"), (target, "target")))
+        assert sources is not None and targets is not None
+        self._copy(sources, targets)
+
+    def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
+        """Copies; a subclass with a memory of its own for each environment brings that up to date."""
+        # read twice, here and by the engine
+        targets = targets.copy()
+        self._pool.copy(sources, targets)
+        for i in targets.tolist():
+            self._seeds[i] = -1
+
     def render(self, env_id: ArrayLike | None = None) -> Any:
         """Draws environments.
 

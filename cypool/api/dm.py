@@ -124,6 +124,12 @@ class DmPool(VectorAPI, dm_env.Environment):
             # if one failed, only the engine knows which were loaded
             self._pool.read_needs_reset(self._over)
 
+    def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
+        try:
+            super()._copy(sources, targets)
+        finally:
+            self._pool.read_needs_reset(self._over)
+
     def _format_batch(self, batch: Batch) -> Any:
         obs, reward, terminated, truncated, info = batch
         ids, ended = info["env_id"], terminated | truncated

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from cypool.typing import EnvIds
 
 
-def ids_of(env_id: ArrayLike | None) -> EnvIds | None:
+def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
     """Returns env ids as int32 of shape (k,), C-contiguous, or None for None; a copy only where that takes one.
+
+    `name` is what messages call them.
 
     Raises:
         TypeError: They are no integers.
@@ -23,15 +25,15 @@ def ids_of(env_id: ArrayLike | None) -> EnvIds | None:
     """
     if env_id is None:
         return None
-    ids = env_id if type(env_id) is np.ndarray else check_array("env_id", env_id, "integers of shape (k,)")
+    ids = env_id if type(env_id) is np.ndarray else check_array(name, env_id, "integers of shape (k,)")
     if ids.ndim == 1 and ids.dtype == np.int32 and ids.flags.c_contiguous and ids.flags.aligned:
         return ids
     if ids.dtype.kind not in "iu" and ids.size:
-        raise TypeError(f"env_id: expected integers, got {ids.dtype}")
+        raise TypeError(f"{name}: expected integers, got {ids.dtype}")
     if ids.ndim != 1:
-        raise ValueError(f"env_id: expected shape (k,), got {ids.shape}")
+        raise ValueError(f"{name}: expected shape (k,), got {ids.shape}")
     if ids.size > MAX_ENVS:
-        raise ValueError(f"env_id: expected each id once, got {ids.size}")
+        raise ValueError(f"{name}: expected each id once, got {ids.size}")
     # beyond int32 nothing is an id; clipping keeps it out of range
     return np.clip(ids.astype(np.int64), -1, np.iinfo(np.int32).max).astype(np.int32)
 

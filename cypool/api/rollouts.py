@@ -135,7 +135,9 @@ def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) ->
         # what the last turn leaves over, the last sequence fills
         which = np.minimum(np.arange(first, first + num_envs), count - 1)
         turn = {name: np.swapaxes(array[which], 0, 1) for name, array in arrays.items()}
-        env._load(state[[0] * num_envs], env.all_env_ids)
+        env._load(state, env.all_env_ids[:1])
+        if num_envs > 1:
+            env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
         made = rollout(env, turn if isinstance(actions, Mapping) else turn[None], None, "last", timeout)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))

@@ -93,6 +93,10 @@ class EnvPool:
         self._never_reset.difference_update(batch[-1]["env_id"].tolist())
         return batch
 
+    def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
+        super()._copy(sources, targets)
+        self._never_reset.difference_update(targets.tolist())
+
     def _without_info(self, batch: Any) -> Any:
         """Returns what `reset` does of what `step` would return."""
         return batch

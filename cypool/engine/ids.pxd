@@ -10,6 +10,7 @@ cdef enum Purpose:                   # what a call wants with the environments i
     STEP
     RESET
     INSPECT                             # between steps: save, load, render
+    REPLACE                             # by copies
 
 
 cdef class IdTracker:
@@ -19,6 +20,7 @@ cdef class IdTracker:
     cdef uint32_t pending            # rows sent and not received
     cdef vector[int32_t] all_ids     # 0, 1, 2, ...
     cdef vector[int32_t] named_ids   # of the call under way
+    cdef vector[int32_t] source_ids  # of the call under way
     cdef vector[int32_t] last_ids    # of the last batch received, in an asynchronous pool
     cdef vector[uint8_t] in_flight   # in an asynchronous pool
     cdef vector[uint8_t] started     # 1: has been reset at least once
@@ -29,6 +31,8 @@ cdef class IdTracker:
     # the ids of a call, valid until the next one; raises, and changes nothing, if the call is not allowed
     cdef const int32_t* check(self, Scheduler scheduler, cnp.ndarray env_ids, Purpose purpose,
                               uint32_t* count) except NULL
+    # the source of each environment that was named last; valid until the next call
+    cdef const int32_t* check_sources(self, cnp.ndarray sources, uint32_t count) except NULL
     cdef void start(self, int32_t env_id) noexcept                              # is about to be reset, or was loaded
     cdef void send(self, const int32_t* ids, uint32_t count) noexcept
     cdef void receive(self, const int32_t* ids, uint32_t count) noexcept

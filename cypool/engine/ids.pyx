@@ -31,6 +31,7 @@ cdef class IdTracker:
         for k in range(num_envs):
             self.all_ids.push_back(k)
         self.named_ids.reserve(num_envs)
+        self.source_ids.reserve(num_envs)
         self.last_ids.reserve(num_envs)
 
     cdef const int32_t* check(self, Scheduler scheduler, cnp.ndarray env_ids, Purpose purpose,
@@ -39,6 +40,7 @@ cdef class IdTracker:
         cdef const int32_t* ids
         cdef int32_t env_id
         cdef uint32_t k
+        name = "target" if purpose == REPLACE else "env_id"
         if env_ids is None:
             if self.is_async and purpose == STEP:
                 ids, count[0] = self.last_ids.data(), <uint32_t>self.last_ids.size()
@@ -49,15 +51,15 @@ cdef class IdTracker:
         else:
             ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
             if cnp.PyArray_SIZE(env_ids) == 0:
-                raise ValueError("env_id: expected at least one id, got none")
+                raise ValueError(f"{name}: expected at least one id, got none")
             self.stamp += 1
             self.named_ids.clear()
             for k in range(<uint32_t>cnp.PyArray_SIZE(env_ids)):
                 env_id = ids[k]
                 if not 0 <= env_id < self.num_envs:
-                    raise ValueError(f"env_id: expected ids in [0, {self.num_envs}), got {env_id}")
+                    raise ValueError(f"{name}: expected ids in [0, {self.num_envs}), got {env_id}")
                 if self.stamps[env_id] == self.stamp:
-                    raise ValueError(f"env_id: expected each id once, got {env_id} twice")
+                    raise ValueError(f"{name}: expected each id once, got {env_id} twice")
                 self.stamps[env_id] = self.stamp
                 self.named_ids.push_back(env_id)
             # the caller's array may change at any time, this is what was checked
@@ -72,11 +74,32 @@ cdef class IdTracker:
             for k in range(count[0]):
                 if (<Env>scheduler.envs[ids[k]]).needs_reset and self.started[ids[k]]:
                     raise RuntimeError(f"the episode of env {ids[k]} is over: reset it first")
-        if self.num_unstarted > 0 and purpose != RESET:
+        if self.num_unstarted > 0 and purpose in (STEP, INSPECT):
             for k in range(count[0]):
                 if not self.started[ids[k]]:
                     raise RuntimeError(f"env {ids[k]} was never reset: call reset() first")
         return ids
+
+    cdef const int32_t* check_sources(self, cnp.ndarray sources, uint32_t count) except NULL:
+        """Checks what the `count` environments that a call names are to be copies of; after `check`."""
+        cdef const int32_t* ids = <const int32_t*>cnp.PyArray_DATA(sources)
+        cdef uint32_t k, given = <uint32_t>cnp.PyArray_SIZE(sources)
+        cdef int32_t env_id
+        if given != 1 and given != count:
+            raise ValueError(f"source: expected one id, or one for each of {count} targets, got {given}")
+        self.source_ids.clear()
+        for k in range(count):
+            env_id = ids[k if given > 1 else 0]
+            if not 0 <= env_id < self.num_envs:
+                raise ValueError(f"source: expected ids in [0, {self.num_envs}), got {env_id}")
+            if self.stamps[env_id] == self.stamp:
+                raise ValueError(f"source: expected ids that are not in target, got {env_id} in both")
+            if self.is_async and self.in_flight[env_id]:
+                raise RuntimeError(f"env {env_id} is in flight: call recv() until it comes back")
+            if not self.started[env_id]:
+                raise RuntimeError(f"env {env_id} was never reset: call reset() first")
+            self.source_ids.push_back(env_id)
+        return self.source_ids.data()
 
     cdef void start(self, int32_t env_id) noexcept:
         """Notes that an environment may be stepped."""

@@ -17,13 +17,14 @@ from cypool.engine.async_dispatch cimport AsyncDispatch
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport Block, Blocks, Layout, OpenBatch
 from cypool.constants cimport SLICE_NS
-from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, RowPointers, Scheduler, set_row_pointers
+from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, STEP_EACH, STEP_TOGETHER, RowPointers, Scheduler
+from cypool.engine.scheduler cimport set_row_pointers
 from cypool.engine.dispatch cimport Dispatch
-from cypool.engine.ids cimport INSPECT, RESET, STEP, IdTracker
+from cypool.engine.ids cimport INSPECT, REPLACE, RESET, STEP, IdTracker
 from cypool.engine.inline_policy cimport InlinePolicy
 from cypool.park cimport now_ns
 from cypool.engine.results cimport Results
-from cypool.engine.states cimport check_state, load_state, save_state
+from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
 from cypool.engine.sync_dispatch cimport SyncDispatch, check_out
 from cypool.engine.threads cimport Threads, ThreadPool
 from cypool.env cimport Env
@@ -45,6 +46,15 @@ def _close_pools():
         # a daemon thread may still be in a call
         if not pool.busy:
             pool.close()
+
+
+cdef int check_same(Env source, Env target) except -1:
+    """Raises a ValueError if one cannot become a copy of the other."""
+    if type(source) is not type(target) or source.spec.id != target.spec.id or (
+            source.spec.options != target.spec.options):
+        raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
+                         f"{source.env_id}: {source.spec.id} with {source.spec.options}")
+    return 0
 
 
 cdef class Pool:
@@ -241,8 +251,7 @@ cdef class Pool:
                 self.ids.start(ids[k])
             if others:
                 ids, count = self.ids.all_ids.data(), <uint32_t>self.num_envs
-            if self.scheduler.supports_step_many:
-                self.scheduler.step_together = False
+            self.scheduler.task = STEP_EACH
             if self.backend is not None:
                 self.backend.options = options
             self.dispatch.send(ids, count, None)
@@ -312,7 +321,7 @@ cdef class Pool:
             ValueError, RuntimeError: As `step`.
         """
         cdef uint32_t count
-        cdef bint finished = False
+        cdef bint finished = False, together
         cdef SyncDispatch dispatch
         cdef Scheduler scheduler = self.scheduler
         cdef int64_t slice_ns = SLICE_NS, deadline = 0
@@ -321,7 +330,8 @@ cdef class Pool:
             self.ids.check(scheduler, None, STEP, &count)
             dispatch = self.dispatch
             # a kernel for many environments has no regard for those whose episode is over
-            scheduler.step_together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
+            together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
+            scheduler.task = STEP_TOGETHER if together else STEP_EACH
             count = num_steps * <uint32_t>self.num_envs
             if out is not None and observe_every == 1:
                 check_out(out, count)
@@ -411,6 +421,83 @@ cdef class Pool:
             return self._observe_now(ids, count)
         finally:
             self.busy = False
+
+    def copy(self, cnp.ndarray sources, cnp.ndarray targets):
+        """Makes environments exact copies of others, random streams and counts of steps included.
+
+        Args:
+            sources: int32, C-contiguous, shape (k,): whose copies they become; or one id, shape (1,), for all.
+            targets: As `env_ids` in `send_reset`.
+
+        Raises:
+            ValueError: An id is out of range, a target comes twice or is a source too, or it has another spec than its
+                source; nothing has changed.
+            RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
+            Exception: What `copy_from` of an environment raised, that with the lowest id. It starts an episode with its
+                next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
+        """
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        cdef const int32_t* from_ids
+        cdef Scheduler scheduler = self.scheduler
+        cdef Env source, target
+        self._enter()
+        try:
+            ids = self.ids.check(scheduler, targets, REPLACE, &count)
+            from_ids = self.ids.check_sources(sources, count)
+            for k in range(count):
+                source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
+                if source.spec is not target.spec or type(source) is not type(target):
+                    check_same(source, target)
+            try:
+                if self.is_async or self.backend is not None:
+                    self._copy_here(ids, from_ids, count)
+                else:
+                    self._copy_on_threads(ids, from_ids, count)
+                for k in range(count):
+                    if ids[k] not in scheduler.errors:
+                        self.ids.start(ids[k])
+                if scheduler.errors:
+                    raise scheduler.errors[min(scheduler.errors)]
+            finally:
+                scheduler.errors.clear()
+        finally:
+            self.busy = False
+
+    cdef int _copy_here(self, const int32_t* ids, const int32_t* sources, uint32_t count) except -1:
+        """Copies on the caller's thread, where others take what they step from a queue."""
+        cdef uint32_t k = 0
+        cdef Scheduler scheduler = self.scheduler
+        while k < count:
+            try:
+                with nogil:
+                    while k < count:
+                        copy_env(scheduler.envs[ids[k]], scheduler.envs[sources[k]])
+                        k += 1
+            except BaseException as error:
+                note_failed_copy(scheduler.envs[ids[k]], error)
+                if not isinstance(error, Exception):
+                    raise
+                scheduler.errors[ids[k]] = error
+                k += 1
+        return 0
+
+    cdef int _copy_on_threads(self, const int32_t* ids, const int32_t* sources, uint32_t count) except -1:
+        cdef SyncDispatch dispatch = self.dispatch
+        cdef bint finished = False
+        interrupt = None
+        dispatch.send_copies(ids, sources, count)
+        while not finished:
+            try:
+                finished = dispatch.collect(count, SLICE_NS)
+            except KeyboardInterrupt as error:
+                # an environment of Python's saw it, and has failed; the threads are at the others
+                interrupt = error
+        dispatch.end_copies()
+        if interrupt is not None:
+            raise interrupt
+        PyErr_CheckSignals()
+        return 0
 
     def read_needs_reset(self, cnp.ndarray over):
         """Returns, for all environments that are not in flight, whether their next step starts an episode.
@@ -555,7 +642,7 @@ cdef class Pool:
         if out is not None:
             check_out(out, count)
         if self.scheduler.supports_step_many:
-            self.scheduler.step_together = True
+            self.scheduler.task = STEP_TOGETHER
         if ids == self.ids.all_ids.data():
             memcpy(target, source, count * self.action_bytes)
         else:

@@ -28,6 +28,12 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
     DISABLED                     # when the user resets it
 
 
+cdef enum Task:                  # what is done with the environments of a batch
+    STEP_EACH
+    STEP_TOGETHER                # with `step_many`
+    COPY                         # each becomes a copy of its source
+
+
 cdef struct Claim:               # what one thread holds at the moment
     char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
     uint32_t thread              # which share is its own; the caller is 0
@@ -92,7 +98,8 @@ cdef class Scheduler:
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
     cdef bint supports_step_many         # environments can step many at once
-    cdef bint step_together              # and shall, in this batch
+    cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
+    cdef Task task                       # of this batch
     cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
 
     # with the GIL, on the caller's thread

@@ -10,6 +10,7 @@ from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
 from cypool.park cimport now_ns, park, relax, wake
+from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.env cimport Env, Rows
 
 cdef enum:
@@ -174,6 +175,19 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
+cdef int copy_each(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Makes the environments of a chunk copies of others. No row is written, but each counts as one."""
+    cdef uint32_t row
+    # says nothing about a step
+    claim.started = 0
+    while claim.at < claim.count:
+        claim_row(scheduler, claim, &row)
+        copy_env(scheduler.envs[claim.ids[claim.at]], scheduler.envs[scheduler.sources[row]])
+        claim.uncounted += 1
+        claim.at += 1
+    return 0
+
+
 cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
     """Completes the row of an environment that could not: zero, truncated."""
     cdef int32_t env_id = claim.ids[claim.at]
@@ -219,7 +233,7 @@ cdef class Scheduler:
                   Autoreset autoreset, bint statistics):
         cdef Env env
         # known to the compiler: no instructions
-        if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.step_together:
+        if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.task:
             raise SystemError("scheduler: expected what threads read on cache lines of their own")
         self.counters.reset(new SchedulerCounters())
         self.owner = envs
@@ -292,7 +306,11 @@ cdef class Scheduler:
         except MemoryError:
             # the row shows this: it is truncated
             pass
-        write_failed_row(self, claim)
+        if self.task == COPY:
+            note_failed_copy(self.envs[claim.ids[claim.at]], error)
+            claim.uncounted += 1
+        else:
+            write_failed_row(self, claim)
         claim.at += 1
         claim.started = 0
         return 0
@@ -307,9 +325,13 @@ cdef class Scheduler:
         # the hot loop: no Python, no lock
         while True:
             # only with a claim in hand: the caller changes it between batches
-            if claim.count > 0 and self.step_together:
-                advance_many(self, claim)
-            advance(self, claim)
+            if claim.count > 0 and self.task != STEP_EACH:
+                if self.task == STEP_TOGETHER:
+                    advance_many(self, claim)
+                else:
+                    copy_each(self, claim)
+            else:
+                advance(self, claim)
             if claim.count > 0 and claim.step < self.last_step.load() and self.next_step(claim):
                 if claim.is_caller and claim.step % CALLER_STEPS == 0 and self.slice_expired(claim):
                     return 0

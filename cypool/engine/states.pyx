@@ -4,8 +4,11 @@ from libc.stdint cimport int64_t
 
 from cypool.arguments import check_bool, check_int, shown
 
+from cpython.ref cimport PyObject
+
 from cypool.park cimport now_ns
 from cypool.env cimport Env
+from cypool.random cimport copy_stream
 
 KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_requested", "episode_return", "episode_length",
                   "episode_ns", "rng", "own"])
@@ -101,3 +104,30 @@ cdef int load_state(Env env, dict row) except -1:
     env.episode_began = now_ns() - <int64_t>row["episode_ns"]
     env.needs_reset, env.reset_requested = row["needs_reset"], row["reset_requested"]
     return 0
+
+
+cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
+    """Makes an environment what `load_state` makes of it with what `save_state` returns of the other.
+
+    If that fails, the environment is to be reset.
+    """
+    (<Env>target).copy_from(<Env>source)
+    if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):
+        _copy_other_stream(target, source)
+    (<Env>target).elapsed_step = (<Env>source).elapsed_step
+    (<Env>target).episode_return = (<Env>source).episode_return
+    (<Env>target).episode_length = (<Env>source).episode_length
+    (<Env>target).episode_began = (<Env>source).episode_began
+    (<Env>target).needs_reset = (<Env>source).needs_reset
+    (<Env>target).reset_requested = (<Env>source).reset_requested
+    return 0
+
+
+cdef int _copy_other_stream(PyObject* target, PyObject* source) except -1 with gil:
+    (<Env>target)._bit_generator.state = (<Env>source)._bit_generator.state
+    return 0
+
+
+cdef void note_failed_copy(PyObject* env, object error):
+    if not isinstance(error, NotImplementedError):
+        (<Env>env).needs_reset = (<Env>env).reset_requested = True

@@ -20,6 +20,8 @@ cdef class SyncDispatch(Dispatch):
 
     cdef void distribute(self, uint32_t count, int64_t work_ns)
     cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out) except -1
+    cdef int send_copies(self, const int32_t* targets, const int32_t* sources, uint32_t count) except -1
+    cdef void end_copies(self) noexcept
     cdef tuple receive_rollout(self)
     cdef void end_rollout(self) noexcept
     cdef int redirect(self, Block block, OpenBatch* batch) except -1

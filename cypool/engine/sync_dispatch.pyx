@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 cimport numpy as cnp
 
 from cypool.engine.batch cimport Block, Blocks, OpenBatch
-from cypool.engine.scheduler cimport Scheduler
+from cypool.engine.scheduler cimport COPY, STEP_EACH, Scheduler
 from cypool.engine.inline_policy cimport InlinePolicy, worth_waking
 from cypool.park cimport now_ns
 
@@ -90,6 +90,21 @@ cdef class SyncDispatch(Dispatch):
         self.ids.pending = self.rollout_rows
         self.distribute(num_envs, <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
         return 0
+
+    cdef int send_copies(self, const int32_t* targets, const int32_t* sources, uint32_t count) except -1:
+        """Has environments become copies of others; `end_copies` follows once as many are finished."""
+        cdef Scheduler scheduler = self.scheduler
+        scheduler.open[0].finished.store(0)
+        scheduler.task = COPY
+        scheduler.list, scheduler.list_size, scheduler.sources = targets, count, sources
+        self.ids.pending = count
+        self.distribute(count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        return 0
+
+    cdef void end_copies(self) noexcept:
+        self.scheduler.task = STEP_EACH
+        self.ids.pending = 0
+        self.policy.idle_since = now_ns()
 
     cdef tuple receive_rollout(self):
         """The rollout that was collected."""

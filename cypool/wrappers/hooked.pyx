@@ -80,6 +80,10 @@ cdef class Hooked(Wrapper):
         self.looked = False
         return Wrapper.load(self, state)
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.looked = False
+        return Wrapper.copy_from(self, other)
+
     cdef void present(self, Transition* seen) noexcept nogil:
         memset(seen, 0, sizeof(Transition))
         seen.obs = <const void**>self.now.obs

@@ -63,6 +63,10 @@ cdef class Wrapper(Env):
         self.inner.load(state)
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        # nothing is lent: others may read the other one at the same time
+        return self.inner.copy_from((<Wrapper>other).inner)
+
     cdef object render(self):
         self.lend()
         return self.inner.render()

@@ -1,7 +1,7 @@
 // The plain struct and the ABI number that the engine, our environments and plug-ins share.
 #pragma once
 
-#define CYPOOL_ABI 3  // bump on any change of Env (methods, their order, fields) or of Slot
+#define CYPOOL_ABI 4  // bump on any change of Env (methods, their order, fields) or of Slot
 
 #include <cstdint>
 

@@ -236,6 +236,59 @@ class Pools(RuleBasedStateMachine):
         assert info["env_id"].tolist() == ids and info["elapsed_step"].tolist() == counts
         assert obs["count"].tolist() == [[count, -count] for count in counts]
 
+    @rule(picks=PICKS, which=ANY)
+    def copy(self, picks, which):
+        targets, sources = self.some(picks, started=False), self.free(started=True)
+        sources = [i for i in sources if i not in targets]
+        if targets and sources:
+            source = sources[which % len(sources)]
+            self.env.copy(source, targets)
+            for i in targets:
+                self.models[i] = copy.copy(self.models[source])
+
+    @rule(data=st.data())
+    def copy_anything(self, data):
+        n = len(self.models)
+        sources = data.draw(st.lists(st.integers(-1, n), max_size=4))
+        targets = data.draw(st.lists(st.integers(-1, n), max_size=4))
+        errors = {self.why_not(targets, "load"), *(self.why_not([i], "save") for i in sources)} - {None}
+        if errors or set(sources) & set(targets) or len(sources) not in (1, len(targets)):
+            with pytest.raises(tuple({ValueError, *errors})):
+                self.env.copy(sources, targets)
+            return
+        self.env.copy(sources, targets)
+        for i, source in zip(targets, sources if len(sources) > 1 else sources * len(targets), strict=True):
+            self.models[i] = copy.copy(self.models[source])
+
+    @precondition(lambda self: self.env is not None and not self.is_async)
+    @rule(data=st.data())
+    def rollout(self, data):
+        n = len(self.models)
+        action = st.sampled_from([GO, GO, RAISE, TERMINATE, TRUNCATE])
+        actions = data.draw(st.lists(st.lists(action, min_size=n, max_size=n), min_size=1, max_size=4))
+        error = self.why_not(range(n))
+        if error:
+            with pytest.raises(error):
+                self.env.rollout(actions)
+            return
+        failed, steps = {}, {}
+        try:
+            rollout = self.env.rollout(actions)
+        except cypool.EnvError as error:
+            rollout, failed, steps = error.batch, error.causes, error.steps
+        want_steps = {}
+        for t in range(len(actions)):
+            for i, model in enumerate(self.models):
+                row = model.count, 0, False, False, model.count, False
+                # with Disabled it stays where its episode ended
+                if not (t > 0 and self.mode == "Disabled" and model.needs_reset):
+                    row = model.step(actions[t][i], self.mode)
+                assert (rollout.obs["count"][t, i, 0], rollout.reward[t, i], rollout.terminated[t, i],
+                        rollout.truncated[t, i], rollout.info["elapsed_step"][t, i]) == row[:5]
+                if row[5]:
+                    want_steps.setdefault(i, t)
+        assert steps == want_steps and failed.keys() == want_steps.keys()
+
     @rule()
     def reset_all(self):
         obs, info = self.env.reset()

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.state import MAGIC, PREFIX, State, check_state, unpack
+from cypool.state import MAGIC, State, check_state, unpack
 
 NAN, INF = float("nan"), float("inf")
+# up to the JSON
+PREFIX = len(MAGIC) + 32 + 8
 
 
 def edited(state, own):

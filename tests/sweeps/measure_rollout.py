@@ -1,8 +1,8 @@
-"""Measures `rollout` against a loop over `step`, and against `mujoco.rollout` for robots, in turn in one run.
+"""Measures `copy`, and `rollout` against a loop over `step` and `mujoco.rollout` for robots, in turn in one run.
 
-    python tests/sweeps/measure_rollout.py [--rounds 15]
+    python tests/sweeps/measure_rollout.py [--rounds 15] [--copies]
 
-mujoco.rollout computes states only: no observations, no rewards.
+mujoco.rollout computes states only: no observations, no rewards. With --copies only `copy` is measured.
 """
 import argparse
 import time
@@ -35,10 +35,40 @@ def peer_of(env, num_threads, steps):
     return lambda: pool.rollout(model, data, states, controls)
 
 
+COPIES = [("CartPole-v1", 1024), ("Taxi-v4", 1024), ("MiniGrid-DoorKey-8x8-v0", 64), ("Pong-v5", 64),
+          ("MontezumaRevenge-v5", 64), ("Ant-v5", 64), ("Humanoid-v5", 64), ("dm_control/cheetah-run", 64),
+          ("LunarLander-v3", 64)]
+
+
+def measure_copies(rounds):
+    """Prints what a copy takes, and what `load` of a saved state does."""
+    print("| id | us per copy, one thread | two threads | us per load |\n| --- | --- | --- | --- |")
+    for id, num_envs in COPIES:
+        taken = []
+        for num_threads in (1, 2):
+            env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0)
+            env.reset()
+            targets, state, copies, loads = np.arange(1, num_envs), env.save([0]), [], []
+            for _ in range(rounds + 1):
+                begun = time.perf_counter()
+                env.copy(0, targets)
+                copied = time.perf_counter()
+                env.load(state, [0])
+                loads.append(time.perf_counter() - copied)
+                copies.append((copied - begun) / len(targets))
+            taken.append(np.median(copies[1:]) * 1e6)
+            env.close()
+        print(f"| {id} | {taken[0]:.3f} | {taken[1]:.3f} | {np.median(loads[1:]) * 1e6:.1f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=15, help="rounds, of which medians are taken")
+    parser.add_argument("--copies", action="store_true", help="only measure copy")
     args = parser.parse_args()
+    measure_copies(args.rounds)
+    if args.copies:
+        return
     print("| id | envs | steps | threads | us per step of all, by step() | rollout / loop | last observation / loop | "
           "rollout / mujoco.rollout |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
     for id, num_envs, steps in RUNS:

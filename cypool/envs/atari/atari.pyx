@@ -23,7 +23,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Slot
 from cypool.envs.atari cimport libale as ale
 from cypool.envs.atari.frames cimport Picture
-from cypool.envs.atari.snapshot cimport frame_goes_on, restore_checked, take_snapshot
+from cypool.envs.atari.snapshot cimport copy_emulator, frame_goes_on, restore_checked, take_snapshot
 from cypool.envs.atari.start cimport Start, start_game
 from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.common.numpy_math cimport cosf, sinf
@@ -648,6 +648,24 @@ cdef class Atari(Env):
         self.reseed = reseed
         self.lives, self.game_over, self.life_lost = lives, game_over, life_lost
         self.game_step, self.num_frames, self.score, self.discount = game_step, num_frames, score, discount
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        if (<Atari>other).game.get() == NULL:
+            raise RuntimeError("copy: the source has nothing to copy: reset it first")
+        if self.game.get() == NULL:
+            self._load()
+        copy_emulator(self.game.get()[0], (<Atari>other).game.get()[0])
+        self.frames.copy_from((<Atari>other).frames)
+        memcpy(self.pooled.data(), (<Atari>other).pooled.data(), self.pooled.size())
+        self.fresh = False
+        self.noops = (<Atari>other).noops
+        self.ale_seed, self.seeded_noops = (<Atari>other).ale_seed, (<Atari>other).seeded_noops
+        self.reseed = (<Atari>other).reseed
+        self.lives, self.game_over = (<Atari>other).lives, (<Atari>other).game_over
+        self.life_lost, self.game_step = (<Atari>other).life_lost, (<Atari>other).game_step
+        self.num_frames, self.score = (<Atari>other).num_frames, (<Atari>other).score
+        self.discount = (<Atari>other).discount
         return 0
 
     cdef object render(self):

@@ -16,6 +16,7 @@
 #include "ale/emucore/Console.hxx"
 #include "ale/emucore/Deserializer.hxx"
 #include "ale/emucore/Serializer.hxx"
+#include "ale/emucore/M6502.hxx"
 #include "ale/emucore/System.hxx"
 #include "ale/emucore/TIA.hxx"
 #include "ale/games/supported/Atlantis2.hpp"
@@ -48,6 +49,16 @@ CYPOOL_OPEN(ActionA, &StellaEnvironment::m_player_a_action)
 CYPOOL_OPEN(ActionB, &StellaEnvironment::m_player_b_action)
 CYPOOL_OPEN(StrengthA, &StellaEnvironment::m_paddle_a_strength)
 CYPOOL_OPEN(StrengthB, &StellaEnvironment::m_paddle_b_strength)
+CYPOOL_OPEN(EmulatorState, &StellaEnvironment::m_state)
+CYPOOL_OPEN(ActionStream, &StellaEnvironment::m_random)
+CYPOOL_OPEN(RamShown, &StellaEnvironment::m_ram)
+CYPOOL_OPEN(Processor, &ale::stella::System::myM6502)
+CYPOOL_OPEN(Devices, &ale::stella::System::myDevices)
+CYPOOL_OPEN(NumDevices, &ale::stella::System::myNumberOfDevices)
+CYPOOL_OPEN(SystemStream, &ale::stella::System::myRandom)
+CYPOOL_OPEN(Cycles, &ale::stella::System::myCycles)
+CYPOOL_OPEN(DataBus, &ale::stella::System::myDataBusState)
+CYPOOL_OPEN(StreamNumbers, &ale::stella::Random::m_pimpl)
 CYPOOL_OPEN(Slices, &CartridgeE0::myCurrentSlice)
 CYPOOL_OPEN(FractionalClocks, &CartridgeDPC::myFractionalClocks)
 CYPOOL_OPEN(Atlantis2Lives, &ale::Atlantis2Settings::m_lives)
@@ -315,6 +326,15 @@ inline void check_emulator(ale::ALEInterface& game, std::string_view own, std::s
     check(game.theOSystem->console().system().loadState(std::string(md5), in));
 }
 
+// Brings in the slices that a cartridge has loaded.
+inline void switch_slices(ale::ALEInterface& game) {
+    if (auto* cartridge = dynamic_cast<CartridgeE0*>(cartridge_of(game))) {
+        // where a game would switch them
+        constexpr uint16_t SWITCHES[3] = {0x1FE0, 0x1FE8, 0x1FF0};
+        for (int i = 0; i < 3; ++i) cartridge->peek(SWITCHES[i] + ((cartridge->*member(Slices{}))[i] & 7));
+    }
+}
+
 inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapshot) {
     StellaEnvironment& env = *game.environment;
     TIA& tia = video_of(game);
@@ -337,16 +357,82 @@ inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapsho
         std::memcpy(&value, bytes.data(), sizeof value);
     };
     each_unsaved(*game.romSettings, get);
-    if (auto* cartridge = dynamic_cast<CartridgeE0*>(cartridge_of(game))) {
-        // where a game would switch them
-        constexpr uint16_t SWITCHES[3] = {0x1FE0, 0x1FE8, 0x1FF0};
-        for (int i = 0; i < 3; ++i) cartridge->peek(SWITCHES[i] + ((cartridge->*member(Slices{}))[i] & 7));
-    }
+    switch_slices(game);
     if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(game))) {
         get(cartridge->*member(FractionalClocks{}));
     }
     std::memcpy(tia.currentFrameBuffer(), current.data(), size);
     std::memcpy(tia.previousFrameBuffer(), previous.data(), size);
+}
+
+// what ALE's stream consists of, which it hides (Random.cxx)
+struct Numbers {
+    uint32_t seed;
+    std::mt19937 drawn;
+};
+inline std::mt19937& numbers_of(ale::stella::Random& stream) {
+    return reinterpret_cast<Numbers*>(stream.*member(StreamNumbers{}))->drawn;
+}
+
+// Whether that is so: else the copy does not write what the stream does.
+inline bool knows_streams() {
+    ale::stella::Random one, other;
+    one.seed(1);
+    other.seed(2);
+    one.next();
+    numbers_of(other) = numbers_of(one);
+    Serializer theirs, ours;
+    one.saveState(theirs);
+    other.saveState(ours);
+    return theirs.get_str() == ours.get_str() && one.next() == other.next();
+}
+
+// Makes the emulator what restore_snapshot makes of it with take_snapshot(from), without the texts of random streams;
+// `from` is of the same game and options, and only read.
+inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
+    static const bool knows = knows_streams();
+    if (!knows) throw std::logic_error("copy: expected ALE's random streams to be those of std::mt19937");
+    StellaEnvironment &env = *to.environment, &other = *from.environment;
+    ale::stella::System& system = to.theOSystem->console().system();
+    ale::stella::System& source = from.theOSystem->console().system();
+    TIA &tia = video_of(to), &shown = video_of(from);
+    const size_t size = from.getScreen().arraySize();
+    Serializer out;
+    bool well = (source.*member(Processor{}))->save(out);
+    for (uint32_t k = 0; k < source.*member(NumDevices{}); ++k) well &= (source.*member(Devices{}))[k]->save(out);
+    from.romSettings->saveState(out);
+    save_rest(shown, out);
+    Deserializer in(out.get_str());
+    well &= (system.*member(Processor{}))->load(in);
+    for (uint32_t k = 0; k < system.*member(NumDevices{}); ++k) well &= (system.*member(Devices{}))[k]->load(in);
+    to.romSettings->loadState(in);
+    load_rest(tia, in);
+    if (!well) throw std::runtime_error("copy: ALE does not take its own state");
+    std::memcpy(tia.currentFrameBuffer(), shown.currentFrameBuffer(), size);
+    std::memcpy(tia.previousFrameBuffer(), shown.previousFrameBuffer(), size);
+    system.*member(Cycles{}) = source.*member(Cycles{});
+    system.*member(DataBus{}) = source.*member(DataBus{});
+    numbers_of(system.*member(SystemStream{})) = numbers_of(source.*member(SystemStream{}));
+    numbers_of(env.*member(ActionStream{})) = numbers_of(other.*member(ActionStream{}));
+    env.*member(EmulatorState{}) = other.*member(EmulatorState{});
+    env.*member(RamShown{}) = other.*member(RamShown{});
+    env.*member(ActionA{}) = other.*member(ActionA{});
+    env.*member(ActionB{}) = other.*member(ActionB{});
+    env.*member(StrengthA{}) = other.*member(StrengthA{});
+    env.*member(StrengthB{}) = other.*member(StrengthB{});
+    std::string rules;
+    each_unsaved(*from.romSettings,
+                 [&](auto& value) { rules.append(reinterpret_cast<const char*>(&value), sizeof value); });
+    const char* at = rules.data();
+    each_unsaved(*to.romSettings, [&](auto& value) {
+        std::memcpy(&value, at, sizeof value);
+        at += sizeof value;
+    });
+    switch_slices(to);
+    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(to))) {
+        cartridge->*member(FractionalClocks{}) =
+            dynamic_cast<CartridgeDPC&>(*cartridge_of(from)).*member(FractionalClocks{});
+    }
 }
 
 // Restores what anybody may have written. `own` is any state of the same game, mode and difficulty; after an

@@ -16,3 +16,4 @@ cdef extern from "cypool/envs/atari/snapshot.h":
     void restore_checked "cypool::restore_checked"(ALEInterface& game, const string& snapshot,
                                                    const string& own) except +
     void restore_snapshot "cypool::restore_snapshot"(ALEInterface& game, const string& snapshot) except +
+    void copy_emulator "cypool::copy_emulator"(ALEInterface& to, ALEInterface& source) except + nogil

@@ -61,6 +61,8 @@ public:
         if (x > (LENGTH - 10) * STEP) terminated = true;
     }
 
+    // Returns a new one with the same options.
+    BipedalWalker* fresh() const { return new BipedalWalker(hardcore, fresh_world); }
     void save(Writer& out) const {
         out.put(static_cast<int32>(blocks.size()));
         for (const Block& block : blocks) put_points(out, block.corners);

@@ -93,6 +93,8 @@ public:
         }
     }
 
+    // Returns a new one with the same options.
+    CarRacing* fresh() const { return new CarRacing(continuous, randomize, fresh_world, lap_complete_percent); }
     void save(Writer& out) const {
         for (const Color* color : {&road, &background, &grass}) out.put_all(color->rgb);
         out.put(static_cast<int32>(track.size()));

@@ -17,7 +17,7 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
-from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize, load_bytes, save_bytes
+from cypool.envs.box2d.engine cimport Point, b2Vec2, copy_world, initialize, load_bytes, save_bytes
 from cypool.random cimport Rng
 
 
@@ -146,6 +146,10 @@ cdef class CarRacing(Env):
     cdef int load(self, object state) except -1:
         cdef string saved = check_state(state, bytes)[0]
         load_bytes(self.world, self.new_world(), saved)
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        copy_world(self.world, (<CarRacing>other).world.get())
         return 0
 
     cdef object render(self):

@@ -80,6 +80,8 @@ public:
         look(main_power, side_power);
     }
 
+    // Returns a new one with the same options.
+    LunarLander* fresh() const { return new LunarLander(continuous, gravity, wind, wind_power, turbulence_power); }
     void save(Writer& out) const {
         out.put_all(smooth_y);
         out.put(wind_index);

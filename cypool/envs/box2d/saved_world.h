@@ -95,6 +95,11 @@ template <class T> void load_bytes(std::unique_ptr<T>& env, T* fresh, const std:
     env = std::move(loaded);
 }
 
+// Makes env what load_bytes makes of it with what save_bytes returns of another one with the same options.
+template <class T> void copy_world(std::unique_ptr<T>& env, const T* other) {
+    load_bytes(env, other->fresh(), save_bytes(*other));
+}
+
 // All fixtures of a world, in an order that depends only on that in which they were made.
 inline std::vector<b2Fixture*> fixtures_of(b2World& world) {
     std::vector<b2Fixture*> found;

@@ -152,6 +152,11 @@ cdef class Acrobot(Env):
             self.trigonometry[k] = value
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (self.y, self.trigonometry, self.moved) = (
+            (<Acrobot>other).y, (<Acrobot>other).trigonometry, (<Acrobot>other).moved)
+        return 0
+
     cdef object render(self):
         y = self.y
         angles = np.array([y.theta1, y.theta2, y.velocity1, y.velocity2], np.float64 if self.moved else np.float32)

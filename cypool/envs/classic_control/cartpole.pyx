@@ -83,6 +83,11 @@ cdef class CartPole(Env):
         self.x, self.x_dot, self.theta, self.theta_dot = check_state(state, *[float] * 4)
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (self.x, self.x_dot, self.theta, self.theta_dot) = (
+            (<CartPole>other).x, (<CartPole>other).x_dot, (<CartPole>other).theta, (<CartPole>other).theta_dot)
+        return 0
+
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef float* obs = <float*>out.obs[0]
         obs[0] = <float>self.x

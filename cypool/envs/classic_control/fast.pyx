@@ -90,6 +90,12 @@ cdef class Fast(Env):
         self.herd.get().set(self.place, taken)
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        cdef float[4] state
+        (<Fast>other).herd.get().get((<Fast>other).place, state)
+        self.herd.get().set(self.place, state)
+        return 0
+
 
 cdef class FastCartPole(Fast):
     """`CartPole` in single precision."""

@@ -80,6 +80,10 @@ cdef class MountainCar(Env):
         self.position, self.velocity = check_state(state, float, float)
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.position, self.velocity = (<MountainCar>other).position, (<MountainCar>other).velocity
+        return 0
+
     cdef object render(self):
         return draw("gymnasium.envs.classic_control.mountain_car:MountainCarEnv", {}, {"state": self.save()})
 
@@ -158,6 +162,11 @@ cdef class MountainCarContinuous(Env):
 
     cdef int load(self, object state) except -1:
         self.start, self.position, self.velocity, self.moved = check_state(state, float, float, float, bool)
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.start, self.position = (<MountainCarContinuous>other).start, (<MountainCarContinuous>other).position
+        self.velocity, self.moved = (<MountainCarContinuous>other).velocity, (<MountainCarContinuous>other).moved
         return 0
 
     cdef object render(self):

@@ -93,6 +93,12 @@ cdef class Pendulum(Env):
         sincos(self.theta, &self.s, &self.c)
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (self.theta, self.theta_dot, self.s, self.c) = (
+            (<Pendulum>other).theta, (<Pendulum>other).theta_dot, (<Pendulum>other).s, (<Pendulum>other).c)
+        self.torque, self.moved = (<Pendulum>other).torque, (<Pendulum>other).moved
+        return 0
+
     cdef object render(self):
         # the arrow shows the torque of the last step
         state = {"state": (self.theta, self.theta_dot), "last_u": np.float32(self.torque) if self.moved else None}

@@ -21,3 +21,4 @@ cdef class FrameStack:
     cdef void write(self, size_t stack, void* out) noexcept nogil       # all frames of a ring, the newest last
     cdef bytes save(self)
     cdef int load(self, bytes frames, int newest) except -1
+    cdef void copy_from(self, FrameStack other) noexcept nogil          # another one of the same size

@@ -65,3 +65,7 @@ cdef class FrameStack:
         memcpy(self.frames.data(), <const uint8_t*>frames, self.frames.size())
         self.newest = newest
         return 0
+
+    cdef void copy_from(self, FrameStack other) noexcept nogil:
+        memcpy(self.frames.data(), other.frames.data(), self.frames.size())
+        self.newest = other.newest

@@ -13,6 +13,7 @@ from cypool.envs.common.numpy_math cimport dot, norm
 from cypool.envs.common.numpy_math cimport sum as numpy_sum
 from cypool.envs.dm_control.rewards cimport gaussian, gaussian_of_element, small_control, within
 from cypool.envs.dm_control.task cimport ControlTask, difference, put
+from cypool.envs.mujoco_common.simulation cimport Simulation
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -252,5 +253,10 @@ cdef class LQR(ControlTask):
 
     cdef int load_own(self, object checked) except -1:
         ControlTask.load_own(self, checked)
+        self.stiffness.assign(self.own.jnt_stiffness, self.own.jnt_stiffness + self.model.njnt)
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        ControlTask.copy_own(self, other)
         self.stiffness.assign(self.own.jnt_stiffness, self.own.jnt_stiffness + self.model.njnt)
         return 0

@@ -22,7 +22,8 @@ from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
 from cypool.envs.mujoco_common.model cimport Model, load_model_text
 from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
-from cypool.random cimport Rng
+from cypool.envs.mujoco_common.simulation cimport Simulation
+from cypool.random cimport Rng, copy_stream
 
 # those in use, by domain and task: tasks whose texts are the same share one
 _models = WeakValueDictionary()
@@ -439,5 +440,15 @@ cdef class ControlTask(Simulation):
         self._mt19937.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": pos}}
         self.random.has_spare, self.random.spare = has_spare, spare
         self.variation.set_contents(written)
+        guard.fill_arena(self.model, self.data)
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        memcpy(self.episode.data(), (<ControlTask>other).episode.data(), self.episode.size() * sizeof(double))
+        self.random.has_spare = (<ControlTask>other).random.has_spare
+        self.random.spare = (<ControlTask>other).random.spare
+        if not copy_stream(self.random.rng, (<ControlTask>other).random.rng):
+            with gil:
+                self._mt19937.state = (<ControlTask>other)._mt19937.state
         guard.fill_arena(self.model, self.data)
         return 0

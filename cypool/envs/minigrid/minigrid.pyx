@@ -70,6 +70,13 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         cbool load(const int32_t* numbers, size_t count)
 
 
+cdef extern from *:
+    """
+    template <class T> void assign(T& target, const T& source) { target = source; }
+    """
+    void assign(Game& target, const Game& source) except + nogil
+
+
 # observations.OBS_TYPES
 cdef enum:
     PARTIAL, FULL, ONEHOT, SYMBOLIC, RGB, RGB_PARTIAL, FLAT
@@ -210,6 +217,12 @@ cdef class MiniGrid(Env):
             raise ValueError("state[1]: expected the numbers of a state of this level, got others")
         game.mission = mission
         self.game = game
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        assign(self.game, (<MiniGrid>other).game)
+        # the stream is this one's, whose numbers the engine copies
+        self.game.rng = self.rng
         return 0
 
     cdef object render(self):

@@ -14,6 +14,7 @@ from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
 from cypool.envs.mujoco_common.model cimport Model, load_model
+from cypool.envs.mujoco_common.simulation cimport Simulation
 from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.random cimport normal as draw_normal
 from cypool.random cimport uniform as draw_uniform
@@ -310,4 +311,8 @@ cdef class MujocoEnv(Simulation):
 
     cdef int load_own(self, object checked) except -1:
         self.info = checked
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        memcpy(self.info.data(), (<MujocoEnv>other).info.data(), self.info.size() * sizeof(double))
         return 0

@@ -23,6 +23,7 @@ cdef class Camera:
     cdef object save(self)
     cdef object checked(self, object state)          # what save gave, or raises
     cdef int load(self, object state) except -1
+    cdef void copy_from(self, Camera other) noexcept nogil                  # what save and load do
 
 
 cdef dict check_camera(Model model, dict options, dict robots)     # returns the options of `describe`, or raises

@@ -8,6 +8,7 @@ from cypool.arguments import check_bool, check_float, check_int, shown
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from libcpp.algorithm cimport sort
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
@@ -231,3 +232,9 @@ cdef class Camera:
             lookat, self.view.distance = state
             self.view.lookat = lookat
         return 0
+
+    cdef void copy_from(self, Camera other) noexcept nogil:
+        self.viewpoint_set = other.viewpoint_set
+        if self.viewpoint_set:
+            memcpy(self.view.lookat, other.view.lookat, sizeof(self.view.lookat))
+            self.view.distance = other.view.distance

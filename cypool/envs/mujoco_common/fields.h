@@ -84,6 +84,12 @@ public:
         return true;
     }
 
+    // Takes the arrays over from another model with the same ones.
+    void copy_contents(const VariedModel& other) {
+        for (size_t k = 0; k < own_.size(); ++k)
+            std::memcpy(own_[k].bytes.get(), other.own_[k].bytes.get(), own_[k].size);
+    }
+
     // Gives this model an array of its own.
     void own(const Field& field) {
         if (field.is_option) return;

@@ -23,6 +23,7 @@ cdef extern from *:
         mjModel* edit() noexcept nogil
         string contents() except +
         cbool set_contents(const string& all) except +
+        void copy_contents(const VariedModel& other) noexcept nogil
         void own(const Field& field) except +
         void restore() noexcept nogil
         double get(const Field& field, size_t k) noexcept nogil

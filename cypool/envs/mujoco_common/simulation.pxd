@@ -22,5 +22,8 @@ cdef class Simulation(Env):
     cdef object check_own(self, object state)        # returns what `load_own` takes; TypeError, ValueError
     cdef int load_own(self, object checked) except -1    # MuJoCo's data is loaded already; cannot fail
 
+    # runs without the GIL: takes all this over from another environment of the same class and spec, after MuJoCo's data
+    cdef int copy_own(self, Simulation other) except -1 nogil
+
     # its own
     cdef int _vary(self, object values) except -1

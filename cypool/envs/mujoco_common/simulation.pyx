@@ -36,6 +36,9 @@ cdef class Simulation(Env):
     cdef int load_own(self, object checked) except -1:
         raise NotImplementedError("load_own")
 
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        raise NotImplementedError("copy_own")
+
     cdef object render(self):
         cdef unsigned char[:, :, ::1] picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
         self.camera.set_up()
@@ -92,6 +95,23 @@ cdef class Simulation(Env):
         d.time = time
         d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
         return self.load_own(own)
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        cdef mjData* d = self.data
+        cdef const mjData* from_data = (<Simulation>other).data
+        if self.model.nplugin > 0:
+            raise NotImplementedError("copy: the model has plug-ins of MuJoCo's, with data of their own")
+        if self.camera.sees_contacts:
+            raise NotImplementedError("copy: the contacts that visual_options has drawn are not in a state")
+        if self.variation is not None:
+            self.variation.copy_from((<Simulation>other).variation, d)
+        memcpy(d.buffer, from_data.buffer, d.nbuffer)
+        self.frames.copy_from((<Simulation>other).frames)
+        self.camera.copy_from((<Simulation>other).camera)
+        d.time = from_data.time
+        d.ntree_awake, d.nbody_awake = from_data.ntree_awake, from_data.nbody_awake
+        d.nparent_awake, d.nv_awake = from_data.nparent_awake, from_data.nv_awake
+        return self.copy_own(<Simulation>other)
 
     cdef int _vary(self, values) except -1:
         """Makes the model that of a saved state; what it computes is overwritten. Another one stays as it was."""

@@ -34,6 +34,8 @@ cdef class Variation:
     cdef int set_contents(self, bytes contents) except -1
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil  # another model; data is overwritten
     cdef object checked(self, object values)          # what `drawn` is in a saved state, or raises
+    # becomes the model of another one; data is overwritten, but where nothing varies
+    cdef int copy_from(self, Variation other, mjData* data) except -1 nogil
     cdef int apply(self, mjData* data) except -1 nogil  # the model of what is drawn
 
 

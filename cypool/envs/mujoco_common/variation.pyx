@@ -140,6 +140,13 @@ cdef class Variation:
         kinds = [(part.low, part.high) for part in self.parts for _ in range(part.begin, part.end)]
         return check_state(values, *kinds)
 
+    cdef int copy_from(self, Variation other, mjData* data) except -1 nogil:
+        if not self.parts.empty():
+            self.drawn = other.drawn
+            self.apply(data)
+        self.model.copy_contents(other.model[0])
+        return 0
+
     cdef int apply(self, mjData* data) except -1 nogil:
         cdef Part* part
         cdef Field* field

@@ -126,6 +126,12 @@ cdef class Blackjack(Env):
             state, *[(2, 31), (2, 31), bool] * 2, (1, 10), (0, len(SUITS) - 1), (0, len(FACES) - 1))
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (self.player, self.dealer, self.open_card, self.suit) = (
+            (<Blackjack>other).player, (<Blackjack>other).dealer, (<Blackjack>other).open_card, (<Blackjack>other).suit)
+        self.face = (<Blackjack>other).face
+        return 0
+
     cdef object render(self):
         cdef int total = self.player.total
         card = {1: "A", 10: FACES[self.face]}.get(self.open_card, str(self.open_card))

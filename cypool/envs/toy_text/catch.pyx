@@ -77,6 +77,10 @@ cdef class Catch(Env):
                                                       (0, self.width - 1))
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.row, self.col, self.paddle = (<Catch>other).row, (<Catch>other).col, (<Catch>other).paddle
+        return 0
+
     cdef object render(self):
         board = np.zeros((self.height, self.width, 3), np.uint8)
         board[self.row, self.col] = board[self.height - 1, self.paddle] = 255

@@ -82,6 +82,10 @@ cdef class NChain(Env):
         self.state, = check_state(state, (0, self.n - 1))
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.state = (<NChain>other).state
+        return 0
+
     cdef object render(self):
         # of a longer chain what is around the state
         first = min(max(self.state - MOST // 2, 0), max(self.n - MOST, 0))

@@ -75,3 +75,7 @@ cdef class Tabular(Env):
     cdef int load(self, object state) except -1:
         self.state, self.prob = check_state(state, (0, self.table.num_states - 1), (0.0, 1.0))
         return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.state, self.prob = (<Tabular>other).state, (<Tabular>other).prob
+        return 0

@@ -12,7 +12,7 @@ from cypool.state import check_state
 from libc.stdint cimport int8_t, int64_t
 from libc.string cimport memcpy
 
-from cypool.env cimport Slot
+from cypool.env cimport Env, Slot
 from cypool.envs.toy_text.tabular cimport Tabular
 from cypool.random cimport integers, uniform
 
@@ -163,6 +163,11 @@ cdef class Taxi(Tabular):
     cdef int load(self, object state) except -1:
         self.state, self.prob, self.fickle, self.heading = check_state(
             state, (0, NUM_STATES - 1), (0.0, 1.0), bool, (0, 3))
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (self.state, self.prob, self.fickle, self.heading) = (
+            (<Taxi>other).state, (<Taxi>other).prob, (<Taxi>other).fickle, (<Taxi>other).heading)
         return 0
 
     cdef object render(self):

@@ -123,6 +123,9 @@ cdef class Doom(Env):
     cdef int load(self, object state) except -1:
         raise NotImplementedError("load: ViZDoom's engine is a process of its own, whose state cannot be put back")
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        raise NotImplementedError("copy: ViZDoom's engine is a process of its own, whose state cannot be taken down")
+
     cdef object render(self):
         if not self.running() or self.finished():
             return np.zeros((self.config.height, self.num_players * self.config.width, 3), np.uint8)

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 from cypool.env cimport import_cypool
-from cypool.random cimport Rng, categorical, integers, normal, shuffle, uniform
+from cypool.random cimport Rng, categorical, copy_stream, integers, normal, shuffle, uniform
 
 import_cypool()
 
@@ -44,3 +44,8 @@ def draw_shuffled(bit_generator, items):
     cdef vector[int64_t] values = items
     shuffle(rng, values.data(), <int>values.size())
     return list(values)
+
+
+def copy_streams(target, source):
+    """Has a stream continue as another one does; whether these are of a kind that is known."""
+    return bool(copy_stream(stream_of(target), stream_of(source)))

@@ -47,6 +47,10 @@ cdef class Walk(Env):
         self.position, self.visits = check_state(state, float, (0, 2**31 - 1))
         return 0
 
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.position, self.visits = (<Walk>other).position, (<Walk>other).visits
+        return 0
+
     cdef int observe(self, const Slot* out) except -1 nogil:
         (<float*>out.obs[0])[0] = <float>self.position
         (<int32_t*>out.info[0])[0] = self.visits

@@ -53,3 +53,8 @@ cdef class MyEnv(Env):
     cdef int load(self, object state) except -1:
         self.position, self.velocity, self.angle, self.gust = check_state(state, float, float, (-0.3, 0.3), float)
         return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.position, self.velocity = (<MyEnv>other).position, (<MyEnv>other).velocity
+        self.angle, self.gust = (<MyEnv>other).angle, (<MyEnv>other).gust
+        return 0

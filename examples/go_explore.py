@@ -1,0 +1,98 @@
+"""The first phase of Go-Explore: finds its way through the rooms of Montezuma's Revenge, without any training.
+
+    pip install "cypool[atari]"
+    python examples/go_explore.py --minutes 5
+
+It keeps an exact state for each cell (room, place, what is carried) that it has seen. Again and again it goes back to
+some of them, those that it rarely chose first, and plays at random from there. What leads to a new cell, or to a known
+one with a higher score, is kept. (Ecoffet et al., 2021: First return, then explore.)
+"""
+import argparse
+import time
+
+import numpy as np
+
+import cypool
+
+# places in the console's memory
+ROOM, X, Y, CARRIED = 3, 42, 43, 65
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--num-envs", type=int, default=32)
+    parser.add_argument("--chunk", type=int, default=10, help="steps between two looks at the cells")
+    parser.add_argument("--chunks", type=int, default=8, help="that are played from a cell")
+    parser.add_argument("--grid", type=int, default=8, help="width and height of a cell")
+    parser.add_argument("--num-threads", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+
+    # an episode ends with a life, and what ended stays there
+    env = cypool.make("MontezumaRevenge-v5", num_envs=args.num_envs, num_threads=args.num_threads, seed=args.seed,
+                      obs_type="ram", stack_num=1, episodic_life=True, reward_clip=False, noop_max=0,
+                      autoreset_mode="Disabled")
+    rng, num_actions = np.random.default_rng(args.seed), env.single_action_space.n
+    env.reset()
+    begun, frames, rooms = time.perf_counter(), 0, {1}
+    # of each cell: its row of a state, the score there, how often it was chosen
+    archive = {}
+
+    def cells_of(ram):
+        return list(zip(ram[:, ROOM].tolist(), (ram[:, X] // args.grid).tolist(), (ram[:, Y] // args.grid).tolist(),
+                        ram[:, CARRIED].tolist(), strict=True))
+
+    def keep(ids, cells, scores):
+        """Keeps states that are new, or better than those known."""
+        better = {cell: i for i, cell in zip(ids, cells, strict=True)
+                  if cell not in archive or scores[i] > archive[cell][1]}
+        if better:
+            state = env.save(list(better.values()))
+            for row, (cell, i) in zip(state.rows, better.items(), strict=True):
+                archive[cell] = [row, scores[i], 0]
+
+    first = env.rollout(np.zeros((1, args.num_envs), np.int64))
+    keep([0], cells_of(first.obs[0])[:1], np.zeros(args.num_envs))
+    actions = np.zeros(args.num_envs, np.int64)
+    while time.perf_counter() - begun < 60 * args.minutes:
+        cells = list(archive)
+        weights = 1 / np.sqrt(1 + np.array([archive[cell][2] for cell in cells]))
+        chosen = [cells[k] for k in rng.choice(len(cells), args.num_envs, p=weights / weights.sum())]
+        for cell in chosen:
+            archive[cell][2] += 1
+        scores = np.array([archive[cell][1] for cell in chosen], float)
+        env.load(cypool.State(range(args.num_envs), [archive[cell][0] for cell in chosen]))
+        for _ in range(args.chunks):
+            # a held joystick gets farther than a trembling one
+            sequence = np.zeros((args.chunk, args.num_envs), np.int64)
+            for t in range(args.chunk):
+                changes = rng.random(args.num_envs) < 0.1
+                actions = np.where(changes, rng.integers(0, num_actions, args.num_envs), actions)
+                sequence[t] = actions
+            played = env.rollout(sequence)
+            frames += 4 * sequence.size
+            scores += played.reward.sum(axis=0)
+            ended = (played.terminated | played.truncated).any(axis=0)
+            alive, dead = np.flatnonzero(~ended), np.flatnonzero(ended)
+            if len(alive) == 0:
+                break
+            seen = cells_of(played.obs[-1])
+            keep(alive.tolist(), [seen[i] for i in alive], scores)
+            if len(dead):
+                # they go on from where others are
+                others = rng.choice(alive, len(dead))
+                env.copy(others, dead)
+                scores[dead] = scores[others]
+        found = {cell[0] for cell in archive}
+        if not found <= rooms:
+            rooms |= found
+            best = max(score for _, score, _ in archive.values())
+            print(f"{time.perf_counter() - begun:.0f} s, {frames / 1e6:.2f} million frames: {len(rooms)} rooms, "
+                  f"{len(archive)} cells, score {best:.0f}", flush=True)
+    print(f"{frames / 1e6:.1f} million frames in {args.minutes:g} minutes: {len(rooms)} rooms, {len(archive)} cells, "
+          f"score {max(score for _, score, _ in archive.values()):.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+"""A history puts a pool back to any past step, bit for bit, and tells where two runs part."""
+import json
+import re
+import zlib
+
+import numpy as np
+import pytest
+from weights import slow
+
+import cypool
+from cypool.histories import MAGIC
+from cypool.state import sealed, unsealed
+
+NUM = 3
+
+
+def pool(id="CartPole-v1", **options):
+    env = cypool.make(id, **{"num_envs": NUM, "seed": 3, "num_threads": 2, **options})
+    env.reset()
+    env.action_space.seed(5)
+    return env
+
+
+def rows_of(env):
+    """What `save` returns, without the one number that the clock changes."""
+    return [repr({**row, "episode_ns": 0}) for row in env.save().rows]
+
+
+def bits(batch):
+    return [np.asarray(part).tobytes() for part in batch[:4]]
+
+
+def play(env, num_steps):
+    """Steps at random; returns the states before each step, and after the last, and the results."""
+    states, results = [rows_of(env)], []
+    for _ in range(num_steps):
+        results.append(bits(env.step(env.action_space.sample())))
+        states.append(rows_of(env))
+    return states, results
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("id, options", [
+    ("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast"}), ("Taxi-v4", {}), ("Blackjack-v1", {}),
+    ("MiniGrid-Dynamic-Obstacles-6x6-v0", {}), *slow(("Pong-v5", {}), ("Hopper-v5", {}), ("LunarLander-v3", {})),
+], ids=str)
+def test_seek(tmp_path, id, options, mode):
+    env = pool(id, autoreset_mode=mode, **options)
+    with cypool.history(env, every=7) as history:
+        states, results = play(env, 40)
+        assert len(history) == history.position == 40
+        history.save(tmp_path / "run")
+        for step in (40, 0, 6, 7, 8, 33, 39, 1):
+            shown = history.seek(step)[0]
+            assert history.position == step and rows_of(env) == states[step]
+            if step > 0 and mode == "NextStep":
+                assert np.asarray(env.env_spec.unpack(shown)[0]).tobytes() in results[step - 1] or isinstance(shown, (
+                    tuple, dict))
+        assert len(history) == 40
+    # another pool, from the file
+    other = pool(id, autoreset_mode=mode, seed=77, **options)
+    loaded = cypool.load_history(tmp_path / "run", other)
+    assert rows_of(other) == states[40] and len(loaded) == 40
+    for step in (3, 25):
+        loaded.seek(step)
+        assert rows_of(other) == states[step]
+    assert cypool.first_difference(history, loaded) is None
+    # and on from there as the first one went
+    loaded.close()
+    history.close()
+
+
+def test_going_on_from_the_past():
+    env = pool()
+    history = cypool.history(env, every=5)
+    states, _ = play(env, 23)
+    history.seek(12)
+    assert len(history) == 23
+    env.step([0] * NUM)
+    assert len(history) == history.position == 13
+    after = rows_of(env)
+    play(env, 9)
+    history.seek(12)
+    assert rows_of(env) == states[12]
+    history.seek(13)
+    assert rows_of(env) == after
+    history.seek(22)
+
+
+def test_resets_loads_copies_and_rollouts():
+    env = pool(autoreset_mode="Disabled")
+    history = cypool.history(env, every=1000)
+    states = {}
+
+    def note():
+        states[len(history)] = rows_of(env)
+
+    for _ in range(3):
+        env.step([0, 1, 0])
+        note()
+    env.reset(seed=5)
+    note()
+    env.step([0, 1, 0])
+    env.reset(options={"reset_mask": np.array([False, True, False])})
+    note()
+    state = env.save()
+    env.step([1, 1, 1])
+    note()
+    env.load(state)
+    note()
+    env.step([1, 0, 1])
+    env.copy(0, 2)
+    note()
+    rollout = env.rollout(np.ones((30, NUM), np.int64))
+    assert rollout.terminated.any()
+    env.reset()
+    note()
+    env.step([1, 0, 1])
+    note()
+    assert len(history) == 37
+    for step in reversed(states):
+        history.seek(step)
+        assert rows_of(env) == states[step], step
+    # into a rollout, and on from there
+    history.seek(10)
+    twin = rows_of(env)
+    env.rollout(np.zeros((2, NUM), np.int64))
+    note()
+    history.seek(10)
+    assert rows_of(env) == twin
+    history.seek(12)
+    assert rows_of(env) == states[12]
+
+
+def test_some_environments_and_errors(walker):
+    env = cypool.make("walker/Trouble-v0", num_envs=3)
+    env.reset()
+    history = cypool.history(env)
+    env.step([0, 0], [0, 2])
+    with pytest.raises(cypool.EnvError):
+        env.step([0, 1, 6])
+    states = rows_of(env)
+    with pytest.raises(ValueError, match="actions"):
+        env.step([0, 9, 0])
+    env.send([0, 0, 0])
+    with pytest.raises(RuntimeError, match="in flight"):
+        history.seek(0)
+    env.recv()
+    # what is in flight is thrown away
+    env.send([0, 0, 0])
+    env.reset()
+    assert len(history) == 4
+    last = rows_of(env)
+    history.seek(2)
+    assert rows_of(env) == states
+    history.seek(4)
+    assert rows_of(env) == last
+
+
+def test_first_difference():
+    a, b = (cypool.history(pool()) for _ in range(2))
+    actions = np.random.default_rng(0).integers(0, 2, (20, NUM))
+    other = actions.copy()
+    other[13, 1:] = 1 - other[13, 1:]
+    for history, sequence in ((a, actions), (b, other)):
+        for row in sequence:
+            history.env.step(row)
+    assert cypool.first_difference(a, b) == cypool.first_difference(b, a) == cypool.Difference(13, 1)
+    b.seek(13)
+    assert cypool.first_difference(a, a) is None
+    c = cypool.history(pool(num_envs=2))
+    with pytest.raises(ValueError, match="b: expected a history of 3 environments, got one of 2"):
+        cypool.first_difference(a, c)
+    with pytest.raises(TypeError, match="a: expected a History"):
+        cypool.first_difference(3, a)
+    # a rollout has the results of steps
+    d = cypool.history(pool())
+    d.env.rollout(actions)
+    assert cypool.first_difference(a, d) is None
+    e = cypool.history(pool())
+    e.env.rollout(actions, observe="last")
+    assert cypool.first_difference(a, e) is None
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match="env: expected a pool"):
+        cypool.history(3)
+    with pytest.raises(ValueError, match="env: expected a synchronous pool"):
+        cypool.history(cypool.make("CartPole-v1", num_envs=4, batch_size=2))
+    with pytest.raises(RuntimeError, match="env 0 was never reset"):
+        cypool.history(cypool.make("CartPole-v1"))
+    env = pool()
+    with pytest.raises(ValueError, match="every"):
+        cypool.history(env, 0)
+    history = cypool.history(env)
+    with pytest.raises(RuntimeError, match="has a history"):
+        cypool.history(env)
+    for step in (-1, 1):
+        with pytest.raises(ValueError, match="step: expected"):
+            history.seek(step)
+    history.close()
+    history.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        history.seek(0)
+    env.step([0] * NUM)
+    assert len(history) == 0
+    with pytest.raises(ValueError, match="env: expected environments of cypool's contract"):
+        hosted = cypool.make("gymnasium:CartPole-v1", num_envs=1, num_workers=1)
+        hosted.reset()
+        cypool.history(hosted)
+
+
+def test_bad_files(tmp_path):
+    env = pool()
+    path = tmp_path / "run"
+    with cypool.history(env, every=4) as history:
+        play(env, 10)
+        history.save(path)
+    good = path.read_bytes()
+
+    def refused(data, message="path: expected a history"):
+        path.write_bytes(data)
+        before = rows_of(env)
+        with pytest.raises(ValueError, match=re.escape(message)):
+            cypool.load_history(path, env)
+        env.step([0] * NUM)
+        assert len(before) == NUM
+
+    refused(b"")
+    refused(good[:-1])
+    refused(good[:100])
+    refused(env.save().to_bytes())
+    random = np.random.default_rng(0)
+    for _ in range(30):
+        data = bytearray(good)
+        data[random.integers(len(data))] ^= 1 << random.integers(8)
+        refused(bytes(data))
+    # with the right checksum
+    text, blobs = unsealed(MAGIC, good, "")
+    rest = blobs._data[blobs._at:]
+
+    def resealed(old, new):
+        assert old in text.decode()
+        return sealed(MAGIC, text.decode().replace(old, new, 1), [rest])
+
+    refused(resealed('["num_envs",3]', '["num_envs",4]'), "expected 3 environments, got 4")
+    refused(resealed('["length",10]', '["length",11]'))
+    refused(resealed('["every",4]', '["every",0]'))
+    refused(resealed('["num_envs",3]', '["num_env",3]'), "KeyError")
+    refused(resealed(cypool.__version__, "0.0.0x"), "path: expected a history of cypool")
+    refused(sealed(MAGIC, "[" * 100_000, []))
+    refused(sealed(MAGIC, json.dumps({"dict": []}), []))
+    # events that nobody has recorded
+    for event in ('"step",null,{"bytes":8}', '"shout"', '"reset",{"list":[7]},false,null,null', '"step"',
+                  '"step",{"list":[0]},{"bytes":8}', '"rollout",0,{"bytes":8}',
+                  '"reset",null,false,{"list":[{"tuple":[0,-1]}]},null'):
+        history = cypool.history(env)
+        for _ in range(3):
+            env.step([0] * NUM)
+        text = '{"list":[{"tuple":[' + event + "]}]}"
+        packed = zlib.compress(sealed(b"", text, [b"\7" * 8] if "bytes" in event else []))
+        history._segments[0]._packed, history._segments[0].events = packed, []
+        history.save(path)
+        history.close()
+        with pytest.raises(ValueError, match=r"history: expected events as they are recorded|actions|env_id"):
+            cypool.load_history(path, env)
+        env.reset()
+    # the pool is as usable as before
+    path.write_bytes(good)
+    assert len(cypool.load_history(path, env)) == 10
+
+
+def test_another_run_is_noticed():
+    env = pool()
+    history = cypool.history(env)
+    play(env, 5)
+    history._sums[3][1] ^= 1
+    with pytest.raises(RuntimeError, match="seek: expected the results of step 3 .*, got others for env 1"):
+        history.seek(5)
+    history.seek(3)
+
+
+def test_other_apis():
+    env = cypool.make_dm("CartPole-v1", num_envs=2, seed=0)
+    env.reset()
+    history = cypool.history(env, every=3)
+    for _ in range(8):
+        env.step(np.array([1, 0]))
+    history.seek(4)
+    assert env.step(np.array([1, 0])).mid().all() and len(history) == 5
