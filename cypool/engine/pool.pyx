@@ -449,25 +449,24 @@ cdef class Pool:
                 source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
                 if source.spec is not target.spec or type(source) is not type(target):
                     check_same(source, target)
-            try:
-                if self.is_async or self.backend is not None:
-                    self._copy_here(ids, from_ids, count)
-                else:
-                    self._copy_on_threads(ids, from_ids, count)
-                for k in range(count):
-                    if ids[k] not in scheduler.errors:
-                        self.ids.start(ids[k])
-                if scheduler.errors:
-                    raise scheduler.errors[min(scheduler.errors)]
-            finally:
-                scheduler.errors.clear()
+            if self.is_async or self.backend is not None:
+                errors = self._copy_here(ids, from_ids, count)
+            else:
+                errors = self._copy_on_threads(ids, from_ids, count)
+            for k in range(count):
+                if ids[k] not in errors:
+                    self.ids.start(ids[k])
+            if errors:
+                raise errors[min(errors)]
         finally:
             self.busy = False
 
-    cdef int _copy_here(self, const int32_t* ids, const int32_t* sources, uint32_t count) except -1:
-        """Copies on the caller's thread, where others take what they step from a queue."""
+    cdef dict _copy_here(self, const int32_t* ids, const int32_t* sources, uint32_t count):
+        """Copies on the caller's thread, where others take what they step from a queue; returns the errors."""
         cdef uint32_t k = 0
         cdef Scheduler scheduler = self.scheduler
+        # the scheduler's are of rows that nobody has received yet
+        cdef dict errors = {}
         while k < count:
             try:
                 with nogil:
@@ -478,11 +477,12 @@ cdef class Pool:
                 note_failed_copy(scheduler.envs[ids[k]], error)
                 if not isinstance(error, Exception):
                     raise
-                scheduler.errors[ids[k]] = error
+                errors[ids[k]] = error
                 k += 1
-        return 0
+        return errors
 
-    cdef int _copy_on_threads(self, const int32_t* ids, const int32_t* sources, uint32_t count) except -1:
+    cdef dict _copy_on_threads(self, const int32_t* ids, const int32_t* sources, uint32_t count):
+        """Returns the errors."""
         cdef SyncDispatch dispatch = self.dispatch
         cdef bint finished = False
         interrupt = None
@@ -494,10 +494,12 @@ cdef class Pool:
                 # an environment of Python's saw it, and has failed; the threads are at the others
                 interrupt = error
         dispatch.end_copies()
+        errors = dict(self.scheduler.errors)
+        self.scheduler.errors.clear()
         if interrupt is not None:
             raise interrupt
         PyErr_CheckSignals()
-        return 0
+        return errors
 
     def read_needs_reset(self, cnp.ndarray over):
         """Returns, for all environments that are not in flight, whether their next step starts an episode.

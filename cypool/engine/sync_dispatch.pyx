@@ -92,7 +92,7 @@ cdef class SyncDispatch(Dispatch):
         return 0
 
     cdef int send_copies(self, const int32_t* targets, const int32_t* sources, uint32_t count) except -1:
-        """Has environments become copies of others; `end_copies` follows once as many are finished."""
+        """Makes environments copies of others; `end_copies` follows once as many are finished."""
         cdef Scheduler scheduler = self.scheduler
         scheduler.open[0].finished.store(0)
         scheduler.task = COPY

@@ -22,7 +22,7 @@ FLOORS = [
     ["hooks", "registry", "backend"],
     ["gymnasium_registration", "numba", "engine", "wrappers", "envs", "subproc"],
     ["api"],
-    ["assembly"],
+    ["assembly", "histories"],
     ["factory"],
     ["adapters", "compat", "cluster"],
     ["testing"],

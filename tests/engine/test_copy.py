@@ -78,10 +78,10 @@ def test_threads_and_modes(walker, id, options, num_threads, batch_size, mode):
           ("Atlantis2-v5", {}), ("Pong-v5", {"gray_scale": False, "continuous": True})),
     ("Ant-v5", {}), ("Hopper-v5", {"randomize": {"body_mass": (0.5, 2.0), "geom_friction": ("scale", 0.5, 2.0)}}),
     ("Humanoid-v5", {}), *slow(("Walker2d-v5", {"from_pixels": True, "frame_stack": 2})),
-    ("dm_control/cartpole-balance", {}), ("dm_control/humanoid-walk", {}), ("dm_control/ball_in_cup-catch", {}),
-    ("dm_control/lqr-lqr_2_1", {}),
-    *slow(("dm_control/quadruped-escape", {}), ("dm_control/manipulator-bring_ball", {}),
-          ("dm_control/finger-turn_hard", {}), ("dm_control/fish-swim", {})),
+    ("dm_control/cartpole-balance-v0", {}), ("dm_control/humanoid-walk-v0", {}),
+    ("dm_control/ball_in_cup-catch-v0", {}), ("dm_control/lqr-lqr_2_1-v0", {}),
+    *slow(("dm_control/quadruped-escape-v0", {}), ("dm_control/manipulator-bring_ball-v0", {}),
+          ("dm_control/finger-turn_hard-v0", {}), ("dm_control/fish-swim-v0", {})),
 ], ids=str)
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_families(id, options, num_threads):
@@ -121,6 +121,17 @@ def test_statistics_and_random_streams():
     for episode in episodes:
         for key in "rl":
             assert len(set(episode[key])) == 1
+
+
+def test_errors_of_rows_that_nobody_has_received_stay(walker):
+    env = cypool.make("walker/Trouble-v0", num_envs=3, batch_size=1, num_threads=0)
+    env.async_reset()
+    for _ in range(3):
+        env.recv()
+    env.send([1], [0])
+    env.copy([1], [2])
+    with pytest.raises(cypool.EnvError, match="raised in step"):
+        env.recv()
 
 
 def test_never_reset_targets():
