@@ -104,7 +104,7 @@ def _events(packed: bytes) -> list[tuple[Any, ...]]:
 class History:
     """The steps of a synchronous pool since `cypool.history(env)`.
 
-    It takes down what the pool is told, and every `every` steps an exact state. `len(history)` is the number of steps;
+    It records calls of the pool, and every `every` steps an exact state. `len(history)` is the number of steps;
     a rollout of T steps counts as T. In memory, and in a file, a step takes what zlib leaves of its actions and of 4
     bytes for each environment, a sum over the bytes of the results; a state takes what it takes in `State.save`.
 
@@ -191,7 +191,7 @@ class History:
             file.write(data)
 
     def close(self) -> None:
-        """Ends the recording; the pool goes on without it. A second call does nothing."""
+        """Ends the recording; the pool continues without it. A second call does nothing."""
         if self._recorder is not None:
             self.env._pool = self._recorder.pool  # type: ignore[assignment]
             self._recorder = None
@@ -240,7 +240,7 @@ class History:
 
 
 class _Recorder:
-    """The engine's pool, or what hooks make of it; takes down what it is told. What it does not name is the pool's own.
+    """The engine's pool, or what hooks make of it; records calls. What it does not name is the pool's own.
 
     Args:
         pool: The pool.
@@ -491,7 +491,7 @@ def history(env: VectorAPI, every: int = 1000) -> History:
 
     Args:
         env: A synchronous pool, all of whose environments have been reset and can be saved to a file.
-        every: Steps between two exact states: `seek` repeats at most so many.
+        every: Steps between two exact states: `seek` repeats at most that many.
 
     Raises:
         TypeError, ValueError: `env` is no such pool, or `every` no positive int.
@@ -547,7 +547,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
 
 
 def _attached(env: VectorAPI, every: int) -> History:
-    """Returns a history that holds nothing, of a pool that tells it what it does."""
+    """Returns an empty history of a pool, which reports its calls to it."""
     if not isinstance(env, VectorAPI):
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     if env.is_async:

@@ -80,7 +80,7 @@ def main():
             seen = cells_of(played.obs[-1])
             keep(alive.tolist(), [seen[i] for i in alive], scores)
             if len(dead):
-                # they go on from where others are
+                # they continue from where others are
                 others = rng.choice(alive, len(dead))
                 env.copy(others, dead)
                 scores[dead] = scores[others]

@@ -15,7 +15,7 @@ SOURCES, TARGETS = np.arange(NUM), np.arange(NUM, 2 * NUM)
 
 
 def rows_of(env, ids):
-    """What `save` returns of environments, without the one number that the clock changes."""
+    """Rows that `save` returns of environments, without the one number that the clock changes."""
     return [repr({**row, "episode_ns": 0}) for row in env.save(ids).rows]
 
 
@@ -207,7 +207,7 @@ def test_an_environment_that_refuses(walker, num_threads):
         finally:
             trouble.broken.clear()
         obs, reward, _, _, info = env.step([0] * 5)
-        # those that failed start an episode, the others go on
+        # those that failed start an episode, the others continue
         assert info["elapsed_step"].tolist()[1:4] == [0, 0, 0] and reward.tolist()[1:4] == [0, 0, 0]
         assert obs["count"][0, 0] == obs["count"][4, 0] == info["elapsed_step"][0]
         env.copy(0, [1, 2, 3])

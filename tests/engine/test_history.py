@@ -1,4 +1,4 @@
-"""A history puts a pool back to any past step, bit for bit, and tells where two runs part."""
+"""A history puts a pool back to any past step, bit for bit, and says where two runs part."""
 import json
 import re
 import zlib
@@ -22,7 +22,7 @@ def pool(id="CartPole-v1", **options):
 
 
 def rows_of(env):
-    """What `save` returns, without the one number that the clock changes."""
+    """The rows that `save` returns, without the one number that the clock changes."""
     return [repr({**row, "episode_ns": 0}) for row in env.save().rows]
 
 

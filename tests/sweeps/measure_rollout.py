@@ -36,7 +36,7 @@ def peer_of(env, num_threads, steps):
 
 
 COPIES = [("CartPole-v1", 1024), ("Taxi-v4", 1024), ("MiniGrid-DoorKey-8x8-v0", 64), ("Pong-v5", 64),
-          ("MontezumaRevenge-v5", 64), ("Ant-v5", 64), ("Humanoid-v5", 64), ("dm_control/cheetah-run", 64),
+          ("MontezumaRevenge-v5", 64), ("Ant-v5", 64), ("Humanoid-v5", 64), ("dm_control/cheetah-run-v0", 64),
           ("LunarLander-v3", 64)]
 
 
