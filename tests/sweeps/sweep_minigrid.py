@@ -29,8 +29,8 @@ import cypool
 from cypool.registry import known_ids
 
 MOST_STEPS = 50, 100, 150  # of an episode, by style
-# an id, and the reset for which minigrid finds no place for the agent and never comes back
-ENDLESS = "BabyAI-SynthS5R2-v0", 485
+# an id, and the episode for which minigrid finds no place for the agent and never comes back
+ENDLESS = "BabyAI-SynthS5R2-v0", 484
 BOT_SECONDS = 0.5  # it may search for ever
 
 
@@ -85,7 +85,7 @@ def play(id, episodes):
             if (id, episode) == ENDLESS:
                 with contextlib.suppress(cypool.EnvError):
                     ours.reset()
-                    raise AssertionError(f"expected an EnvError in reset {episode}, as minigrid does not come back")
+                    raise AssertionError(f"expected an EnvError in episode {episode}, as minigrid does not come back")
                 seed = 1
             obs = ours.reset(seed=seed)[0]
             grid = full.reset(seed=seed)[0]["image"][0]
