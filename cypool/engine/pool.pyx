@@ -251,7 +251,9 @@ cdef class Pool:
                 self.ids.start(ids[k])
             if others:
                 ids, count = self.ids.all_ids.data(), <uint32_t>self.num_envs
-            self.scheduler.task = STEP_EACH
+            # in an asynchronous pool it never changes, and threads read it
+            if self.scheduler.task != STEP_EACH:
+                self.scheduler.task = STEP_EACH
             if self.backend is not None:
                 self.backend.options = options
             self.dispatch.send(ids, count, None)
