@@ -81,7 +81,7 @@ def test_what_is_included_counts(cache, tmp_path):
 
 @pytest.mark.usefixtures("quick")
 def test_a_text():
-    id = cypool.compile(TEXT.replace("class MyEnv", "class Cell"))
+    id = cypool.compile(TEXT.replace("MyEnv", "Cell"))
     assert id == "local/Cell-v0"
     obs, _ = cypool.make(id, num_envs=2, seed=3).reset()
     start = [np.random.default_rng(3 + i).uniform(-0.1, 0.1) for i in range(2)]
