@@ -5,7 +5,7 @@ import dm_env
 import numpy as np
 import pytest
 from saving import MODES, NUM, Player, actions_for, make, started
-from weights import slow
+from weights import exhaustive, slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -77,7 +77,7 @@ def test_threads_and_modes(walker, id, options, num_threads, batch_size, mode):
     *slow(("DemonAttack-v5", {"preset": "ale", "reward_clip": True}), ("VideoCheckers-v5", {}), ("Hangman-v5", {}),
           ("Atlantis2-v5", {}), ("Pong-v5", {"gray_scale": False, "continuous": True})),
     ("Ant-v5", {}), ("Hopper-v5", {"randomize": {"body_mass": (0.5, 2.0), "geom_friction": ("scale", 0.5, 2.0)}}),
-    ("Humanoid-v5", {}), *slow(("Walker2d-v5", {"from_pixels": True, "frame_stack": 2})),
+    ("Humanoid-v5", {}), *exhaustive(("Walker2d-v5", {"from_pixels": True, "frame_stack": 2})),
     ("dm_control/cartpole-balance-v0", {}), ("dm_control/humanoid-walk-v0", {}),
     ("dm_control/ball_in_cup-catch-v0", {}), ("dm_control/lqr-lqr_2_1-v0", {}),
     *slow(("dm_control/quadruped-escape-v0", {}), ("dm_control/manipulator-bring_ball-v0", {}),

@@ -42,7 +42,12 @@ def engines():
 
 def memory_of(engine_dir):
     """The shared memory of engines that were started from a folder."""
-    ids = {name.removeprefix("ViZDoomMQDoom") for name in Path(engine_dir, "names").read_text().split()}
+    try:
+        names = Path(engine_dir, "names").read_text().split()
+    except FileNotFoundError:
+        # another process of these tests has removed what an ended one left, with the memory
+        return []
+    ids = {name.removeprefix("ViZDoomMQDoom") for name in names}
     return [path.name for path in SHARED.iterdir() if any(path.name.endswith(id) for id in ids)]
 
 
