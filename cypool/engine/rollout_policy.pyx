@@ -35,6 +35,13 @@ cdef bint is_filled(const char* zone) noexcept nogil:
     return other == 0
 
 
+cdef vector[char] chars(bytes data):
+    cdef const char* start = data
+    cdef vector[char] result
+    result.assign(start, start + len(data))
+    return result
+
+
 @cython.final
 cdef class RolloutPolicy:
     """Calls a policy, and checks what it writes.
@@ -64,8 +71,8 @@ cdef class RolloutPolicy:
             part.number, part.count = <Number><int>NUMBERS.index(kind), math.prod(each.shape)
             low, high = (0, each.n - 1) if isinstance(each, Discrete) else (each.low, each.high)
             # a copy of its own, one bound for each number
-            part.low = np.broadcast_to(np.asarray(low, each.dtype), each.shape).tobytes()
-            part.high = np.broadcast_to(np.asarray(high, each.dtype), each.shape).tobytes()
+            part.low = chars(np.broadcast_to(np.asarray(low, each.dtype), each.shape).tobytes())
+            part.high = chars(np.broadcast_to(np.asarray(high, each.dtype), each.shape).tobytes())
             self.parts.push_back(part)
             part.offset += part.count * each.dtype.itemsize
         # what one thread writes is on cache lines of its own
@@ -114,13 +121,17 @@ cdef class RolloutPolicy:
         raise RuntimeError(f"policy: expected to return 0, got {code}")
 
     cdef int complain(self, size_t k, size_t number, const char* action) except -1:
+        cdef size_t size, start
+        cdef const char* low
+        cdef const char* high
         name, described = self.described[k]
         dtype = np.dtype(np.uint8) if described.dtype.kind == "b" else described.dtype
 
-        def value(data, offset):
-            return np.frombuffer(data, dtype, 1, offset + number * dtype.itemsize)[0]
+        def value(data):
+            return np.frombuffer(data, dtype)[number]
 
         which = "" if name is None else f" as {name}"
-        raise ValueError(f"policy: expected actions in [{value(bytes(self.parts[k].low), 0)}, "
-                         f"{value(bytes(self.parts[k].high), 0)}]{which}, got "
-                         f"{value(action[:self.action_bytes], self.parts[k].offset)}")
+        low, high = self.parts[k].low.data(), self.parts[k].high.data()
+        size, start = self.parts[k].low.size(), self.parts[k].offset
+        raise ValueError(f"policy: expected actions in [{value(low[:size])}, {value(high[:size])}]{which}, got "
+                         f"{value(action[start:start + size])}")
