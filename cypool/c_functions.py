@@ -38,7 +38,7 @@ def address_of(name: str, function: Any, signature: Signature) -> int | None:
 
     Raises:
         TypeError: It has another signature.
-        ValueError: The address is none of a function.
+        ValueError: The address is 0 or below.
     """
     if isinstance(function, int) and not isinstance(function, bool):
         # the first page of memory is nobody's

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cypool.api.batch_hooks import HookedPool
-    from cypool.policies import Policy
     from cypool.engine.pool import Pool
+    from cypool.policies import Policy
     from cypool.spec import EnvSpec
     from cypool.typing import Batch, EnvIds, Pathlike
 

@@ -44,8 +44,9 @@ _NUMBERS = (ctypes.c_double, ctypes.c_uint8, ctypes.c_int32)
 TRANSITION_DTYPE = np.dtype([(name, kind if kind in _NUMBERS else np.uintp) for name, kind, *_ in Transition._fields_],
                             align=True)
 
-_SIGNATURE = Signature(Transition, "void (struct cypool::Transition *)", "cdef api void f(Transition* t) noexcept nogil",
-                       None, ("SIGNATURE", "void(CPointer(Transition))"))
+_SIGNATURE = Signature(Transition, "void (struct cypool::Transition *)",
+                       "cdef api void f(Transition* t) noexcept nogil", None,
+                       ("SIGNATURE", "void(CPointer(Transition))"))
 
 
 @dataclass(frozen=True)

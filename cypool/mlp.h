@@ -52,8 +52,10 @@ CYPOOL_INLINE F tanh(const F& given) {
     F power;
     std::memcpy(&power, &bits, sizeof(F));
     // exp(r) - 1 for |r| <= log(2) / 2
-    const F p = r + r * r * (1.0f / 2 + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720
-                + r * (1.0f / 5040))))));
+    const F p =
+        r
+        + r * r
+              * (1.0f / 2 + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720 + r * (1.0f / 5040))))));
     const F e = power * p + (power - 1);
     return e / (e + 2);
 }
@@ -66,8 +68,8 @@ public:
     Activation activation = Activation::TANH;
     Output output = Output::ARGMAX;
     Input input = Input::F4;
-    bool is_double = false;         // the action is of float64
-    std::vector<float> low, high;   // bounds of the action
+    bool is_double = false;        // the action is of float64
+    std::vector<float> low, high;  // bounds of the action
 
     // Adds a layer: y = weights x + bias, with weights (outputs, inputs).
     void add(const float* weights, const float* bias, size_t inputs, size_t outputs) {
@@ -97,7 +99,8 @@ public:
         for (size_t k = 0; k < layers_.size(); k++) {
             const bool last = k + 1 == layers_.size();
 #if defined(__x86_64__)
-            if (avx2_) forward_avx2(layers_[k], x, y, last);
+            if (avx2_)
+                forward_avx2(layers_[k], x, y, last);
             else
 #endif
                 forward(layers_[k], x, y, last);
@@ -120,8 +123,7 @@ private:
     bool avx2_ = __builtin_cpu_supports("avx2");
 #endif
 
-    template <class T>
-    static void convert(const void* from, float* x, size_t count) noexcept {
+    template <class T> static void convert(const void* from, float* x, size_t count) noexcept {
         for (size_t i = 0; i < count; i++) x[i] = static_cast<float>(static_cast<const T*>(from)[i]);
     }
 
@@ -183,8 +185,10 @@ private:
             if (output == Output::TANH) value = low[j] + (std::tanh(value) + 1) * 0.5f * (high[j] - low[j]);
             // rounding may lead beyond a bound
             if (output != Output::IDENTITY) value = value < low[j] ? low[j] : value > high[j] ? high[j] : value;
-            if (is_double) static_cast<double*>(action)[j] = value;
-            else static_cast<float*>(action)[j] = value;
+            if (is_double)
+                static_cast<double*>(action)[j] = value;
+            else
+                static_cast<float*>(action)[j] = value;
         }
     }
 };

@@ -95,12 +95,12 @@ cdef class _Network:
 class MLP(Policy):
     """A multilayer perceptron that chooses actions: a policy for `rollout`, and a function of observations.
 
-    It computes in float32. `env.rollout(T, policy=mlp)` and a loop over `env.step(mlp(obs))` have the same bits; NumPy's
-    and torch's results differ in rounding.
+    It computes in float32. `env.rollout(T, policy=mlp)` and a loop over `env.step(mlp(obs))` have the same bits; the
+    results of NumPy and torch differ in rounding.
 
     Args:
-        spec: Of the environments: `env.env_spec`, or `cypool.make_spec(id)`. The observation is one array, of any shape;
-            the action is Discrete, or an array of float32 or float64.
+        spec: Of the environments: `env.env_spec`, or `cypool.make_spec(id)`. The observation is one array, of any
+            shape; the action is Discrete, or an array of float32 or float64.
         weights: For each layer an array or a tensor, shape (outputs, inputs), as in `torch.nn.Linear`. A copy is made.
         biases: For each layer an array or a tensor, shape (outputs,).
         activation: "tanh" or "relu", between layers.
@@ -116,7 +116,8 @@ class MLP(Policy):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
         observation, action = spec.observation, spec.action
         if not isinstance(observation, Array) or f"{observation.dtype.kind}{observation.dtype.itemsize}" not in INPUTS:
-            raise ValueError(f"spec: expected an observation that is one array of {', '.join(INPUTS)}, got {observation}")
+            raise ValueError(f"spec: expected an observation that is one array of {', '.join(INPUTS)}, got "
+                             f"{observation}")
         discrete = isinstance(action, Discrete)
         if not discrete and (not isinstance(action, Array) or action.dtype not in (np.float32, np.float64)):
             raise ValueError(f"spec: expected an action that is Discrete or one array of floats, got {action}")
@@ -159,8 +160,8 @@ class MLP(Policy):
         shape, dtype = self._observation.shape, self._observation.dtype
         observation = np.asarray(observation)
         if observation.shape[1:] != shape or observation.ndim == 0 or observation.dtype != dtype:
-            raise ValueError(f"observation: expected {dtype} of shape {('k', *shape)}, got {observation.dtype} of shape "
-                             f"{observation.shape}")
+            raise ValueError(f"observation: expected {dtype} of shape {('k', *shape)}, got {observation.dtype} of "
+                             f"shape {observation.shape}")
         actions = np.zeros((len(observation), *self._action.shape), self._action.dtype)
         self._network.apply(np.ascontiguousarray(observation), actions)
         return actions
@@ -181,8 +182,8 @@ def _layers(weights, biases):
     inputs = weights[0].shape[1]
     for k, (weight, bias) in enumerate(zip(weights, biases)):
         if weight.shape != (len(bias), inputs) or weight.size == 0:
-            raise ValueError(f"weights: expected shape {(len(bias), inputs)} in layer {k}, which has {len(bias)} biases, "
-                             f"got {weight.shape}")
+            raise ValueError(f"weights: expected shape {(len(bias), inputs)} in layer {k}, which has {len(bias)} "
+                             f"biases, got {weight.shape}")
         inputs = len(bias)
     return list(zip(weights, biases))
 
@@ -193,5 +194,6 @@ def _numbers(name, given, ndim):
         given = given.detach().cpu()
     array = np.asarray(given)
     if array.dtype.kind not in "fiu" or array.ndim != ndim:
-        raise ValueError(f"{name}: expected arrays of numbers with {ndim} axes, got {array.dtype} of shape {array.shape}")
+        raise ValueError(f"{name}: expected arrays of numbers with {ndim} axes, got {array.dtype} of shape "
+                         f"{array.shape}")
     return np.array(array, np.float32, order="C")

@@ -218,7 +218,8 @@ class VectorAPI:
             RuntimeError: An environment is in flight, was never reset, or has to be reset.
             TimeoutError, KeyboardInterrupt: The rollout ended early. Every environment has made some of the steps:
                 `reset` or `load` comes next.
-            EnvError: An environment raised, or the policy in C did, or it chose an action out of bounds. The row is zero and truncated, and its next step starts an episode.
+            EnvError: An environment raised, or the policy in C failed or chose an action out of bounds. The row of that
+                environment is zero and truncated, and its next step starts an episode.
                 `batch` holds the rollout, `steps` says in which step an environment raised first.
         """
         return rollout(self, actions, out, observe, timeout, policy)

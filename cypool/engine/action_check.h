@@ -18,8 +18,7 @@ struct ActionPart {
     std::vector<char> low, high;  // bounds of each, of the same type
 };
 
-template <class T>
-size_t first_outside(const char* action, const ActionPart& part) noexcept {
+template <class T> size_t first_outside(const char* action, const ActionPart& part) noexcept {
     for (size_t k = 0; k < part.count; k++) {
         T value, low, high;
         // parts of a dict lie at any address

@@ -18,7 +18,7 @@ cnp.import_array()
 
 cdef enum:
     WORDS = 8
-    ZONE = 64                        # bytes around the action that a policy must not write: so many words
+    ZONE = 64                        # bytes around the action that a policy must not write: WORDS words
     FILL = 0x5A
 
 # in the order of the enum
@@ -64,7 +64,7 @@ cdef class RolloutPolicy:
         self.action_bytes = spec.action_bytes
         self.described = list(spec.action.items()) if isinstance(spec.action, Mapping) else [(None, spec.action)]
         part.offset = 0
-        for name, each in self.described:
+        for _, each in self.described:
             kind = "u1" if each.dtype.kind == "b" else f"{each.dtype.kind}{each.dtype.itemsize}"
             if kind not in NUMBERS:
                 raise ValueError(f"policy: expected actions of {', '.join(NUMBERS)} or bool, got {each.dtype}")

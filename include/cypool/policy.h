@@ -5,7 +5,7 @@
 
 namespace cypool {
 
-// Pointers are valid during the call. policies.pxd and policies.py declare the struct too: tests/api/test_structs.py
+// Pointers are valid during the call. policies.pxd and policies.py declare the struct too: tests/api/test_transition.py
 // compares.
 struct Decision {
     const void* const* obs;   // obs[k]: the k-th array of the observation that the last step, or reset, led to

@@ -28,7 +28,7 @@ def make(id="CartPole-v1", **options):
 
 
 def lean(obs, t):
-    """What the plug-in's `lean` does."""
+    """The same as the plug-in's `lean`."""
     right = obs[:, 2] + obs[:, 3] > 0
     return (right != (t % 5 > 1)).astype(np.int64)
 
@@ -216,24 +216,6 @@ def test_policy_and_ctrl_c(policies, num_threads):
     compare(env.rollout(5, policy=policies["lean"]), twin, obs, lean)
 
 
-def test_policy_in_numba():
-    numba = pytest.importorskip("numba")
-    from cypool.numba import POLICY_SIGNATURE, array, decision, part
-
-    @numba.cfunc(POLICY_SIGNATURE)
-    def policy(pointer):
-        d = decision(pointer)
-        obs = part(d.obs, 0, (4,), np.float32)
-        right = obs[2] + obs[3] > 0
-        array(d.action, (1,), np.int64)[0] = int(right != (d.step % 5 > 1))
-        return 0
-
-    (env, obs, _), (twin, *_) = (make(num_threads=2) for _ in range(2))
-    compare(env.rollout(60, policy=policy), twin, obs, lean)
-    with pytest.raises(TypeError, match="policy: expected a Numba cfunc of cypool.numba.POLICY_SIGNATURE"):
-        env.rollout(4, policy=numba.cfunc(numba.types.void(numba.types.voidptr))(lambda pointer: None))
-
-
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_policy_in_ctypes(num_threads):
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Decision))
@@ -310,10 +292,10 @@ def test_policy_and_history(policies):
 
 def test_bad_policies(policies):
     env, *_ = make()
-    with pytest.raises(TypeError, match="policy: expected a C function .*, a cypool.Policy or a Python function, got 3.5"):
+    with pytest.raises(TypeError, match="policy: expected a C function .*, a cypool.Policy or a Python function, got"):
         env.rollout(4, policy=3.5)
     for bad in (policies["returns_nothing"], policies["takes_something_else"]):
-        with pytest.raises(TypeError, match=r"policy: expected a capsule of a C function 'int \(struct cypool::Decision"):
+        with pytest.raises(TypeError, match=r"policy: expected a capsule of a C function 'int \(struct cypool"):
             env.rollout(4, policy=bad)
     for bad in (0, -1, 2**64):
         with pytest.raises(ValueError, match="policy: expected the address of a function, got"):
