@@ -123,6 +123,8 @@ class EnvSpec:
         implementation: The subclass of `Env` to make; None: the one that describes.
         threads_per_cpu: How many threads to have for each CPU by default: more than one where a step mostly waits for
             something else, such as another process.
+        brief_steps: Whether every step and every reset takes well below a microsecond, whatever the state. The caller
+            of an asynchronous pool then steps in `recv`, which is faster than threads, as long as it measures so.
         num_players: How many play in one environment; with more than one, observation and action have the players in
             their first dimension.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
@@ -140,6 +142,7 @@ class EnvSpec:
     render_fps: int | None = None
     implementation: type | None = None
     threads_per_cpu: int = 1
+    brief_steps: bool = False
     num_players: int = 1
     id: str = ""
     max_episode_steps: int | None = None

@@ -1,8 +1,16 @@
 # by .ci/stubs: not to be edited
-from typing import final
+from typing import Any, final
 
 from cypool.engine.dispatch import Dispatch
 
 @final
 class AsyncDispatch(Dispatch):
-    def __init__(self) -> None: ...
+    def __init__(
+        self,
+        scheduler: Any,
+        threads: Any,
+        blocks: Any,
+        results: Any,
+        ids: Any,
+        brief_steps: bool,
+    ) -> None: ...

@@ -3,13 +3,26 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from cypool.engine.batch cimport Block, OpenBatch
+from cypool.park cimport now_ns
+
+cdef enum:
+    HAND_OVER_NS = 200           # an environment that another core stepped last comes from that core's cache
+    CALL_NS = 1_000
+    MOST_SLOW = 100              # batches one after another: no loss of a core takes so long
 
 
 @cython.final
 cdef class AsyncDispatch(Dispatch):
-    """Puts ids on the ring of those that are ready, from which each thread takes one at a time."""
+    """Puts ids on the ring of those that are ready, from which each thread takes one, or some if they take little.
 
-    def __init__(self, *_):
+    Threads take environments as they come: an environment, its action and its row go from core to core. Where every
+    step takes less time than that, the caller is faster alone than with threads, and steps the environments in recv.
+
+    Args:
+        brief_steps: Whether all environments promise this. It is measured: with a slow reward hook it is not so.
+    """
+
+    def __init__(self, scheduler, threads, blocks, results, ids, bint brief_steps):
         cdef OpenBatch* batch
         cdef Block block
         cdef size_t k
@@ -17,13 +30,20 @@ cdef class AsyncDispatch(Dispatch):
             batch = self.scheduler.open[k]
             block = self.scheduler.filling[k] = self.blocks.take()
             block.open_on(batch)
+        self.inline = brief_steps or self.threads.count == 0
+        self.scheduler.callers_own.store(self.inline)
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
         self.push(ids, count)
         self.ids.send(ids, count)
+        if not self.inline:
+            self.use_threads(count)
+        return 0
+
+    cdef void use_threads(self, uint32_t count) noexcept:
+        """Wakes threads for this number of environments."""
         # however little work: one slow environment must not keep the others waiting
         self.threads.notify(min(<uint32_t>self.threads.count, count))
-        return 0
 
     cdef int push(self, const int32_t* ids, uint32_t count) except -1:
         """Puts environments on the ring."""
@@ -35,10 +55,25 @@ cdef class AsyncDispatch(Dispatch):
 
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
         cdef OpenBatch* batch = self.batch()
-        # the caller steps environments only if nobody else does
-        if self.threads.count == 0:
-            self.claim.quota = wanted - batch.finished.load()
-        return self.scheduler.collect(&self.claim, batch, wanted, timeout_ns)
+        cdef int64_t begun
+        cdef uint32_t missing
+        self.claim.quota = 0
+        if not self.inline:
+            return self.scheduler.collect(&self.claim, batch, wanted, timeout_ns)
+        missing = wanted - min(wanted, batch.finished.load())
+        self.claim.quota = missing
+        begun = now_ns()
+        if not self.scheduler.collect(&self.claim, batch, wanted, timeout_ns):
+            return False
+        if self.threads.count > 0 and now_ns() - begun > <int64_t>missing * HAND_OVER_NS + CALL_NS:
+            self.num_slow += 1
+            if self.num_slow == MOST_SLOW:
+                self.inline = False
+                self.scheduler.callers_own.store(0)
+                self.use_threads(<uint32_t>self.ids.num_envs)
+        else:
+            self.num_slow = 0
+        return True
 
     cdef tuple receive(self, uint32_t count):
         cdef OpenBatch* batch = self.batch()

@@ -147,7 +147,7 @@ cdef class Pool:
         """Chooses the way of a batch."""
         parts = self.scheduler, self.threads, Blocks(self.layout, WATCHED), self.results, self.ids
         if self.is_async:
-            way = AsyncDispatch(*parts)
+            way = AsyncDispatch(*parts, all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]))
         else:
             way = SyncDispatch(*parts, InlinePolicy(self._num_threads), self.shared is not None)
         return way if self.backend is None else BackendDispatch(*parts, self.backend, way)

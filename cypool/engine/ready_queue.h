@@ -1,6 +1,7 @@
 // The ring of environment ids that wait for a thread, first come, first served: one producer, many consumers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -27,18 +28,21 @@ public:
         return tail_.load(std::memory_order_seq_cst) <= head;
     }
 
-    // Takes the oldest id; false if there is none. One at a time: an id that stood behind a slow
-    // environment in one thread's hands would be late.
-    bool claim(int32_t* id) noexcept {
+    // Takes the oldest ids, at most `most` and at most the `share`-th part of what waits, but one at least if there is
+    // one: where few wait, other threads find some. Returns how many.
+    uint32_t claim(int32_t* ids, uint32_t most, uint32_t share) noexcept {
         uint64_t head = head_.load(std::memory_order_acquire);
-        while (head < tail_.load(std::memory_order_acquire)) {
-            // read before the claim: once claimed, the producer may use the place again. If it was
+        for (;;) {
+            uint64_t waiting = tail_.load(std::memory_order_acquire) - head;
+            // below 0: another thread has taken ids that were put there after head was read
+            if (static_cast<int64_t>(waiting) <= 0) return 0;
+            auto count = static_cast<uint32_t>(std::clamp<uint64_t>(waiting / share, 1, most));
+            // read before the claim: once claimed, the producer may use the places again. If one was
             // overwritten meanwhile, head has moved and the exchange fails
-            *id = ids_[head & mask_].load(std::memory_order_relaxed);
-            if (head_.compare_exchange_weak(head, head + 1, std::memory_order_acq_rel, std::memory_order_acquire))
-                return true;
+            for (uint32_t k = 0; k < count; k++) ids[k] = ids_[(head + k) & mask_].load(std::memory_order_relaxed);
+            if (head_.compare_exchange_weak(head, head + count, std::memory_order_acq_rel, std::memory_order_acquire))
+                return count;
         }
-        return false;
     }
 
 private:

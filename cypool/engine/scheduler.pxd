@@ -22,6 +22,7 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
 
 cdef enum:
     SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
+    MOST_READY = 32              # ids that are claimed from the ring at a time
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
     NEXT_STEP                    # with its next step, which ignores the action
@@ -39,12 +40,13 @@ cdef enum Task:                  # what is done with the environments of a batch
 cdef struct Claim:               # what one thread holds at the moment
     char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
     uint32_t thread              # which share is its own; the caller is 0
-    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &single
-    int32_t single
+    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &ready
+    int32_t[MOST_READY] ready
     uint32_t count               # of ids
     uint32_t at                  # the one in work
     uint32_t first_row           # of ids[0], where rows are in order
-    int64_t row                  # of the one in work, else; -1: not claimed yet
+    int64_t position             # of ids[0] among all rows, else; -1: not claimed yet
+    int64_t batch_position       # of the batch's row 0
     OpenBatch* batch             # holds the rows that are written and not yet counted
     uint32_t uncounted           # how many they are
     bint stepped                 # the rest of the chunk was stepped together and is not recorded yet
@@ -92,6 +94,7 @@ cdef class Scheduler:
     cdef uint32_t batch_rows
     cdef Autoreset autoreset
     cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
+    cdef atomic[uint32_t] callers_own    # the ids on the ring are left to the caller
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef vector[Claim] claims            # one per thread that serves this scheduler
     cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches

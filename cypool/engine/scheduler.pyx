@@ -23,19 +23,23 @@ cdef enum:
 
 cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
     """The batch and row for the environment in work; the same ones if asked again."""
-    cdef OpenBatch* batch
+    cdef int64_t position
     if scheduler.ordered:
         row[0] = claim.first_row + claim.at
-        batch = scheduler.open[0]
-    else:
-        if claim.row < 0:
-            claim.row = <int64_t>scheduler.counters.get().rows.fetch_add(1)
-        row[0] = <uint32_t>(claim.row % scheduler.batch_rows)
-        batch = scheduler.open[<size_t>(claim.row // scheduler.batch_rows) % scheduler.open.size()]
-    if claim.batch != batch:
+        if claim.batch != scheduler.open[0]:
+            scheduler.publish_finished(claim)
+            claim.batch = scheduler.open[0]
+        return claim.batch
+    if claim.position < 0:
+        # once the first environment is done: if it was slow, it has held no row
+        claim.position = <int64_t>scheduler.counters.get().rows.fetch_add(claim.count)
+    position = claim.position + claim.at
+    if claim.batch == NULL or not 0 <= position - claim.batch_position < scheduler.batch_rows:
         scheduler.publish_finished(claim)
-        claim.batch = batch
-    return batch
+        claim.batch_position = position - position % scheduler.batch_rows
+        claim.batch = scheduler.open[<size_t>(position // scheduler.batch_rows) % scheduler.open.size()]
+    row[0] = <uint32_t>(position - claim.batch_position)
+    return claim.batch
 
 
 cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
@@ -87,7 +91,6 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     while claim.at < claim.count:
         env_id = claim.ids[claim.at]
         env = scheduler.envs[env_id]
-        claim.row = -1
         reward, terminated, truncated = 0, False, False
         (<Env>env).reward = 0
         (<Env>env).terminated = (<Env>env).truncated = False
@@ -385,7 +388,7 @@ cdef class Scheduler:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none, or if the caller has to come back."""
-        cdef uint32_t cost = self.counters.get().cost_ns.load(), most, last_step
+        cdef uint32_t cost = self.counters.get().cost_ns.load(), most, last_step, share
         cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
@@ -413,10 +416,16 @@ cdef class Scheduler:
             if claim.count > 0:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
-        elif claim.quota != 0 and self.ready_queue.get().claim(&claim.single):
-            claim.ids, claim.count = &claim.single, 1
+        elif claim.quota != 0:
+            # all rows are claimed with the first one: what is done late keeps a batch waiting, so it is little
+            most = min(max(LEAST_NS // max(cost, <uint32_t>1), <uint32_t>1), <uint32_t>MOST_READY) if cost > 0 else 1
             if claim.quota > 0:
-                claim.quota -= 1
+                most = min(most, <uint32_t>min(claim.quota, <int64_t>MOST_READY))
+            claim.ids, claim.position = claim.ready, -1
+            share = 1 if claim.is_caller else 2 * self.num_steppers
+            claim.count = self.ready_queue.get().claim(claim.ready, most, share)
+            if claim.quota > 0:
+                claim.quota -= claim.count
         claim.turn += 1
         if claim.count == 0:
             return False
@@ -486,7 +495,7 @@ cdef class Scheduler:
         """Whether there may be something to claim; says so of a synchronous batch once only."""
         cdef uint64_t published
         if not self.ordered:
-            return not self.ready_queue.get().empty()
+            return not self.ready_queue.get().empty() and self.callers_own.load() == 0
         published = self.work_shares.get().published()
         if published == claim.seen:
             return False

@@ -9,7 +9,7 @@ cdef extern from "cypool/engine/ready_queue.h" namespace "cypool" nogil:
         void push(int32_t id) noexcept
         void publish() noexcept
         cbool empty() noexcept
-        cbool claim(int32_t* id) noexcept
+        uint32_t claim(int32_t* ids, uint32_t most, uint32_t share) noexcept
 
 cdef extern from "cypool/engine/work_shares.h" namespace "cypool" nogil:
     cdef cppclass WorkShares:

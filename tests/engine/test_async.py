@@ -5,32 +5,33 @@ import pytest
 import cypool
 
 THREADS = [0, 1, 2, 7]
+# the caller steps the first one in recv; threads step the others, the second one several at a time
+IDS = ["CartPole-v1", "MiniGrid-Empty-5x5-v0", "Acrobot-v1"]
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("id", IDS)
 @pytest.mark.parametrize(("num_envs", "batch_size"), [(2, 1), (5, 3), (6, 5), (64, 32), (100, 7), (1000, 128)])
-def test_each_env_exactly_once(num_envs, batch_size, num_threads):
-    env = cypool.make("CartPole-v1", num_envs=num_envs, batch_size=batch_size, num_threads=num_threads)
+def test_each_env_exactly_once(num_envs, batch_size, id, num_threads):
+    env = cypool.make(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads)
     for _ in range(5):
         env.async_reset()
         seen = []
         while len(seen) < num_envs:
-            obs, *_, info = env.recv()
+            _, reward, *_, info = env.recv()
             # full batches, then what is left
-            assert len(obs) == len(info["env_id"]) == min(batch_size, num_envs - len(seen))
+            assert len(reward) == len(info["env_id"]) == min(batch_size, num_envs - len(seen))
             seen += info["env_id"].tolist()
         assert sorted(seen) == list(range(num_envs))
 
 
-@pytest.mark.parametrize("num_threads", THREADS)
-def test_trajectories_equal_the_synchronous_ones(num_threads):
-    num_envs, length = 23, 120
-    random = np.random.default_rng(0)
-    actions = random.integers(0, 2, (num_envs, length))
-    env = cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9)
-    env.reset()
+def compare_with_synchronous(id, num_envs, batch_size, num_threads, length, **options):
+    env = cypool.make(id, num_envs=num_envs, num_threads=0, seed=9, **options)
+    actions = np.random.default_rng(0).integers(0, env.single_action_space.n, (num_envs, length))
+    first = env.reset()[0]
+    leaves = list(first) if isinstance(first, dict) else [...]
     expected = [env.step(actions[:, t]) for t in range(length)]
-    env = cypool.make("CartPole-v1", num_envs=num_envs, batch_size=5, num_threads=num_threads, seed=9)
+    env = cypool.make(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=9, **options)
     env.async_reset()
     done = np.full(num_envs, -1)
     while done.min() < length:
@@ -39,10 +40,27 @@ def test_trajectories_equal_the_synchronous_ones(num_threads):
         for row, i in enumerate(ids):
             if 0 <= done[i] < length:
                 want = expected[done[i]]
-                assert obs[row].tobytes() == want[0][i].tobytes() and reward[row] == want[1][i]
-                assert terminated[row] == want[2][i] and info["elapsed_step"][row] == want[4]["elapsed_step"][i]
+                assert all(obs[leaf][row].tobytes() == want[0][leaf][i].tobytes() for leaf in leaves)
+                assert reward[row] == want[1][i] and terminated[row] == want[2][i] and truncated[row] == want[3][i]
+                assert info["elapsed_step"][row] == want[4]["elapsed_step"][i]
         done[ids] += 1
         env.send(actions[ids, np.minimum(done[ids], length - 1)], ids)
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize(("num_envs", "batch_size", "length"), [(23, 5, 120), (300, 64, 30)])
+def test_trajectories_equal_the_synchronous_ones(num_envs, batch_size, length, id, num_threads):
+    options = {} if id != IDS[1] else {"max_episode_steps": 20}
+    compare_with_synchronous(id, num_envs, batch_size, num_threads, length, **options)
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_what_the_caller_stepped_goes_to_threads_if_it_is_slow(walker, num_threads):
+    from walker import hooks
+
+    # 150 batches and more, each of which takes the caller too long
+    compare_with_synchronous("CartPole-v1", 6, 2, num_threads, 60, reward_hook=hooks.__pyx_capi__["slow"])
 
 
 @pytest.mark.parametrize("num_threads", [2, 7])

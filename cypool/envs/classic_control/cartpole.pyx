@@ -44,7 +44,7 @@ cdef class CartPole(Env):
                    "precision": check_choice("precision", precision, ("exact", "fast"))}
         high = np.array([2 * X_LIMIT, np.inf, 2 * THETA_LIMIT, np.inf], np.float32)
         return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2), options=options,
-                       render_fps=50, implementation=FastCartPole if precision == "fast" else None)
+                       render_fps=50, brief_steps=True, implementation=FastCartPole if precision == "fast" else None)
 
     def __init__(self, spec, env_id):
         self.sutton_barto_reward = spec.options["sutton_barto_reward"]

@@ -22,7 +22,7 @@ def _spec(action, goal_velocity, precision, fast):
     options = {"goal_velocity": check_float("goal_velocity", goal_velocity, -1e6, 1e6),
                "precision": check_choice("precision", precision, ("exact", "fast"))}
     observation = Array((2,), np.float32, [LEFT, -MAX_SPEED], [RIGHT, MAX_SPEED])
-    return EnvSpec(observation=observation, action=action, options=options, render_fps=30,
+    return EnvSpec(observation=observation, action=action, options=options, render_fps=30, brief_steps=True,
                    implementation=fast if precision == "fast" else None)
 
 

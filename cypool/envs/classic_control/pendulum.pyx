@@ -49,7 +49,7 @@ cdef class Pendulum(Env):
                    "precision": check_choice("precision", precision, ("exact", "fast"))}
         high = np.array([1, 1, MAX_SPEED], np.float32)
         return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Array((1,), np.float32, -2, 2),
-                       options=options, render_fps=30,
+                       options=options, render_fps=30, brief_steps=True,
                        implementation=FastPendulum if precision == "fast" else None)
 
     def __init__(self, spec, env_id):

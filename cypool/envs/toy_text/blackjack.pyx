@@ -74,7 +74,7 @@ cdef class Blackjack(Env):
         """
         options = {"natural": check_bool("natural", natural), "sab": check_bool("sab", sab)}
         return EnvSpec(observation=(Discrete(32), Discrete(11), Discrete(2)), action=Discrete(2), render_fps=4,
-                       options=options)
+                       options=options, brief_steps=True)
 
     def __init__(self, spec, env_id):
         self.natural = spec.options["natural"]

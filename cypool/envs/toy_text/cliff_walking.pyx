@@ -53,7 +53,7 @@ cdef class CliffWalking(Tabular):
         """
         options = {"is_slippery": check_bool("is_slippery", is_slippery)}
         return EnvSpec(observation=Discrete(HEIGHT * WIDTH), action=Discrete(4), info=INFO, render_fps=4,
-                       options=options)
+                       options=options, brief_steps=True)
 
     def __init__(self, spec, env_id):
         self.table = _table(spec.options["is_slippery"])

@@ -108,7 +108,7 @@ cdef class FrozenLake(Tabular):
         }
         rows = desc or MAPS[map_name]
         return EnvSpec(observation=Discrete(len(rows) * len(rows[0])), action=Discrete(4), info=INFO, render_fps=4,
-                       options=options)
+                       options=options, brief_steps=True)
 
     def __init__(self, spec, env_id):
         options = spec.options

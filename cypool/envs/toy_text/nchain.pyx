@@ -49,7 +49,7 @@ cdef class NChain(Env):
             "large": check_float("large", large, -math.inf, math.inf),
         }
         return EnvSpec(observation=Discrete(options["n"]), action=Discrete(2), options=options,
-                       render_fps=4)
+                       render_fps=4, brief_steps=True)
 
     def __init__(self, spec, env_id):
         options = spec.options

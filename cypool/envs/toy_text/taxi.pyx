@@ -125,7 +125,7 @@ cdef class Taxi(Tabular):
         }
         return EnvSpec(observation=Discrete(NUM_STATES), action=Discrete(NUM_ACTIONS),
                        info={**INFO, "action_mask": Array((NUM_ACTIONS,), np.int8, 0, 1)}, render_fps=4,
-                       options=options)
+                       options=options, brief_steps=True)
 
     def __init__(self, spec, env_id):
         options = spec.options

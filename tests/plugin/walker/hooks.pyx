@@ -1,6 +1,7 @@
 """Hooks in C."""
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from cypool.env cimport discrete_action, action_data
 from cypool.hooks cimport Transition
@@ -40,3 +41,12 @@ cdef api int returns_something(Transition* t) noexcept nogil:
 
 cdef api void takes_something_else(double* reward) noexcept nogil:
     reward[0] = 0
+
+
+cdef api void slow(Transition* t) noexcept nogil:
+    """Takes 3 us, and leaves the reward as it is."""
+    cdef timespec begun, now
+    clock_gettime(CLOCK_MONOTONIC, &begun)
+    now = begun
+    while (now.tv_sec - begun.tv_sec) * 1_000_000_000 + now.tv_nsec - begun.tv_nsec < 3_000:
+        clock_gettime(CLOCK_MONOTONIC, &now)
