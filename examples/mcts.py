@@ -2,13 +2,13 @@
 
     pip install "cypool[atari]"
     python examples/mcts.py --env-id Taxi-v4
-    python examples/mcts.py --env-id Boxing-v5 --num-steps 150 --horizon 20
-    python examples/mcts.py --env-id Boxing-v5 --num-steps 150 --horizon 20 --film boxing.gif   # also needs pillow
+    python examples/mcts.py --env-id Boxing-v5 --num-steps 100 --horizon 20 --hold 2 --rounds 2
+    python examples/mcts.py --env-id Boxing-v5 --num-steps 100 --horizon 20 --hold 2 --rounds 2 --film a.gif   # and cypool[video]
 
 A node of the tree is a sequence of actions from the state that the game is in. In each round, the search goes down the
-tree many times, by upper confidence bounds, adds a node each time, and continues with random actions. `search` plays all
-these sequences at once, each in an environment of the planner. Copies are exact, so the game repeats the best one: the
-next tree begins with it. (Kocsis and Szepesvari, 2006: Bandit based Monte-Carlo planning.)
+tree many times, by upper confidence bounds, adds a node each time, and continues with random actions. `search` plays
+all these sequences at once, each in an environment of the planner. Copies are exact, so the game repeats the best one:
+the next tree begins with it. (Kocsis and Szepesvari, 2006: Bandit based Monte-Carlo planning.)
 """
 import argparse
 import time
@@ -71,24 +71,17 @@ def plan(planner, state, best, args, rng):
     return best
 
 
-def play(args, choose, film=None):
+def play(args, choose):
     """Plays until the episode ends, or for a number of steps; returns the sum of rewards and the number of steps."""
     env = cypool.make(args.env_id, seed=args.seed, **args.options)
     env.reset()
-    total, pictures = 0.0, []
-    for t in range(args.num_steps):
-        if film is not None:
-            pictures.append(env.render()[0])
+    total = 0.0
+    for steps in range(1, args.num_steps + 1):
         _, reward, terminated, truncated, _ = env.step([choose(env)])
         total += float(reward[0])
         if terminated[0] or truncated[0]:
             break
-    if film is not None:
-        from PIL import Image
-
-        frames = [Image.fromarray(picture) for picture in pictures[::2]]
-        frames[0].save(film, save_all=True, append_images=frames[1:], duration=60, loop=0, optimize=True)
-    return total, t + 1
+    return total, steps
 
 
 def main():
@@ -120,8 +113,13 @@ def main():
         rest = best[1:]
         return best[0]
 
+    if args.film:
+        env = cypool.make(args.env_id, seed=args.seed, **args.options)
+        rewards = cypool.record(env, args.film, actions=lambda _: [choose(env)], num_steps=args.num_steps)
+        print(f"{args.film}: return {rewards.sum():g} in {args.num_steps} steps")
+        return
     begun = time.perf_counter()
-    total, steps = play(args, choose, args.film)
+    total, steps = play(args, choose)
     seconds = time.perf_counter() - begun
     by_chance = [play(args, lambda _: rng.integers(num_actions))[0] for _ in range(args.num_random)]
     print(f"{args.env_id}: return {total:g} in {steps} steps, {seconds:.0f} s; random actions have "

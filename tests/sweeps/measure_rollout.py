@@ -68,8 +68,8 @@ POLICIES = [("CartPole-v1", 1, 128), ("CartPole-v1", 64, 128), ("CartPole-v1", 1
 
 def measure_policies(rounds):
     """Prints what a step costs with a network of two hidden layers of 64 that chooses the actions."""
-    print("| id | envs | steps | threads | us per step of all, NumPy in a loop | rollout / NumPy | rollout / MLP in a loop "
-          "|\n| --- | --- | --- | --- | --- | --- | --- |")
+    print("| id | envs | steps | threads | us per step of all, NumPy in a loop | rollout / NumPy | "
+          "rollout / MLP in a loop |\n| --- | --- | --- | --- | --- | --- | --- |")
     for id, num_envs, steps in POLICIES:
         for num_threads in (1, 2):
             env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0)
