@@ -3,7 +3,8 @@
     pip install "cypool[atari]"
     python examples/mcts.py --env-id Taxi-v4
     python examples/mcts.py --env-id Boxing-v5 --num-steps 100 --horizon 20 --hold 2 --rounds 2
-    python examples/mcts.py --env-id Boxing-v5 --num-steps 100 --horizon 20 --hold 2 --rounds 2 --film a.gif   # and cypool[video]
+
+With --film boxing.gif it writes a film instead, for which it also needs cypool[video].
 
 A node of the tree is a sequence of actions from the state that the game is in. In each round, the search goes down the
 tree many times, by upper confidence bounds, adds a node each time, and continues with random actions. `search` plays
@@ -75,12 +76,10 @@ def play(args, choose):
     """Plays until the episode ends, or for a number of steps; returns the sum of rewards and the number of steps."""
     env = cypool.make(args.env_id, seed=args.seed, **args.options)
     env.reset()
-    total = 0.0
-    for steps in range(1, args.num_steps + 1):
+    total, steps, over = 0.0, 0, False
+    while steps < args.num_steps and not over:
         _, reward, terminated, truncated, _ = env.step([choose(env)])
-        total += float(reward[0])
-        if terminated[0] or truncated[0]:
-            break
+        total, steps, over = total + float(reward[0]), steps + 1, terminated[0] or truncated[0]
     return total, steps
 
 
