@@ -298,6 +298,12 @@ def test_bad_input_of_search():
     actions = np.zeros((5, 4), int)
     with pytest.raises(ValueError, match="search: expected a synchronous pool with autoreset_mode='Disabled'"):
         env.search(env.save([0]), actions)
+    with pytest.raises(ValueError, match="search: expected a synchronous pool with autoreset_mode='Disabled'"):
+        cypool.make("CartPole-v1", num_envs=3, batch_size=2, autoreset_mode="Disabled").search(env.save([0]), actions)
+    other = cypool.make("CartPole-v1", precision="fast")
+    other.reset()
+    with pytest.raises(ValueError, match="state: expected one of .*CartPole-v1"):
+        planner.search(other.save(), actions)
     with pytest.raises(TypeError, match="state: expected what save"):
         planner.search(3, actions)
     with pytest.raises(ValueError, match="state: expected that of one environment, got 7"):
