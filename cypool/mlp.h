@@ -21,8 +21,7 @@ enum class Input : int { F4, F8, U1, I4, I8 };
 
 namespace mlp {
 
-constexpr size_t LANES = 8;
-constexpr size_t BLOCK = 4 * LANES;  // outputs whose sums are in registers together
+constexpr size_t LANES = 16;
 
 using F = float __attribute__((vector_size(4 * LANES)));
 using I = int32_t __attribute__((vector_size(4 * LANES)));
@@ -73,7 +72,7 @@ public:
 
     // Adds a layer: y = weights x + bias, with weights (outputs, inputs).
     void add(const float* weights, const float* bias, size_t inputs, size_t outputs) {
-        Layer layer{inputs, outputs, (outputs + mlp::BLOCK - 1) / mlp::BLOCK * mlp::BLOCK, {}, {}};
+        Layer layer{inputs, outputs, (outputs + mlp::LANES - 1) / mlp::LANES * mlp::LANES, {}, {}};
         layer.weights.assign(inputs * layer.padded, 0);
         layer.bias.assign(layer.padded, 0);
         for (size_t j = 0; j < outputs; j++) {
@@ -99,7 +98,9 @@ public:
         for (size_t k = 0; k < layers_.size(); k++) {
             const bool last = k + 1 == layers_.size();
 #if defined(__x86_64__)
-            if (avx2_)
+            if (avx512_)
+                forward_avx512(layers_[k], x, y, last);
+            else if (avx2_)
                 forward_avx2(layers_[k], x, y, last);
             else
 #endif
@@ -112,7 +113,7 @@ public:
 
 private:
     struct Layer {
-        size_t inputs, outputs, padded;  // to whole blocks, with zeros
+        size_t inputs, outputs, padded;  // to whole vectors, with zeros
         std::vector<float> weights;      // (inputs, padded)
         std::vector<float> bias;
     };
@@ -121,6 +122,7 @@ private:
     size_t width_ = 0;  // the most numbers between two layers
 #if defined(__x86_64__)
     bool avx2_ = __builtin_cpu_supports("avx2");
+    bool avx512_ = __builtin_cpu_supports("avx512f");
 #endif
 
     template <class T> static void convert(const void* from, float* x, size_t count) noexcept {
@@ -138,24 +140,44 @@ private:
         }
     }
 
+    // Sums are in a fixed order, without fused multiply-add: the same bits on every machine.
     CYPOOL_INLINE void body(const Layer& layer, const float* x, float* y, bool last) const noexcept {
         using mlp::F, mlp::LANES;
-        for (size_t j = 0; j < layer.padded; j += mlp::BLOCK) {
+        size_t j = 0;
+        // as many sums at a time as a CPU needs to keep its adders busy
+        for (; j + 4 * LANES <= layer.padded; j += 4 * LANES) {
             const float* row = layer.weights.data() + j;
-            F sum[4];
-            for (size_t k = 0; k < 4; k++) sum[k] = F{};
-            // in the order of the inputs, without fused multiply-add: the same bits on every machine
+            F a{}, b{}, c{}, d{};
             for (size_t i = 0; i < layer.inputs; i++, row += layer.padded) {
-#pragma GCC unroll 4
-                for (size_t k = 0; k < 4; k++) sum[k] += x[i] * mlp::load(row + k * LANES);
+                a += x[i] * mlp::load(row);
+                b += x[i] * mlp::load(row + LANES);
+                c += x[i] * mlp::load(row + 2 * LANES);
+                d += x[i] * mlp::load(row + 3 * LANES);
             }
-#pragma GCC unroll 4
-            for (size_t k = 0; k < 4; k++) {
-                F value = sum[k] + mlp::load(layer.bias.data() + j + k * LANES);
-                if (!last) value = activation == Activation::TANH ? mlp::tanh(value) : relu(value);
-                mlp::store(y + j + k * LANES, value);
-            }
+            finish(layer, a, y, j, last);
+            finish(layer, b, y, j + LANES, last);
+            finish(layer, c, y, j + 2 * LANES, last);
+            finish(layer, d, y, j + 3 * LANES, last);
         }
+        for (; j < layer.padded; j += LANES) {
+            const float* row = layer.weights.data() + j;
+            F a{}, b{}, c{}, d{};
+            size_t i = 0;
+            for (; i + 4 <= layer.inputs; i += 4, row += 4 * layer.padded) {
+                a += x[i] * mlp::load(row);
+                b += x[i + 1] * mlp::load(row + layer.padded);
+                c += x[i + 2] * mlp::load(row + 2 * layer.padded);
+                d += x[i + 3] * mlp::load(row + 3 * layer.padded);
+            }
+            for (; i < layer.inputs; i++, row += layer.padded) a += x[i] * mlp::load(row);
+            finish(layer, (a + b) + (c + d), y, j, last);
+        }
+    }
+
+    CYPOOL_INLINE void finish(const Layer& layer, const mlp::F& sum, float* y, size_t j, bool last) const noexcept {
+        mlp::F value = sum + mlp::load(layer.bias.data() + j);
+        if (!last) value = activation == Activation::TANH ? mlp::tanh(value) : relu(value);
+        mlp::store(y + j, value);
     }
 
     // NaN stays
@@ -164,6 +186,11 @@ private:
     void forward(const Layer& layer, const float* x, float* y, bool last) const noexcept { body(layer, x, y, last); }
 
 #if defined(__x86_64__)
+    __attribute__((target("avx512f"))) void forward_avx512(const Layer& layer, const float* x, float* y,
+                                                           bool last) const noexcept {
+        body(layer, x, y, last);
+    }
+
     __attribute__((target("avx2"))) void forward_avx2(const Layer& layer, const float* x, float* y,
                                                       bool last) const noexcept {
         body(layer, x, y, last);

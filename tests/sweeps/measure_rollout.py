@@ -8,6 +8,7 @@ only a rollout with `cypool.MLP`, against loops over `step` with the same networ
 import argparse
 import itertools
 import time
+from functools import partial
 
 import numpy as np
 
@@ -72,7 +73,9 @@ def measure_policies(rounds):
           "rollout / MLP in a loop |\n| --- | --- | --- | --- | --- | --- | --- |")
     for id, num_envs, steps in POLICIES:
         for num_threads in (1, 2):
-            env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0)
+            envs = [cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0) for _ in range(3)]
+            env = envs[0]
+            shown = [env.reset()[0] for env in envs]
             space, rng = env.single_action_space, np.random.default_rng(0)
             discrete = not space.shape
             sizes = [int(np.prod(env.single_observation_space.shape)), 64, 64, space.n if discrete else space.shape[0]]
@@ -87,17 +90,12 @@ def measure_policies(rounds):
                 x = x @ weights[-1].T + biases[-1]
                 return x.argmax(axis=1) if discrete else np.clip(x, space.low, space.high)
 
-            def loop(policy, env=env, steps=steps):
-                obs, _ = env.reset(seed=0)
+            def loop(k, policy, envs=envs, shown=shown, steps=steps):
                 for _ in range(steps):
-                    obs, *_ = env.step(policy(obs))
+                    shown[k], *_ = envs[k].step(policy(shown[k]))
 
-            def in_engine(env=env, steps=steps, mlp=mlp):
-                env.reset(seed=0)
-                env.rollout(steps, policy=mlp)
-
-            candidates = {"numpy": lambda loop=loop, policy=in_numpy: loop(policy),
-                          "mlp": lambda loop=loop, policy=mlp: loop(policy), "rollout": in_engine}
+            candidates = {"numpy": partial(loop, 0, in_numpy), "mlp": partial(loop, 1, mlp),
+                          "rollout": partial(envs[2].rollout, steps, policy=mlp)}
             taken = {name: [] for name in candidates}
             for _ in range(rounds + 1):
                 for name, samples in taken.items():
@@ -108,7 +106,8 @@ def measure_policies(rounds):
             print(f"| {id} | {num_envs} | {steps} | {num_threads} | {np.median(taken['numpy']) / steps * 1e6:.1f} | "
                   f"{np.median(taken['numpy'] / taken['rollout']):.2f} | "
                   f"{np.median(taken['mlp'] / taken['rollout']):.2f} |", flush=True)
-            env.close()
+            for env in envs:
+                env.close()
 
 
 def main():
