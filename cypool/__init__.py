@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from cypool import tools as tools
     from cypool.engine.threads import ThreadPool
     from cypool.histories import Difference, History, first_difference, history, load_history
+    from cypool.mlp import MLP
+    from cypool.policies import Policy
     from cypool.state import State, load_state
     from cypool.texts import text
     from cypool.tools.compile import compile
@@ -53,9 +55,10 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "ClosedError", "CompileError", "Difference", "EnvError", "History", "State", "ThreadPool", "WorkerError", "compile",
-    "first_difference", "from_factories", "get_include", "history", "list_all_envs", "load_history", "load_state",
-    "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "record", "register", "text",
+    "MLP", "ClosedError", "CompileError", "Difference", "EnvError", "History", "Policy", "State", "ThreadPool",
+    "WorkerError", "compile", "first_difference", "from_factories", "get_include", "history", "list_all_envs",
+    "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "record", "register",
+    "text",
 ]
 
 add_source("cypool.envs")
@@ -85,6 +88,10 @@ if not TYPE_CHECKING:
             return ThreadPool
         if name in ("Difference", "History", "first_difference", "history", "load_history"):
             return getattr(import_module("cypool.histories"), name)
+        if name == "MLP":
+            return import_module("cypool.mlp").MLP
+        if name == "Policy":
+            return import_module("cypool.policies").Policy
         if name in ("State", "load_state"):
             return getattr(import_module("cypool.state"), name)
         if name == "text":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from cypool.api.batch_hooks import HookedPool
     from cypool.engine.pool import Pool
+    from cypool.policies import Policy
     from cypool.spec import EnvSpec
     from cypool.typing import Batch, EnvIds, Pathlike
 
@@ -340,13 +341,17 @@ class _Recorder:
             self._sent = None
 
     def rollout(self, actions: NDArray[Any], num_steps: int, observe_every: int, out: Any = None,
-                timeout: float | None = None) -> Batch:
+                timeout: float | None = None, policy: Policy | None = None) -> Batch:
         if self._paused:
-            return self.pool.rollout(actions, num_steps, observe_every, out, timeout)
+            return self.pool.rollout(actions, num_steps, observe_every, out, timeout, policy)
         self._next_step()
         try:
-            batch = self.pool.rollout(actions, num_steps, observe_every, out, timeout)
+            batch = self.pool.rollout(actions, num_steps, observe_every, out, timeout, policy)
         except EnvError as error:
+            if policy is not None:
+                # it may be the policy that failed, and it is not there when the actions are repeated
+                self._take_state()
+                raise
             self._note_rollout(actions, num_steps, observe_every, error.batch)
             raise
         except (TimeoutError, KeyboardInterrupt):

@@ -15,16 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.arguments import shown
+from cypool.c_functions import Signature, address_of
 from cypool.spec import Array, Discrete
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
-
-# what Cython calls the type
-_CAPSULE = "void (struct cypool::Transition *)"
-
-# the base class of ctypes' function pointers
-_FUNCTION_POINTER = vars(ctypes)["_CFuncPtr"]
 
 
 class Transition(ctypes.Structure):
@@ -48,6 +43,10 @@ class Transition(ctypes.Structure):
 _NUMBERS = (ctypes.c_double, ctypes.c_uint8, ctypes.c_int32)
 TRANSITION_DTYPE = np.dtype([(name, kind if kind in _NUMBERS else np.uintp) for name, kind, *_ in Transition._fields_],
                             align=True)
+
+_SIGNATURE = Signature(Transition, "void (struct cypool::Transition *)",
+                       "cdef api void f(Transition* t) noexcept nogil", None,
+                       ("SIGNATURE", "void(CPointer(Transition))"))
 
 
 @dataclass(frozen=True)
@@ -105,18 +104,9 @@ def hook_of(name: str, function: Any) -> Any:
     """
     if function is None or isinstance(function, CHook):
         return function
-    if isinstance(function, int) and not isinstance(function, bool):
-        # the first page of memory is nobody's
-        if not 4096 <= function < 2**64:
-            raise ValueError(f"{name}: expected the address of a function, got {shown(function)}")
-        return CHook(function, None)
-    kind = type(function)
-    if kind.__name__ == "PyCapsule":
-        return CHook(_in_capsule(name, function), function)
-    if isinstance(function, _FUNCTION_POINTER):
-        return CHook(_of_ctypes(name, function), function)
-    if kind.__module__.partition(".")[0] == "numba" and hasattr(function, "address"):
-        return CHook(_of_numba(name, function), function)
+    address = address_of(name, function, _SIGNATURE)
+    if address is not None:
+        return CHook(address, function)
     if not callable(function):
         raise TypeError(f"{name}: expected a C function (an address, a Cython capsule, a ctypes function pointer or a "
                         f"Numba cfunc) or a Python function, got {shown(function)}")
@@ -152,41 +142,3 @@ def observation_hook_of(given: Any, spec: EnvSpec) -> tuple[Any, Any]:
         raise TypeError("observation_hook: expected a function, or (function, description) with a cypool.spec.Array or "
                         f"Discrete, or a dict or tuple of them, got {shown(given)}")
     return hook_of("observation_hook", function), described
-
-
-def _in_capsule(name: str, capsule: object) -> int:
-    get_name = ctypes.pythonapi.PyCapsule_GetName
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    said = get_name(capsule)
-    signature = (said or b"").decode(errors="replace")
-    if signature != _CAPSULE:
-        raise TypeError(f"{name}: expected a capsule of a C function {_CAPSULE!r}, as the __pyx_capi__ of a Cython "
-                        f"module has for a 'cdef api void f(Transition* t) noexcept nogil', got one of {signature!r}")
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    result: int = get_pointer(capsule, said)
-    return result
-
-
-def _of_ctypes(name: str, function: Any) -> int:
-    takes = function.argtypes
-    fits = takes is not None and len(takes) == 1 and takes[0] in (ctypes.c_void_p, ctypes.POINTER(Transition))
-    if function.restype is not None or not fits:
-        raise TypeError(f"{name}: expected a ctypes function with restype None and argtypes [POINTER(Transition)] or "
-                        f"[c_void_p], got restype {function.restype!r} and argtypes {takes!r}")
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    if not address:
-        raise ValueError(f"{name}: expected the address of a function, got a null pointer")
-    return address
-
-
-def _of_numba(name: str, function: Any) -> int:
-    from numba import types
-
-    signature = function._sig
-    fits = len(signature.args) == 1 and isinstance(signature.args[0], types.RawPointer | types.CPointer)
-    if signature.return_type != types.void or not fits:
-        raise TypeError(f"{name}: expected a Numba cfunc of cypool.numba.SIGNATURE, void(CPointer(Transition)), got "
-                        f"one of {signature}")
-    result: int = function.address
-    return result

@@ -1,4 +1,7 @@
-"""Support for Numba functions as hooks: `numba.cfunc(cypool.numba.SIGNATURE)`. See docs/how_to/hooks.md."""
+"""Support for Numba functions as hooks: `numba.cfunc(cypool.numba.SIGNATURE)`; and as policies: POLICY_SIGNATURE.
+
+See docs/how_to/hooks.md and docs/how_to/policies.md.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -8,9 +11,12 @@ from numba import carray, from_dtype, types
 from numba.extending import intrinsic, overload
 
 from cypool.hooks import TRANSITION_DTYPE
+from cypool.policies import DECISION_DTYPE
 
 TRANSITION = from_dtype(TRANSITION_DTYPE)
 SIGNATURE = types.void(types.CPointer(TRANSITION))
+DECISION = from_dtype(DECISION_DTYPE)
+POLICY_SIGNATURE = types.int32(types.CPointer(DECISION))
 
 
 @intrinsic
@@ -23,6 +29,11 @@ def _pointer(typing_context: Any, address: Any) -> Any:
 
 def transition(pointer: Any) -> Any:
     """Returns what a hook is called with: its fields are read, and some written, by name. In a Numba function."""
+    raise NotImplementedError("to be called in a function that Numba compiles")
+
+
+def decision(pointer: Any) -> Any:
+    """Returns what a policy is called with: its fields are read by name. In a Numba function."""
     raise NotImplementedError("to be called in a function that Numba compiles")
 
 
@@ -39,6 +50,11 @@ def part(addresses: Any, k: int, shape: Any, dtype: Any) -> Any:
 # Numba compares these signatures with those of the lambdas: no annotations
 @overload(transition, inline="always")
 def _transition(pointer):  # type: ignore[no-untyped-def]
+    return lambda pointer: carray(pointer, 1)[0]
+
+
+@overload(decision, inline="always")
+def _decision(pointer):  # type: ignore[no-untyped-def]
     return lambda pointer: carray(pointer, 1)[0]
 
 

@@ -9,8 +9,9 @@ import cypool
 PAGES = {
     "cypool": ("cypool", [f"cypool.{name}" for name in cypool.__all__]),
     "pools": ("Pools", ["cypool.api.gymnasium", "cypool.api.gym", "cypool.api.dm"]),
-    "spec": ("Specs, states, hooks and errors",
-             ["cypool.spec", "cypool.state", "cypool.hooks", "cypool.errors", "cypool.numba"]),
+    "spec": ("Specs, states, hooks, policies and errors",
+             ["cypool.spec", "cypool.state", "cypool.hooks", "cypool.policies", "cypool.errors",
+              "cypool.numba"]),
     "env": ("The environment contract", ["cypool.env", "cypool.random"]),
     "testing": ("cypool.testing", ["cypool.testing"]),
     "adapters": ("cypool.adapters", [f"cypool.adapters.{name}" for name in (

@@ -186,7 +186,7 @@ class VectorAPI:
         except (MemoryError, ValueError) as error:
             raise ValueError(f"num_steps: expected as many as memory can hold, got {num_steps}: {error}") from error
 
-    def rollout(self, actions: Any, out: RolloutBuffers | None = None, *,
+    def rollout(self, actions: Any, out: RolloutBuffers | None = None, *, policy: Any = None,
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
         """Steps all environments T times. Each environment makes its steps on one thread, with no return to Python.
 
@@ -194,11 +194,18 @@ class VectorAPI:
         ends stays where it is: the later rows repeat its last observation, with reward 0, not terminated and not
         truncated. Hooks in Python, and Python environments, are stepped T times from Python.
 
+        A policy chooses each action from what the last step led to, or the reset before the rollout. A policy in C runs
+        on the threads. A Python function is called T times with the observation of all environments, and returns
+        actions as `step` takes them.
+
         Args:
-            actions: Shape (T, num_envs, *action shape), or a dict of such arrays where actions are dicts.
+            actions: Shape (T, num_envs, *action shape), or a dict of such arrays where actions are dicts. With a
+                policy: T, an int.
             out: What `rollout_buffers(T)`, or an earlier rollout, returned: is written to and returned.
             observe: Which observations, and infos of the environment, are kept: "all"; "last", that of step T - 1; or
                 an int k, those of the steps k - 1, 2 k - 1, ..., and T - 1.
+            policy: Chooses the actions: a function in C, a `cypool.Policy` such as `cypool.MLP`, or a Python function;
+                see docs/how_to/policies.md. It is not asked about an environment that stays where it is.
             timeout: Seconds to wait at most; by default without limit.
 
         Returns:
@@ -211,10 +218,11 @@ class VectorAPI:
             RuntimeError: An environment is in flight, was never reset, or has to be reset.
             TimeoutError, KeyboardInterrupt: The rollout ended early. Every environment has made some of the steps:
                 `reset` or `load` comes next.
-            EnvError: An environment raised. Its row is zero and truncated, and its next step starts an episode.
+            EnvError: An environment raised, or the policy in C failed or chose an action out of bounds. The row of that
+                environment is zero and truncated, and its next step starts an episode.
                 `batch` holds the rollout, `steps` says in which step an environment raised first.
         """
-        return rollout(self, actions, out, observe, timeout)
+        return rollout(self, actions, out, observe, timeout, policy)
 
     def search(self, state: State, actions: Any, *, timeout: float | None = None) -> Futures:
         """Tries K sequences of actions from one state: what planners need.

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from cypool.api.actions import reader_of
+from cypool.api.actions import reader_of, unpack
 from cypool.arguments import check_array, check_float, check_int, shown
 from cypool.errors import EnvError
+from cypool.policies import Policy, policy_of
+from cypool.spec import Discrete
 from cypool.state import State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cypool.api.base import VectorAPI
-    from cypool.spec import Array, Discrete, EnvSpec
+    from cypool.spec import Array, EnvSpec
     from cypool.typing import Bools, EnvIds, Floats
 
 
@@ -32,11 +34,14 @@ class RolloutBuffers:
             led to. After `rollout(..., observe=k)` only that of each k-th step, and of the last one.
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N).
+        action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of such where
+            actions are dicts. Else None.
         info: After a rollout: a dict of arrays (T, N, ...), or as many as there are observations: the infos of the
             steps that are numbers. Else empty.
     """
 
     _make_info: Callable[[], dict[str, Any]] | None = None
+    action: Any = None
 
     def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int):
         def zeros(part: Array | Discrete) -> NDArray[Any]:
@@ -96,11 +101,18 @@ class Futures(NamedTuple):
 
 
 def rollout(env: VectorAPI, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
-            timeout: float | None) -> RolloutBuffers:
+            timeout: float | None, policy: Any = None) -> RolloutBuffers:
     """Does what `VectorAPI.rollout` says."""
     if env.is_async:
         raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
-    rows, num_steps = _actions(env, actions)
+    if policy is None:
+        rows, num_steps = _actions(env, actions)
+    else:
+        policy = policy_of(policy)
+        num_steps = check_int("actions", actions, 1, (2**31 - 1) // env.num_envs)
+        rows = _unchosen(env, num_steps)
+        if isinstance(policy, Policy):
+            policy.check(env.env_spec, env.num_envs)
     every = {"all": 1, "last": num_steps}.get(observe) if isinstance(observe, str) else observe
     if every is None:
         raise ValueError(f"observe: expected 'all', 'last' or an int, got {shown(observe)}")
@@ -111,7 +123,11 @@ def rollout(env: VectorAPI, actions: Any, out: RolloutBuffers | None, observe: i
         _check_out(env, out, num_steps)
         if every > 1:
             raise ValueError(f"out: expected none with observe={shown(observe)}, as they hold every observation")
-    return (_in_engine if env.engine_rollouts else _step_by_step)(env, rows, num_steps, every, out, timeout)
+    if isinstance(policy, Policy) and not (env.engine_rollouts or callable(policy)):
+        raise ValueError("policy: expected a Python function in a pool of Python environments or with hooks in Python, "
+                         "got one in C")
+    in_engine = env.engine_rollouts and (policy is None or isinstance(policy, Policy))
+    return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
 
 
 def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) -> Futures:
@@ -165,6 +181,33 @@ def _actions(env: VectorAPI, actions: Any) -> tuple[NDArray[Any], int]:
     return reader_of(spec, num_steps * env.num_envs)({name: rows for name, (rows, _) in parts.items()}), num_steps
 
 
+def _unchosen(env: VectorAPI, num_steps: int) -> NDArray[Any]:
+    """Returns memory for the actions of all steps, as the engine takes them; what no policy writes is an action."""
+    def neutral(part: Any) -> NDArray[Any]:
+        values = np.zeros(part.shape, part.dtype)
+        return values if isinstance(part, Discrete) else np.clip(values, part.low, part.high)
+
+    action = env.env_spec.action
+    row = neutral(action) if not isinstance(action, Mapping) else np.frombuffer(
+        b"".join(neutral(part).tobytes() for part in action.values()), np.uint8)
+    try:
+        rows = np.zeros((num_steps * env.num_envs, *row.shape), row.dtype)
+    except (MemoryError, ValueError) as error:
+        raise ValueError(f"actions: expected as many steps as memory can hold, got {num_steps}: {error}") from error
+    if row.any():
+        rows[:] = row
+    return rows
+
+
+def _chosen(env: VectorAPI, rows: NDArray[Any], num_steps: int) -> Any:
+    """Returns actions of all steps as a user passes them."""
+    def shaped(part: NDArray[Any]) -> NDArray[Any]:
+        return part.reshape(num_steps, env.num_envs, *part.shape[1:])
+
+    parts = unpack(env.env_spec, rows)
+    return {name: shaped(part) for name, part in parts.items()} if isinstance(parts, dict) else shaped(parts)
+
+
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
     """Returns actions (T, num_envs, ...) with one axis in the place of the first two, and T."""
     wanted = ("T", num_envs, *part.shape)
@@ -197,7 +240,7 @@ def _check_out(env: VectorAPI, out: RolloutBuffers, num_steps: int) -> None:
 
 
 def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
-               timeout: float | None) -> RolloutBuffers:
+               timeout: float | None, policy: Policy | None) -> RolloutBuffers:
     """All steps of an environment on its thread, one after the other."""
     spec, num_envs = env.env_spec, env.num_envs
     num_observed = -(-num_steps // every)
@@ -212,6 +255,7 @@ def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, o
         if buffers is None:
             obs = spec.pack([shaped(part, num_observed) for part in spec.unpack(obs)])
             buffers = RolloutBuffers.of(spec, obs, shaped(reward), shaped(terminated), shaped(truncated))
+        buffers.action = None if policy is None else _chosen(env, rows, num_steps)
         buffers.set_info(lambda: formatted_info(info))
         return buffers
 
@@ -232,16 +276,17 @@ def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, o
     if out is not None:
         arrays = tuple(array.reshape(num_steps * num_envs, *array.shape[2:]) for array in out.arrays())
     try:
-        return formatted(env._pool.rollout(rows, num_steps, every, arrays, timeout))
+        return formatted(env._pool.rollout(rows, num_steps, every, arrays, timeout, policy))
     except EnvError as error:
         error.batch = formatted(error.batch)
         raise
 
 
 def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
-                  timeout: float | None) -> RolloutBuffers:
-    """Where Python has a part in each step: hooks, and environments in other processes."""
+                  timeout: float | None, policy: Callable[[Any], Any] | None) -> RolloutBuffers:
+    """Where Python has a part in each step: hooks, policies, and environments in other processes."""
     spec, num_envs = env.env_spec, env.num_envs
+    read = reader_of(spec, num_envs)
     observed = [t for t in range(num_steps) if t % every == every - 1 or t == num_steps - 1]
     buffers = RolloutBuffers(spec, num_steps, num_envs) if out is None else out
     info: dict[str, Any] = {}
@@ -262,6 +307,8 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
         if len(ids) == 0:
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
+        if policy is not None:
+            actions[ids] = _choice(policy, _shown(env) if t == 0 else buffers[t - 1][0], read, num_envs)[ids]
         try:
             batch = env._pool.step(actions[ids], ids)
         except EnvError as error:
@@ -282,11 +329,31 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
     if len(observed) < num_steps:
         info.pop("final_obs", None), info.pop("final_info", None)
         buffers.obs = spec.pack([part[observed] for part in spec.unpack(buffers.obs)])
+    buffers.action = None if policy is None else _chosen(env, rows, num_steps)
     buffers.set_info(lambda: info)
     if causes:
         failed = EnvError(causes, buffers, steps)
         raise failed from causes[failed.env_id]
     return buffers
+
+
+def _shown(env: VectorAPI) -> Any:
+    """Returns the observation of all environments as they are."""
+    env._pool.send_reset(np.zeros(0, np.int32), True)
+    return env._pool.recv()[0]
+
+
+def _choice(policy: Callable[[Any], Any], obs: Any, read: Callable[[Any], NDArray[Any]],
+            num_envs: int) -> NDArray[Any]:
+    """Returns the actions that a policy in Python chooses, as the engine takes them."""
+    chosen = policy(obs)
+    try:
+        rows = read(chosen)
+        if len(rows) != num_envs:
+            raise ValueError(f"actions: expected {num_envs} rows, got {len(rows)}")
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"policy: {error}") from error
+    return rows
 
 
 def _add_info(info: dict[str, Any], batch: dict[str, Any], t: int, ids: EnvIds, shape: tuple[int, int],

@@ -301,17 +301,19 @@ cdef class Pool:
         finally:
             self.busy = False
 
-    def rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out=None, timeout=None):
+    def rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out=None, timeout=None,
+                policy=None):
         """Steps all environments many times. For synchronous pools without a backend only.
 
         Args:
             actions: C-contiguous, of the spec's dtype, `num_steps * num_envs` rows: those of the first step come first.
-                They must not change meanwhile.
+                They must not change meanwhile. With a policy it writes them here, so they are writeable.
             num_steps: How many steps, at least 1.
             observe_every: Of how many steps only the last one is observed; the last step of all is in any case.
             out: As in `step`, with a row for each step of each environment. Observations have fewer rows if
                 `observe_every` is more than 1.
             timeout: Seconds to wait at most.
+            policy: A `cypool.policies.Policy` that fits the spec and the number of environments, or None.
 
         Returns:
             What `recv` returns, with rows in the order of the actions; observations and the environment's infos are in
@@ -337,7 +339,8 @@ cdef class Pool:
             count = num_steps * <uint32_t>self.num_envs
             if out is not None and observe_every == 1:
                 check_out(out, count)
-            dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out)
+            by_policy = None if policy is None else dispatch.prepare_policy(policy)
+            dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
             try:
                 if timeout is not None:
                     deadline = now_ns() + <int64_t>(timeout * 1e9)

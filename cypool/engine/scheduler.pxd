@@ -7,6 +7,7 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from cypool.engine.batch cimport MAX_COLUMNS, Column, OpenBatch
+from cypool.engine.rollout_policy cimport RolloutPolicy
 from cypool.engine.work_queues cimport ReadyQueue, WorkShares
 from cypool.env cimport Slot
 
@@ -33,6 +34,7 @@ cdef enum Task:                  # what is done with the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
     COPY                         # each becomes a copy of its source
+    STEP_BY_POLICY               # a policy chooses the action before each step of a rollout
 
 
 cdef struct Claim:               # what one thread holds at the moment
@@ -103,6 +105,7 @@ cdef class Scheduler:
     cdef bint supports_step_many         # environments can step many at once
     cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
     cdef Task task                       # of this batch
+    cdef RolloutPolicy policy            # of this rollout, or None
     cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
 
     # with the GIL, on the caller's thread

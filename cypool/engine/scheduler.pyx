@@ -12,6 +12,7 @@ from libc.string cimport memset
 from cypool.park cimport now_ns, park, relax, wake
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.env cimport Env, Rows
+from cypool.policies cimport Decision
 
 cdef enum:
     LEAST_NS = 1_000             # a claim is worth at least this much work, as it costs about 0.1 us ...
@@ -178,6 +179,46 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
+cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Has the policy choose the action of the environment in work, from what the last step or reset led to."""
+    cdef int32_t env_id = claim.ids[claim.at]
+    cdef uint32_t last, row
+    cdef PyObject* env = scheduler.envs[env_id]
+    cdef RowPointers shown
+    cdef Decision decision
+    cdef OpenBatch* batch = scheduler.open[0]
+    if claim.step == 0:
+        batch = scheduler.policy.first.get()
+        set_row_pointers(&shown, batch, batch.columns, env_id)
+        (<Env>env).observe(&shown.slot)
+    elif (<Env>env).needs_reset and scheduler.autoreset == DISABLED:
+        # it stays where its episode ended
+        return 0
+    else:
+        last = claim.step - 1
+        row = last // scheduler.observe_every * <uint32_t>scheduler.envs.size() + (
+            claim.first_row - claim.step * <uint32_t>scheduler.envs.size()) + claim.at
+        set_row_pointers(&shown, batch, batch.columns, row)
+    decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
+    decision.step, decision.env_id = claim.step, env_id
+    decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
+    scheduler.policy.choose(&decision, <char*>claim.actions + env_id * scheduler.action_bytes, claim.thread)
+    return 0
+
+
+cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Does what `advance` does, with actions that the policy chooses."""
+    cdef uint32_t count = claim.count
+    while claim.at < count:
+        choose_action(scheduler, claim)
+        claim.count = claim.at + 1
+        try:
+            advance(scheduler, claim)
+        finally:
+            claim.count = count
+    return 0
+
+
 cdef int copy_each(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Makes the environments of a chunk copies of others. No row is written, but each counts as one."""
     cdef uint32_t row
@@ -331,6 +372,8 @@ cdef class Scheduler:
             if claim.count > 0 and self.task != STEP_EACH:
                 if self.task == STEP_TOGETHER:
                     advance_many(self, claim)
+                elif self.task == STEP_BY_POLICY:
+                    advance_by_policy(self, claim)
                 else:
                     copy_each(self, claim)
             else:
@@ -416,7 +459,9 @@ cdef class Scheduler:
         if self.observe_every > 1:
             kept = claim.step // self.observe_every
             claim.obs_offset = (claim.step - kept) * <uint32_t>self.envs.size()
-            claim.unobserved = (claim.step + 1) % self.observe_every != 0 and claim.step < self.last_step.load()
+            # a policy looks at every observation: the next one takes its place
+            claim.unobserved = (self.task != STEP_BY_POLICY and (claim.step + 1) % self.observe_every != 0
+                                and claim.step < self.last_step.load())
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
         """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""

@@ -5,6 +5,7 @@ from libcpp.vector cimport vector
 from cypool.engine.batch cimport Block, Blocks, Column, OpenBatch
 from cypool.engine.dispatch cimport Dispatch
 from cypool.engine.inline_policy cimport InlinePolicy
+from cypool.engine.rollout_policy cimport RolloutPolicy
 
 
 cdef class SyncDispatch(Dispatch):
@@ -17,9 +18,12 @@ cdef class SyncDispatch(Dispatch):
     cdef vector[Column] out_columns
     cdef Blocks rollout_blocks       # of the last rollout, whose blocks serve others of its length
     cdef uint32_t rollout_rows
+    cdef Block first_block           # what a policy sees before the first step
 
     cdef void distribute(self, uint32_t count, int64_t work_ns)
-    cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out) except -1
+    cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out,
+                          RolloutPolicy policy) except -1
+    cdef RolloutPolicy prepare_policy(self, policy)
     cdef int send_copies(self, const int32_t* targets, const int32_t* sources, uint32_t count) except -1
     cdef void end_copies(self) noexcept
     cdef tuple receive_rollout(self)

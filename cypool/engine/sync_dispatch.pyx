@@ -5,8 +5,10 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 cimport numpy as cnp
 
 from cypool.engine.batch cimport Block, Blocks, OpenBatch
-from cypool.engine.scheduler cimport COPY, STEP_EACH, Scheduler
+from cypool.engine.rollout_policy cimport RolloutPolicy
+from cypool.engine.scheduler cimport COPY, STEP_BY_POLICY, STEP_EACH, Scheduler
 from cypool.engine.inline_policy cimport InlinePolicy, worth_waking
+from cypool.env cimport Env
 from cypool.park cimport now_ns
 
 cnp.import_array()
@@ -63,13 +65,23 @@ cdef class SyncDispatch(Dispatch):
         if helpers > awake:
             self.threads.notify(worth_waking(work_ns, helpers - awake))
 
-    cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out) except -1:
+    cdef RolloutPolicy prepare_policy(self, policy):
+        """Returns what calls a `cypool.policies.Policy`."""
+        if self.first_block is None:
+            self.first_block = Block(self.results.layout)
+        spec = (<Env>self.scheduler.owner[0]).spec
+        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, self.first_block)
+
+    cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out,
+                          RolloutPolicy policy) except -1:
         """Has all environments make many steps: a batch whose rows are those of the first step, then of the next.
 
         Args:
-            actions: (num_steps, num_envs) of them, which stay there until the rollout is received or ended.
+            actions: (num_steps, num_envs) of them, which stay there until the rollout is received or ended. A policy
+                writes them.
             num_steps, observe_every: As the scheduler has them.
             out: The user's arrays, or None.
+            policy: Chooses the actions; or None.
         """
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t num_envs = <uint32_t>self.ids.num_envs
@@ -86,6 +98,8 @@ cdef class SyncDispatch(Dispatch):
         scheduler.first_actions = actions
         scheduler.last_step.store(num_steps - 1)
         scheduler.observe_every = observe_every
+        if policy is not None:
+            scheduler.policy, scheduler.task = policy, STEP_BY_POLICY
         scheduler.cancelled.store(0)
         self.ids.pending = self.rollout_rows
         self.distribute(num_envs, <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
@@ -121,6 +135,8 @@ cdef class SyncDispatch(Dispatch):
         scheduler.first_actions = scheduler.actions.data()
         scheduler.last_step.store(0)
         scheduler.observe_every = 1
+        if scheduler.policy is not None:
+            scheduler.policy, scheduler.task = None, STEP_EACH
         self.ids.pending = 0
         self.policy.idle_since = now_ns()
 

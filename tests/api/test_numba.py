@@ -1,10 +1,10 @@
-"""Hooks that Numba compiles."""
+"""Hooks and policies that Numba compiles."""
 import numba
 import numpy as np
 import pytest
 
 import cypool
-from cypool.numba import SIGNATURE, array, part, transition
+from cypool.numba import POLICY_SIGNATURE, SIGNATURE, array, decision, part, transition
 from cypool.spec import Array, Discrete
 
 pytestmark = pytest.mark.large_packages
@@ -60,3 +60,25 @@ def test_a_python_function_is_meant_for_batches():
     env = cypool.make("CartPole-v1", num_envs=4, observation_hook=(numba.njit(lambda obs: len(obs)), Discrete(9)))
     with pytest.raises(ValueError, match=r"expected an array of int64, shape \(4,\), got int64, \(\)"):
         env.reset()
+
+
+@numba.cfunc(POLICY_SIGNATURE)
+def lean(pointer):
+    d = decision(pointer)
+    obs = part(d.obs, 0, (4,), np.float32)
+    array(d.action, (1,), np.int64)[0] = (obs[2] + obs[3] > 0) != (d.step % 5 > 1)
+    return 0
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_policy(num_threads):
+    env, twin = (cypool.make("CartPole-v1", num_envs=4, seed=1, num_threads=num_threads) for _ in range(2))
+    (obs, _), _ = env.reset(), twin.reset()
+    rollout = env.rollout(60, policy=lean)
+    for t in range(60):
+        actions = ((obs[:, 2] + obs[:, 3] > 0) != (t % 5 > 1)).astype(np.int64)
+        obs, reward, *_ = twin.step(actions)
+        assert (rollout.action[t] == actions).all() and (rollout.obs[t] == obs).all()
+        assert (rollout.reward[t] == reward).all()
+    with pytest.raises(TypeError, match="policy: expected a Numba cfunc of cypool.numba.POLICY_SIGNATURE"):
+        env.rollout(4, policy=halves)

@@ -1,4 +1,4 @@
-"""`Transition` is written for C++, Cython, ctypes and Numba. All four are the same struct."""
+"""`Transition` and `Decision` are written for C++, Cython, ctypes and Numba. All four are the same struct."""
 import ctypes
 import re
 from pathlib import Path
@@ -8,8 +8,9 @@ import pytest
 
 import cypool
 from cypool.hooks import TRANSITION_DTYPE, Transition
+from cypool.policies import DECISION_DTYPE, Decision
 
-KINDS = {"double": ("f", 8), "uint8_t": ("u", 1), "int32_t": ("i", 4)}
+KINDS = {"double": ("f", 8), "uint8_t": ("u", 1), "int32_t": ("i", 4), "int64_t": ("i", 8)}
 ADDRESS = ("u", 8)
 
 
@@ -25,31 +26,35 @@ def declared(path, start, end):
     return fields, -(-at // 8) * 8
 
 
-def in_cpp():
-    return declared(Path(cypool.get_include(), "cypool", "transition.h"), "struct Transition {\n", "};")
+STRUCTS = {"Transition": ("transition.h", "hooks.pxd", Transition, TRANSITION_DTYPE, 10),
+           "Decision": ("policy.h", "policies.pxd", Decision, DECISION_DTYPE, 9)}
 
 
-def in_cython():
-    return declared(Path(cypool.__file__).with_name("hooks.pxd"), "cdef struct Transition:\n", "\n\n")
+def in_cython(name):
+    return declared(Path(cypool.__file__).with_name(STRUCTS[name][1]), f"cdef struct {name}:\n", "\n\n")
 
 
-def in_ctypes():
+def in_ctypes(name):
     def kind_of(kind):
         pointer = kind is ctypes.c_void_p or issubclass(kind, ctypes._Pointer)
         return ADDRESS if pointer else (np.dtype(kind).kind, ctypes.sizeof(kind))
 
-    fields = [(name, kind_of(kind), getattr(Transition, name).offset) for name, kind in Transition._fields_]
-    return fields, ctypes.sizeof(Transition)
+    struct = STRUCTS[name][2]
+    fields = [(field, kind_of(kind), getattr(struct, field).offset) for field, kind in struct._fields_]
+    return fields, ctypes.sizeof(struct)
 
 
-def in_numba():
-    fields = [(name, (dtype.kind, dtype.itemsize), at)
-              for name, (dtype, at) in ((name, TRANSITION_DTYPE.fields[name]) for name in TRANSITION_DTYPE.names)]
-    return fields, TRANSITION_DTYPE.itemsize
+def in_numba(name):
+    struct = STRUCTS[name][3]
+    fields = [(field, (dtype.kind, dtype.itemsize), at)
+              for field, (dtype, at) in ((field, struct.fields[field]) for field in struct.names)]
+    return fields, struct.itemsize
 
 
 @pytest.mark.parametrize("other", [in_cython, in_ctypes, in_numba])
-def test_all_have_the_same_fields(other):
-    fields, size = in_cpp()
-    assert len(fields) == 10
-    assert other() == (fields, size)
+@pytest.mark.parametrize("name", STRUCTS)
+def test_all_have_the_same_fields(name, other):
+    header, *_, count = STRUCTS[name]
+    fields, size = declared(Path(cypool.get_include(), "cypool", header), f"struct {name} {{\n", "};")
+    assert len(fields) == count
+    assert other(name) == (fields, size)

@@ -18,9 +18,9 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 # so the engine names no family, families name neither the engine nor an API, and APIs name no adapter
 FLOORS = [
     ["errors", "typing", "version", "arguments", "cache", "random", "park", "constants"],
-    ["spec", "state", "env", "texts"],
-    ["hooks", "registry", "backend"],
-    ["gymnasium_registration", "numba", "engine", "wrappers", "envs", "subproc"],
+    ["spec", "state", "env", "texts", "c_functions"],
+    ["hooks", "policies", "registry", "backend"],
+    ["gymnasium_registration", "numba", "mlp", "engine", "wrappers", "envs", "subproc"],
     ["api"],
     ["assembly", "histories"],
     ["factory"],

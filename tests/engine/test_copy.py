@@ -176,6 +176,16 @@ def test_bad_ids(num_threads):
         env.copy(0, 1)
 
 
+def test_environments_with_other_options():
+    env = cypool.make("FrozenLake-v1", num_envs=3, seed=3, env_options=[{}, {"is_slippery": False}, {}])
+    env.reset()
+    before = rows_of(env, None)
+    with pytest.raises(ValueError, match="source: expected an environment with the id and options of env 1, got env 0"):
+        env.copy(0, [2, 1])
+    assert rows_of(env, None) == before
+    env.copy(0, 2)
+
+
 def test_asynchronous_pools():
     env = cypool.make("CartPole-v1", num_envs=4, batch_size=2, num_threads=1, seed=3)
     env.async_reset()

@@ -279,12 +279,31 @@ def test_the_example_plans_better_than_chance(tmp_path):
     assert float(re.search(r"^return (\S+) in 60 steps", done.stdout, re.MULTILINE)[1]) > 20
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [("--env-id", "Taxi-v4"), (
+    "--env-id", "Boxing-v5", "--num-steps", "25", "--hold", "2", "--horizon", "20", "--rounds", "2")], ids=str)
+def test_the_tree_search_beats_chance(tmp_path, arguments):
+    example = Path(__file__).parents[2] / "examples" / "mcts.py"
+    done = subprocess.run([sys.executable, example, "--num-threads", "2", *arguments], capture_output=True, text=True,
+                          cwd=tmp_path, timeout=LIMIT)
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"return (\S+) in .* (\S+) on average, (\S+) at best", done.stdout)
+    mine, mean, best = map(float, found.groups())
+    assert mine > best and mine > mean + (500 if "Taxi-v4" in arguments else 1)
+
+
 def test_bad_input_of_search():
     (env,) = pools("CartPole-v1", 1)
     planner = cypool.make("CartPole-v1", num_envs=3, autoreset_mode="Disabled")
     actions = np.zeros((5, 4), int)
     with pytest.raises(ValueError, match="search: expected a synchronous pool with autoreset_mode='Disabled'"):
         env.search(env.save([0]), actions)
+    with pytest.raises(ValueError, match="search: expected a synchronous pool with autoreset_mode='Disabled'"):
+        cypool.make("CartPole-v1", num_envs=3, batch_size=2, autoreset_mode="Disabled").search(env.save([0]), actions)
+    other = cypool.make("CartPole-v1", precision="fast")
+    other.reset()
+    with pytest.raises(ValueError, match="state: expected one of .*CartPole-v1"):
+        planner.search(other.save(), actions)
     with pytest.raises(TypeError, match="state: expected what save"):
         planner.search(3, actions)
     with pytest.raises(ValueError, match="state: expected that of one environment, got 7"):

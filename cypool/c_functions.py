@@ -1,0 +1,96 @@
+"""Functions in C that users pass: an address, a capsule of Cython's, a ctypes function pointer or a Numba `cfunc`."""
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+from cypool.arguments import shown
+
+# the base class of ctypes' function pointers
+_FUNCTION_POINTER = vars(ctypes)["_CFuncPtr"]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Of a function in C that takes a pointer to a struct.
+
+    Attributes:
+        struct: The struct, for ctypes.
+        capsule: What Cython calls the type of the function.
+        cython: How the function is declared in Cython.
+        returns: Its result, for ctypes; None for void.
+        numba: What `cypool.numba` calls the signature, and how it reads there.
+    """
+
+    struct: type[ctypes.Structure]
+    capsule: str
+    cython: str
+    returns: Any
+    numba: tuple[str, str]
+
+
+def address_of(name: str, function: Any, signature: Signature) -> int | None:
+    """Returns where a function in C is, checked as far as its kind allows; None for a function of another kind.
+
+    Args:
+        name: What the argument is called.
+
+    Raises:
+        TypeError: It has another signature.
+        ValueError: The address is 0 or below.
+    """
+    if isinstance(function, int) and not isinstance(function, bool):
+        # the first page of memory is nobody's
+        if not 4096 <= function < 2**64:
+            raise ValueError(f"{name}: expected the address of a function, got {shown(function)}")
+        return function
+    kind = type(function)
+    if kind.__name__ == "PyCapsule":
+        return _in_capsule(name, function, signature)
+    if isinstance(function, _FUNCTION_POINTER):
+        return _of_ctypes(name, function, signature)
+    if kind.__module__.partition(".")[0] == "numba" and hasattr(function, "address"):
+        return _of_numba(name, function, signature)
+    return None
+
+
+def _in_capsule(name: str, capsule: object, signature: Signature) -> int:
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    said = get_name(capsule)
+    found = (said or b"").decode(errors="replace")
+    if found != signature.capsule:
+        raise TypeError(f"{name}: expected a capsule of a C function {signature.capsule!r}, as the __pyx_capi__ of a "
+                        f"Cython module has for a {signature.cython!r}, got one of {found!r}")
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    result: int = get_pointer(capsule, said)
+    return result
+
+
+def _of_ctypes(name: str, function: Any, signature: Signature) -> int:
+    takes = function.argtypes
+    fits = takes is not None and len(takes) == 1 and takes[0] in (ctypes.c_void_p, ctypes.POINTER(signature.struct))
+    if function.restype is not signature.returns or not fits:
+        returns = None if signature.returns is None else signature.returns.__name__
+        raise TypeError(f"{name}: expected a ctypes function with restype {returns} and argtypes "
+                        f"[POINTER({signature.struct.__name__})] or [c_void_p], got restype {function.restype!r} and "
+                        f"argtypes {takes!r}")
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    if not address:
+        raise ValueError(f"{name}: expected the address of a function, got a null pointer")
+    return address
+
+
+def _of_numba(name: str, function: Any, signature: Signature) -> int:
+    from numba import types
+
+    found = function._sig
+    fits = len(found.args) == 1 and isinstance(found.args[0], types.RawPointer | types.CPointer)
+    wanted = types.void if signature.returns is None else types.int32
+    if found.return_type != wanted or not fits:
+        called, reads = signature.numba
+        raise TypeError(f"{name}: expected a Numba cfunc of cypool.numba.{called}, {reads}, got one of {found}")
+    result: int = function.address
+    return result

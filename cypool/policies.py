@@ -1,0 +1,103 @@
+"""Policies in C: functions of the user's that choose the actions of a rollout where the environments run.
+
+A policy is called once for each environment and step, without the GIL: `int (*)(cypool::Decision*)`, see
+`cypool/policy.h` and docs/how_to/policies.md.
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from cypool.arguments import shown
+from cypool.c_functions import Signature, address_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cypool.spec import EnvSpec
+
+
+class Decision(ctypes.Structure):
+    """`cypool::Decision`, for ctypes; see `cypool/policy.h`."""
+
+    _fields_ = [
+        ("obs", ctypes.POINTER(ctypes.c_void_p)),
+        ("info", ctypes.POINTER(ctypes.c_void_p)),
+        ("action", ctypes.c_void_p),
+        ("state", ctypes.c_void_p),
+        ("parameters", ctypes.c_void_p),
+        ("step", ctypes.c_int64),
+        ("env_id", ctypes.c_int32),
+        ("elapsed_step", ctypes.c_int32),
+        ("ended", ctypes.c_uint8),
+    ]
+
+
+# the same struct for NumPy and Numba, with addresses as integers
+_NUMBERS = (ctypes.c_int64, ctypes.c_int32, ctypes.c_uint8)
+DECISION_DTYPE = np.dtype([(name, kind if kind in _NUMBERS else np.uintp) for name, kind, *_ in Decision._fields_],
+                          align=True)
+
+_SIGNATURE = Signature(Decision, "int (struct cypool::Decision *)", "cdef api int f(Decision* d) noexcept nogil",
+                       ctypes.c_int, ("POLICY_SIGNATURE", "int32(CPointer(Decision))"))
+
+
+class Policy:
+    """A policy in C with the memory that it works with. A function alone needs none of this.
+
+    Args:
+        function: An address (int), a capsule of Cython's, a function pointer of ctypes, or a Numba `cfunc`.
+        state: Array of any dtype, shape (num_envs, ...), C-contiguous and writeable: the function gets the row of its
+            environment, and may change it. It keeps its values from rollout to rollout.
+        parameters: C-contiguous array of any dtype and shape, which the function reads, such as weights.
+
+    Attributes:
+        state, parameters: These arrays.
+
+    Raises:
+        TypeError, ValueError: It is no such function, or has another signature; or no such arrays.
+    """
+
+    def __init__(self, function: Any, *, state: NDArray[Any] | None = None, parameters: NDArray[Any] | None = None):
+        address = address_of("function", function, _SIGNATURE)
+        if address is None:
+            raise TypeError(f"function: expected a C function (an address, a Cython capsule, a ctypes function pointer "
+                            f"or a Numba cfunc), got {shown(function)}")
+        for name, array in (("state", state), ("parameters", parameters)):
+            if array is not None and not (isinstance(array, np.ndarray) and array.flags.c_contiguous
+                                          and not array.dtype.hasobject):
+                raise TypeError(f"{name}: expected a C-contiguous array of numbers, got {shown(array)}")
+        if state is not None and (state.ndim == 0 or not state.flags.writeable):
+            raise ValueError("state: expected a writeable array of shape ('num_envs', ...), got "
+                             + ("one number" if state.ndim == 0 else "a read-only one"))
+        self.state, self.parameters = state, parameters
+        self._address = address
+        self._parameters_address = 0 if parameters is None else parameters.ctypes.data
+        # keep the code and the arrays alive, whatever the attributes become
+        self._state, self._owners = state, (function, parameters)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a policy that is a C function is an address in this process: it cannot be pickled or copied")
+
+    def check(self, spec: EnvSpec, num_envs: int) -> None:
+        """Raises a ValueError if the policy does not fit a pool."""
+        if self._state is not None and len(self._state) != num_envs:
+            raise ValueError(f"policy: expected a state of {num_envs} rows, one for each env, got {len(self._state)}")
+
+
+def policy_of(given: Any) -> Any:
+    """Returns a `Policy`, or a Python function.
+
+    Raises:
+        TypeError, ValueError: It is neither, nor a function in C.
+    """
+    if isinstance(given, Policy):
+        return given
+    if address_of("policy", given, _SIGNATURE) is not None:
+        return Policy(given)
+    if not callable(given):
+        raise TypeError(f"policy: expected a C function (an address, a Cython capsule, a ctypes function pointer or a "
+                        f"Numba cfunc), a cypool.Policy or a Python function, got {shown(given)}")
+    return given
