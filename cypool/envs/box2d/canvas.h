@@ -204,7 +204,8 @@ private:
                     k = end;
                     continue;
                 }
-                for (const int shift : {16, 8, 0}) *out++ = static_cast<uint8_t>(std::max<int>(color >> shift & 255, 2) - 2);
+                for (const int shift : {16, 8, 0})
+                    *out++ = static_cast<uint8_t>(std::max<int>(color >> shift & 255, 2) - 2);
                 ++k;
             }
         }
