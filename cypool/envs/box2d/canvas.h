@@ -176,11 +176,13 @@ public:
         if (x >= 0 && x < WIDTH && y >= 0 && y < HEIGHT) pixel(x, y) = 0x10101u * level;
     }
 
+    // Whether all canvases use AVX2 where the CPU has it; not to be called while one shrinks.
+    static void use_simd(bool on) noexcept { avx2 = on && has_avx2(); }
+
     // transform.smoothscale to 96 x 96: columns first, then rows; out: red, green and blue of each
-    void shrink(uint8_t* out, bool simd = true) const noexcept {
+    void shrink(uint8_t* out) const noexcept {
 #ifdef __x86_64__
-        static const bool avx2 = __builtin_cpu_supports("avx2");
-        if (avx2 && simd) return shrink_avx2(out);
+        if (avx2) return shrink_avx2(out);
 #endif
         shrink_by(out);
     }
@@ -188,6 +190,14 @@ public:
 private:
     static constexpr Plan<WIDTH> COLUMNS{};
     static constexpr Plan<HEIGHT> ROWS{};
+    static bool has_avx2() noexcept {
+#ifdef __x86_64__
+        return __builtin_cpu_supports("avx2");
+#else
+        return false;
+#endif
+    }
+    static inline bool avx2 = has_avx2();
     static constexpr uint32_t MIXED = 0xffffffff;
     static constexpr Range NOTHING{WIDTH, -1};
 

@@ -95,6 +95,19 @@ private:
         impulse = {joint->m_impulse, joint->m_motorImpulse};
     }
 
+    // b2Clamp, with jumps in the place of minss and maxss: what follows is computed before the comparison is known. The
+    // empty statements keep the compiler from undoing that.
+    static float32 keep_within(float32 x, float32 most) {
+        if (!(x < most)) {
+            asm volatile("");
+            x = most;
+        }
+        if (-most > x) {
+            asm volatile("");
+            x = -most;
+        }
+        return x;
+    }
     static b2Vec2 solve_22(const Part& p, const b2Vec2& b) {
         return b2Vec2(p.factor_22 * (p.mass.ey.y * b.x - p.mass.ey.x * b.y),
                       p.factor_22 * (p.mass.ex.x * b.y - p.mass.ex.y * b.x));
@@ -104,13 +117,13 @@ private:
                       p.factor_33 * b2Dot(p.mass.ex, b2Cross(p.mass.ey, b)));
     }
 
-    void solve(const Part& p, Impulse& total) {
+    [[gnu::always_inline]] void solve(const Part& p, Impulse& total) {
         b2Velocity &a = velocities[p.a], &b = velocities[p.b];
         b2Vec2 v_a = a.v, v_b = b.v;
         float32 w_a = a.w, w_b = b.w;
         if (p.has_motor) {
             const float32 before = total.motor;
-            total.motor = b2Clamp(before + -p.motor_mass * (w_b - w_a - p.motor_speed), -p.most, p.most);
+            total.motor = keep_within(before + -p.motor_mass * (w_b - w_a - p.motor_speed), p.most);
             const float32 impulse = total.motor - before;
             w_a -= p.inertia_a * impulse;
             w_b += p.inertia_b * impulse;
