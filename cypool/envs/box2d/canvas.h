@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <cwchar>
 #include <vector>
 
 #ifdef __SSE2__
@@ -24,31 +23,62 @@ constexpr uint32_t rgb(double r, double g, double b) noexcept {
 
 constexpr int SMALL_SIDE = 96;
 
-// pixels that make one of the small picture: some whole ones, and a part of the next, whose rest counts for the next one
+// How smoothscale divides N pixels among 96, in one direction. Each of the 96, a cell, is made of the rest of a pixel,
+// some whole ones and a part of the next one, whose rest counts for the next cell.
 struct Part {
-    int whole;
+    int begin, whole;  // the first whole pixel, and how many there are
     uint16_t part, rest;
 };
-struct Plan {
+struct Range {
+    int16_t first, last;
+};
+template <int N> struct Plan {
     std::array<Part, SMALL_SIDE> parts{};
     uint16_t reciprocal = 0;
-    constexpr explicit Plan(int count) {
-        const int space = 0x4000 * count / SMALL_SIDE;
+    std::array<Range, SMALL_SIDE> pixels{};  // that a cell depends on
+    std::array<Range, N> cells{};            // that depend on a pixel
+    constexpr Plan() {
+        const int space = 0x4000 * N / SMALL_SIDE;
         reciprocal = static_cast<uint16_t>(0x40000000 / space);
-        int left = space, whole = 0, found = 0;
-        for (int k = 0; k < count && found < SMALL_SIDE; ++k) {
+        int left = space, begin = 0, found = 0;
+        for (int k = 0; k < N && found < SMALL_SIDE; ++k) {
             if (left > 0x4000) {
-                ++whole;
                 left -= 0x4000;
                 continue;
             }
             const int rest = 0x4000 - left;
-            parts[found++] = {whole, static_cast<uint16_t>(left), static_cast<uint16_t>(rest)};
-            whole = 0;
+            parts[found++] = {begin, k - begin, static_cast<uint16_t>(left), static_cast<uint16_t>(rest)};
+            begin = k + 1;
             left = space - rest;
         }
+        for (Range& range : cells) range = {SMALL_SIDE, -1};
+        for (int k = 0; k < SMALL_SIDE; ++k) {
+            // the product of a small rest is 0 for each level
+            const bool shares = k > 0 && parts[k - 1].rest * 4 * 255 >= 0x10000;
+            pixels[k] = {static_cast<int16_t>(parts[k].begin - shares),
+                         static_cast<int16_t>(parts[k].begin + parts[k].whole)};
+            for (int x = pixels[k].first; x <= pixels[k].last; ++x) {
+                cells[x].first = std::min(cells[x].first, static_cast<int16_t>(k));
+                cells[x].last = std::max(cells[x].last, static_cast<int16_t>(k));
+            }
+        }
+    }
+    // a cell whose pixels all have the same level
+    constexpr uint16_t shrink_level(int k, uint16_t level) const {
+        const auto product = [](int a, int b) { return static_cast<uint16_t>((a & 0xffff) * (b & 0xffff) >> 16); };
+        const int rest = k ? product(level << 2, parts[k - 1].rest) : 0;
+        return product(rest + parts[k].whole * level + product(level << 2, parts[k].part), reciprocal);
     }
 };
+// Whether a cell of one level is the same everywhere: each of both directions rounds it down, 0 excepted.
+template <int N> constexpr bool rounds_down(const Plan<N>& plan) {
+    for (int level = 0; level < 256; ++level) {
+        for (int k = 0; k < SMALL_SIDE; ++k) {
+            if (plan.shrink_level(k, static_cast<uint16_t>(level)) != std::max(level - 1, 0)) return false;
+        }
+    }
+    return true;
+}
 
 // two pixels, with 16 bits for each colour
 using Lanes = uint16_t __attribute__((vector_size(16)));
@@ -59,17 +89,21 @@ using Lanes = uint16_t __attribute__((vector_size(16)));
     return __builtin_convertvector(bytes, Lanes);
 }
 // the upper half of the products
-[[gnu::always_inline]] inline Lanes scale(Lanes a, uint16_t by) noexcept {
+[[gnu::always_inline]] inline Lanes scale(Lanes a, Lanes by) noexcept {
 #ifdef __SSE2__
-    return reinterpret_cast<Lanes>(
-        _mm_mulhi_epu16(reinterpret_cast<__m128i>(a), _mm_set1_epi16(static_cast<short>(by))));
+    return reinterpret_cast<Lanes>(_mm_mulhi_epu16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(by)));
 #else
     Lanes out;
-    for (int k = 0; k < 8; ++k) out[k] = static_cast<uint16_t>(uint32_t{a[k]} * by >> 16);
+    for (int k = 0; k < 8; ++k) out[k] = static_cast<uint16_t>(uint32_t{a[k]} * by[k] >> 16);
     return out;
 #endif
 }
+[[gnu::always_inline]] inline Lanes lanes_of(uint16_t first, uint16_t second) noexcept {
+    return Lanes{first, first, first, first, second, second, second, second};
+}
 
+// A picture of which only what the small one needs is stored: a cell has one color, until something else is drawn on a
+// part of its pixels. Neighbours share pixels, in which they agree.
 class Canvas {
 public:
     static constexpr int WIDTH = 1000, HEIGHT = 800, SMALL = SMALL_SIDE;
@@ -81,7 +115,9 @@ public:
     }
 
     void fill(int from, int to, uint32_t color) noexcept {
-        for (int y = std::max(from, first_row); y < to; ++y) set(row(y), WIDTH, color);
+        from = std::max(from, first_row);
+        for (int y = from; y < to; ++y) spans[memory_row(y)] = {0, WIDTH - 1};
+        fill_spans(from, to - 1, color);
     }
 
     // gfxdraw.aapolygon, then gfxdraw.filled_polygon, of a quadrilateral
@@ -137,57 +173,98 @@ public:
 
     // one gray pixel of a text, in a picture that is not flipped
     void put_gray(int x, int y, uint8_t level) noexcept {
-        if (x >= 0 && x < WIDTH && y >= 0 && y < HEIGHT) row(y)[x] = 0x10101u * level;
+        if (x >= 0 && x < WIDTH && y >= 0 && y < HEIGHT) pixel(x, y) = 0x10101u * level;
     }
 
-    // transform.smoothscale to 96 x 96: columns first, two rows at once, then rows; out: red, green and blue of each
-    void shrink(uint8_t* out) noexcept {
+    // Whether all canvases use AVX2 where the CPU has it; not to be called while one shrinks.
+    static void use_simd(bool on) noexcept { avx2 = on && has_avx2(); }
+
+    // transform.smoothscale to 96 x 96: columns first, then rows; out: red, green and blue of each
+    void shrink(uint8_t* out) const noexcept {
 #ifdef __x86_64__
-        static const bool avx2 = __builtin_cpu_supports("avx2");
         if (avx2) return shrink_avx2(out);
 #endif
         shrink_by(out);
     }
 
 private:
-    [[gnu::always_inline]] inline void shrink_by(uint8_t* out) noexcept {
-        static constexpr Plan columns(WIDTH), rows(HEIGHT);
-        for (int y = 0; y < HEIGHT; y += 2) {
-            const uint32_t *p = &pixels[static_cast<size_t>(y) * WIDTH], *q = p + WIDTH;
-            uint32_t *to = &narrow[static_cast<size_t>(y) * SMALL], *next = to + SMALL;
-            Lanes rest{};
-            for (const Part& part : columns.parts) {
-                const Lanes sum = rest + join(sum_of(p, part.whole), sum_of(q, part.whole));
-                p += part.whole;
-                q += part.whole;
-                const uint32_t pair[2] = {*p++, *q++};
-                uint32_t done[2];
-                finish(lanes_of(pair), sum, rest, part, columns.reciprocal, done);
-                *to++ = done[0];
-                *next++ = done[1];
-            }
-        }
-        Lanes sums[SMALL / 2] = {};
-        const uint32_t* r = narrow.data();
-        for (const Part& part : rows.parts) {
-            for (int n = part.whole; n > 0; --n, r += SMALL) {
-                for (int x = 0; x < SMALL / 2; ++x) sums[x] += lanes_of(r + 2 * x);
-            }
-            for (int x = 0; x < SMALL / 2; ++x) {
-                uint32_t done[2];
-                finish(lanes_of(r + 2 * x), sums[x], sums[x], part, rows.reciprocal, done);
-                for (const uint32_t pixel : done) {
-                    *out++ = static_cast<uint8_t>(pixel >> 16);
-                    *out++ = static_cast<uint8_t>(pixel >> 8);
-                    *out++ = static_cast<uint8_t>(pixel);
+    static constexpr Plan<WIDTH> COLUMNS{};
+    static constexpr Plan<HEIGHT> ROWS{};
+    static bool has_avx2() noexcept {
+#ifdef __x86_64__
+        return __builtin_cpu_supports("avx2");
+#else
+        return false;
+#endif
+    }
+    static inline bool avx2 = has_avx2();
+    static constexpr uint32_t MIXED = 0xffffffff;
+    static constexpr Range NOTHING{WIDTH, -1};
+
+    [[gnu::always_inline]] inline void shrink_by(uint8_t* out) const noexcept {
+        static_assert(rounds_down(COLUMNS) && rounds_down(ROWS));
+        for (int j = 0; j < SMALL; ++j) {
+            for (int k = 0; k < SMALL;) {
+                const uint32_t color = colors[j][k];
+                if (color == MIXED) {
+                    int end = k + 1;
+                    while (end < SMALL && colors[j][end] == MIXED) ++end;
+                    shrink_cells(j, k, end, out);
+                    out += 3 * (end - k);
+                    k = end;
+                    continue;
                 }
+                for (const int shift : {16, 8, 0})
+                    *out++ = static_cast<uint8_t>(std::max<int>(color >> shift & 255, 2) - 2);
+                ++k;
             }
-            r += SMALL;
         }
+    }
+    [[gnu::always_inline]] inline void shrink_cells(int j, int begin, int end, uint8_t* out) const noexcept {
+        Lanes sums[SMALL] = {};
+        const auto [first, whole, part, rest] = ROWS.parts[j];
+        const uint32_t* p = &pixels[static_cast<size_t>(first) * WIDTH];
+        // two rows at once; of the rows at the ends only a part counts
+        const uint16_t before = j > 0 ? ROWS.parts[j - 1].rest : 0;
+        const Lanes weights = lanes_of(before, part);
+        shrink_rows(p - (j > 0 ? WIDTH : 0), p + whole * WIDTH, begin, end,
+                    [&](int k, Lanes row) { sums[k] = scale(row << 2, weights); });
+        for (int n = 0; n + 1 < whole; n += 2, p += 2 * WIDTH) {
+            shrink_rows(p, p + WIDTH, begin, end, [&](int k, Lanes row) { sums[k] += row; });
+        }
+        if (whole % 2) {
+            const Lanes one = lanes_of(0xffff, 0);
+            shrink_rows(p, p, begin, end, [&](int k, Lanes row) { sums[k] += row & one; });
+        }
+        for (int k = begin; k < end; ++k) {
+            const Lanes both = join(sums[k], sums[k]), done = scale(both, lanes_of(ROWS.reciprocal, 0));
+            for (const int channel : {2, 1, 0}) *out++ = static_cast<uint8_t>(done[channel]);
+        }
+    }
+    template <class Take>
+    [[gnu::always_inline]] static inline void shrink_rows(const uint32_t* p, const uint32_t* q, int begin, int end,
+                                                          Take take) noexcept {
+        const int first = COLUMNS.parts[begin].begin;
+        p += first;
+        q += first;
+        Lanes rest{};
+        if (begin > 0) rest = weigh(p[-1], q[-1], COLUMNS.parts[begin - 1].rest);
+        for (int k = begin; k < end; ++k) {
+            const Part& part = COLUMNS.parts[k];
+            const Lanes sum = rest + join(sum_of(p, part.whole), sum_of(q, part.whole));
+            p += part.whole;
+            q += part.whole;
+            take(k, scale(sum + weigh(*p, *q, part.part), lanes_of(COLUMNS.reciprocal, COLUMNS.reciprocal)));
+            rest = weigh(*p++, *q++, part.rest);
+        }
+    }
+    [[gnu::always_inline]] static inline Lanes weigh(uint32_t p, uint32_t q, uint16_t weight) noexcept {
+        const uint32_t pair[2] = {p, q};
+        return scale(lanes_of(pair) << 2, lanes_of(weight, weight));
     }
 
 #ifdef __x86_64__
-    [[gnu::target("avx2")]] void shrink_avx2(uint8_t* out) noexcept { shrink_by(out); }
+    [[gnu::target("avx2")]] void shrink_avx2(uint8_t* out) const noexcept { shrink_by(out); }
 #endif
 
     // of n pixels; those at even places are in the lower half, and need not be
@@ -219,21 +296,70 @@ private:
                + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
     }
 
-    // adds the part of the next pixels, sets their rest, writes two pixels; the products keep 16 bits, as pygame's
-    [[gnu::always_inline]] static inline void finish(Lanes next, Lanes sum, Lanes& rest, const Part& part,
-                                                     uint16_t reciprocal, uint32_t (&out)[2]) noexcept {
-        next <<= 2;
-        const Lanes all = scale(sum + scale(next, part.part), reciprocal);
-        rest = scale(next, part.rest);
-        // none is above 255
-        const auto bytes = __builtin_convertvector(all, uint8_t __attribute__((vector_size(8))));
-        std::memcpy(out, &bytes, sizeof bytes);
+    int memory_row(int y) const noexcept { return flipped ? HEIGHT - 1 - y : y; }
+    // from now on the pixels of the cell are stored
+    void split(int j, int k) noexcept {
+        const uint32_t color = colors[j][k];
+        if (color == MIXED) return;
+        colors[j][k] = MIXED;
+        const auto [left, right] = COLUMNS.pixels[k];
+        for (int r = ROWS.pixels[j].first; r <= ROWS.pixels[j].last; ++r) {
+            std::fill_n(&pixels[static_cast<size_t>(r) * WIDTH + left], right - left + 1, color);
+        }
     }
-
-    uint32_t* row(int y) noexcept { return &pixels[static_cast<size_t>(flipped ? HEIGHT - 1 - y : y) * WIDTH]; }
-    static void set(uint32_t* p, int n, uint32_t color) noexcept {
-        static_assert(sizeof(wchar_t) == sizeof(uint32_t));
-        std::wmemset(reinterpret_cast<wchar_t*>(p), static_cast<wchar_t>(color), static_cast<size_t>(n));
+    uint32_t& pixel(int x, int y) noexcept {
+        const int r = memory_row(y);
+        const Range rows = ROWS.cells[r], columns = COLUMNS.cells[x];
+        for (int j = rows.first; j <= rows.last; ++j) {
+            for (int k = columns.first; k <= columns.last; ++k) split(j, k);
+        }
+        return pixels[static_cast<size_t>(r) * WIDTH + x];
+    }
+    // Each of the rows from its span's first to its last pixel; the spans are clipped.
+    void fill_spans(int from, int to, uint32_t color) noexcept {
+        int first = memory_row(from), last = memory_row(to);
+        if (first > last) std::swap(first, last);
+        if (first > last) return;
+        Range covered[SMALL];
+        for (int j = ROWS.cells[first].first; j <= ROWS.cells[last].last; ++j) {
+            const auto [top, bottom] = ROWS.pixels[j];
+            // of all rows, and of any
+            Range all{0, WIDTH - 1}, any = NOTHING;
+            for (int r = std::max<int>(top, first); r <= std::min<int>(bottom, last); ++r) {
+                all = {std::max(all.first, spans[r].first), std::min(all.last, spans[r].last)};
+                any = {std::min(any.first, spans[r].first), std::max(any.last, spans[r].last)};
+            }
+            Range cells{SMALL, -1};
+            if (top >= first && bottom <= last && all.first <= all.last) {
+                cells = {COLUMNS.cells[all.first].first, COLUMNS.cells[all.last].last};
+                while (cells.first < SMALL && COLUMNS.pixels[cells.first].first < all.first) ++cells.first;
+                while (cells.last >= 0 && COLUMNS.pixels[cells.last].last > all.last) --cells.last;
+            }
+            if (cells.first > cells.last) cells = {SMALL, -1};
+            covered[j] = cells;
+            if (any.first <= any.last) {
+                for (int k = COLUMNS.cells[any.first].first; k <= COLUMNS.cells[any.last].last; ++k) {
+                    if (k < cells.first || k > cells.last) split(j, k);
+                }
+            }
+        }
+        for (int j = ROWS.cells[first].first; j <= ROWS.cells[last].last; ++j) {
+            for (int k = covered[j].first; k <= covered[j].last; ++k) colors[j][k] = color;
+        }
+        for (int r = first; r <= last; ++r) {
+            const auto [left, right] = spans[r];
+            const Range &above = covered[ROWS.cells[r].first], &below = covered[ROWS.cells[r].last];
+            const int k = std::max(above.first, below.first), end = std::min(above.last, below.last);
+            if (k > end) {
+                set(left, right, r, color);
+            } else {
+                set(left, COLUMNS.pixels[k].first, r, color);
+                set(COLUMNS.pixels[end].last, right, r, color);
+            }
+        }
+    }
+    void set(int first, int last, int r, uint32_t color) noexcept {
+        if (first <= last) std::fill_n(&pixels[static_cast<size_t>(r) * WIDTH + first], last - first + 1, color);
     }
 
     // what SDL_gfx's blend comes to: each colour moves by alpha / 256 of the way, rounded down
@@ -244,16 +370,24 @@ private:
     }
     void mix(int x, int y, uint32_t color, uint32_t alpha) noexcept {
         if (static_cast<unsigned>(x) >= WIDTH || y < first_row || y >= HEIGHT) return;
-        uint32_t& pixel = row(y)[x];
-        pixel = blend(pixel, color, alpha);
+        uint32_t& to = pixel(x, y);
+        to = blend(to, color, alpha);
     }
 
+    static Range clipped(int a, int b) noexcept {
+        const int first = std::max(std::min(a, b), 0), last = std::min(std::max(a, b), WIDTH - 1);
+        if (first > last) return NOTHING;
+        return {static_cast<int16_t>(first), static_cast<int16_t>(last)};
+    }
     void span(int a, int b, int y, uint32_t color) noexcept {
         if (y < first_row || y >= HEIGHT) return;
-        if (b < a) std::swap(a, b);
-        a = std::max(a, 0);
-        b = std::min(b, WIDTH - 1);
-        if (a <= b) set(row(y) + a, b - a + 1, color);
+        const auto [first, last] = clipped(a, b);
+        if (first > last) return;
+        const int r = memory_row(y);
+        for (int j = ROWS.cells[r].first; j <= ROWS.cells[r].last; ++j) {
+            for (int k = COLUMNS.cells[first].first; k <= COLUMNS.cells[last].last; ++k) split(j, k);
+        }
+        set(first, last, r, color);
     }
 
     // a few numbers
@@ -301,14 +435,14 @@ private:
         }
         const int dy = end_y - y, direction = end_x >= x ? 1 : -1, dx = std::abs(end_x - x);
         if (dx == 0) {
-            for (int k = std::max(y, first_row); k <= end_y; ++k) row(k)[x] = color;
+            for (int k = std::max(y, first_row); k <= end_y; ++k) pixel(x, k) = color;
             return;
         }
         if (dy == 0) {
             span(x, end_x, y, color);
             return;
         }
-        if (y1 >= first_row) row(y1)[x1] = color;
+        if (y1 >= first_row) pixel(x1, y1) = color;
         const bool steep = dy > dx;
         const uint32_t step = static_cast<uint32_t>(steep ? (dx << 16) / dy : (dy << 16) / dx) << 16;
         uint32_t sum = 0;
@@ -374,16 +508,25 @@ private:
                 edge.advance();
             }
             sort(at, m);
+            Range& range = spans[memory_row(r)];
+            range = NOTHING;
             for (int k = 0; k + 1 < m; k += 2) {
                 const int a = at[k] + 1, b = at[k + 1] - 1;
-                span(static_cast<int16_t>((a >> 16) + ((a & 32768) >> 15)),
-                     static_cast<int16_t>((b >> 16) + ((b & 32768) >> 15)), r, color);
+                const auto left = static_cast<int16_t>((a >> 16) + ((a & 32768) >> 15));
+                const auto right = static_cast<int16_t>((b >> 16) + ((b & 32768) >> 15));
+                if (m > 3) {
+                    span(left, right, r, color);
+                } else {
+                    range = clipped(left, right);
+                }
             }
         }
+        fill_spans(first, last, color);
     }
 
     std::vector<uint32_t> pixels = std::vector<uint32_t>(static_cast<size_t>(WIDTH) * HEIGHT);
-    std::vector<uint32_t> narrow = std::vector<uint32_t>(static_cast<size_t>(SMALL) * HEIGHT);
+    uint32_t colors[SMALL][SMALL] = {};
+    Range spans[HEIGHT] = {};
     int first_row = 0;
     bool flipped = false;
 };

@@ -69,7 +69,8 @@ public:
         : canvas(canvas),
           car(car),
           pose(car.pose()),
-          view(-pose.angle, zoom_of(car)) {
+          view(-pose.angle, zoom_of(car)),
+          reach(800 / zoom_of(car) + 1) {
         view.center(pose.x, pose.y);
     }
 
@@ -77,7 +78,13 @@ public:
         // what lies behind the indicators, in the lowest rows, is not drawn
         canvas.begin(INDICATORS, true);
         draw_ground();
-        for (const CarRacing::Quad& quad : car.quads) draw_quad(quad.corners, color_of(car.color_of(quad)), true);
+        for (const CarRacing::Quad& quad : car.quads) {
+            const Point& corner = quad.corners[0];
+            if (is_near(corner.x - LENGTH, corner.x + LENGTH, pose.x)
+                && is_near(corner.y - LENGTH, corner.y + LENGTH, pose.y)) {
+                draw_quad(quad.corners, color_of(car.color_of(quad)), true);
+            }
+        }
         draw_car();
         canvas.begin(0, false);
         draw_indicators();
@@ -87,12 +94,14 @@ public:
 private:
     static constexpr double W = Canvas::WIDTH, H = Canvas::HEIGHT, FIELD = CarRacing::FIELD;
     static constexpr int INDICATORS = 100;
+    static constexpr double LENGTH = 20;  // more than a tile's
 
     static double zoom_of(const CarRacing& car) {
         return 0.1 * CarRacing::SCALE * std::max(1 - car.time, 0.0) + 2.7 * CarRacing::SCALE * std::min(car.time, 1.0);
     }
     static uint32_t color_of(const CarRacing::Color& c) { return rgb(c.rgb[0], c.rgb[1], c.rgb[2]); }
 
+    bool is_near(double from, double to, double center) const { return from <= center + reach && to >= center - reach; }
     void draw_quad(const Point (&corners)[4], uint32_t color, bool clip) {
         // Gymnasium leaves out what is that far outside
         static const double FAR =
@@ -108,15 +117,17 @@ private:
 
     void draw_ground() {
         // farther inside than the picture reaches, all of it is field
-        const double reach = (Canvas::WIDTH + Canvas::HEIGHT) / zoom_of(car) + 1;
         const bool inside = std::fabs(pose.x) + reach < FIELD && std::fabs(pose.y) + reach < FIELD;
         canvas.fill(0, Canvas::HEIGHT, inside ? color_of(car.background) : 0);
         const Point field[4] = {{FIELD, FIELD}, {FIELD, -FIELD}, {-FIELD, -FIELD}, {-FIELD, FIELD}};
         if (!inside) draw_quad(field, color_of(car.background), false);
         constexpr double SIDE = FIELD / 20.0;
         for (int x = -20; x < 20; x += 2) {
+            const double left = SIDE * x + 0, right = SIDE * x + SIDE;
+            if (!is_near(left, right, pose.x)) continue;
             for (int y = -20; y < 20; y += 2) {
-                const double left = SIDE * x + 0, right = SIDE * x + SIDE, low = SIDE * y + 0, high = SIDE * y + SIDE;
+                const double low = SIDE * y + 0, high = SIDE * y + SIDE;
+                if (!is_near(low, high, pose.y)) continue;
                 draw_quad({{right, low}, {left, low}, {left, high}, {right, high}}, color_of(car.grass), true);
             }
         }
@@ -186,6 +197,7 @@ private:
     const CarRacing& car;
     const CarRacing::Pose pose;
     View view;
+    const double reach;  // no corner of the picture is farther from the car: it has at most 782 pixels there
 };
 
 // Writes red, green and blue of each pixel.

@@ -60,9 +60,18 @@ cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nog
     Texts& texts() noexcept
     void add_text(int width, const string& levels) except +
     void draw_observation(const World& car, uint8_t* out) except +
+    void set_simd "cypool::box2d::Canvas::use_simd"(cbool on) noexcept
 
 initialize()
 _lock = threading.Lock()
+
+
+def use_simd(on):
+    """Sets whether pictures use vector instructions where the CPU has them. The pixels are the same: for tests.
+
+    To be called while no environment runs.
+    """
+    set_simd(check_bool("on", on))
 
 
 cdef class CarRacing(Env):

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include <Box2D/Common/b2Settings.h>
-// as in Box2D itself, compiled with build_tools/box2d_python: no Python, as there is no GIL
+// as in Box2D itself, compiled with build_tools/box2d_headers: no Python, as there is no GIL
 #undef b2Assert
 #define b2Assert(A) \
     if (!(A)) throw std::logic_error(#A)

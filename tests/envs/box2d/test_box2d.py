@@ -58,6 +58,29 @@ def test_parity_of_good_play(id, play):
     assert sweep_box2d.compare(id, getattr(sweep_box2d, play), {}, 12, 400)[0] or id.startswith("Bipedal")
 
 
+def race():
+    """All pixels of some steps."""
+    env = make("CarRacing-v3", num_envs=2)
+    env.reset()
+    env.action_space.seed(0)
+    seen = [env.step(env.action_space.sample())[0].tobytes() for _ in range(20)]
+    env.close()
+    return seen
+
+
+def test_pixels_are_the_same_without_vector_instructions():
+    from cypool.envs.box2d import car_racing
+
+    fast = race()
+    car_racing.use_simd(False)
+    try:
+        assert race() == fast
+    finally:
+        car_racing.use_simd(True)
+    with pytest.raises(TypeError, match="on: expected True or False, got 'no'"):
+        car_racing.use_simd("no")
+
+
 @needs_box2d
 @pytest.mark.slow
 @pytest.mark.parametrize("continuous", [True, False])
