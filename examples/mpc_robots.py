@@ -26,11 +26,15 @@ def main():
     parser.add_argument("--num-threads", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--film", help="where to write a film, such as cheetah.mp4")
+    parser.add_argument("--camera", help="of the robot's model, for the film, such as track")
+    parser.add_argument("--size", type=int, default=480, help="width and height of the film")
     args = parser.parse_args()
 
-    env = cypool.make(args.env_id, seed=args.seed)
+    # states are of environments with the same options
+    options = {"width": args.size, "height": args.size, "camera_name": args.camera}
+    env = cypool.make(args.env_id, seed=args.seed, **options)
     planner = cypool.make(args.env_id, num_envs=args.num_samples, num_threads=args.num_threads,
-                          autoreset_mode="Disabled")
+                          autoreset_mode="Disabled", **options)
     space, rng = env.single_action_space, np.random.default_rng(args.seed)
     plan = np.zeros((args.horizon, *space.shape))
     total, begun, steps = 0.0, time.perf_counter(), 0

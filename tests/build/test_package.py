@@ -54,7 +54,7 @@ def test_headers_and_pxd_files_are_there():
     # what plug-ins compile against, and nothing private
     include = Path(cypool.get_include())
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*") if path.is_file())
-    assert headers == [f"cypool/{name}.h" for name in ("access", "rng", "slot", "transition")]
+    assert headers == [f"cypool/{name}.h" for name in ("access", "policy", "rng", "slot", "transition")]
     package = Path(cypool.__file__).parent
     for name in ("__init__.pxd", "env.pxd", "engine/__init__.pxd", "engine/scheduler.pxd", "envs/__init__.pxd"):
         assert (package / name).is_file()

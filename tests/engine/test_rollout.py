@@ -281,7 +281,7 @@ def test_the_example_plans_better_than_chance(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("--env-id", "Taxi-v4"), (
-    "--env-id", "Boxing-v5", "--num-steps", "25", "--hold", "2", "--horizon", "20", "--rounds", "2")], ids=str)
+    "--env-id", "Boxing-v5", "--num-steps", "50", "--hold", "2", "--horizon", "20", "--rounds", "2")], ids=str)
 def test_the_tree_search_beats_chance(tmp_path, arguments):
     example = Path(__file__).parents[2] / "examples" / "mcts.py"
     done = subprocess.run([sys.executable, example, "--num-threads", "2", *arguments], capture_output=True, text=True,
@@ -289,7 +289,7 @@ def test_the_tree_search_beats_chance(tmp_path, arguments):
     assert done.returncode == 0, done.stderr
     found = re.search(r"return (\S+) in .* (\S+) on average, (\S+) at best", done.stdout)
     mine, mean, best = map(float, found.groups())
-    assert mine > best and mine > mean + (500 if "Taxi-v4" in arguments else 1)
+    assert mine > best and mine > mean + (500 if "Taxi-v4" in arguments else 4)
 
 
 def test_bad_input_of_search():
