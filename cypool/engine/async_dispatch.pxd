@@ -11,5 +11,6 @@ cdef class AsyncDispatch(Dispatch):
     cdef uint64_t taken              # rows received or skipped
 
     cdef void use_threads(self, uint32_t count) noexcept
+    cdef void leave_to_threads(self) noexcept
     cdef int push(self, const int32_t* ids, uint32_t count) except -1
     cdef Py_ssize_t place(self) noexcept

@@ -45,6 +45,12 @@ cdef class AsyncDispatch(Dispatch):
         # however little work: one slow environment must not keep the others waiting
         self.threads.notify(min(<uint32_t>self.threads.count, count))
 
+    cdef void leave_to_threads(self) noexcept:
+        """From now on the caller steps nothing, as far as there are threads."""
+        self.inline = self.threads.count == 0
+        self.scheduler.callers_own.store(self.inline)
+        self.use_threads(<uint32_t>self.ids.num_envs)
+
     cdef int push(self, const int32_t* ids, uint32_t count) except -1:
         """Puts environments on the ring."""
         cdef uint32_t k
@@ -68,9 +74,7 @@ cdef class AsyncDispatch(Dispatch):
         if self.threads.count > 0 and now_ns() - begun > <int64_t>missing * HAND_OVER_NS + CALL_NS:
             self.num_slow += 1
             if self.num_slow == MOST_SLOW:
-                self.inline = False
-                self.scheduler.callers_own.store(0)
-                self.use_threads(<uint32_t>self.ids.num_envs)
+                self.leave_to_threads()
         else:
             self.num_slow = 0
         return True

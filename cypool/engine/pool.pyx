@@ -611,6 +611,7 @@ cdef class Pool:
         cdef OpenBatch* batch
         if not self.is_async or self.threads.count == 0:
             raise RuntimeError("nobody steps environments while the caller waits")
+        (<AsyncDispatch>self.dispatch).leave_to_threads()
         batch = self.dispatch.batch()
         wanted = min(self.ids.pending, <uint32_t>self.batch_size)
         return self.scheduler.await_rows(batch, wanted, <int64_t>(timeout * 1e9))

@@ -304,9 +304,12 @@ def blocked_pool(threads):
     for _ in range(4 * N):
         env.recv()
     # each thread waits in one env, then the others raise
-    env.send([trouble.WAIT] * N + [trouble.RAISE_STEP, trouble.RAISE_OBSERVE, trouble.CPP_THROW] * N, range(4 * N))
-    while trouble.num_waiting() < N:
-        pass
+    for k in range(N):
+        # one at a time: a thread may claim several that wait together
+        env.send([trouble.WAIT], [k])
+        while trouble.num_waiting() <= k:
+            pass
+    env.send([trouble.RAISE_STEP, trouble.RAISE_OBSERVE, trouble.CPP_THROW] * N, range(N, 4 * N))
     cycle = [env]
     cycle.append(cycle)
     return weakref.ref(env, report)
