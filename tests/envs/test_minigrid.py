@@ -1,6 +1,10 @@
 """MiniGrid and BabyAI: minigrid's bits, in all ids, autoreset modes and arguments; states; pictures; bad input."""
+import inspect
+
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
 
 import cypool
@@ -31,8 +35,15 @@ ARGUMENTS = [
     ("BabyAI-GoTo-v0", {"room_size": 6, "num_rows": 2, "num_cols": 5, "num_dists": 30}),
     ("BabyAI-PutNextLocal-v0", {"room_size": 10, "num_objs": 18}),
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "grey", "strict": True}),
-    ("BabyAI-SynthS5R2-v0", {"num_cols": 4, "num_dists": 12}),
-    ("BabyAI-KeyCorridorS3R2-v0", {"obj_type": "key", "num_rows": 5}),
+    ("BabyAI-SynthS5R2-v0", {"num_cols": 4, "locked_room_prob": 0.9, "action_kinds": ("open", "goto")}),
+    ("BabyAI-KeyCorridorS3R2-v0", {"obj_type": "key", "num_rows": 5, "num_cols": 4}),
+    ("BabyAI-FindObjS6-v0", {"num_rows": 2, "num_cols": 2}),
+    ("BabyAI-GoToSeq-v0", {"instr_kinds": ("and",), "implicit_unlock": False, "num_dists": 9}),
+    ("BabyAI-PickupLoc-v0", {"room_size": 10, "implicit_unlock": False}),
+    ("BabyAI-SynthLoc-v0", {"action_kinds": ("putnext",), "locked_room_prob": 0}),
+    ("BabyAI-SynthSeq-v0", {"instr_kinds": ("seq", "action"), "action_kinds": ("pickup", "goto"), "num_dists": 12}),
+    ("BabyAI-MiniBossLevel-v0", {"locations": False, "implicit_unlock": False, "instr_kinds": ("and", "seq")}),
+    ("BabyAI-BossLevelNoUnlock-v0", {"locations": False, "unblocking": False, "num_rows": 2, "num_cols": 2}),
     ("BabyAI-BossLevel-v0", {"agent_view_size": 11, "max_steps": 40}),
     ("BabyAI-GoToLocal-v0", {"agent_view_size": 3}),
     ("MiniGrid-MultiRoom-N6-v0", {"agent_view_size": 15}),
@@ -55,6 +66,38 @@ def test_equals_minigrid_for_long(id):
 def test_autoreset_modes(id, mode):
     parity = check_parity(id, num_steps=150, seeds=[0, 9], autoreset_mode=mode, num_threads=2, max_steps=20)
     assert parity.num_episodes > 20
+
+
+def arguments_of(level):
+    """Yields the arguments that a class of minigrid or its bases take, and their defaults."""
+    for each in level.__mro__:
+        if "__init__" in vars(each):
+            _, *taken = inspect.signature(each.__init__).parameters.values()
+            yield from ((one.name, one.default) for one in taken if one.kind is not one.VAR_KEYWORD)
+            if all(one.kind is not one.VAR_KEYWORD for one in taken):
+                return
+
+
+def accepted(level, arguments):
+    # a class may give an argument itself, or demand what the default is not
+    try:
+        level(**arguments)
+    except (AssertionError, TypeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("id", QUICK)
+def test_arguments_are_options(id):
+    """Whatever minigrid's constructors take is an option, but for what cypool has in another way."""
+    pytest.importorskip("minigrid")
+    spec = gymnasium.spec(id)
+    level = load_env_creator(spec.entry_point)
+    # a mission space is the level's, a grid has its own names for its size, and the others are of windows
+    elsewhere = {"mission_space", "width", "height", "grid_size", "render_mode", "screen_size"}
+    taken = {name for name, default in arguments_of(level) if name not in elsewhere
+             and accepted(level, {**spec.kwargs, name: spec.kwargs.get(name, default)})}
+    assert taken <= cypool.make_spec(id).options.keys()
 
 
 @pytest.mark.parametrize("id, options", ARGUMENTS)
@@ -98,14 +141,12 @@ def test_wrappers(id, options):
 def test_all_ids():
     assert len(IDS) == 172
     minigrid = pytest.importorskip("minigrid")
-    import gymnasium
     theirs = {id for id in gymnasium.registry if id.startswith(("MiniGrid-", "BabyAI-")) and "WFC" not in id}
     assert minigrid.__version__ and set(IDS) == theirs
 
 
 def test_ids_that_minigrid_cannot_reset_have_a_reason():
     pytest.importorskip("minigrid")
-    import gymnasium
     missing = [id for id in gymnasium.registry if id.startswith("MiniGrid-WFC-")]
     assert len(missing) == 6
     for id in missing:
@@ -226,6 +267,11 @@ def test_pictures(id, options):
     ("MiniGrid-LavaGapS5-v0", {"no_death_types": 3}, "no_death_types: expected names of types"),
     ("BabyAI-GoTo-v0", {"room_size": 3}, "room_size: expected 4 to 100, got 3"),
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "pink"}, "first_color: expected one of"),
+    ("BabyAI-FindObjS5-v0", {"num_cols": 4}, "num_cols: expected as many as num_rows, 3, got 4"),
+    ("BabyAI-KeyCorridor-v0", {"num_cols": 2}, "num_cols: expected 3 to 100, got 2"),
+    ("BabyAI-PickupLoc-v0", {"num_rows": 2}, "num_rows: no option of"),
+    ("BabyAI-SynthSeq-v0", {"instr_kinds": ("or",)}, r"instr_kinds: expected one of"),
+    ("BabyAI-GoToSeq-v0", {"action_kinds": ("open",)}, "action_kinds: no option of"),
     ("BabyAI-PutNextLocal-v0", {"num_objs": 19}, "num_objs: expected 2 to 18, got 19"),
 ])
 def test_bad_options(id, options, message):

@@ -228,14 +228,18 @@ def action_obj_door(num_rows: Any = 3, num_cols: Any = 3) -> Level:
 
 
 @level
-def find_obj(room_size: Any = 5) -> Level:
+def find_obj(room_size: Any = 5, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     size = check_int("room_size", room_size, 4, 100)
-    return _level("find_object", size, 3, 3, max_steps=20 * size**2, free=SIZE)
+    made = _level("find_object", size, num_rows, num_cols, max_steps=20 * size**2, fewest=(2, 2), free=SIZE + GRID)
+    if made.options["num_cols"] != made.options["num_rows"]:
+        # minigrid draws the column from the rows, and fails where it does not exist
+        raise ValueError(f"num_cols: expected as many as num_rows, {num_rows}, got {num_cols}")
+    return made
 
 
 @level
-def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6) -> Level:
-    options, numbers, limit = _corridor(num_rows, obj_type, room_size)
+def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6, num_cols: Any = 3) -> Level:
+    options, numbers, limit = _corridor(num_rows, obj_type, room_size, num_cols)
     return Level("babyai_key_corridor", options, numbers, limit, mission_length=BABYAI_MISSION_LENGTH)
 
 
@@ -284,37 +288,51 @@ ALL = (*SIZE, *GRID, "num_dists")
 
 
 @level
-def go_to_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18) -> Level:
+def go_to_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
+              implicit_unlock: Any = True, instr_kinds: Any = CLAUSES) -> Level:
     return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob=0, locations=False, unblocking=False,
-                      action_kinds=("goto",), free=ALL)
+                      implicit_unlock=implicit_unlock, action_kinds=("goto",), instr_kinds=instr_kinds,
+                      free=(*ALL, "implicit_unlock", "instr_kinds"))
 
 
 @level
-def pickup_loc() -> Level:
-    return _level_gen(8, 1, 1, 8, locked_room_prob=0, unblocking=False, action_kinds=("pickup",),
-                      instr_kinds=("action",))
+def pickup_loc(room_size: Any = 8, implicit_unlock: Any = True) -> Level:
+    return _level_gen(room_size, 1, 1, 8, locked_room_prob=0, unblocking=False, implicit_unlock=implicit_unlock,
+                      action_kinds=("pickup",), instr_kinds=("action",), free=(*SIZE, "implicit_unlock"))
 
 
 @level
-def synth(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18) -> Level:
-    return _level_gen(room_size, num_rows, num_cols, num_dists, locations=False, implicit_unlock=False,
-                      instr_kinds=("action",), free=ALL)
+def synth(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18, locked_room_prob: Any = 0.5,
+          action_kinds: Any = VERBS) -> Level:
+    return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, locations=False,
+                      implicit_unlock=False, action_kinds=action_kinds, instr_kinds=("action",),
+                      free=(*ALL, "locked_room_prob", "action_kinds"))
 
 
 @level
-def synth_loc(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18) -> Level:
-    return _level_gen(room_size, num_rows, num_cols, num_dists, implicit_unlock=False, instr_kinds=("action",),
-                      free=ALL)
+def synth_loc(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
+              locked_room_prob: Any = 0.5, action_kinds: Any = VERBS) -> Level:
+    return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, implicit_unlock=False,
+                      action_kinds=action_kinds, instr_kinds=("action",),
+                      free=(*ALL, "locked_room_prob", "action_kinds"))
 
 
 @level
-def synth_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18) -> Level:
-    return _level_gen(room_size, num_rows, num_cols, num_dists, implicit_unlock=False, free=ALL)
+def synth_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
+              locked_room_prob: Any = 0.5, action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
+    return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, implicit_unlock=False,
+                      action_kinds=action_kinds, instr_kinds=instr_kinds,
+                      free=(*ALL, "locked_room_prob", "action_kinds", "instr_kinds"))
+
+
+MEANING = ("locations", "unblocking", "implicit_unlock", "action_kinds", "instr_kinds")
 
 
 @level
-def mini_boss_level() -> Level:
-    return _level_gen(5, 2, 2, 7, 0.25)
+def mini_boss_level(locations: Any = True, unblocking: Any = True, implicit_unlock: Any = True,
+                    action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
+    return _level_gen(5, 2, 2, 7, 0.25, locations, unblocking, implicit_unlock, action_kinds, instr_kinds,
+                      free=MEANING)
 
 
 @level
@@ -322,11 +340,12 @@ def boss_level(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dis
                locked_room_prob: Any = 0.5, locations: Any = True, unblocking: Any = True, implicit_unlock: Any = True,
                action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
     return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, locations, unblocking,
-                      implicit_unlock, action_kinds, instr_kinds,
-                      free=(*ALL, "locked_room_prob", "locations", "unblocking", "implicit_unlock", "action_kinds",
-                            "instr_kinds"))
+                      implicit_unlock, action_kinds, instr_kinds, free=(*ALL, "locked_room_prob", *MEANING))
 
 
 @level
-def boss_level_no_unlock(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18) -> Level:
-    return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob=0, implicit_unlock=False, free=ALL)
+def boss_level_no_unlock(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
+                         locations: Any = True, unblocking: Any = True, action_kinds: Any = VERBS,
+                         instr_kinds: Any = CLAUSES) -> Level:
+    return _level_gen(room_size, num_rows, num_cols, num_dists, 0, locations, unblocking, False, action_kinds,
+                      instr_kinds, free=(*ALL, "locations", "unblocking", "action_kinds", "instr_kinds"))

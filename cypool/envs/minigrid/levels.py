@@ -300,16 +300,19 @@ def go_to_object(size: Any = 6, numObjs: Any = 2) -> Level:
 
 
 @level
-def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6) -> Level:
-    options, numbers, limit = _corridor(num_rows, obj_type, room_size)
+def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6, num_cols: Any = 3) -> Level:
+    options, numbers, limit = _corridor(num_rows, obj_type, room_size, num_cols)
     return Level("key_corridor", options, numbers, limit)
 
 
-def _corridor(num_rows: Any, obj_type: Any, room_size: Any) -> tuple[dict[str, Any], dict[str, Any], int]:
+def _corridor(num_rows: Any, obj_type: Any, room_size: Any,
+              num_cols: Any) -> tuple[dict[str, Any], dict[str, Any], int]:
     options: dict[str, Any] = {"num_rows": check_int("num_rows", num_rows, 1, 100),
                                "obj_type": check_choice("obj_type", obj_type, TYPES),
-                               "room_size": check_int("room_size", room_size, 3, 100)}
-    return options, {**options, "num_cols": 3, "obj_type": TYPES[obj_type]}, 30 * options["room_size"]**2
+                               "room_size": check_int("room_size", room_size, 3, 100),
+                               # the locked room is in the third
+                               "num_cols": check_int("num_cols", num_cols, 3, 100)}
+    return options, {**options, "obj_type": TYPES[obj_type]}, 30 * options["room_size"]**2
 
 
 @level
