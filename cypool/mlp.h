@@ -18,6 +18,7 @@ namespace cypool {
 enum class Activation : int { TANH, RELU };
 enum class Output : int { ARGMAX, IDENTITY, CLIP, TANH };
 enum class Input : int { F4, F8, U1, I4, I8 };
+enum class Simd : int { NONE, AVX2, AVX512 };
 
 namespace mlp {
 
@@ -83,6 +84,18 @@ public:
         layers_.push_back(std::move(layer));
     }
 
+    // The most that this CPU has.
+    static Simd best() noexcept {
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx512f")) return Simd::AVX512;
+        if (__builtin_cpu_supports("avx2")) return Simd::AVX2;
+#endif
+        return Simd::NONE;
+    }
+
+    // For tests: the results are the same.
+    void use(Simd simd) noexcept { simd_ = std::min(simd, best()); }
+
     // Chooses an action. Returns 0, or -1 if there is no memory.
     int apply(const void* observation, void* action) const noexcept {
         // of this thread, and used by all networks in turn
@@ -98,9 +111,9 @@ public:
         for (size_t k = 0; k < layers_.size(); k++) {
             const bool last = k + 1 == layers_.size();
 #if defined(__x86_64__)
-            if (avx512_)
+            if (simd_ == Simd::AVX512)
                 forward_avx512(layers_[k], x, y, last);
-            else if (avx2_)
+            else if (simd_ == Simd::AVX2)
                 forward_avx2(layers_[k], x, y, last);
             else
 #endif
@@ -120,10 +133,7 @@ private:
 
     std::vector<Layer> layers_;
     size_t width_ = 0;  // the most numbers between two layers
-#if defined(__x86_64__)
-    bool avx2_ = __builtin_cpu_supports("avx2");
-    bool avx512_ = __builtin_cpu_supports("avx512f");
-#endif
+    Simd simd_ = best();
 
     template <class T> static void convert(const void* from, float* x, size_t count) noexcept {
         for (size_t i = 0; i < count; i++) x[i] = static_cast<float>(static_cast<const T*>(from)[i]);

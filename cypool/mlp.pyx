@@ -29,6 +29,9 @@ cdef extern from "cypool/mlp.h" namespace "cypool" nogil:
     cdef enum class Input(int):
         pass
 
+    cdef enum class Simd(int):
+        pass
+
     cdef cppclass CMlp "cypool::Mlp":
         CMlp() except +
         Activation activation
@@ -37,6 +40,9 @@ cdef extern from "cypool/mlp.h" namespace "cypool" nogil:
         cbool is_double
         vector[float] low, high
         void add(const float* weights, const float* bias, size_t inputs, size_t outputs) except +
+        @staticmethod
+        Simd best() noexcept
+        void use(Simd simd) noexcept
         int apply(const void* observation, void* action) noexcept
 
     int mlp_policy(Decision* decision) noexcept
@@ -45,6 +51,7 @@ cdef extern from "cypool/mlp.h" namespace "cypool" nogil:
 ACTIVATIONS = ["tanh", "relu"]
 OUTPUTS = ["argmax", "identity", "clip", "tanh"]
 INPUTS = ["f4", "f8", "u1", "i4", "i8"]
+SIMD = ["none", "avx2", "avx512"]
 
 
 @cython.final
@@ -77,6 +84,15 @@ cdef class _Network:
     def address(self):
         """Where the network is."""
         return <uintptr_t>self.mlp.get()
+
+    @property
+    def simd(self):
+        """The instructions that this CPU has, in the order of `SIMD`."""
+        return SIMD[:<int>CMlp.best() + 1]
+
+    def use_simd(self, str name):
+        """Has the network use these instructions, for tests: one of `simd`."""
+        self.mlp.get().use(<Simd><int>self.simd.index(name))
 
     def apply(self, cnp.ndarray obs, cnp.ndarray actions):
         """Chooses actions for observations, one for each row of two C-contiguous arrays."""

@@ -52,6 +52,20 @@ def test_mlp_equals_numpy(walker, id, sizes, options, activation, num_threads):
         assert rollout.obs[t].tobytes() == obs.tobytes() and rollout.reward[t].tobytes() == reward.tobytes()
 
 
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("hidden", [(), (64,), (40, 7), (65, 130, 16)], ids=str)
+def test_all_instructions_give_the_same_bits(hidden, activation):
+    spec = cypool.make_spec("Swimmer-v5")
+    mlp = cypool.MLP(spec, *layers(8, *hidden, 2, seed=3), activation=activation, output="identity")
+    obs = np.random.default_rng(1).normal(0, 3, (200, 8))
+    obs[0, :4] = np.nan, np.inf, -np.inf, -0.0
+    results = set()
+    for name in mlp._network.simd:
+        mlp._network.use_simd(name)
+        results.add(mlp(obs).tobytes())
+    assert len(results) == 1
+
+
 @pytest.mark.large_packages
 def test_mlp_has_the_same_actions_as_torch():
     import torch

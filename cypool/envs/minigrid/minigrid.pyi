@@ -38,12 +38,21 @@ class BabyAIBossLevelNoUnlock(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
+        locations: bool = True,
+        unblocking: bool = True,
+        action_kinds: Any = ...,
+        instr_kinds: Any = ...,
         **options: Any,
     ) -> EnvSpec: ...
 
 class BabyAIFindObj(MiniGrid):
     @staticmethod
-    def describe(room_size: int = 5, **options: Any) -> EnvSpec: ...
+    def describe(
+        room_size: int = 5,
+        num_rows: int = 3,
+        num_cols: int = 3,
+        **options: Any,
+    ) -> EnvSpec: ...
 
 class BabyAIGoTo(MiniGrid):
     @staticmethod
@@ -104,6 +113,8 @@ class BabyAIGoToSeq(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
+        implicit_unlock: bool = True,
+        instr_kinds: Any = ...,
         **options: Any,
     ) -> EnvSpec: ...
 
@@ -113,6 +124,7 @@ class BabyAIKeyCorridor(MiniGrid):
         num_rows: int = 3,
         obj_type: str = 'ball',
         room_size: int = 6,
+        num_cols: int = 3,
         **options: Any,
     ) -> EnvSpec: ...
 
@@ -127,7 +139,14 @@ class BabyAIKeyInBox(MiniGrid):
 
 class BabyAIMiniBossLevel(MiniGrid):
     @staticmethod
-    def describe(**options: Any) -> EnvSpec: ...
+    def describe(
+        locations: bool = True,
+        unblocking: bool = True,
+        implicit_unlock: bool = True,
+        action_kinds: Any = ...,
+        instr_kinds: Any = ...,
+        **options: Any,
+    ) -> EnvSpec: ...
 
 class BabyAIMoveTwoAcross(MiniGrid):
     @staticmethod
@@ -201,7 +220,7 @@ class BabyAIPickupDist(MiniGrid):
 
 class BabyAIPickupLoc(MiniGrid):
     @staticmethod
-    def describe(**options: Any) -> EnvSpec: ...
+    def describe(room_size: int = 8, implicit_unlock: bool = True, **options: Any) -> EnvSpec: ...
 
 class BabyAIPutNext(MiniGrid):
     @staticmethod
@@ -223,6 +242,8 @@ class BabyAISynth(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
+        locked_room_prob: float = 0.5,
+        action_kinds: Any = ...,
         **options: Any,
     ) -> EnvSpec: ...
 
@@ -233,6 +254,8 @@ class BabyAISynthLoc(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
+        locked_room_prob: float = 0.5,
+        action_kinds: Any = ...,
         **options: Any,
     ) -> EnvSpec: ...
 
@@ -243,6 +266,9 @@ class BabyAISynthSeq(MiniGrid):
         num_rows: int = 3,
         num_cols: int = 3,
         num_dists: int = 18,
+        locked_room_prob: float = 0.5,
+        action_kinds: Any = ...,
+        instr_kinds: Any = ...,
         **options: Any,
     ) -> EnvSpec: ...
 
@@ -351,6 +377,7 @@ class KeyCorridor(MiniGrid):
         num_rows: int = 3,
         obj_type: str = 'ball',
         room_size: int = 6,
+        num_cols: int = 3,
         **options: Any,
     ) -> EnvSpec: ...
 
