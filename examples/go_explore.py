@@ -3,6 +3,8 @@
     pip install "cypool[atari]"
     python examples/go_explore.py --minutes 5
 
+With `--plot FILE` it draws the rooms found over frames, and the cells in the pyramid of rooms; this needs matplotlib.
+
 It keeps an exact state for each cell (room, place, what is carried) that it has seen. Again and again it goes back to
 some of them, those that it rarely chose first, and plays at random from there. What leads to a new cell, or to a known
 one with a higher score, is kept. (Ecoffet et al., 2021: First return, then explore.)
@@ -16,6 +18,33 @@ import cypool
 
 # places in the console's memory
 ROOM, X, Y, CARRIED = 3, 42, 43, 65
+# the first rooms of the pyramid's floors
+FLOORS = 0, 3, 8, 15
+
+
+def draw(path, progress, cells, grid):
+    """Draws the rooms found, as (frames, rooms) each time that there is one more, and where the cells are."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4), width_ratios=(1, 2))
+    left.step(*zip(*progress, strict=True), where="post")
+    left.set(xlabel="frames", ylabel="rooms", ylim=(0, None))
+    for floor, first in enumerate(FLOORS):
+        for column in range(2 * floor + 3):
+            x, y = column - floor, -floor
+            right.add_patch(pyplot.Rectangle((x, y), 1, 1, fill=False, color="lightgrey"))
+            # the places of all things that were carried there
+            places = {cell[1:3] for cell in cells if cell[0] == first + column}
+            if places:
+                right.scatter([x + (k * grid + grid / 2) / 160 for k, _ in places],
+                              [y + (k * grid - 128) / 128 for _, k in places], s=4, color="C0", linewidths=0)
+    right.set(xlim=(-3.1, 6.1), ylim=(-3.1, 1.1), title=f"{len(cells)} cells")
+    right.axis("off")
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
 
 
 def main():
@@ -27,6 +56,7 @@ def main():
     parser.add_argument("--grid", type=int, default=8, help="width and height of a cell")
     parser.add_argument("--num-threads", type=int)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--plot", metavar="FILE")
     args = parser.parse_args()
 
     # an episode ends with a life, and what ended stays there
@@ -36,6 +66,7 @@ def main():
     rng, num_actions = np.random.default_rng(args.seed), env.single_action_space.n
     env.reset()
     begun, frames, rooms = time.perf_counter(), 0, {1}
+    progress = [(0, 1)]
     # of each cell: its row of a state, the score there, how often it was chosen
     archive = {}
 
@@ -87,11 +118,14 @@ def main():
         found = {cell[0] for cell in archive}
         if not found <= rooms:
             rooms |= found
+            progress.append((frames, len(rooms)))
             best = max(score for _, score, _ in archive.values())
             print(f"{time.perf_counter() - begun:.0f} s, {frames / 1e6:.2f} million frames: {len(rooms)} rooms, "
                   f"{len(archive)} cells, score {best:.0f}", flush=True)
     print(f"{frames / 1e6:.1f} million frames in {args.minutes:g} minutes: {len(rooms)} rooms, {len(archive)} cells, "
           f"score {max(score for _, score, _ in archive.values()):.0f}")
+    if args.plot:
+        draw(args.plot, [*progress, (frames, len(rooms))], archive, args.grid)
 
 
 if __name__ == "__main__":
