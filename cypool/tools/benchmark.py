@@ -70,6 +70,26 @@ def python_loop(args: Args, n: int, rows: int) -> Started:
     return envs[0].action_space, step
 
 
+def dm_control_loop(args: Args, n: int, rows: int) -> Started:
+    from gymnasium.spaces import Box
+
+    from cypool.envs.dm_control.reference import load
+
+    domain, task = args.suite
+    envs = [load(domain, task, i) for i in range(n)]
+    for env in envs:
+        env.reset()
+
+    def step(actions: Any) -> int:
+        # after its last step, an environment resets by itself
+        for env, action in zip(envs, actions, strict=True):
+            env.step(action)
+        return n
+
+    spec = envs[0].action_spec()
+    return Box(spec.minimum.astype(numpy.float32), spec.maximum.astype(numpy.float32)), step
+
+
 def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
     """MuJoCo's own threads, with the same steps: from where episodes begin, as long as they last with random actions.
 
@@ -140,6 +160,8 @@ def make_single(args: Args) -> Any:
     die_with_parent()  # this may be a process of AsyncVectorEnv
     if "vizdoom" in args.kinds:
         importlib.import_module("vizdoom.gymnasium_wrapper")
+    if "minigrid" in args.kinds:
+        importlib.import_module("minigrid")
     if not args.game:
         return gymnasium.make(args.env, **args.options)
     gymnasium.register_envs(ale_py)
@@ -156,7 +178,7 @@ class Candidate(NamedTuple):
     # returns the action space of one, and step(actions), which says how many it has stepped
     start: Callable[[Args, int, int], Started]
     # of ids: Atari, others of Gymnasium's, those of them that it also has in NumPy, those with MuJoCo; Doom as in its
-    # wrapper, Doom as in EnvPool
+    # wrapper, Doom as in EnvPool; minigrid's; dm_control's tasks
     kinds: str = "atari gymnasium"
     is_async: bool = False                  # those return that finish first
     few: bool = False
@@ -169,9 +191,10 @@ class Candidate(NamedTuple):
 
 CANDIDATES = [
     # few: the speed of the loop does not depend on the number, and for AsyncVectorEnv each is a process
-    Candidate("Python for-loop", "loop", python_loop, few=True),
+    Candidate("Python for-loop", "loop", python_loop, "atari gymnasium minigrid", few=True),
+    Candidate("dm_control for-loop", "loop", dm_control_loop, "dm_control", few=True),
     Candidate("Gymnasium SyncVectorEnv", "sync-vector", lambda args, n, rows: stepping(
-        SyncVectorEnv([partial(make_single, args)] * n)), "gymnasium"),
+        SyncVectorEnv([partial(make_single, args)] * n)), "gymnasium minigrid"),
     Candidate("Gymnasium AsyncVectorEnv", "async-vector", lambda args, n, rows: stepping(
         AsyncVectorEnv([partial(make_single, args)] * n, context="fork")), "atari gymnasium vizdoom", few=True),
     Candidate("Gymnasium's NumPy env", "numpy-vector", lambda args, n, rows: stepping(
@@ -179,8 +202,9 @@ CANDIDATES = [
     Candidate("ALE AtariVectorEnv sync", "ale", ale, "atari"),
     Candidate("ALE AtariVectorEnv async", "ale", ale, "atari", is_async=True),
     Candidate("mujoco.rollout", "rollout", mujoco_rollout, "mujoco"),
-    Candidate("EnvPool sync", "envpool", partial(pool, "envpool"), "atari gymnasium doom"),
-    Candidate("EnvPool async", "envpool", partial(pool, "envpool"), "atari gymnasium doom", is_async=True),
+    Candidate("EnvPool sync", "envpool", partial(pool, "envpool"), "atari gymnasium doom minigrid dm_control"),
+    Candidate("EnvPool async", "envpool", partial(pool, "envpool"), "atari gymnasium doom minigrid dm_control",
+              is_async=True),
     Candidate("cypool sync", "", partial(pool, "cypool")),
     Candidate("cypool async", "", partial(pool, "cypool"), is_async=True),
 ]
@@ -392,8 +416,12 @@ def of_env(args: Args, env: str) -> Args:
     task = options.get("task")
     args.game = task if task in roms.TASKS else None
     entry = gymnasium.registry.get(args.env)
-    args.options = {}
-    if args.game:
+    args.options, args.suite = {}, suite_task(args.env)
+    if args.suite:
+        args.kinds = ["dm_control"]
+    elif args.env.startswith(("MiniGrid-", "BabyAI-")):
+        args.kinds = ["minigrid"] if importlib.util.find_spec("minigrid") else []
+    elif args.game:
         args.kinds, args.options = ["atari"], ATARI
     elif "engine_timeout" in options:
         args.kinds, args.options = ["vizdoom" if "scenario_config_file" in options else "doom"], DOOM
@@ -406,6 +434,16 @@ def of_env(args: Args, env: str) -> Args:
     return args
 
 
+def suite_task(id: str) -> tuple[str, str] | None:
+    """Returns the domain and task of one of dm_control's ids, under its own name or EnvPool's."""
+    if not importlib.util.find_spec("dm_control"):
+        return None
+    from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
+
+    return next(((name, task) for name, domain in DOMAINS.items() for task in domain.tasks
+                 if id in (f"dm_control/{name}-{task}-v0", envpool_id(name, task))), None)
+
+
 def choose(args: Args) -> tuple[list[Candidate], list[str]]:
     """Returns the candidates, and the peers that are not installed."""
     peers = list(dict.fromkeys(c.peer for c in CANDIDATES if c.peer and set(args.kinds) & set(c.kinds.split())))
@@ -416,8 +454,9 @@ def choose(args: Args) -> tuple[list[Candidate], list[str]]:
     missing = ["envpool"] if "envpool" in wanted and not importlib.util.find_spec("envpool") else []
     if missing and args.peers:
         fail("--peers: EnvPool is not installed: pip install envpool")
-    return [c for c in CANDIDATES if c.peer in {"", *wanted} - {*missing}
-            and not (c.is_async and args.batch_size == args.num_envs)], missing
+    kinds = set(args.kinds)
+    return [c for c in CANDIDATES if not c.peer or (c.peer in {*wanted} - {*missing} and kinds & set(c.kinds.split()))
+            if not (c.is_async and args.batch_size == args.num_envs)], missing
 
 
 def table_of_envs(args: Args, envs: Sequence[str]) -> dict[str, list[dict[str, Any]]]:

@@ -50,12 +50,15 @@ def test_peers(tmp_path):
 
 
 @pytest.mark.slow
-def test_peers_of_a_robot(tmp_path):
+@pytest.mark.parametrize("env, peers", [
+    ("InvertedPendulum-v5", ["loop", "rollout"]), ("WalkerWalk-v1", ["loop"]),
+    ("dm_control/cartpole-swingup-v0", ["loop"]), ("MiniGrid-DoorKey-8x8-v0", ["loop", "sync-vector"])])
+def test_peers_of_families(env, peers, tmp_path):
     file = tmp_path / "result.json"
-    done = bench("--env", "InvertedPendulum-v5", "--seconds", "0.02", "--rounds", "1", "--num-envs", "4",
-                 "--peers", "loop,rollout", "--json", str(file))
+    done = bench("--env", env, "--seconds", "0.02", "--rounds", "1", "--num-envs", "4", "--peers", ",".join(peers),
+                 "--json", str(file))
     assert done.returncode == 0, done.stderr
-    assert {r["peer"] for r in json.loads(file.read_text())["results"]} == {"", "loop", "rollout"}
+    assert {r["peer"] for r in json.loads(file.read_text())["results"]} == {"", *peers}
 
 
 @pytest.mark.slow
