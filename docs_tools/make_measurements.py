@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "measurements.md"
-# the heading of a column, and which candidates it has: one of them, or a synchronous and an asynchronous one
+# the heading of a column, and its candidates: an asynchronous one is compared with cypool's asynchronous pool
 PEERS = {
     "Python loop": ("Python for-loop", "dm_control for-loop"),
     "SyncVectorEnv": ("Gymnasium SyncVectorEnv",),
@@ -43,7 +43,7 @@ python docs_tools/make_measurements.py
 
 {table}
 
-{machine}
+{failures}{machine}
 """
 
 
@@ -55,19 +55,26 @@ def page(report: dict[str, Any]) -> str:
     """Returns the page of a report."""
     lines = ["| " + " | ".join(["environment", "envs", "threads", "sync", "async", *PEERS]) + " |",
              "| --- |" + " --: |" * (4 + len(PEERS))]
+    failures: list[str] = []
     for row in report["rows"]:
         speeds = {result["candidate"]: result["frames_per_second"][1] for result in row["results"]}
-        ours = [speeds[name] for name in ("cypool sync", "cypool async") if name in speeds]
-        cells = [f"`{row['env']}`", f"{row['num_envs']:,}", str(row["threads"]), f"{ours[0]:,.0f}",
-                 f"{ours[1]:,.0f}" if len(ours) > 1 else "-"]
+        cells = [f"`{row['env']}`", f"{row['num_envs']:,}", str(row["threads"])]
+        cells += [f"{speeds[name]:,.0f}" if name in speeds else "-" for name in ("cypool sync", "cypool async")]
         for names in PEERS.values():
-            theirs = [speeds[name] for name in names if name in speeds]
-            cells.append(" / ".join(shown(a / b) for a, b in zip(ours, theirs, strict=False)) or "-")
+            cells.append(" / ".join(
+                "failed" if name in row["failed"] else
+                shown(speeds["cypool async" if name.endswith(" async") else "cypool sync"] / speeds[name])
+                for name in names if name in speeds or name in row["failed"]) or "-")
         lines.append("| " + " | ".join(cells) + " |")
+        failures += [f"- {name} in `{row['env']}`, {row['threads']} threads: {reason}"
+                     for name, reason in row["failed"].items()]
+    if failures:
+        failures = ["These could not be measured:", "", *failures, "", ""]
     machine = report["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     where = f"{machine['cpu']}, {machine['cpus_usable']} of {machine['cpus']} CPUs; {versions}."
-    return TEXT.format(command=report["command"], table="\n".join(lines), machine=textwrap.fill(where, 120))
+    return TEXT.format(command=report["command"], table="\n".join(lines), failures="\n".join(failures),
+                       machine=textwrap.fill(where, 120))
 
 
 def main() -> None:

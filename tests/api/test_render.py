@@ -7,6 +7,7 @@ import ale_py
 import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
+from weights import slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -39,7 +40,7 @@ class Screen:
         return self.ale.getScreenRGB()
 
 
-@pytest.mark.parametrize("frame_skip", [1, 4])
+@pytest.mark.parametrize("frame_skip", [4, *slow(1)])
 @pytest.mark.parametrize(("task", "id", "rows"), [
     ("pong", "Pong-v5", 210), ("breakout", "Breakout-v5", 210), ("ms_pacman", "MsPacman-v5", 210),
     ("air_raid", "AirRaid-v5", 250), ("tic_tac_toe_3d", "TicTacToe3d-v5", 210),

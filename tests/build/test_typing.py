@@ -24,6 +24,7 @@ def mypy(tmp_path_factory):
     return run
 
 
+@pytest.mark.slow
 def test_types_that_users_see(mypy):
     said = {}
     for line, kind, text in re.findall(r"typed_user\.py:(\d+): (note|error): (.*)", mypy(USER).stdout):

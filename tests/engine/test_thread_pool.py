@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 from waiting import join, wait_until
+from weights import slow
 
 import cypool
 from cypool.engine import cpus
@@ -282,8 +283,8 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
-@pytest.mark.parametrize("num_threads", [1, 2, 5])
-@pytest.mark.parametrize("shared", ["False", "True", "'garbage too'"])
+@pytest.mark.parametrize("num_threads", [2, 5, *slow(1)])
+@pytest.mark.parametrize("shared", ["False", "True", *slow("'garbage too'")])
 def test_garbage_found_by_a_thread_whose_env_raises(run_python, num_threads, shared):
     done = run_python(f"""
 import gc, os, sys, threading, time, weakref, cypool, walker

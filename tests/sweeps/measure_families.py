@@ -22,6 +22,23 @@ ROWS = [("CartPole-v1", 1), ("CartPole-v1", 64), ("CartPole-v1", 1024), ("Frozen
         ("LunarLander-v3", 64), ("MiniGrid-DoorKey-8x8-v0", 1024), ("HealthGathering-v1", 8)]
 
 
+def measure(args, console):
+    """Returns the candidates, their samples, and what the peers said that failed; they are left out."""
+    candidates, _ = benchmark.choose(args)
+    failed = {}
+    while True:
+        try:
+            return candidates, benchmark.measure(candidates, args, console), failed
+        except benchmark.Failure as failure:
+            name, _, reason = str(failure).partition(": ")
+            peers = [candidate.name for candidate in candidates if candidate.peer]
+            if name not in peers:
+                raise
+            failed[name] = reason.removesuffix(" (--verbose shows more, --peers can leave it out)")
+            print(f"{args.env}, {args.threads} threads: {name} failed: {failed[name]}", flush=True)
+            candidates = [candidate for candidate in candidates if candidate.name != name]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", required=True, metavar="FILE")
@@ -38,14 +55,14 @@ def main():
             args = benchmark.of_env(argparse.Namespace(
                 num_envs=num_envs, batch_size=max(1, num_envs // 2), threads=threads, seconds=settings.seconds,
                 rounds=settings.rounds, peers="", verbose=False), id)
-            candidates, _ = benchmark.choose(args)
-            results = benchmark.summarize(candidates, benchmark.measure(candidates, args, console), args)
+            candidates, samples, failed = measure(args, console)
+            results = benchmark.summarize(candidates, samples, args)
             for result in results:
                 del result["samples"], result["ratio_to"]
                 result["frames_per_second"] = [round(value, 1) for value in result["frames_per_second"]]
                 print(f"{id}, {num_envs}, {threads} threads: {result['candidate']}: "
                       f"{result['frames_per_second'][1]:,.0f}", flush=True)
-            rows.append({"env": id, "num_envs": num_envs, "threads": threads, "results": results})
+            rows.append({"env": id, "num_envs": num_envs, "threads": threads, "results": results, "failed": failed})
     report = {**benchmark.describe(), "command": "python " + " ".join(sys.argv), "rows": rows}
     Path(settings.json).write_text(json.dumps(report, indent=1) + "\n")
 

@@ -220,7 +220,7 @@ def assert_follows_reference(task, options, steps, seed=7, num_envs=2, reset_at=
 # episodes as Gymnasium has them
 
 
-@pytest.mark.parametrize("sticky", [0.0, 0.25])
+@pytest.mark.parametrize("sticky", [0.25, *slow(0.0)])
 @pytest.mark.parametrize("task", ["pong", "breakout", *slow("ms_pacman", "space_invaders", "seaquest")])
 def test_whole_episodes_are_those_of_gymnasium(task, sticky):
     seed = 1  # one whose ALE seed is not negative
@@ -352,13 +352,13 @@ def test_options_are_those_of_the_reference(task, options):
 
 
 @pytest.mark.parametrize("options", [
-    {"reward_clip": True},
+    *slow({"reward_clip": True}),
     {"stack_num": 3, "repeat_action_probability": 0.25, "use_fire_reset": False},
     # lives and games end in the middle of a step
     {"frame_skip": 12, "gray_scale": False, "stack_num": 2, "noop_max": 0},
     {"frame_skip": 12, "obs_type": "ram", "ram": True, "frame_numbers": True, "repeat_action_probability": 0.25},
     {"frame_skip": 12, "obs_type": "screen", "gray_scale": False, "stack_num": 1, "repeat_action_probability": 0.25},
-    {"frame_skip": 12, "use_inter_area_resize": False},
+    *slow({"frame_skip": 12, "use_inter_area_resize": False}),
 ], ids=str)
 @pytest.mark.parametrize("task", ["breakout", *slow("ms_pacman")])
 def test_episodes_that_end_with_a_life_continue_the_game(task, options):

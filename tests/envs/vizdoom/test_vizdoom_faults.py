@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import pytest
 from waiting import LIMIT, join
+from weights import slow
 
 import cypool
 from cypool.compat import envpool
@@ -64,7 +65,7 @@ def idle(env):
     return np.zeros(space.shape, space.dtype)
 
 
-@pytest.mark.parametrize("id", ["VizdoomBasic-v1", "Basic-v1"])
+@pytest.mark.parametrize("id", ["Basic-v1", *slow("VizdoomBasic-v1")])
 def test_a_killed_engine_truncates_its_episode_only(id, empty_folder):
     with cypool.make(id, num_envs=3, seed=1, num_threads=3, engine_pid=True) as env:
         _, info = env.reset()
