@@ -123,8 +123,9 @@ class EnvSpec:
         implementation: The subclass of `Env` to make; None: the one that describes.
         threads_per_cpu: How many threads to have for each CPU by default: more than one where a step mostly waits for
             something else, such as another process.
-        brief_steps: Whether every step and every reset takes well below a microsecond, whatever the state. The caller
-            of an asynchronous pool then steps in `recv`, which is faster than threads, as long as it measures so.
+        brief_steps: Whether every step takes well below a microsecond, and every reset at most a few, whatever the
+            state. The caller of an asynchronous pool then steps in `recv`, which is faster than threads, as long as it
+            measures so.
         num_players: How many play in one environment; with more than one, observation and action have the players in
             their first dimension.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.

@@ -6,7 +6,7 @@ from cypool.engine.batch cimport Block, OpenBatch
 from cypool.park cimport now_ns
 
 cdef enum:
-    HAND_OVER_NS = 200           # an environment that another core stepped last comes from that core's cache
+    HAND_OVER_NS = 400           # an environment that another core stepped last comes from that core's cache
     CALL_NS = 1_000
     MOST_SLOW = 100              # batches one after another: no loss of a core takes so long
 

@@ -158,8 +158,11 @@ def level(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
     def describe(**options: Any) -> EnvSpec:
         made, shared = settings(function, options)
         _check_together(made, shared)
+        # BabyAI draws some levels again and again until they fit, and pictures take long
+        brief = made.mission_length <= MISSION_LENGTH and not shared["obs_type"].startswith("rgb")
         return EnvSpec(observation=observation_of(*made.grid(), made.mission_length, shared),
-                       action=Discrete(made.num_actions), render_fps=10, options={**made.options, **shared})
+                       action=Discrete(made.num_actions), render_fps=10, brief_steps=brief,
+                       options={**made.options, **shared})
 
     # the others are those of `any_level`, which is `describe` of the base class
     own = inspect.signature(function)
