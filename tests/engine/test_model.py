@@ -315,7 +315,7 @@ class Pools(RuleBasedStateMachine):
 
 
 @pytest.mark.usefixtures("walker")
-@pytest.mark.parametrize("examples", [100, *slow(500)])
+@pytest.mark.parametrize("examples", [100, *slow(300)])
 def test_any_order_of_calls(examples):
     run_state_machine_as_test(Pools, settings=settings(
         max_examples=examples, stateful_step_count=40, deadline=None, database=None,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from waiting import LIMIT
-from weights import slow
+from weights import exhaustive, slow
 
 import cypool
 from cypool.api.rollouts import RolloutBuffers
@@ -280,12 +280,12 @@ def test_the_example_plans_better_than_chance(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [("--env-id", "Taxi-v4"), (
-    "--env-id", "Boxing-v5", "--num-steps", "50", "--hold", "2", "--horizon", "20", "--rounds", "2")], ids=str)
+@pytest.mark.parametrize("arguments", ["--env-id Taxi-v4", *exhaustive(
+    "--env-id Boxing-v5 --num-steps 50 --hold 2 --horizon 20 --rounds 2")])
 def test_the_tree_search_beats_chance(tmp_path, arguments):
     example = Path(__file__).parents[2] / "examples" / "mcts.py"
-    done = subprocess.run([sys.executable, example, "--num-threads", "2", *arguments], capture_output=True, text=True,
-                          cwd=tmp_path, timeout=LIMIT)
+    done = subprocess.run([sys.executable, example, "--num-threads", "2", *arguments.split()], capture_output=True,
+                          text=True, cwd=tmp_path, timeout=LIMIT)
     assert done.returncode == 0, done.stderr
     found = re.search(r"return (\S+) in .* (\S+) on average, (\S+) at best", done.stdout)
     mine, mean, best = map(float, found.groups())

@@ -22,8 +22,8 @@ def test_atari(number):
 
 @pytest.mark.parametrize(("id", "options"), [
     ("HealthGathering-v1", {"screen_resolution": "RES_160X120"}),
-    ("VizdoomTakeCover-MultiBinary-v1", {"frame_skip": 4}),
     *exhaustive(
+        ("VizdoomTakeCover-MultiBinary-v1", {"frame_skip": 4}),
         ("Deathmatch-v1", {"use_combined_action": True, "stack_num": 2}),
         ("VizdoomBasic-v1", {}),
         # its automap continues from episode to episode

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from weights import exhaustive
 
 SCRIPT = Path(__file__).parents[2] / "benchmark.py"
 
@@ -52,7 +53,7 @@ def test_peers(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("env, peers", [
     ("InvertedPendulum-v5", ["loop", "rollout"]), ("WalkerWalk-v1", ["loop"]),
-    ("dm_control/cartpole-swingup-v0", ["loop"]), ("MiniGrid-DoorKey-8x8-v0", ["loop", "sync-vector"])])
+    *exhaustive(("dm_control/cartpole-swingup-v0", ["loop"])), ("MiniGrid-DoorKey-8x8-v0", ["loop", "sync-vector"])])
 def test_peers_of_families(env, peers, tmp_path):
     file = tmp_path / "result.json"
     done = bench("--env", env, "--seconds", "0.02", "--rounds", "1", "--num-envs", "4", "--peers", ",".join(peers),
