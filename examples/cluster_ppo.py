@@ -14,27 +14,27 @@ import ray
 import torch
 from torch import nn
 
+import cypool
 from cypool.cluster import APS, Always, Categorical, ClusterEnv, Every, Never, TorchPolicy
 
-ID, OBS, ACTIONS = "CartPole-v1", 4, 2
-GAMMA, LAMBDA, CLIP = 0.98, 0.8, 0.2
+CLIP = 0.2
 
 
-def network(outputs):
-    return nn.Sequential(nn.Linear(OBS, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
+def network(inputs, outputs):
+    return nn.Sequential(nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
 
 
-def advantages(rollout, values):
+def advantages(rollout, values, args):
     """Returns generalised advantages (T, N); `values` are those of T + 1 observations.
 
     With NextStep the observation after an end is the episode's last one: a truncated episode is bootstrapped from it.
     """
     going_on = ~rollout.terminated
-    deltas = rollout.reward + GAMMA * values[1:] * going_on - values[:-1]
+    deltas = rollout.reward + args.gamma * values[1:] * going_on - values[:-1]
     ended = rollout.terminated | rollout.truncated
     found, following = np.zeros_like(deltas), 0.0
     for t in reversed(range(len(deltas))):
-        found[t] = following = deltas[t] + GAMMA * LAMBDA * ~ended[t] * following
+        found[t] = following = deltas[t] + args.gamma * args.gae_lambda * ~ended[t] * following
     return found
 
 
@@ -42,7 +42,7 @@ def update(actor, critic, optimizer, rollout, args):
     obs = torch.from_numpy(np.concatenate([rollout.obs, rollout.next_obs[None]]))
     with torch.no_grad():
         values = critic(obs)[..., 0].numpy()
-    found = advantages(rollout, values)
+    found = advantages(rollout, values, args)
     # steps that began an episode are no transitions
     rows = rollout.valid
     flat = [torch.from_numpy(np.asarray(each[rows])) for each in (
@@ -64,12 +64,14 @@ def update(actor, critic, optimizer, rollout, args):
 def train(sync, seed, args):
     """Returns syncs, bytes of weights that were moved, and the mean return of the last quarter of the updates."""
     torch.manual_seed(seed)
-    actor, critic = network(ACTIONS), network(1)
+    spec = cypool.make_spec(args.env_id)
+    inputs, actions = spec.observation.shape[0], spec.action.n
+    actor, critic = network(inputs, actions), network(inputs, 1)
     optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=args.lr)
     # the steps get smaller, and with them the need for new weights
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, args.updates)
     returns, rollout = [], None
-    with ClusterEnv(ID, args.workers, args.envs, policy=TorchPolicy(actor, Categorical(ACTIONS)), sync=sync,
+    with ClusterEnv(args.env_id, args.workers, args.envs, policy=TorchPolicy(actor, Categorical(actions)), sync=sync,
                     seed=1000 * seed, episode_statistics=True) as env:
         env.reset()
         for _ in range(args.updates):
@@ -83,7 +85,7 @@ def train(sync, seed, args):
     return stats["syncs"], stats["bytes_pulled"], last.mean() if len(last) else np.nan
 
 
-def plot(rows, path):
+def plot(rows, path, env_id):
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -96,7 +98,7 @@ def plot(rows, path):
         marker = "o" if name.startswith("APS") else "s"
         axes.errorbar(syncs.mean(), returns.mean(), yerr=returns.std(), fmt=marker, label=name, capsize=3)
     axes.set(xlabel="syncs: a worker took new weights", ylabel="return, last quarter of the updates",
-             title=f"PPO on {ID}, mean and standard deviation over seeds")
+             title=f"PPO on {env_id}, mean and standard deviation over seeds")
     axes.legend(fontsize="small", ncols=2)
     figure.savefig(path)
 
@@ -104,6 +106,7 @@ def plot(rows, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
+    add("--env-id", default="CartPole-v1", help="one whose actions are discrete (default: %(default)s)")
     add("--thresholds", type=float, nargs="*", default=[0.003, 0.01, 0.03],
         help="of APS (default: %(default)s)")
     add("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default: %(default)s")
@@ -114,6 +117,8 @@ def main():
     add("--epochs", type=int, default=15, help="default: %(default)s")
     add("--minibatch", type=int, default=256, help="default: %(default)s")
     add("--lr", type=float, default=1e-3, help="default: %(default)s")
+    add("--gamma", type=float, default=0.98, help="default: %(default)s")
+    add("--gae-lambda", type=float, default=0.8, help="default: %(default)s")
     add("--csv", help="write the results")
     add("--plot", help="draw them: .svg, .png or .pdf")
     args = parser.parse_args()
@@ -138,7 +143,7 @@ def main():
             writer.writeheader()
             writer.writerows(rows)
     if args.plot:
-        plot(rows, args.plot)
+        plot(rows, args.plot, args.env_id)
 
 
 if __name__ == "__main__":

@@ -160,9 +160,10 @@ cdef class ActionReader:
             given = given[None]
         if (<object>given).shape[1:] != self.shape or given.ndim == 0:
             raise ValueError(f"actions: expected shape {('k', *self.shape)}, got {(<object>given).shape}")
-        if (self.dtype == np.float32 and cnp.PyArray_TYPE(given) == cnp.NPY_FLOAT and cnp.PyArray_ISCARRAY_RO(given)
-                and self._within(given)):
-            return given
+        if cnp.PyArray_ISCARRAY_RO(given):
+            taken = self._floats(given)
+            if taken is not None:
+                return taken
         with np.errstate(invalid="ignore", over="ignore"):
             taken = np.ascontiguousarray(given, self.dtype)
         # as given, because the cast wraps integers; and as taken, because it rounds. NaN fails all comparisons
@@ -176,16 +177,49 @@ cdef class ActionReader:
                              f"got {given[row]} in row {row[0]}")
         return taken
 
-    cdef bint _within(self, cnp.ndarray taken):
-        """Whether float32 actions are within bounds: one pass instead of NumPy's dozen, in most cases."""
-        cdef const float* data = <const float*>cnp.PyArray_DATA(taken)
-        cdef const float* low = <const float*>cnp.PyArray_DATA(self.low)
-        cdef const float* high = <const float*>cnp.PyArray_DATA(self.high)
-        cdef Py_ssize_t width = cnp.PyArray_SIZE(self.low), _row, k
-        cdef bint within = True
-        for _row in range(cnp.PyArray_SIZE(taken) // width):
-            for k in range(width):
-                # false for NaN; no branches
-                within &= (data[k] >= low[k]) & (data[k] <= high[k])
-            data += width
-        return within
+    cdef object _floats(self, cnp.ndarray given):
+        """Returns float32 or float64 actions in the space's dtype, or None if the space has none, or not these."""
+        cdef int own = cnp.PyArray_TYPE(given), wanted = cnp.PyArray_TYPE(self.low)
+        if own not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE) or wanted not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE):
+            return None
+        cdef cnp.ndarray taken = given if own == wanted else np.empty((<object>given).shape, self.dtype)
+        cdef const void* low = cnp.PyArray_DATA(self.low)
+        cdef const void* high = cnp.PyArray_DATA(self.high)
+        cdef const void* data = cnp.PyArray_DATA(given)
+        cdef void* out = cnp.PyArray_DATA(taken)
+        cdef Py_ssize_t width = cnp.PyArray_SIZE(self.low), rows = len(given)
+        cdef bint within
+        if wanted == cnp.NPY_FLOAT:
+            if own == cnp.NPY_FLOAT:
+                within = _take(<const float*>data, rows, width, <const float*>low, <const float*>high, <float*>out)
+            else:
+                within = _take(<const double*>data, rows, width, <const float*>low, <const float*>high, <float*>out)
+        elif own == cnp.NPY_FLOAT:
+            within = _take(<const float*>data, rows, width, <const double*>low, <const double*>high, <double*>out)
+        else:
+            within = _take(<const double*>data, rows, width, <const double*>low, <const double*>high, <double*>out)
+        return taken if within else None
+
+
+ctypedef fused Given:
+    float
+    double
+
+ctypedef fused Taken:
+    float
+    double
+
+
+cdef bint _take(const Given* data, Py_ssize_t rows, Py_ssize_t width, const Taken* low, const Taken* high,
+                Taken* out) noexcept:
+    """Copies numbers to out, and returns whether all are within bounds: one pass instead of NumPy's dozen."""
+    cdef Py_ssize_t _row, k
+    cdef bint within = True
+    for _row in range(rows):
+        for k in range(width):
+            out[k] = <Taken>data[k]
+            # as given and as taken, because that rounds; false for NaN; no branches
+            within &= (data[k] >= low[k]) & (data[k] <= high[k]) & (out[k] >= low[k]) & (out[k] <= high[k])
+        data += width
+        out += width
+    return within

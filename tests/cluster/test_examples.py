@@ -14,7 +14,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.mark.parametrize(("name", "arguments", "rows"), [
     ("aps_traffic", ["--workers", "16", "--updates", "25"], 12),
-    ("cluster_ppo", ["--updates", "2", "--thresholds", "0.01", "--seeds", "0", "--workers", "1"], 6),
+    ("cluster_ppo", ["--env-id", "LunarLander-v3", "--updates", "2", "--thresholds", "0.01", "--seeds", "0",
+                     "--workers", "1"], 6),
 ])
 def test_tables(tmp_path, name, arguments, rows, ray_here):
     # one Ray for all rows, instead of one for each
