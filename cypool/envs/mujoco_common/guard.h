@@ -94,6 +94,20 @@ inline pthread_key_t arena_key() {
     return key;
 }
 
+// MuJoCo measures its stages with a clock that its Python package sets, which takes up to half of a small model's step.
+// In our calls it stands still; what others simulate is measured as before. Each module puts its clock before the one
+// that was there.
+inline mjfTime others_clock = nullptr;
+inline mjtNum stopped_clock() { return log_capture ? 0 : others_clock(); }
+inline bool stop_clock() {
+    // one function for another, as other threads may be about to call it
+    if (mjcb_time) {
+        others_clock = mjcb_time;
+        mjcb_time = stopped_clock;
+    }
+    return true;
+}
+
 // Prepares a thread for its first call.
 inline Arena* begin_thread() {
     // the thread_locals of this module and of MuJoCo get their memory when first used: see that there is some
@@ -104,6 +118,8 @@ inline Arena* begin_thread() {
     std::free(probe);
     // at once, before another thread takes the memory
     log_capture = nullptr;
+    static const bool stopped = stop_clock();
+    static_cast<void>(stopped);
     _mjPRIVATE_setTlsLogHandler(_mjPRIVATE_setTlsLogHandler(nullptr));
     std::unique_ptr<Arena> arena(new Arena);
     if (pthread_setspecific(arena_key(), arena.get())) throw std::bad_alloc();

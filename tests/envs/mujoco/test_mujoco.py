@@ -693,3 +693,23 @@ assert all(failures.values()), failures
 print("ok")
 """)
     assert done.stdout == "ok\n", (done.returncode, done.stdout, done.stderr)
+
+
+def test_timers_of_others_run_and_a_clock_is_not_called(run_python):
+    done = run_python("""if True:
+        import cypool, mujoco
+        calls = []
+        mujoco.set_mjcb_time(lambda: calls.append(1) or 0.0)
+        env = cypool.make("InvertedPendulum-v5", num_envs=4, num_threads=2)
+        env.reset()
+        env.step(env.action_space.sample())
+        print(len(calls))
+        mujoco.set_mjcb_time(None)
+        model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><body><freejoint/><geom size='1'/></body>"
+                                               "</worldbody></mujoco>")
+        data = mujoco.MjData(model)
+        cypool.make("Reacher-v5", num_threads=0).reset()
+        mujoco.mj_step(model, data)
+        print(data.timer[mujoco.mjtTimer.mjTIMER_STEP].number, data.timer[mujoco.mjtTimer.mjTIMER_STEP].duration > 0)
+    """)
+    assert done.stdout.splitlines() == ["0", "1 True"], done.stdout + done.stderr
