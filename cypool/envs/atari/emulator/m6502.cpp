@@ -22,6 +22,9 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "ale/emucore/CartF4.hxx"
+#include "ale/emucore/CartF6.hxx"
+#include "ale/emucore/CartF8.hxx"
 #include "ale/emucore/CartFE.hxx"
 #include "ale/emucore/Deserializer.hxx"
 #include "ale/emucore/M6502Low.hxx"
@@ -35,6 +38,9 @@
 
 namespace {
 
+using ale::stella::CartridgeF4;
+using ale::stella::CartridgeF6;
+using ale::stella::CartridgeF8;
 using ale::stella::CartridgeFE;
 using ale::stella::M6532;
 using ale::stella::System;
@@ -62,7 +68,7 @@ EXPOSE(BanksByAddress, CartridgeFE, myImage)
 // what the processor is connected to
 struct Board {
     static constexpr unsigned kAddresses = 0x1fff, kPageSize = 64, kNumPages = 128;
-    static constexpr unsigned kLongestWindow = 0x1000, kCycleBits = 24;
+    static constexpr unsigned kLongestWindow = 0x1000, kPlainBytes = 0x34, kCycleBits = 24;
 
     const Page* pages;  // 128 of 64 bytes
     uint8_t* ram;       // its 128 bytes are at 0x80 of the zero page, and again at 0x80 of the stack
@@ -73,6 +79,8 @@ struct Board {
     TIA* video;             // null if another device is in its place
     M6532& timer;
     const uint8_t* program;  // of a cartridge that shows one of two banks according to the address; else null
+    // of a cartridge that switches banks in the last page, whose bytes before that are as in other pages
+    const bool plain_last_page;
     const int& page_changes;
     int pages_seen;        // the number of changes when the window was found
     const uint32_t began;  // the cycles when the processor was started
@@ -93,14 +101,16 @@ struct Board {
         pages_seen = page_changes;
         close_window();
         if (ran >= window_limit) return false;
-        const Page* const here = &page(pc);
+        const Page* here = &page(pc);
+        if (plain_last_page && here == pages + kNumPages - 1) --here;
         if (here->directPeekBase) {
             const Page *first = here, *last = here;
             while (first != pages && (first - 1)->directPeekBase == first->directPeekBase - kPageSize) --first;
             while (last != pages + kNumPages - 1 && (last + 1)->directPeekBase == last->directPeekBase + kPageSize)
                 ++last;
+            const unsigned more = plain_last_page && last == pages + kNumPages - 2 ? kPlainBytes : 0;
             open_window(first->directPeekBase, (pc & 0xe000) + static_cast<unsigned>(first - pages) * kPageSize,
-                        static_cast<unsigned>(last + 1 - first) * kPageSize);
+                        static_cast<unsigned>(last + 1 - first) * kPageSize + more);
         } else if (program && pc & 0x1000) {
             // the bank is chosen by the address, so there are no pages to look at
             open_window(program + (pc & 0x2000 ? 0 : 0x1000), pc & 0xf000, 0x1000);
@@ -115,6 +125,9 @@ struct Board {
     }
 
     NOINLINE unsigned read_device(unsigned address, uint32_t now, unsigned last_byte) {
+        const unsigned in_last_page = (address & kAddresses) - (kNumPages - 1) * kPageSize;
+        if (plain_last_page && in_last_page < kPlainBytes)
+            return pages[kNumPages - 2].directPeekBase[kPageSize + in_last_page];
         cycles = now;
         bus = static_cast<uint8_t>(last_byte);
         const unsigned value = page(address).device->peek(static_cast<uint16_t>(address));
@@ -171,6 +184,11 @@ struct Board {
         return std::min(turns, (left - 1) / 2);
     }
 };
+
+bool has_plain_last_page(const ale::stella::Device* device) {
+    return dynamic_cast<const CartridgeF8*>(device) || dynamic_cast<const CartridgeF6*>(device)
+           || dynamic_cast<const CartridgeF4*>(device);
+}
 
 // addresses: of the zero page, of the stack (its low byte), any
 struct Zero {
@@ -786,6 +804,7 @@ bool M6502Low::execute(uint32_t number) {
         .video = pages[0].device == &system.tia() ? &system.tia() : nullptr,
         .timer = static_cast<M6532&>(*pages[0x280 / Board::kPageSize].device),
         .program = fe ? expose(BanksByAddress(), *fe) : nullptr,
+        .plain_last_page = has_plain_last_page(pages[Board::kNumPages - 1].device),
         .page_changes = myTotalInstructionCount,
         .pages_seen = 0,
         .began = expose(Cycles(), system),
