@@ -37,7 +37,7 @@
 #define INLINE __attribute__((always_inline)) inline
 
 #if defined(__GNUC__) && defined(__x86_64__)
-#define CYPOOL_TIA_AVX2 1
+#define CYPOOL_TIA_SIMD 1
 #include <immintrin.h>
 #endif
 
@@ -113,7 +113,16 @@ constexpr Motions make_motions() {
 }
 constexpr Motions MOTIONS = make_motions();
 
+// the words of a row, which the compiler computes with several at a time
+typedef std::uint64_t Words __attribute__((vector_size(32), aligned(8), may_alias));
+
 constexpr std::uint64_t times_8(std::uint8_t colour) { return colour * 0x0101010101010101u; }
+
+// The bits of a word in [from, to), which are beyond its ends where the word's are.
+std::uint64_t between(int from, int to) {
+    const std::uint64_t all = ~std::uint64_t{0};
+    return (from > 0 ? all << from : all) & (to < 64 ? ~(all << to) : all);
+}
 
 std::uint8_t byte_of(const std::uint64_t* words, int k) { return static_cast<std::uint8_t>(words[k / 8] >> k % 8 * 8); }
 
@@ -138,7 +147,7 @@ void fill(std::uint8_t* line, const std::uint64_t (*layers)[4], const std::uint8
     }
 }
 
-#ifdef CYPOOL_TIA_AVX2
+#ifdef CYPOOL_TIA_SIMD
 __attribute__((target("avx2"), always_inline)) inline __m256i bytes_of(std::uint32_t bits) {
     const __m256i which = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
     // clang-format off
@@ -175,23 +184,36 @@ __attribute__((target("avx2"), always_inline)) inline void fill_avx2(std::uint8_
         _mm256_storeu_si256(target, pixels);
     }
 }
-#endif
 
-bool has_avx2() {
-#ifdef CYPOOL_TIA_AVX2
-    return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
+#define CYPOOL_TIA_AVX512 __attribute__((target("avx512f,avx512bw")))
+CYPOOL_TIA_AVX512 inline void fill_avx512(std::uint8_t* line, const std::uint64_t (*layers)[4],
+                                          const std::uint8_t* colours, int from, int to) {
+    const auto colour = [&](int index)
+                            CYPOOL_TIA_AVX512 { return _mm512_set1_epi8(static_cast<char>(colours[index])); };
+    for (int k = from / 64; 64 * k < to; ++k) {
+        __m512i pixels = _mm512_mask_mov_epi8(colour(0), layers[0][k], colour(1));
+        pixels = _mm512_mask_mov_epi8(pixels, layers[1][k], colour(2));
+        pixels = _mm512_mask_mov_epi8(pixels, layers[2][k], colour(3));
+        _mm512_mask_storeu_epi8(line + 64 * k, between(from - 64 * k, to - 64 * k), pixels);
+    }
 }
+#endif
 
 [[noreturn]] void refuse() { throw std::invalid_argument("state: not one of this game"); }
 
 }  // namespace
 
-bool TIA::simd_ = has_avx2();
+TIA::Simd TIA::best_simd() {
+#ifdef CYPOOL_TIA_SIMD
+    if (__builtin_cpu_supports("avx512bw")) return Simd::AVX512;
+    if (__builtin_cpu_supports("avx2")) return Simd::AVX2;
+#endif
+    return Simd::NONE;
+}
 
-void TIA::use_simd(bool on) { simd_ = on && has_avx2(); }
+TIA::Simd TIA::simd_ = TIA::best_simd();
+
+void TIA::use_simd(Simd simd) { simd_ = std::min(simd, best_simd()); }
 
 TIA::TIA(const Console& console, Settings&) : console_(console) {}
 
@@ -564,29 +586,29 @@ void TIA::refresh() {
     stale_ = 0;
     // ALE forgets the priority of a playfield that is alone
     const bool priority = look_.control & PRIORITY && !(look_.control & SCORE && look_.enabled == 1 << PF);
-    for (int k = 0; k < 3; ++k) {
-        const auto of = [&](int object) { return rows_[object].words[k]; };
-        std::uint64_t playfield = of(PF) | of(BL), player0 = of(P0) | of(M0), player1 = of(P1) | of(M1);
-        overlaps_[k] = (of(PF) & of(BL)) | (of(P0) & of(M0)) | (of(P1) & of(M1)) | (playfield & (player0 | player1))
-                       | (player0 & player1);
-        if (priority) {
-            player0 &= ~playfield;
-            player1 &= ~(playfield | player0);
-        } else {
-            if (look_.control & SCORE) {
-                // the halves of the playfield belong to the players
-                constexpr std::uint64_t LEFT[3] = {~std::uint64_t{0}, 0xFFFF, 0};
-                playfield = of(BL);
-                player0 |= of(PF) & LEFT[k];
-                player1 |= of(PF) & ~LEFT[k];
-            }
-            player1 &= ~player0;
-            playfield &= ~(player0 | player1);
+    const auto of = [&](int object) -> const Words& { return reinterpret_cast<const Words&>(rows_[object].words); };
+    Words playfield = of(PF) | of(BL), player0 = of(P0) | of(M0), player1 = of(P1) | of(M1);
+    const Words overlaps = (of(PF) & of(BL)) | (of(P0) & of(M0)) | (of(P1) & of(M1)) | (playfield & (player0 | player1))
+                           | (player0 & player1);
+    if (priority) {
+        player0 &= ~playfield;
+        player1 &= ~(playfield | player0);
+    } else {
+        if (look_.control & SCORE) {
+            // the halves of the playfield belong to the players
+            constexpr Words LEFT = {~std::uint64_t{0}, 0xFFFF, 0, 0};
+            playfield = of(BL);
+            player0 |= of(PF) & LEFT;
+            player1 |= of(PF) & ~LEFT;
         }
-        layers_[0][k] = playfield;
-        layers_[1][k] = player0;
-        layers_[2][k] = player1;
+        player1 &= ~player0;
+        playfield &= ~(player0 | player1);
     }
+    std::memcpy(overlaps_, &overlaps, sizeof overlaps);
+    overlapping_ = (overlaps[0] | overlaps[1] | overlaps[2]) != 0;
+    std::memcpy(layers_[0], &playfield, sizeof playfield);
+    std::memcpy(layers_[1], &player0, sizeof player0);
+    std::memcpy(layers_[2], &player1, sizeof player1);
 }
 
 // Draws a piece of the current line.
@@ -606,16 +628,20 @@ void TIA::paint(int from, int to) {
         return;
     }
     if (stale_) refresh();
-    if (overlaps_[0] | overlaps_[1] | overlaps_[2]) collide(from, to);
-#ifdef CYPOOL_TIA_AVX2
-    if (simd_) return paint_avx2(from, to);
+    if (overlapping_) collide(from, to);
+#ifdef CYPOOL_TIA_SIMD
+    if (simd_ == Simd::AVX512) return paint_avx512(from, to);
+    if (simd_ == Simd::AVX2) return paint_avx2(from, to);
 #endif
     fill(pen_ - from, layers_, look_.colours, from, to);
 }
 
-#ifdef CYPOOL_TIA_AVX2
+#ifdef CYPOOL_TIA_SIMD
 __attribute__((target("avx2"))) void TIA::paint_avx2(int from, int to) {
     fill_avx2(pen_ - from, layers_, look_.colours, from, to);
+}
+CYPOOL_TIA_AVX512 void TIA::paint_avx512(int from, int to) {
+    fill_avx512(pen_ - from, layers_, look_.colours, from, to);
 }
 #endif
 
@@ -624,9 +650,7 @@ void TIA::collide(int from, int to) {
                                            {P0, BL}, {P1, PF}, {P1, BL}, {M0, PF}, {M0, BL},
                                            {M1, PF}, {M1, BL}, {BL, PF}, {P0, P1}, {M0, M1}};
     for (int k = from / 64; 64 * k < to; ++k) {
-        std::uint64_t mask = overlaps_[k];
-        if (from > 64 * k) mask &= ~std::uint64_t{0} << (from - 64 * k);
-        if (to < 64 * k + 64) mask &= (std::uint64_t{1} << (to - 64 * k)) - 1;
+        const std::uint64_t mask = overlaps_[k] & between(from - 64 * k, to - 64 * k);
         if (!mask) continue;
         for (int pair = 0; pair < 15; ++pair) {
             if (rows_[PAIRS[pair][0]].words[k] & rows_[PAIRS[pair][1]].words[k] & mask) {
