@@ -76,7 +76,7 @@ struct Board {
     uint8_t& bus;
     bool& last_was_read;
     const uint8_t& status;  // not 0: the processor has to stop
-    TIA* video;             // null if another device is in its place
+    TIA* video;             // below 0x80; null if a cartridge listens there too
     M6532& timer;
     const uint8_t* program;  // of a cartridge that shows one of two banks according to the address; else null
     // of a cartridge that switches banks in the last page, whose bytes before that are as in other pages
@@ -140,16 +140,6 @@ struct Board {
         bus = static_cast<uint8_t>(last_byte);
         page(address).device->poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
         if (pages_seen != page_changes || status) close_window();
-        return cycles - now;
-    }
-
-    // the same below 0x80, where the video chip is, if no cartridge listens there too; it leaves the pages alone, and
-    // does not look at the bus
-    NOINLINE uint32_t write_low_device(unsigned address, unsigned value, uint32_t now, unsigned last_byte) {
-        if (!video) return write_device(address, value, now, last_byte);
-        cycles = now;
-        video->TIA::poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
-        if (status) close_window();
         return cycles - now;
     }
 
@@ -289,8 +279,8 @@ template <bool kWindow> struct Core : Registers {
         if constexpr (!kWindow) return write_anywhere(page + at, value);
         if (at & 0x80) [[likely]]
             board.ram[at] = static_cast<uint8_t>(value);
-        else if (page == 0)
-            ran += board.write_low_device(at, value, now(), bus);
+        else if (page == 0 && board.video)
+            write_video(at, value);
         else
             write_device(page + at, value);
         bus = value;
@@ -302,6 +292,14 @@ template <bool kWindow> struct Core : Registers {
         else
             write_device(address, value);
         bus = value;
+    }
+    // the video chip leaves the pages alone, and does not look at the bus
+    INLINE void write_video(unsigned address, unsigned value) {
+        const uint32_t before = board.cycles = now();
+        board.video->TIA::poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
+        ran += board.cycles - before;
+        if (board.status) [[unlikely]]
+            board.close_window();
     }
     INLINE void write_device(unsigned address, unsigned value) {
         ran += board.write_device(address, value, now(), bus);

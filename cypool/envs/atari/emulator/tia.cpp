@@ -503,6 +503,26 @@ void TIA::draw(int clock) {
     } while (drawn_to_ < clock);
 }
 
+// Returns whether that is new.
+INLINE bool TIA::latch(int object, unsigned copies, unsigned size) {
+    const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
+                          static_cast<std::uint8_t>(size)};
+    if (look_.patterns[object] == pattern) [[likely]]
+        return false;
+    look_.patterns[object] = pattern;
+    settled_ = false;
+    stale_ |= static_cast<std::uint8_t>(1 << object);
+    return true;
+}
+
+INLINE void TIA::latch_player(int player, bool without_first) {
+    latch(player ? P1 : P0, nusiz_[player] & 7, without_first);
+}
+
+INLINE void TIA::latch_missile(int player) { latch(player ? M1 : M0, nusiz_[player] & 7, nusiz_[player] >> 4 & 3); }
+
+INLINE void TIA::latch_ball() { latch(BL, 0, ctrlpf_ >> 4 & 3); }
+
 // Returns whether the next line looks different.
 bool TIA::end_line() {
     if (settled_) return false;
@@ -718,23 +738,6 @@ void TIA::finish_group() {
     const int index = !playfield ? 0 : score ? (from < WIDTH / 2 ? 2 : 3) : 1;
     std::memset(pen_, look.colours[index], static_cast<std::size_t>(count));
 }
-
-// Returns whether that is new.
-bool TIA::latch(int object, unsigned copies, unsigned size) {
-    const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
-                          static_cast<std::uint8_t>(size)};
-    if (look_.patterns[object] == pattern) return false;
-    look_.patterns[object] = pattern;
-    settled_ = false;
-    stale_ |= static_cast<std::uint8_t>(1 << object);
-    return true;
-}
-
-void TIA::latch_player(int player, bool without_first) { latch(player ? P1 : P0, nusiz_[player] & 7, without_first); }
-
-void TIA::latch_missile(int player) { latch(player ? M1 : M0, nusiz_[player] & 7, nusiz_[player] >> 4 & 3); }
-
-void TIA::latch_ball() { latch(BL, 0, ctrlpf_ >> 4 & 3); }
 
 void TIA::enable(int object, bool on) {
     const auto bit = static_cast<std::uint8_t>(1 << object);
@@ -977,9 +980,10 @@ void TIA::move(int clock) {
         blank_accessed_ = NEVER;
     }
     for (int object = P0; object <= BL; ++object) {
-        int target = position_[object] + MOTIONS.pixels[cycle][motion_[object]];
-        target = target < 0 ? target + WIDTH : target < WIDTH ? target : target - WIDTH;
-        position_[object] = static_cast<std::int16_t>(target);
+        const int pixels = MOTIONS.pixels[cycle][motion_[object]];
+        if (pixels == 0) continue;
+        const int target = position_[object] + pixels;
+        position_[object] = static_cast<std::int16_t>(target < 0 ? target + WIDTH : target % WIDTH);
     }
     for (int player : {0, 1}) {
         latch_player(player, false);
