@@ -18,8 +18,10 @@
 // - A frame ends after a number of instructions too, so what is skipped has to be counted.
 // - gcc must not vectorize this file (build_tools/ale.py).
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
 
 #include "ale/emucore/CartF4.hxx"
@@ -65,6 +67,8 @@ EXPOSE(TimerStart, M6532, myCyclesWhenTimerSet)
 EXPOSE(BanksByAddress, CartridgeFE, myImage)
 #undef EXPOSE
 
+static_assert(std::endian::native == std::endian::little, "as in the program, the low byte comes first");
+
 // what the processor is connected to
 struct Board {
     static constexpr unsigned kAddresses = 0x1fff, kPageSize = 64, kNumPages = 128;
@@ -89,12 +93,15 @@ struct Board {
 
     // the window, in our memory: opcodes at start <= at < end have their operands there too. Addresses are numbers, as
     // the program may leave it; the program counter is `at` less `origin`
-    uintptr_t start = 0, end = 0, origin = 0;
+    uintptr_t start = 0, end = 0, size = 0, origin = 0;
 
     const Page& page(unsigned address) const { return pages[(address & kAddresses) / kPageSize]; }
 
-    bool in_window(uintptr_t at) const { return at - start < end - start; }
-    void close_window() { end = start; }
+    bool in_window(uintptr_t at) const { return at - start < size; }
+    void close_window() {
+        size = 0;
+        end = start;
+    }
 
     // looks for the window around the program counter; false: there is none, or it is too late for one
     NOINLINE bool find_window(unsigned pc, uint64_t ran) {
@@ -120,7 +127,8 @@ struct Board {
     bool done(uint64_t ran) const { return status || ran >= limit; }
     void open_window(const uint8_t* code, unsigned address, unsigned bytes) {
         start = reinterpret_cast<uintptr_t>(code);
-        end = start + std::min(bytes, kLongestWindow) - 2;
+        size = std::min(bytes, kLongestWindow) - 2;
+        end = start + size;
         origin = start - address;
     }
 
@@ -311,6 +319,8 @@ template <bool kWindow> struct Core : Registers {
     }
     // after another push, which was a write
     INLINE void push_again(unsigned value) {
+        if (kWindow && sp & 0x80) [[likely]]
+            return push(value);  // to memory, where nobody asks
         board.last_was_read = false;
         push(value);
         board.last_was_read = true;
@@ -331,6 +341,13 @@ template <bool kWindow> struct Core : Registers {
         return read_anywhere(address);
     }
     INLINE unsigned next_word() {
+        if constexpr (kWindow) {
+            uint16_t word;
+            std::memcpy(&word, reinterpret_cast<const uint8_t*>(at), 2);
+            at += 2;
+            bus = word >> 8;
+            return word;
+        }
         const unsigned low = next();
         return low | next() << 8;
     }
@@ -437,15 +454,20 @@ template <bool kWindow> struct Core : Registers {
     template <class Address> INLINE void dec_at(Address address) { modify<&Core::dec>(address); }
 
     INLINE void branch(bool taken) {
-        const unsigned offset = next();
+        const auto offset = static_cast<int8_t>(next());
         if (!taken) return;
-        const unsigned from = counter(), to = from + offset - ((offset & 0x80) << 1);
-        const unsigned cost = ((from ^ to) & 0xff00) ? 2 : 1;
+        const unsigned from = counter();
+        // one more to another page
+        const unsigned cost = 1 + ((from % 256 + static_cast<unsigned>(offset)) / 256 & 1);
         ran += cost;
-        if (kWindow && offset == 0xfb) {
+        if (kWindow && offset == -5) {
             ran += board.polls(at - 5, 2 + cost, now(), ran) * (2 * kInstruction + 4 + 2 + cost);
         }
-        jump(to & 0xffff);
+        // beyond the ends of all addresses is beyond the window's, too
+        if constexpr (kWindow)
+            at += static_cast<uintptr_t>(offset);
+        else
+            pc = (from + static_cast<unsigned>(offset)) & 0xffff;
     }
     INLINE void jmp_indirect() {
         const unsigned where = next_word();
