@@ -31,6 +31,7 @@ struct Part {
 };
 struct Range {
     int16_t first, last;
+    bool operator==(const Range&) const = default;
 };
 template <int N> struct Plan {
     std::array<Part, SMALL_SIDE> parts{};
@@ -307,12 +308,14 @@ private:
             std::fill_n(&pixels[static_cast<size_t>(r) * WIDTH + left], right - left + 1, color);
         }
     }
-    uint32_t& pixel(int x, int y) noexcept {
-        const int r = memory_row(y);
-        const Range rows = ROWS.cells[r], columns = COLUMNS.cells[x];
+    [[gnu::noinline]] void split(Range rows, Range columns) noexcept {
         for (int j = rows.first; j <= rows.last; ++j) {
             for (int k = columns.first; k <= columns.last; ++k) split(j, k);
         }
+    }
+    uint32_t& pixel(int x, int y) noexcept {
+        const int r = memory_row(y);
+        split(ROWS.cells[r], COLUMNS.cells[x]);
         return pixels[static_cast<size_t>(r) * WIDTH + x];
     }
     // Each of the rows from its span's first to its last pixel; the spans are clipped.
@@ -368,11 +371,23 @@ private:
         const uint32_t green = ((from & 0xff00) * (256 - alpha) + (to & 0xff00) * alpha) >> 8 & 0xff00;
         return red_blue | green;
     }
-    void mix(int x, int y, uint32_t color, uint32_t alpha) noexcept {
-        if (static_cast<unsigned>(x) >= WIDTH || y < first_row || y >= HEIGHT) return;
-        uint32_t& to = pixel(x, y);
-        to = blend(to, color, alpha);
-    }
+    // mixes pixels; one after another they mostly belong to the same cells
+    struct Pen {
+        Canvas& canvas;
+        uint32_t color;
+        Range rows = NOTHING, columns = NOTHING;
+        [[gnu::always_inline]] void mix(int x, int y, uint32_t alpha) noexcept {
+            if (static_cast<unsigned>(x) >= WIDTH || y < canvas.first_row || y >= HEIGHT) return;
+            const int r = canvas.memory_row(y);
+            if (ROWS.cells[r] != rows || COLUMNS.cells[x] != columns) {
+                rows = ROWS.cells[r];
+                columns = COLUMNS.cells[x];
+                canvas.split(rows, columns);
+            }
+            uint32_t& to = canvas.pixels[static_cast<size_t>(r) * WIDTH + x];
+            to = blend(to, color, alpha);
+        }
+    };
 
     static Range clipped(int a, int b) noexcept {
         const int first = std::max(std::min(a, b), 0), last = std::min(std::max(a, b), WIDTH - 1);
@@ -445,6 +460,7 @@ private:
         if (y1 >= first_row) pixel(x1, y1) = color;
         const bool steep = dy > dx;
         const uint32_t step = static_cast<uint32_t>(steep ? (dx << 16) / dy : (dy << 16) / dx) << 16;
+        Pen near{*this, color}, far{*this, color};
         uint32_t sum = 0;
         for (int n = (steep ? dy : dx) - 1; n > 0; --n) {
             const uint32_t before = sum;
@@ -460,11 +476,11 @@ private:
             else
                 x += direction;
             const uint32_t weight = sum >> 24;
-            mix(x, y, color, (255 * (255 - weight)) >> 8);
+            near.mix(x, y, (255 * (255 - weight)) >> 8);
             if (steep)
-                mix(x + direction, y, color, (255 * weight) >> 8);
+                far.mix(x + direction, y, (255 * weight) >> 8);
             else
-                mix(x, y + 1, color, (255 * weight) >> 8);
+                far.mix(x, y + 1, (255 * weight) >> 8);
         }
     }
 
