@@ -108,16 +108,16 @@ struct Board {
         pages_seen = page_changes;
         close_window();
         if (ran >= window_limit) return false;
-        const Page* here = &page(pc);
-        if (plain_last_page && here == pages + kNumPages - 1) --here;
-        if (here->directPeekBase) {
+        const Page* const here = &page(pc);
+        if (plain_last_page && pc & 0x1000) {
+            open_window(pages[kNumPages / 2].directPeekBase, pc & 0xf000, 0x1000 - kPageSize + kPlainBytes);
+        } else if (here->directPeekBase) {
             const Page *first = here, *last = here;
             while (first != pages && (first - 1)->directPeekBase == first->directPeekBase - kPageSize) --first;
             while (last != pages + kNumPages - 1 && (last + 1)->directPeekBase == last->directPeekBase + kPageSize)
                 ++last;
-            const unsigned more = plain_last_page && last == pages + kNumPages - 2 ? kPlainBytes : 0;
             open_window(first->directPeekBase, (pc & 0xe000) + static_cast<unsigned>(first - pages) * kPageSize,
-                        static_cast<unsigned>(last + 1 - first) * kPageSize + more);
+                        static_cast<unsigned>(last + 1 - first) * kPageSize);
         } else if (program && pc & 0x1000) {
             // the bank is chosen by the address, so there are no pages to look at
             open_window(program + (pc & 0x2000 ? 0 : 0x1000), pc & 0xf000, 0x1000);
