@@ -1,8 +1,8 @@
 // Takes the place of ALE's M6502Low.cxx: the processor of the console, a 6502 with 13 address lines and no interrupts.
 //
 // What is computed is what ALE computes, undocumented opcodes included. Why it is faster:
-// - Registers, flags, the count of cycles and the byte on the data bus are locals of one function, so that they are
-//   in the CPU's registers.
+// - Registers, flags, and the count of instructions and cycles, which is one number, are locals of one function, so
+//   that they are in the CPU's registers.
 // - Opcodes and operands are read straight from the ROM, as long as the program counter stays in a window: pages that
 //   are side by side in the console's memory and in ours. Whatever is not there goes through the slow copy of the
 //   same function, which asks the page table for each byte.
@@ -15,7 +15,8 @@
 // - Devices read System's cycles and the byte on the bus, and TIA whether the last access was a read: all are up to
 //   date whenever a device is called.
 // - A device may stop the processor, waste cycles, or exchange pages under the running program.
-// - A frame ends after a number of instructions too, so what is skipped has to be counted.
+// - A frame ends after a number of instructions too, so what is skipped has to be counted. In a window only jumps look
+//   at the number; what is left at the end of it is run outside.
 // - gcc must not vectorize this file (build_tools/ale.py).
 #include <algorithm>
 #include <bit>
