@@ -1,4 +1,4 @@
-"""The video chip of the Atari emulator: its portable code against those with vector instructions, and states that it was never in.
+"""The video chip of the Atari emulator: its portable code against that with vector instructions, and odd states.
 
 Against ALE's: test_emulator.py.
 """

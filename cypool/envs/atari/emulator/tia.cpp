@@ -185,15 +185,18 @@ __attribute__((target("avx2"), always_inline)) inline void fill_avx2(std::uint8_
     }
 }
 
-#define CYPOOL_TIA_AVX512 __attribute__((target("avx512f,avx512bw")))
-CYPOOL_TIA_AVX512 inline void fill_avx512(std::uint8_t* line, const std::uint64_t (*layers)[4],
-                                          const std::uint8_t* colours, int from, int to) {
-    const auto colour = [&](int index)
-                            CYPOOL_TIA_AVX512 { return _mm512_set1_epi8(static_cast<char>(colours[index])); };
+__attribute__((target("avx512f,avx512bw"), always_inline)) inline void fill_avx512(std::uint8_t* line,
+                                                                                   const std::uint64_t (*layers)[4],
+                                                                                   const std::uint8_t* colours,
+                                                                                   int from, int to) {
+    const __m512i ground = _mm512_set1_epi8(static_cast<char>(colours[0]));
+    const __m512i playfield = _mm512_set1_epi8(static_cast<char>(colours[1]));
+    const __m512i player0 = _mm512_set1_epi8(static_cast<char>(colours[2]));
+    const __m512i player1 = _mm512_set1_epi8(static_cast<char>(colours[3]));
     for (int k = from / 64; 64 * k < to; ++k) {
-        __m512i pixels = _mm512_mask_mov_epi8(colour(0), layers[0][k], colour(1));
-        pixels = _mm512_mask_mov_epi8(pixels, layers[1][k], colour(2));
-        pixels = _mm512_mask_mov_epi8(pixels, layers[2][k], colour(3));
+        __m512i pixels = _mm512_mask_mov_epi8(ground, layers[0][k], playfield);
+        pixels = _mm512_mask_mov_epi8(pixels, layers[1][k], player0);
+        pixels = _mm512_mask_mov_epi8(pixels, layers[2][k], player1);
         _mm512_mask_storeu_epi8(line + 64 * k, between(from - 64 * k, to - 64 * k), pixels);
     }
 }
@@ -660,7 +663,7 @@ void TIA::paint(int from, int to) {
 __attribute__((target("avx2"))) void TIA::paint_avx2(int from, int to) {
     fill_avx2(pen_ - from, layers_, look_.colours, from, to);
 }
-CYPOOL_TIA_AVX512 void TIA::paint_avx512(int from, int to) {
+__attribute__((target("avx512f,avx512bw"))) void TIA::paint_avx512(int from, int to) {
     fill_avx512(pen_ - from, layers_, look_.colours, from, to);
 }
 #endif
