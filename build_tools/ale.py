@@ -59,7 +59,7 @@ ALE = SourceLibrary(
                  ("_ZN3ale6stella6System13setPageAccessEtRKNS1_10PageAccessE",)),
             Part("cypool/envs/atari/emulator/screen.cpp", "environment/stella_environment.cpp", OUR_FLAGS,
                  ("_ZN3ale17StellaEnvironment13processScreenEv",)),
-            Part("cypool/envs/atari/emulator/tia.cpp", "emucore/TIA.cxx", OUR_FLAGS),
+            Part("cypool/envs/atari/emulator/tia.cpp", "emucore/TIA.cxx", (*OUR_FLAGS, "-O3")),
         ),
         include_dirs=("cypool/envs/atari/emulator/include",),
         written_for="273bec7e5b5127365d26e8f6c30cd543b2265a23d67524c19ef1b441d51e5cde",

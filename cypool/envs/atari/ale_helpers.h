@@ -59,11 +59,13 @@ inline void rgb_tables(ale::ALEInterface& game, uint8_t* out) {
 
 }  // namespace cypool
 
-// whether the processor and the video chip are ours, and whether these draw with vector instructions
+// whether the processor and the video chip are ours, and with which vector instructions these draw: see TIA.hxx
 #ifdef CYPOOL_FAST_EMULATOR
 constexpr bool cypool_fast_emulator = true;
-inline void cypool_use_simd(bool on) { ale::stella::TIA::use_simd(on); }
+inline int cypool_best_simd() { return static_cast<int>(ale::stella::TIA::best_simd()); }
+inline void cypool_use_simd(int simd) { ale::stella::TIA::use_simd(static_cast<ale::stella::TIA::Simd>(simd)); }
 #else
 constexpr bool cypool_fast_emulator = false;
-inline void cypool_use_simd(bool) {}
+inline int cypool_best_simd() { return 0; }
+inline void cypool_use_simd(int) {}
 #endif

@@ -40,7 +40,8 @@ cdef extern from "cypool/envs/atari/draw.h" namespace "cypool" nogil:
 
 cdef extern from "cypool/envs/atari/ale_helpers.h":
     const bint fast_emulator "cypool_fast_emulator"
-    void tell_simd "cypool_use_simd"(bint on)
+    int best_simd "cypool_best_simd"()
+    void tell_simd "cypool_use_simd"(int simd)
 
 cdef enum:
     MAX_SEED = 0x7FFFFFFF        # ALE takes a non-negative int
@@ -80,12 +81,16 @@ cdef struct Played:
 EMULATOR = "fast" if fast_emulator else "reference"
 
 
-def use_simd(on):
-    """Sets whether emulators draw with vector instructions where the CPU has them. The pixels are the same: for tests.
+# the vector instructions that emulators can draw with on this CPU, the most last
+SIMD = ["none", "avx2", "avx512"][:best_simd() + 1]
+
+
+def use_simd(name):
+    """Has emulators draw with these instructions, one of `SIMD`. The pixels are the same: for tests.
 
     To be called while no environment runs.
     """
-    tell_simd(check_bool("on", on))
+    tell_simd(SIMD.index(check_choice("name", name, SIMD)))
 
 
 # a global of ALE's: set once, before there are threads

@@ -1,8 +1,8 @@
 // Takes the place of ALE's M6502Low.cxx: the processor of the console, a 6502 with 13 address lines and no interrupts.
 //
 // What is computed is what ALE computes, undocumented opcodes included. Why it is faster:
-// - Registers, flags, the count of cycles and the byte on the data bus are locals of one function, so that they are
-//   in the CPU's registers.
+// - Registers, flags, and the count of instructions and cycles, which is one number, are locals of one function, so
+//   that they are in the CPU's registers.
 // - Opcodes and operands are read straight from the ROM, as long as the program counter stays in a window: pages that
 //   are side by side in the console's memory and in ours. Whatever is not there goes through the slow copy of the
 //   same function, which asks the page table for each byte.
@@ -15,13 +15,19 @@
 // - Devices read System's cycles and the byte on the bus, and TIA whether the last access was a read: all are up to
 //   date whenever a device is called.
 // - A device may stop the processor, waste cycles, or exchange pages under the running program.
-// - A frame ends after a number of instructions too, so what is skipped has to be counted.
+// - A frame ends after a number of instructions too, so what is skipped has to be counted. In a window only jumps look
+//   at the number; what is left at the end of it is run outside.
 // - gcc must not vectorize this file (build_tools/ale.py).
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
 
+#include "ale/emucore/CartF4.hxx"
+#include "ale/emucore/CartF6.hxx"
+#include "ale/emucore/CartF8.hxx"
 #include "ale/emucore/CartFE.hxx"
 #include "ale/emucore/Deserializer.hxx"
 #include "ale/emucore/M6502Low.hxx"
@@ -35,6 +41,9 @@
 
 namespace {
 
+using ale::stella::CartridgeF4;
+using ale::stella::CartridgeF6;
+using ale::stella::CartridgeF8;
 using ale::stella::CartridgeFE;
 using ale::stella::M6532;
 using ale::stella::System;
@@ -59,9 +68,12 @@ EXPOSE(TimerStart, M6532, myCyclesWhenTimerSet)
 EXPOSE(BanksByAddress, CartridgeFE, myImage)
 #undef EXPOSE
 
+static_assert(std::endian::native == std::endian::little, "as in the program, the low byte comes first");
+
 // what the processor is connected to
 struct Board {
     static constexpr unsigned kAddresses = 0x1fff, kPageSize = 64, kNumPages = 128;
+    static constexpr unsigned kLongestWindow = 0x1000, kPlainBytes = 0x34, kCycleBits = 24;
 
     const Page* pages;  // 128 of 64 bytes
     uint8_t* ram;       // its 128 bytes are at 0x80 of the zero page, and again at 0x80 of the stack
@@ -69,27 +81,38 @@ struct Board {
     uint8_t& bus;
     bool& last_was_read;
     const uint8_t& status;  // not 0: the processor has to stop
-    TIA* video;             // null if another device is in its place
+    TIA* video;             // below 0x80; null if a cartridge listens there too
     M6532& timer;
     const uint8_t* program;  // of a cartridge that shows one of two banks according to the address; else null
+    // of a cartridge that switches banks in the last page, whose bytes before that are as in other pages
+    const bool plain_last_page;
     const int& page_changes;
-    int pages_seen;  // the number of changes when the window was found
+    int pages_seen;        // the number of changes when the window was found
+    const uint32_t began;  // the cycles when the processor was started
+    // when it stops, and up to when it works in a window, where only jumps look; as Registers counts
+    const uint64_t limit, window_limit;
 
     // the window, in our memory: opcodes at start <= at < end have their operands there too. Addresses are numbers, as
     // the program may leave it; the program counter is `at` less `origin`
-    uintptr_t start = 0, end = 0, origin = 0;
+    uintptr_t start = 0, end = 0, size = 0, origin = 0;
 
     const Page& page(unsigned address) const { return pages[(address & kAddresses) / kPageSize]; }
 
-    bool in_window(uintptr_t at) const { return at - start < end - start; }
-    void close_window() { end = start; }
+    bool in_window(uintptr_t at) const { return at - start < size; }
+    void close_window() {
+        size = 0;
+        end = start;
+    }
 
-    // looks for the window around the program counter; false: there is none
-    NOINLINE bool find_window(unsigned pc) {
+    // looks for the window around the program counter; false: there is none, or it is too late for one
+    NOINLINE bool find_window(unsigned pc, uint64_t ran) {
         pages_seen = page_changes;
         close_window();
+        if (ran >= window_limit) return false;
         const Page* const here = &page(pc);
-        if (here->directPeekBase) {
+        if (plain_last_page && pc & 0x1000) {
+            open_window(pages[kNumPages / 2].directPeekBase, pc & 0xf000, 0x1000 - kPageSize + kPlainBytes);
+        } else if (here->directPeekBase) {
             const Page *first = here, *last = here;
             while (first != pages && (first - 1)->directPeekBase == first->directPeekBase - kPageSize) --first;
             while (last != pages + kNumPages - 1 && (last + 1)->directPeekBase == last->directPeekBase + kPageSize)
@@ -102,41 +125,37 @@ struct Board {
         }
         return in_window(origin + pc);
     }
+    bool done(uint64_t ran) const { return status || ran >= limit; }
     void open_window(const uint8_t* code, unsigned address, unsigned bytes) {
         start = reinterpret_cast<uintptr_t>(code);
-        end = start + bytes - 2;
+        size = std::min(bytes, kLongestWindow) - 2;
+        end = start + size;
         origin = start - address;
     }
 
     NOINLINE unsigned read_device(unsigned address, uint32_t now, unsigned last_byte) {
+        const unsigned in_last_page = (address & kAddresses) - (kNumPages - 1) * kPageSize;
+        if (plain_last_page && in_last_page < kPlainBytes)
+            return pages[kNumPages - 2].directPeekBase[kPageSize + in_last_page];
         cycles = now;
         bus = static_cast<uint8_t>(last_byte);
         const unsigned value = page(address).device->peek(static_cast<uint16_t>(address));
         if (pages_seen != page_changes) close_window();
         return value;
     }
-    // returns the cycles after it
+    // returns the cycles that it takes more
     NOINLINE uint32_t write_device(unsigned address, unsigned value, uint32_t now, unsigned last_byte) {
         cycles = now;
         bus = static_cast<uint8_t>(last_byte);
         page(address).device->poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
-        if (pages_seen != page_changes) close_window();
-        return cycles;
-    }
-
-    // the same below 0x80, where the video chip is, if no cartridge listens there too; it leaves the pages alone, and
-    // does not look at the bus
-    NOINLINE uint32_t write_low_device(unsigned address, unsigned value, uint32_t now, unsigned last_byte) {
-        if (!video) return write_device(address, value, now, last_byte);
-        cycles = now;
-        video->TIA::poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
-        return cycles;
+        if (pages_seen != page_changes || status) close_window();
+        return cycles - now;
     }
 
     // At a branch back by 5 that was taken: how many turns of the loop it will be taken again for certain, since all
     // that the loop does is to read the timer. The turn after them is left to be run: it sets all that they would set.
-    NOINLINE unsigned polls(uintptr_t at, unsigned branch_cycles, uint32_t now, uint32_t left) {
-        if (!in_window(at) || left < 2) return 0;
+    NOINLINE unsigned polls(uintptr_t at, unsigned branch_cycles, uint32_t now, uint64_t ran) {
+        if (!in_window(at) || ran >= limit) return 0;
         const uint8_t* const loop = reinterpret_cast<const uint8_t*>(at);
         const unsigned opcode = loop[0], address = loop[1] | loop[2] << 8;
         if ((address & 0x1284) != 0x0284) return 0;
@@ -157,12 +176,18 @@ struct Board {
         } else {
             return 0;
         }
-        const uint32_t limit = until << shift;
-        if (delta >= limit) return 0;
-        const unsigned turn = 4 + branch_cycles, turns = (limit - delta + turn - 1) / turn;
-        return std::min(turns, (left - 2) / 2);
+        const uint32_t enough = until << shift;
+        if (delta >= enough) return 0;
+        const unsigned turn = 4 + branch_cycles, turns = (enough - delta + turn - 1) / turn;
+        const auto left = static_cast<unsigned>((limit >> kCycleBits) - (ran >> kCycleBits));
+        return std::min(turns, (left - 1) / 2);
     }
 };
+
+bool has_plain_last_page(const ale::stella::Device* device) {
+    return dynamic_cast<const CartridgeF8*>(device) || dynamic_cast<const CartridgeF6*>(device)
+           || dynamic_cast<const CartridgeF4*>(device);
+}
 
 // addresses: of the zero page, of the stack (its low byte), any
 struct Zero {
@@ -188,8 +213,9 @@ struct Registers {
     unsigned nz;             // N: bit 7 or 15 is set; Z: the low 8 bits are 0
     unsigned v, b, d, i, c;  // 0 or 1
     unsigned bus;            // the byte that was on the data bus last
-    uint32_t cycles;
-    uint32_t left;  // instructions until the processor stops
+    uint64_t ran;            // since the processor was started: instructions, and in the low bits cycles
+
+    static constexpr uint64_t kInstruction = uint64_t{1} << Board::kCycleBits;
 
     unsigned flags() const {
         const unsigned n = (nz & 0x8080) != 0, z = (nz & 0xff) == 0;
@@ -215,6 +241,7 @@ template <bool kWindow> struct Core : Registers {
           board(connected),
           at(connected.origin + pc) {}
 
+    INLINE uint32_t now() const { return board.began + static_cast<uint32_t>(ran % kInstruction); }
     INLINE unsigned counter() const { return kWindow ? static_cast<unsigned>(at - board.origin) & 0xffff : pc; }
     INLINE void jump(unsigned to) {
         if constexpr (kWindow)
@@ -230,7 +257,7 @@ template <bool kWindow> struct Core : Registers {
         const uint8_t* const base = board.page(address.at).directPeekBase;
         if (base) [[likely]]
             return bus = base[address.at % Board::kPageSize];
-        return bus = board.read_device(address.at, cycles, bus);
+        return bus = board.read_device(address.at, now(), bus);
     }
     INLINE unsigned read(Zero address) { return read_low(address.at, 0); }
     INLINE unsigned read(Stack address) { return read_low(address.at, 0x100); }
@@ -238,12 +265,12 @@ template <bool kWindow> struct Core : Registers {
         if constexpr (!kWindow) return read_anywhere(page + at);
         if (at & 0x80) [[likely]]
             return bus = board.ram[at];
-        return bus = board.read_device(page + at, cycles, bus);
+        return bus = board.read_device(page + at, now(), bus);
     }
     // out of line, which makes the slow copy a small one
     NOINLINE unsigned read_anywhere(unsigned address) {
         const uint8_t* const base = board.page(address).directPeekBase;
-        return bus = base ? base[address % Board::kPageSize] : board.read_device(address, cycles, bus);
+        return bus = base ? base[address % Board::kPageSize] : board.read_device(address, now(), bus);
     }
 
     INLINE void write(Any address, unsigned value) {
@@ -261,8 +288,8 @@ template <bool kWindow> struct Core : Registers {
         if constexpr (!kWindow) return write_anywhere(page + at, value);
         if (at & 0x80) [[likely]]
             board.ram[at] = static_cast<uint8_t>(value);
-        else if (page == 0)
-            written(board.write_low_device(at, value, cycles, bus));
+        else if (page == 0 && board.video)
+            write_video(at, value);
         else
             write_device(page + at, value);
         bus = value;
@@ -275,12 +302,16 @@ template <bool kWindow> struct Core : Registers {
             write_device(address, value);
         bus = value;
     }
-    INLINE void write_device(unsigned address, unsigned value) {
-        written(board.write_device(address, value, cycles, bus));
+    // the video chip leaves the pages alone, and does not look at the bus
+    INLINE void write_video(unsigned address, unsigned value) {
+        const uint32_t before = board.cycles = now();
+        board.video->TIA::poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
+        ran += board.cycles - before;
+        if (board.status) [[unlikely]]
+            board.close_window();
     }
-    INLINE void written(uint32_t now) {
-        cycles = now;
-        if (board.status) left = 1;
+    INLINE void write_device(unsigned address, unsigned value) {
+        ran += board.write_device(address, value, now(), bus);
     }
 
     INLINE void push(unsigned value) {
@@ -289,6 +320,8 @@ template <bool kWindow> struct Core : Registers {
     }
     // after another push, which was a write
     INLINE void push_again(unsigned value) {
+        if (kWindow && sp & 0x80) [[likely]]
+            return push(value);  // to memory, where nobody asks
         board.last_was_read = false;
         push(value);
         board.last_was_read = true;
@@ -309,6 +342,13 @@ template <bool kWindow> struct Core : Registers {
         return read_anywhere(address);
     }
     INLINE unsigned next_word() {
+        if constexpr (kWindow) {
+            uint16_t word;
+            std::memcpy(&word, reinterpret_cast<const uint8_t*>(at), 2);
+            at += 2;
+            bus = word >> 8;
+            return word;
+        }
         const unsigned low = next();
         return low | next() << 8;
     }
@@ -320,7 +360,7 @@ template <bool kWindow> struct Core : Registers {
     INLINE Any indexed(unsigned base, unsigned index) { return {(base + index) & 0xffff}; }
     // a read from another page than the base's takes a cycle more
     INLINE Any indexed_read(unsigned base, unsigned index) {
-        cycles += ((base ^ (base + index)) & 0xff00) != 0;
+        ran += ((base ^ (base + index)) & 0xff00) != 0;
         return indexed(base, index);
     }
 
@@ -415,17 +455,20 @@ template <bool kWindow> struct Core : Registers {
     template <class Address> INLINE void dec_at(Address address) { modify<&Core::dec>(address); }
 
     INLINE void branch(bool taken) {
-        const unsigned offset = next();
+        const auto offset = static_cast<int8_t>(next());
         if (!taken) return;
-        const unsigned from = counter(), to = from + offset - ((offset & 0x80) << 1);
-        const unsigned cost = ((from ^ to) & 0xff00) ? 2 : 1;
-        cycles += cost;
-        if (kWindow && offset == 0xfb) {
-            const unsigned turns = board.polls(at - 5, 2 + cost, cycles, left);
-            cycles += turns * (4 + 2 + cost);
-            left -= turns * 2;
+        const unsigned from = counter();
+        // one more to another page
+        const unsigned cost = 1 + ((from % 256 + static_cast<unsigned>(offset)) / 256 & 1);
+        ran += cost;
+        if (kWindow && offset == -5) {
+            ran += board.polls(at - 5, 2 + cost, now(), ran) * (2 * kInstruction + 4 + 2 + cost);
         }
-        jump(to & 0xffff);
+        // beyond the ends of all addresses is beyond the window's, too
+        if constexpr (kWindow)
+            at += static_cast<uintptr_t>(offset);
+        else
+            pc = (from + static_cast<unsigned>(offset)) & 0xffff;
     }
     INLINE void jmp_indirect() {
         const unsigned where = next_word();
@@ -525,24 +568,24 @@ template <bool kWindow> bool run(Registers& registers, Board& board) {
 
 // an instruction: its opcode, its cycles, what it does
 #define OP(code, number, ...) INSTRUCTION(code, number, p.at < board.end, __VA_ARGS__)
-// one that may go back
-#define JUMP(code, number, ...) INSTRUCTION(code, number, board.in_window(p.at), __VA_ARGS__)
-#define INSTRUCTION(code, number, inside, ...) \
-    op_##code : p.cycles += number;            \
-    __VA_ARGS__;                               \
-    if (--p.left == 0) goto out;               \
-    if constexpr (!kWindow) goto next;         \
-    if (!(inside)) [[unlikely]]                \
-        goto out;                              \
-    p.opcode = p.next();                       \
-    goto* labels[p.opcode];
+// one that may go back; a window has fewer instructions than are left when it is entered or a jump in it is taken
+#define JUMP(code, number, ...) \
+    INSTRUCTION(code, number, board.in_window(p.at) && p.ran < board.window_limit, __VA_ARGS__)
+// the opcode is on the bus: so neither has to be kept from one instruction to the next
+#define INSTRUCTION(code, number, inside, ...)   \
+    op_##code : p.opcode = p.bus = 0x##code;     \
+    p.ran += Registers::kInstruction + (number); \
+    __VA_ARGS__;                                 \
+    if constexpr (!kWindow) goto next;           \
+    if (!(inside)) [[unlikely]]                  \
+        goto out;                                \
+    goto* labels[p.next()];
 
 first:
-    p.opcode = p.next();
-    goto* labels[p.opcode];
+    goto* labels[p.next()];
 next:
     __attribute__((unused));
-    if (board.find_window(p.pc)) goto out;
+    if (board.done(p.ran) || board.find_window(p.pc, p.ran)) goto out;
     goto first;
 
 // eight ways to read: opcodes x1, x5, x9, xD of an even row and the odd one below it
@@ -720,19 +763,24 @@ next:
     OP(C2, 2, p.imm())
     OP(E2, 2, p.imm())
 
-op_02:
-op_12:
-op_22:
-op_32:
-op_42:
-op_52:
-op_62:
-op_72:
-op_92:
-op_B2:
-op_D2:
-op_F2:
-    p.cycles += 2;
+#define ILLEGAL(code)                        \
+    op_##code : p.opcode = p.bus = 0x##code; \
+    goto illegal;
+    ILLEGAL(02)
+    ILLEGAL(12)
+    ILLEGAL(22)
+    ILLEGAL(32)
+    ILLEGAL(42)
+    ILLEGAL(52)
+    ILLEGAL(62)
+    ILLEGAL(72)
+    ILLEGAL(92)
+    ILLEGAL(B2)
+    ILLEGAL(D2)
+    ILLEGAL(F2)
+
+illegal:
+    p.ran += Registers::kInstruction + 2;
     legal = false;
 out:
     p.pc = p.counter();
@@ -745,6 +793,7 @@ out:
 #undef CHANGES
 #undef CHANGES_AND_USES
 #undef NOPS
+#undef ILLEGAL
 }
 
 }  // namespace
@@ -776,8 +825,12 @@ bool M6502Low::execute(uint32_t number) {
         .video = pages[0].device == &system.tia() ? &system.tia() : nullptr,
         .timer = static_cast<M6532&>(*pages[0x280 / Board::kPageSize].device),
         .program = fe ? expose(BanksByAddress(), *fe) : nullptr,
+        .plain_last_page = has_plain_last_page(pages[Board::kNumPages - 1].device),
         .page_changes = myTotalInstructionCount,
         .pages_seen = 0,
+        .began = expose(Cycles(), system),
+        .limit = uint64_t{number} << Board::kCycleBits,
+        .window_limit = uint64_t{number - std::min(number, Board::kLongestWindow)} << Board::kCycleBits,
     };
     Registers registers{
         .pc = PC,
@@ -793,14 +846,14 @@ bool M6502Low::execute(uint32_t number) {
         .i = I,
         .c = C,
         .bus = board.bus,
-        .cycles = board.cycles,
-        .left = number,
+        .ran = 0,
     };
     // each instruction begins with a read
     myLastAccessWasRead = true;
     bool legal = true;
-    while (registers.left && legal) {
-        legal = board.find_window(registers.pc) ? run<true>(registers, board) : run<false>(registers, board);
+    while (legal && !board.done(registers.ran)) {
+        legal =
+            board.find_window(registers.pc, registers.ran) ? run<true>(registers, board) : run<false>(registers, board);
     }
     A = static_cast<uint8_t>(registers.a);
     X = static_cast<uint8_t>(registers.x);
@@ -816,7 +869,7 @@ bool M6502Low::execute(uint32_t number) {
     I = registers.i;
     C = registers.c;
     board.bus = static_cast<uint8_t>(registers.bus);
-    board.cycles = registers.cycles;
+    board.cycles = board.began + static_cast<uint32_t>(registers.ran % Registers::kInstruction);
     if (!legal) {
         myExecutionStatus |= FatalErrorBit;
         std::fprintf(stderr, "Atari: illegal instruction %02x\n", IR);

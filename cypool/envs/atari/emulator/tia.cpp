@@ -37,7 +37,7 @@
 #define INLINE __attribute__((always_inline)) inline
 
 #if defined(__GNUC__) && defined(__x86_64__)
-#define CYPOOL_TIA_AVX2 1
+#define CYPOOL_TIA_SIMD 1
 #include <immintrin.h>
 #endif
 
@@ -113,7 +113,16 @@ constexpr Motions make_motions() {
 }
 constexpr Motions MOTIONS = make_motions();
 
+// the words of a row, which the compiler computes with several at a time
+typedef std::uint64_t Words __attribute__((vector_size(32), aligned(8), may_alias));
+
 constexpr std::uint64_t times_8(std::uint8_t colour) { return colour * 0x0101010101010101u; }
+
+// The bits of a word in [from, to), which are beyond its ends where the word's are.
+std::uint64_t between(int from, int to) {
+    const std::uint64_t all = ~std::uint64_t{0};
+    return (from > 0 ? all << from : all) & (to < 64 ? ~(all << to) : all);
+}
 
 std::uint8_t byte_of(const std::uint64_t* words, int k) { return static_cast<std::uint8_t>(words[k / 8] >> k % 8 * 8); }
 
@@ -138,7 +147,7 @@ void fill(std::uint8_t* line, const std::uint64_t (*layers)[4], const std::uint8
     }
 }
 
-#ifdef CYPOOL_TIA_AVX2
+#ifdef CYPOOL_TIA_SIMD
 __attribute__((target("avx2"), always_inline)) inline __m256i bytes_of(std::uint32_t bits) {
     const __m256i which = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
     // clang-format off
@@ -175,23 +184,39 @@ __attribute__((target("avx2"), always_inline)) inline void fill_avx2(std::uint8_
         _mm256_storeu_si256(target, pixels);
     }
 }
-#endif
 
-bool has_avx2() {
-#ifdef CYPOOL_TIA_AVX2
-    return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
+__attribute__((target("avx512f,avx512bw"), always_inline)) inline void fill_avx512(std::uint8_t* line,
+                                                                                   const std::uint64_t (*layers)[4],
+                                                                                   const std::uint8_t* colours,
+                                                                                   int from, int to) {
+    const __m512i ground = _mm512_set1_epi8(static_cast<char>(colours[0]));
+    const __m512i playfield = _mm512_set1_epi8(static_cast<char>(colours[1]));
+    const __m512i player0 = _mm512_set1_epi8(static_cast<char>(colours[2]));
+    const __m512i player1 = _mm512_set1_epi8(static_cast<char>(colours[3]));
+    for (int k = from / 64; 64 * k < to; ++k) {
+        __m512i pixels = _mm512_mask_mov_epi8(ground, layers[0][k], playfield);
+        pixels = _mm512_mask_mov_epi8(pixels, layers[1][k], player0);
+        pixels = _mm512_mask_mov_epi8(pixels, layers[2][k], player1);
+        _mm512_mask_storeu_epi8(line + 64 * k, between(from - 64 * k, to - 64 * k), pixels);
+    }
 }
+#endif
 
 [[noreturn]] void refuse() { throw std::invalid_argument("state: not one of this game"); }
 
 }  // namespace
 
-bool TIA::simd_ = has_avx2();
+TIA::Simd TIA::best_simd() {
+#ifdef CYPOOL_TIA_SIMD
+    if (__builtin_cpu_supports("avx512bw")) return Simd::AVX512;
+    if (__builtin_cpu_supports("avx2")) return Simd::AVX2;
+#endif
+    return Simd::NONE;
+}
 
-void TIA::use_simd(bool on) { simd_ = on && has_avx2(); }
+TIA::Simd TIA::simd_ = TIA::best_simd();
+
+void TIA::use_simd(Simd simd) { simd_ = std::min(simd, best_simd()); }
 
 TIA::TIA(const Console& console, Settings&) : console_(console) {}
 
@@ -481,6 +506,26 @@ void TIA::draw(int clock) {
     } while (drawn_to_ < clock);
 }
 
+// Returns whether that is new.
+INLINE bool TIA::latch(int object, unsigned copies, unsigned size) {
+    const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
+                          static_cast<std::uint8_t>(size)};
+    if (look_.patterns[object] == pattern) [[likely]]
+        return false;
+    look_.patterns[object] = pattern;
+    settled_ = false;
+    stale_ |= static_cast<std::uint8_t>(1 << object);
+    return true;
+}
+
+INLINE void TIA::latch_player(int player, bool without_first) {
+    latch(player ? P1 : P0, nusiz_[player] & 7, without_first);
+}
+
+INLINE void TIA::latch_missile(int player) { latch(player ? M1 : M0, nusiz_[player] & 7, nusiz_[player] >> 4 & 3); }
+
+INLINE void TIA::latch_ball() { latch(BL, 0, ctrlpf_ >> 4 & 3); }
+
 // Returns whether the next line looks different.
 bool TIA::end_line() {
     if (settled_) return false;
@@ -564,29 +609,29 @@ void TIA::refresh() {
     stale_ = 0;
     // ALE forgets the priority of a playfield that is alone
     const bool priority = look_.control & PRIORITY && !(look_.control & SCORE && look_.enabled == 1 << PF);
-    for (int k = 0; k < 3; ++k) {
-        const auto of = [&](int object) { return rows_[object].words[k]; };
-        std::uint64_t playfield = of(PF) | of(BL), player0 = of(P0) | of(M0), player1 = of(P1) | of(M1);
-        overlaps_[k] = (of(PF) & of(BL)) | (of(P0) & of(M0)) | (of(P1) & of(M1)) | (playfield & (player0 | player1))
-                       | (player0 & player1);
-        if (priority) {
-            player0 &= ~playfield;
-            player1 &= ~(playfield | player0);
-        } else {
-            if (look_.control & SCORE) {
-                // the halves of the playfield belong to the players
-                constexpr std::uint64_t LEFT[3] = {~std::uint64_t{0}, 0xFFFF, 0};
-                playfield = of(BL);
-                player0 |= of(PF) & LEFT[k];
-                player1 |= of(PF) & ~LEFT[k];
-            }
-            player1 &= ~player0;
-            playfield &= ~(player0 | player1);
+    const auto of = [&](int object) -> const Words& { return reinterpret_cast<const Words&>(rows_[object].words); };
+    Words playfield = of(PF) | of(BL), player0 = of(P0) | of(M0), player1 = of(P1) | of(M1);
+    const Words overlaps = (of(PF) & of(BL)) | (of(P0) & of(M0)) | (of(P1) & of(M1)) | (playfield & (player0 | player1))
+                           | (player0 & player1);
+    if (priority) {
+        player0 &= ~playfield;
+        player1 &= ~(playfield | player0);
+    } else {
+        if (look_.control & SCORE) {
+            // the halves of the playfield belong to the players
+            constexpr Words LEFT = {~std::uint64_t{0}, 0xFFFF, 0, 0};
+            playfield = of(BL);
+            player0 |= of(PF) & LEFT;
+            player1 |= of(PF) & ~LEFT;
         }
-        layers_[0][k] = playfield;
-        layers_[1][k] = player0;
-        layers_[2][k] = player1;
+        player1 &= ~player0;
+        playfield &= ~(player0 | player1);
     }
+    std::memcpy(overlaps_, &overlaps, sizeof overlaps);
+    overlapping_ = (overlaps[0] | overlaps[1] | overlaps[2]) != 0;
+    std::memcpy(layers_[0], &playfield, sizeof playfield);
+    std::memcpy(layers_[1], &player0, sizeof player0);
+    std::memcpy(layers_[2], &player1, sizeof player1);
 }
 
 // Draws a piece of the current line.
@@ -606,16 +651,20 @@ void TIA::paint(int from, int to) {
         return;
     }
     if (stale_) refresh();
-    if (overlaps_[0] | overlaps_[1] | overlaps_[2]) collide(from, to);
-#ifdef CYPOOL_TIA_AVX2
-    if (simd_) return paint_avx2(from, to);
+    if (overlapping_) collide(from, to);
+#ifdef CYPOOL_TIA_SIMD
+    if (simd_ == Simd::AVX512) return paint_avx512(from, to);
+    if (simd_ == Simd::AVX2) return paint_avx2(from, to);
 #endif
     fill(pen_ - from, layers_, look_.colours, from, to);
 }
 
-#ifdef CYPOOL_TIA_AVX2
+#ifdef CYPOOL_TIA_SIMD
 __attribute__((target("avx2"))) void TIA::paint_avx2(int from, int to) {
     fill_avx2(pen_ - from, layers_, look_.colours, from, to);
+}
+__attribute__((target("avx512f,avx512bw"))) void TIA::paint_avx512(int from, int to) {
+    fill_avx512(pen_ - from, layers_, look_.colours, from, to);
 }
 #endif
 
@@ -624,9 +673,7 @@ void TIA::collide(int from, int to) {
                                            {P0, BL}, {P1, PF}, {P1, BL}, {M0, PF}, {M0, BL},
                                            {M1, PF}, {M1, BL}, {BL, PF}, {P0, P1}, {M0, M1}};
     for (int k = from / 64; 64 * k < to; ++k) {
-        std::uint64_t mask = overlaps_[k];
-        if (from > 64 * k) mask &= ~std::uint64_t{0} << (from - 64 * k);
-        if (to < 64 * k + 64) mask &= (std::uint64_t{1} << (to - 64 * k)) - 1;
+        const std::uint64_t mask = overlaps_[k] & between(from - 64 * k, to - 64 * k);
         if (!mask) continue;
         for (int pair = 0; pair < 15; ++pair) {
             if (rows_[PAIRS[pair][0]].words[k] & rows_[PAIRS[pair][1]].words[k] & mask) {
@@ -694,23 +741,6 @@ void TIA::finish_group() {
     const int index = !playfield ? 0 : score ? (from < WIDTH / 2 ? 2 : 3) : 1;
     std::memset(pen_, look.colours[index], static_cast<std::size_t>(count));
 }
-
-// Returns whether that is new.
-bool TIA::latch(int object, unsigned copies, unsigned size) {
-    const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
-                          static_cast<std::uint8_t>(size)};
-    if (look_.patterns[object] == pattern) return false;
-    look_.patterns[object] = pattern;
-    settled_ = false;
-    stale_ |= static_cast<std::uint8_t>(1 << object);
-    return true;
-}
-
-void TIA::latch_player(int player, bool without_first) { latch(player ? P1 : P0, nusiz_[player] & 7, without_first); }
-
-void TIA::latch_missile(int player) { latch(player ? M1 : M0, nusiz_[player] & 7, nusiz_[player] >> 4 & 3); }
-
-void TIA::latch_ball() { latch(BL, 0, ctrlpf_ >> 4 & 3); }
 
 void TIA::enable(int object, bool on) {
     const auto bit = static_cast<std::uint8_t>(1 << object);
@@ -953,9 +983,10 @@ void TIA::move(int clock) {
         blank_accessed_ = NEVER;
     }
     for (int object = P0; object <= BL; ++object) {
-        int target = position_[object] + MOTIONS.pixels[cycle][motion_[object]];
-        target = target < 0 ? target + WIDTH : target < WIDTH ? target : target - WIDTH;
-        position_[object] = static_cast<std::int16_t>(target);
+        const int pixels = MOTIONS.pixels[cycle][motion_[object]];
+        if (pixels == 0) continue;
+        const int target = position_[object] + pixels;
+        position_[object] = static_cast<std::int16_t>(target < 0 ? target + WIDTH : target % WIDTH);
     }
     for (int player : {0, 1}) {
         latch_player(player, false);

@@ -46,8 +46,9 @@ class TIA final : public Device, public MediaSource {
   std::uint32_t height() const override { return height_; }
   std::uint32_t width() const override { return 160; }
   std::uint32_t scanlines() const override;
-  // whether vector instructions are used where the CPU has them; the pixels are the same
-  static void use_simd(bool on);
+  enum class Simd { NONE, AVX2, AVX512 };
+  static Simd best_simd();  // the most that this CPU has
+  static void use_simd(Simd simd);  // for tests: the pixels are the same
   bool unfinished() const { return unfinished_; }  // then `update` goes on with the frame
   void setSound(Sound& sound) override { sound_ = &sound; }
 
@@ -78,7 +79,7 @@ class TIA final : public Device, public MediaSource {
 
   // a bit for each pixel of a line, the lowest is the leftmost
   struct Row {
-    std::uint64_t words[3];
+    std::uint64_t words[4];  // the last is 0
   };
 
   static Row spread(std::uint64_t bits, unsigned copies, bool without_first, unsigned position);
@@ -110,6 +111,7 @@ class TIA final : public Device, public MediaSource {
   void refresh();
   void paint(int from, int to);
   void paint_avx2(int from, int to);
+  void paint_avx512(int from, int to);
   void collide(int from, int to);
   void finish_line();
   void finish_group();
@@ -157,7 +159,7 @@ class TIA final : public Device, public MediaSource {
   void show_ball(int clock);
   bool paddle(int number) const;
 
-  static bool simd_;
+  static Simd simd_;
   const Console& console_;
   Sound* sound_ = nullptr;
 
@@ -192,7 +194,8 @@ class TIA final : public Device, public MediaSource {
   Look look_{};
   Row rows_[6]{};
   std::uint64_t layers_[3][4]{};    // the pixels of playfield, player 0 and player 1, after all that hides them
-  std::uint64_t overlaps_[3]{};     // pixels with more than one object
+  std::uint64_t overlaps_[4]{};     // pixels with more than one object
+  bool overlapping_ = false;        // there are some
   bool settled_ = false;            // the end of a line changes nothing
   std::uint8_t stale_ = ALL;        // a bit for each row that is not that of look_, and one for the layers
   Look group_look_{};           // of the last piece of a line that ended within a group of four pixels,
