@@ -1,9 +1,11 @@
-"""The same PPO with the environments of different libraries: what is learnt, and how long it takes.
+r"""The same PPO with the environments of different libraries: what is learnt, and how long it takes.
 
     pip install torch matplotlib, and what is to be compared: envpool, gymnasium[atari], gymnasium[mujoco], dm_control
     python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
     python examples/learning_curves.py --env-id dm_control/cartpole-swingup-v0 --candidates cypool dm_control
     python examples/learning_curves.py --env-id MiniGrid-DoorKey-8x8-v0 --total-timesteps 1000000 --num-envs 64
+    python examples/learning_curves.py --env-id LunarLander-v3 --num-steps 256 --num-envs 16 --update-epochs 4 \
+        --num-minibatches 32 --gamma 0.995 --learning-rate 1e-3 --entropy 0.01 --normalize --total-timesteps 400000
 
 Writes a CSV file with a row for each rollout, whose first lines contain command, machine and versions, and a picture
 next to it: return by steps, and by seconds. Candidates take turns, seed by seed; with the same seed those that give the

@@ -84,6 +84,14 @@ def test_learning_is_gymnasiums(tmp_path):
 
 
 @pytest.mark.exhaustive
+def test_the_lunar_lander_learns_to_land(tmp_path):
+    curves = curves_of(tmp_path, "--env-id", "LunarLander-v3", "--num-steps", "256", "--num-envs", "16",
+                       "--update-epochs", "4", "--num-minibatches", "32", "--gamma", "0.995", "--learning-rate", "1e-3",
+                       "--entropy", "0.01", "--normalize", "--total-timesteps", "400000", "--candidates", "cypool")
+    assert max(float(value) for _, _, value in curves["cypool"]) > 200
+
+
+@pytest.mark.exhaustive
 def test_learning_of_atari_is_gymnasiums(tmp_path):
     curves = curves_of(tmp_path, "--env-id", "Breakout-v5", "--image-size", "42", "--total-timesteps", "4096")
     assert curves["cypool"] == curves["gymnasium-sync"] and len(curves["cypool"]) == 4

@@ -10,6 +10,8 @@ from waiting import join, wait_until
 
 import cypool
 import cypool.compat.envpool as envpool
+from cypool.api.actions import ActionReader
+from cypool.spec import Array
 
 ENVPOOL = {
     "envpool": envpool.make_gymnasium,
@@ -391,3 +393,21 @@ def test_render_while_another_thread_steps(walker, num_threads):
         trouble.set_gate(True)
         join(thread)
     assert env.step([0, 0])[4]["elapsed_step"].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("given", [np.float32, np.float64])
+@pytest.mark.parametrize("taken", [np.float32, np.float64])
+def test_actions_of_both_kinds_of_floats(taken, given):
+    low, high = np.array([-0.1, -np.inf], taken), np.array([0.1, 2], taken)
+    reader = ActionReader(Array((2,), taken, low, high), 4)
+    actions = np.array([[-0.05, -1e30], [0.07, 2], [0, 1]], given)
+    got = reader(actions)
+    assert got.dtype == taken and (got == actions.astype(taken)).all() and not np.shares_memory(got, actions)
+    # not behind each other in memory, and of another byte order
+    for other in (np.asfortranarray(actions), actions[:, ::-1][:, ::-1], actions.astype(actions.dtype.newbyteorder())):
+        assert (reader(other) == got).all()
+    # larger as float64 only
+    for bad in (0.11, np.nan, np.inf, *([float(high[0]) + 1e-12] if given == np.float64 else [])):
+        actions[1, 0] = bad
+        with pytest.raises(ValueError, match=r"actions: expected values in .* in row 1"):
+            reader(actions)
