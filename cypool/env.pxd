@@ -18,8 +18,10 @@ cdef extern from "cypool/slot.h" namespace "cypool" nogil:
         void** obs              # obs[k]: the first of the rows in the k-th observation array
         void** info
         double* reward
-        uint8_t* terminated
+        uint8_t* terminated     # or STEP_ALONE: the engine calls `step` for this row, or what else is due
         uint8_t* truncated
+
+    enum: STEP_ALONE
 
 cdef extern from "cypool/access.h" namespace "cypool" nogil:
     # typed access to actions and rows; T is the C type of the dtype in the spec

@@ -11,12 +11,13 @@ from libc.string cimport memset
 
 from cypool.park cimport now_ns, park, relax, wake
 from cypool.engine.states cimport copy_env, note_failed_copy
-from cypool.env cimport Env, Rows
+from cypool.env cimport STEP_ALONE, Env, Rows
 from cypool.policies cimport Decision
 
 cdef enum:
     LEAST_NS = 1_000             # a claim is worth at least this much work, as it costs about 0.1 us ...
     MOST_NS = 20_000             # ... and no more, so that threads finish together
+    TOGETHER = 16                # environments that `step_many` gets at least, where there are enough
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
     CALLER_STEPS = 16            # of a rollout, between two looks of the caller at the clock
 
@@ -129,6 +130,17 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
+cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Does what `advance` does for one environment of a chunk."""
+    cdef uint32_t count = claim.count
+    claim.count = claim.at + 1
+    try:
+        advance(scheduler, claim)
+    finally:
+        claim.count = count
+    return 0
+
+
 cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Steps a chunk with one call, then does the rest of `advance` for each environment."""
     cdef OpenBatch* batch
@@ -149,6 +161,9 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
         claim.stepped = True
     while claim.at < claim.count:
         claim_row(scheduler, claim, &row)
+        if batch.terminated[row] == STEP_ALONE:
+            advance_alone(scheduler, claim)
+            continue
         env = scheduler.envs[claim.ids[claim.at]]
         (<Env>env).raw_reward = NAN
         was_reset = (<Env>env).needs_reset
@@ -208,14 +223,9 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Does what `advance` does, with actions that the policy chooses."""
-    cdef uint32_t count = claim.count
-    while claim.at < count:
+    while claim.at < claim.count:
         choose_action(scheduler, claim)
-        claim.count = claim.at + 1
-        try:
-            advance(scheduler, claim)
-        finally:
-            claim.count = count
+        advance_alone(scheduler, claim)
     return 0
 
 
@@ -388,7 +398,7 @@ cdef class Scheduler:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none, or if the caller has to come back."""
-        cdef uint32_t cost = self.counters.get().cost_ns.load(), most, last_step, share
+        cdef uint32_t cost = self.counters.get().cost_ns.load(), least, most, last_step, share
         cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
@@ -399,11 +409,14 @@ cdef class Scheduler:
             return False
         # a step of unknown cost may take long: alone
         most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
+        least = LEAST_NS // max(cost, <uint32_t>1)
         # without a claim in hand this may be of the last batch, or of the next one
         last_step = self.last_step.load()
         if last_step > 0:
             # all steps of the rollout; but the rows of neighbours share cache lines
             most = max(most // (last_step + 1), min(most, <uint32_t>NEIGHBOURS))
+        if self.supports_step_many:
+            least, most = max(least, <uint32_t>TOGETHER), max(most, <uint32_t>TOGETHER)
         if claim.is_caller and self.slice_expired(claim):
             return False
         if claim.inline_count > 0:
@@ -412,13 +425,13 @@ cdef class Scheduler:
             claim.inline_count -= claim.count
         elif self.ordered:
             claim.count = self.work_shares.get().claim(
-                claim.thread, min(max(LEAST_NS // max(cost, <uint32_t>1), <uint32_t>1), most), most, &first)
+                claim.thread, min(max(least, <uint32_t>1), most), most, &first)
             if claim.count > 0:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
         elif claim.quota != 0:
             # all rows are claimed with the first one: what is done late keeps a batch waiting, so it is little
-            most = min(max(LEAST_NS // max(cost, <uint32_t>1), <uint32_t>1), <uint32_t>MOST_READY) if cost > 0 else 1
+            most = min(max(least, <uint32_t>1), <uint32_t>MOST_READY) if cost > 0 else 1
             if claim.quota > 0:
                 most = min(most, <uint32_t>min(claim.quota, <int64_t>MOST_READY))
             claim.ids, claim.position = claim.ready, -1

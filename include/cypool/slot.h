@@ -14,7 +14,7 @@ struct Slot {
 };
 
 // Neighbouring rows of a batch, for environments that step many at once. Also of environments whose episode is over:
-// the engine resets these afterwards, whatever became of them.
+// the engine resets these afterwards, whatever became of them, unless their row says STEP_ALONE.
 struct Rows {
     uint32_t count;
     const int32_t* ids;   // whose they are
@@ -25,5 +25,9 @@ struct Rows {
     uint8_t* terminated;
     uint8_t* truncated;  // 0 so far
 };
+
+// In the place of `terminated`: the environment was not stepped, and the engine calls its `step` and `observe`, or its
+// `reset`, as without step_many.
+enum : uint8_t { STEP_ALONE = 2 };
 
 }  // namespace cypool

@@ -1,7 +1,7 @@
 """Compares Box2D's environments with the installed Gymnasium, byte for byte: `python tests/sweeps/sweep_box2d.py`.
 
-Random play, and play that lands, walks and follows the track, in single environments of Gymnasium next to a pool of
-one; observations, rewards, ends, infos and random streams. It takes a quarter of an hour, most of it for pictures of
+Random play, and play that lands, walks and follows the track, in single environments of Gymnasium next to a pool;
+observations, rewards, ends, infos and random streams. It takes a quarter of an hour, most of it for pictures of
 CarRacing; `--steps` says how many steps each setting and seed gets.
 """
 import argparse
@@ -76,44 +76,51 @@ CASES = [
 ]
 
 
-def compare(id, play, options, seed, num_steps, render_every=0):
-    """Returns how many episodes ended, and how many pictures were compared; raises AssertionError where they differ."""
+def compare(id, play, options, seeds, num_steps, render_every=0):
+    """Compares a pool with one environment of Gymnasium for each seed, each for `num_steps`.
+
+    Returns how many episodes ended, and how many pictures were compared; raises AssertionError where they differ.
+    """
     import gymnasium
 
     with warnings.catch_warnings():
         # of the modules that SWIG made
         warnings.simplefilter("ignore")
-        theirs = gymnasium.make(id, disable_env_checker=True, render_mode="rgb_array" if render_every else None,
-                                **{name: value for name, value in options.items() if name != "action_dtype"})
-        obs, _ = theirs.reset(seed=seed)
-    ours = cypool.make(id, num_envs=1, num_threads=0, seed=seed, autoreset_mode="Disabled", **options)
-    rng, pictures, ends = np.random.default_rng(seed), 0, 0
-    choose = play() if isinstance(play, type) else play
+        theirs = [gymnasium.make(id, disable_env_checker=True, render_mode="rgb_array" if render_every else None,
+                                 **{name: value for name, value in options.items() if name != "action_dtype"})
+                  for _ in seeds]
+        seen = [env.reset(seed=seed)[0] for env, seed in zip(theirs, seeds, strict=True)]
+    ours = cypool.make(id, num_envs=len(seeds), num_threads=0, seed=list(seeds), autoreset_mode="Disabled", **options)
+    rngs, pictures, ends = [np.random.default_rng(seed) for seed in seeds], 0, 0
+    choosers = [play() if isinstance(play, type) else play for _ in seeds]
     got, _ = ours.reset()
     for step in range(num_steps):
-        where = id, options, seed, step
-        assert got[0].tobytes() == obs.tobytes(), where
+        where = id, options, seeds, step
+        assert got.tobytes() == np.stack(seen).tobytes(), where
         if render_every and step % render_every == 0:
-            want = theirs.render()
-            picture = ours.render()[0]
-            assert picture.shape == want.shape and (picture == want).all(), where
-            pictures += 1
-        action = choose(theirs, obs, rng)
+            for env, picture in zip(theirs, ours.render(), strict=True):
+                want = env.render()
+                assert picture.shape == want.shape and (picture == want).all(), where
+                pictures += 1
+        actions = [choose(*given) for choose, given in zip(choosers, zip(theirs, seen, rngs, strict=True), strict=True)]
         if options.get("action_dtype") == "float64":
-            action = np.clip(action + rng.normal(0, 1e-9, action.shape), theirs.action_space.low,
-                             theirs.action_space.high)
-        obs, reward, terminated, truncated, info = theirs.step(action)
-        got, reward_, terminated_, truncated_, info_ = ours.step(np.asarray(action)[None])
-        assert np.float64(reward).tobytes() == reward_[0].tobytes(), (*where, reward, reward_[0])
-        assert (terminated, truncated) == (terminated_[0], truncated_[0]), where
-        assert all(info_[name][0] == value for name, value in info.items()), where
-        if terminated or truncated:
-            assert got[0].tobytes() == obs.tobytes(), where
-            assert ours.save().rows[0]["rng"] == theirs.unwrapped.np_random.bit_generator.state, where
-            obs, _ = theirs.reset()
-            got, _ = ours.reset()
-            choose = play() if isinstance(play, type) else play
-            ends += 1
+            actions = [np.clip(action + rng.normal(0, 1e-9, action.shape), env.action_space.low, env.action_space.high)
+                       for action, rng, env in zip(actions, rngs, theirs, strict=True)]
+        got, reward, terminated, truncated, info = ours.step(np.asarray(actions))
+        ended = terminated | truncated
+        for k, (env, action) in enumerate(zip(theirs, actions, strict=True)):
+            seen[k], reward_, terminated_, truncated_, info_ = env.step(action)
+            assert np.float64(reward_).tobytes() == reward[k].tobytes(), (*where, k, reward_, reward[k])
+            assert (terminated_, truncated_) == (terminated[k], truncated[k]), (*where, k)
+            assert all(info[name][k] == value for name, value in info_.items()), (*where, k)
+            if ended[k]:
+                assert got[k].tobytes() == seen[k].tobytes(), (*where, k)
+                assert ours.save([k]).rows[0]["rng"] == env.unwrapped.np_random.bit_generator.state, (*where, k)
+                seen[k], _ = env.reset()
+                choosers[k] = play() if isinstance(play, type) else play
+                ends += 1
+        if ended.any():
+            got, _ = ours.reset(options={"reset_mask": ended})
     ours.close()
     return ends, pictures
 
@@ -124,14 +131,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=4)
     args = parser.parse_args()
     for id, play, options in CASES:
-        ends, began = 0, time.monotonic()
+        began = time.monotonic()
         steps = args.steps // 4 if id.startswith("CarRacing") else args.steps
-        for seed in range(args.seeds):
-            ends += compare(id, play, options, seed, steps)[0]
+        ends = compare(id, play, options, range(args.seeds), steps)[0]
         print(f"{id} {options}, {play.__name__}: {args.seeds * steps} steps, {ends} episodes, equal "
               f"({time.monotonic() - began:.0f} s)", flush=True)
     for id in ("LunarLander-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"):
-        pictures = sum(compare(id, plays_randomly, {}, seed, args.steps // 20, 1)[1] for seed in range(args.seeds))
+        pictures = compare(id, plays_randomly, {}, range(args.seeds), args.steps // 20, 1)[1]
         print(f"{id}: {pictures} pictures of render(), equal", flush=True)
 
 

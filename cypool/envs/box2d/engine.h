@@ -19,6 +19,7 @@ namespace cypool::box2d {
 
 constexpr double PI = 3.141592653589793;
 constexpr double FPS = 50;
+constexpr int VELOCITY_ITERATIONS = 6 * 30, POSITION_ITERATIONS = 2 * 30;
 
 // np.sign and np.clip of a number
 inline double sign(double x) noexcept { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
@@ -80,7 +81,7 @@ inline b2RevoluteJoint* add_hinge(b2World& world, b2Body* a, b2Body* b, const Hi
 // would assert, too. It is leaked, and the exception is thrown again.
 inline void advance(std::unique_ptr<b2World>& world) {
     try {
-        world->Step(static_cast<float>(1.0 / FPS), 6 * 30, 2 * 30);
+        world->Step(static_cast<float>(1.0 / FPS), VELOCITY_ITERATIONS, POSITION_ITERATIONS);
     } catch (...) {
         static_cast<void>(world.release());
         throw;

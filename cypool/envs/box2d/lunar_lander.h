@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "cypool/envs/box2d/robot_lanes.h"
 #include "cypool/envs/box2d/saved_world.h"
 #include "cypool/rng.h"
 
@@ -48,36 +49,38 @@ public:
 
     // action: the number of a discrete one, or two numbers
     void step(const Rng* rng, const double* action) {
-        if (!world) throw std::logic_error("a step without a world");
-        if (wind && !(contact[0] || contact[1])) blow();
-        const double angle = lander->GetAngle();
-        const Point tip{std::sin(angle), std::cos(angle)}, side{-tip.y, tip.x};
-        const double d0 = uniform(rng, -1, 1) / SCALE, d1 = uniform(rng, -1, 1) / SCALE;
-        const double main = continuous ? clip(action[0], -1, 1) : action[0];
-        const double lateral = continuous ? clip(action[1], -1, 1) : 0;
-        double main_power = 0, side_power = 0;
-        if (continuous ? main > 0 : main == 2) {
-            main_power = continuous ? (clip(main, 0, 1) + 1.0) * 0.5 : 1.0;
-            const double ox = tip.x * (4 / SCALE + 2 * d0) + side.x * d1;
-            const double oy = -tip.y * (4 / SCALE + 2 * d0) - side.y * d1;
-            const b2Vec2 at = lander->GetPosition();
-            push(3.5, at.x + ox, at.y + oy, ox * 13.0 * main_power, oy * 13.0 * main_power, main_power);
-            lander->ApplyLinearImpulse(vec(-ox * 13.0 * main_power, -oy * 13.0 * main_power), vec(at.x + ox, at.y + oy),
-                                       true);
-        }
-        if (continuous ? std::fabs(lateral) > 0.5 : main == 1 || main == 3) {
-            const double direction = continuous ? sign(lateral) : main - 2;
-            side_power = continuous ? clip(std::fabs(lateral), 0.5, 1.0) : 1.0;
-            const double ox = tip.x * d0 + side.x * (3 * d1 + direction * 12 / SCALE);
-            const double oy = -tip.y * d0 - side.y * (3 * d1 + direction * 12 / SCALE);
-            const b2Vec2 at = lander->GetPosition();
-            const double x = at.x + ox - tip.x * 17 / SCALE, y = at.y + oy + tip.y * 14 / SCALE;
-            push(0.7, x, y, ox * 0.6 * side_power, oy * 0.6 * side_power, side_power);
-            lander->ApplyLinearImpulse(vec(-ox * 0.6 * side_power, -oy * 0.6 * side_power), vec(x, y), true);
-        }
+        if (!world) throw std::logic_error(failure);
+        const Engines engines = fire(rng, action);
         advance(world);
-        ++time;
-        look(main_power, side_power);
+        finish_step(engines);
+    }
+
+    // Whether step_together can step it.
+    bool is_free() const { return world && FreeRobot::is_free(*world, lander); }
+
+    // Does what `step` does with up to lanes::MOST landers that are free. One whose step fails is not `ready` any more;
+    // its next step says why.
+    static void step_together(LunarLander* const* landers, const Rng* const* streams, const double (*actions)[2],
+                              int count) noexcept {
+        LunarLander* flying[lanes::MOST];
+        FreeRobot robots[lanes::MOST];
+        Engines engines[lanes::MOST];
+        int n = 0;
+        for (int k = 0; k < count; ++k) {
+            landers[k]->attempt([&](LunarLander& self) {
+                engines[n] = self.fire(streams[k], actions[k]);
+                robots[n] = self.robot();
+                robots[n].begin();
+                flying[n++] = &self;
+            });
+        }
+        lanes::solve_velocities(robots, n);
+        for (int k = 0; k < n; ++k) {
+            flying[k]->attempt([&](LunarLander& self) {
+                robots[k].finish();
+                self.finish_step(engines[k]);
+            });
+        }
     }
 
     // Returns a new one with the same options.
@@ -167,6 +170,62 @@ public:
 private:
     static constexpr double SCALE = 30.0, W = 600 / SCALE, H = 400 / SCALE, HELIPAD_Y = H / 4, INITIAL_RANDOM = 1000;
     static constexpr float SCALE_F = 30;
+
+    struct Engines {
+        double main, side;
+    };
+
+    // The forces of a step: the wind's, and the engines'.
+    Engines fire(const Rng* rng, const double* action) {
+        if (wind && !(contact[0] || contact[1])) blow();
+        const double angle = lander->GetAngle();
+        const Point tip{std::sin(angle), std::cos(angle)}, side{-tip.y, tip.x};
+        const double d0 = uniform(rng, -1, 1) / SCALE, d1 = uniform(rng, -1, 1) / SCALE;
+        const double main = continuous ? clip(action[0], -1, 1) : action[0];
+        const double lateral = continuous ? clip(action[1], -1, 1) : 0;
+        Engines engines{0, 0};
+        if (continuous ? main > 0 : main == 2) {
+            engines.main = continuous ? (clip(main, 0, 1) + 1.0) * 0.5 : 1.0;
+            const double ox = tip.x * (4 / SCALE + 2 * d0) + side.x * d1;
+            const double oy = -tip.y * (4 / SCALE + 2 * d0) - side.y * d1;
+            const b2Vec2 at = lander->GetPosition();
+            push(3.5, at.x + ox, at.y + oy, ox * 13.0 * engines.main, oy * 13.0 * engines.main, engines.main);
+            lander->ApplyLinearImpulse(vec(-ox * 13.0 * engines.main, -oy * 13.0 * engines.main),
+                                       vec(at.x + ox, at.y + oy), true);
+        }
+        if (continuous ? std::fabs(lateral) > 0.5 : main == 1 || main == 3) {
+            const double direction = continuous ? sign(lateral) : main - 2;
+            engines.side = continuous ? clip(std::fabs(lateral), 0.5, 1.0) : 1.0;
+            const double ox = tip.x * d0 + side.x * (3 * d1 + direction * 12 / SCALE);
+            const double oy = -tip.y * d0 - side.y * (3 * d1 + direction * 12 / SCALE);
+            const b2Vec2 at = lander->GetPosition();
+            const double x = at.x + ox - tip.x * 17 / SCALE, y = at.y + oy + tip.y * 14 / SCALE;
+            push(0.7, x, y, ox * 0.6 * engines.side, oy * 0.6 * engines.side, engines.side);
+            lander->ApplyLinearImpulse(vec(-ox * 0.6 * engines.side, -oy * 0.6 * engines.side), vec(x, y), true);
+        }
+        return engines;
+    }
+    void finish_step(const Engines& engines) {
+        ++time;
+        look(engines.main, engines.side);
+    }
+
+    // Calls f. A world in which it throws is leaked, as by `advance`.
+    template <class F> void attempt(F&& f) noexcept {
+        try {
+            f(*this);
+        } catch (const std::exception& error) {
+            static_cast<void>(world.release());
+            failure = error.what();
+        }
+    }
+
+    FreeRobot robot() const {
+        b2Joint* last = world->GetJointList();
+        b2RevoluteJoint* limbs[2] = {static_cast<b2RevoluteJoint*>(last),
+                                     static_cast<b2RevoluteJoint*>(last->GetNext())};
+        return FreeRobot(world.get(), lander, limbs);
+    }
 
     void BeginContact(b2Contact* c) override {
         const b2Body *a = c->GetFixtureA()->GetBody(), *b = c->GetFixtureB()->GetBody();
@@ -283,6 +342,7 @@ private:
     const bool continuous, wind;
     const double gravity, wind_power, turbulence_power;
     std::unique_ptr<b2World> world;
+    std::string failure = "a step without a world";
     b2Body *lander = nullptr, *legs[2] = {};  // the world's
     int64_t wind_index = 0, torque_index = 0, time = 0;
     bool contact[2] = {}, game_over = false, has_shaping = false;

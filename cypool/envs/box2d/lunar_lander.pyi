@@ -4,6 +4,8 @@ from typing import Any
 from cypool.env import Env
 from cypool.spec import EnvSpec
 
+def use_simd(on: Any) -> Any: ...
+
 class LunarLander(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod

@@ -9,15 +9,16 @@ from cypool.envs.box2d.pictures import draw_lunar_lander
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
 
-from libc.stdint cimport int64_t
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque
-from libcpp.memory cimport unique_ptr
+from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
+from cypool.env cimport STEP_ALONE, Env, Rows, Slot
 from cypool.envs.box2d.engine cimport b2Vec2, copy_world, initialize, load_bytes, save_bytes
 from cypool.random cimport Rng
 
@@ -30,6 +31,9 @@ cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d" no
         World(cbool continuous, double gravity, cbool wind, double wind_power, double turbulence_power) except +
         void reset(const Rng* rng) except +
         void step(const Rng* rng, const double* action) except +
+        cbool is_free() noexcept
+        @staticmethod
+        void step_together(World** worlds, const Rng** streams, const double[2]* actions, int count) noexcept
         cbool ready() noexcept
         vector[b2Vec2] age_particles() except +
         vector[b2Vec2] outline(int k) except +
@@ -39,7 +43,24 @@ cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d" no
         double reward
         cbool terminated
 
+cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d::lanes" nogil:
+    enum: MOST                       # worlds that are stepped together
+    void set_simd "cypool::box2d::lanes::use_simd"(cbool on) noexcept
+
 initialize()
+
+ctypedef vector[PyObject*] EnvList
+
+cdef enum:
+    WORTHWHILE = 2                   # worlds that take less time together than alone
+
+
+def use_simd(on):
+    """Sets whether worlds are stepped together with the CPU's wide vectors, if it has them. The bits are the same.
+
+    For tests, to be called while no environment runs.
+    """
+    set_simd(check_bool("on", on))
 
 
 cdef class LunarLander(Env):
@@ -58,6 +79,8 @@ cdef class LunarLander(Env):
     """
     cdef unique_ptr[World] world
     cdef bint continuous, action_is_single
+    cdef size_t action_bytes
+    cdef shared_ptr[EnvList] pool                # its environments, which it keeps
 
     @staticmethod
     def describe(continuous=False, gravity=-10.0, enable_wind=False, wind_power=15.0, turbulence_power=1.5,
@@ -89,6 +112,7 @@ cdef class LunarLander(Env):
     def __init__(self, spec, env_id):
         self.continuous = spec.options["continuous"]
         self.action_is_single = spec.options["action_dtype"] == "float32"
+        self.action_bytes = spec.action_bytes
         self.world.reset(self.new_world())
 
     cdef World* new_world(self) except NULL:
@@ -100,15 +124,18 @@ cdef class LunarLander(Env):
         self.world.get().reset(self.rng)
         return 0
 
-    cdef int step(self, const void* action) except -1 nogil:
-        cdef double[2] numbers
+    cdef void read_action(self, const void* action, double* numbers) noexcept nogil:
         if not self.continuous:
             numbers[0] = <double>(<const int64_t*>action)[0]
         elif self.action_is_single:
             numbers[0] = (<const float*>action)[0]
             numbers[1] = (<const float*>action)[1]
         else:
-            memcpy(numbers, action, sizeof(numbers))
+            memcpy(numbers, action, 2 * sizeof(double))
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef double[2] numbers
+        self.read_action(action, numbers)
         self.world.get().step(self.rng, numbers)
         self.reward = self.world.get().reward
         self.terminated = self.world.get().terminated
@@ -116,6 +143,40 @@ cdef class LunarLander(Env):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         memcpy(out.obs[0], self.world.get().obs, sizeof(self.world.get().obs))
+        return 0
+
+    cdef bint prepare_pool(self, list envs) except -1:
+        cdef LunarLander env
+        if any(type(each) is not LunarLander for each in envs):
+            return False
+        cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
+        for env in envs:
+            pool.get().push_back(<PyObject*>env)
+            env.pool = pool
+        return True
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        # those that touch nothing go together
+        cdef int places[MOST]
+        cdef World* worlds[MOST]
+        cdef const Rng* streams[MOST]
+        cdef double actions[MOST][2]
+        cdef PyObject* env
+        cdef int count = 0
+        cdef uint32_t k
+        for k in range(rows.count):
+            env = self.pool.get()[0][rows.ids[k]]
+            rows.terminated[k] = STEP_ALONE
+            if not (<LunarLander>env).needs_reset and (<LunarLander>env).world.get().is_free():
+                (<LunarLander>env).read_action(rows.actions + rows.ids[k] * self.action_bytes, actions[count])
+                places[count], worlds[count], streams[count] = k, (<LunarLander>env).world.get(), (<LunarLander>env).rng
+                count += 1
+            if count == MOST or (k + 1 == rows.count and count >= WORTHWHILE):
+                World.step_together(worlds, streams, actions, count)
+                while count > 0:
+                    count -= 1
+                    if worlds[count].ready():
+                        write_row(worlds[count], rows, places[count])
         return 0
 
     cdef object save(self):
@@ -139,6 +200,12 @@ cdef class LunarLander(Env):
         particles = [(places[k].x, places[k].y, world.particles[k].ttl) for k in range(places.size())]
         return draw_lunar_lander([world.smooth_y[k] for k in range(11)], particles,
                                  [[(point.x, point.y) for point in world.outline(k)] for k in range(3)])
+
+
+cdef void write_row(World* world, const Rows* rows, int k) noexcept nogil:
+    memcpy(<float*>rows.obs[0] + 8 * k, world.obs, sizeof(world.obs))
+    rows.reward[k] = world.reward
+    rows.terminated[k] = world.terminated
 
 
 def _check_power(name, value, recommended):
