@@ -15,11 +15,11 @@ PAGE = ROOT / "docs" / "reference" / "measurements.md"
 # the heading of a column, and its candidates: an asynchronous one is compared with cypool's asynchronous pool
 PEERS = {
     "Python loop": ("Python for-loop", "dm_control for-loop"),
-    "SyncVectorEnv": ("Gymnasium SyncVectorEnv",),
-    "AsyncVectorEnv": ("Gymnasium AsyncVectorEnv",),
+    "SyncVector": ("Gymnasium SyncVectorEnv",),
+    "AsyncVector": ("Gymnasium AsyncVectorEnv",),
     "NumPy": ("Gymnasium's NumPy env",),
     "ALE": ("ALE AtariVectorEnv sync", "ALE AtariVectorEnv async"),
-    "mujoco.rollout": ("mujoco.rollout",),
+    "rollout": ("mujoco.rollout",),
     "EnvPool": ("EnvPool sync", "EnvPool async"),
 }
 
@@ -38,8 +38,8 @@ python docs_tools/make_measurements.py
 - The other columns say how many times as fast as another library cypool is: synchronous / asynchronous where the
   library has both, else cypool's synchronous pool. Python loops and AsyncVectorEnv had at most four environments for
   each thread, as more do not make them faster.
-- Values are medians. `-`: the library does not have this environment. `mujoco.rollout` makes no observations and no
-  rewards.
+- Values are medians. `-`: the library does not have this environment. "rollout" is `mujoco.rollout`, which makes no
+  observations and no rewards.
 
 {table}
 
@@ -53,7 +53,7 @@ def shown(ratio: float) -> str:
 
 def page(report: dict[str, Any]) -> str:
     """Returns the page of a report."""
-    lines = ["| " + " | ".join(["environment", "envs", "threads", "sync", "async", *PEERS]) + " |",
+    lines = ["| " + " | ".join(["id", "envs", "threads", "sync", "async", *PEERS]) + " |",
              "| --- |" + " --: |" * (4 + len(PEERS))]
     failures: list[str] = []
     for row in report["rows"]:

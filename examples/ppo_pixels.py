@@ -1,8 +1,8 @@
 """PPO from pixels, in one file: pip install torch "cypool[dm-control]", then python examples/ppo_pixels.py
 
 Trains on a task of the DeepMind Control Suite from what DrQ and similar agents see: three frames of 84 x 84 pixels, one
-after each repeated action. With software rendering, most of the time goes into the frames: 32 steps a second on two
-busy cores. In 15,000 steps the return did not improve there (docs/reference/dm_control.md has the details).
+after each repeated action. With software rendering, most of the time goes into the frames: 230 steps a second on two
+cores. 50,000 steps raise the return from 264 to 399 (docs/reference/dm_control.md has the details).
 
 Prints the mean return of the last 20 episodes and writes it to a CSV file, with steps and seconds.
 """
@@ -98,8 +98,9 @@ def main():
                 chosen = np.clip(actions[t].double().cpu().numpy(), space.low, space.high)
                 found, reward, terminated, truncated, info = pool.step(chosen)
                 pixels = torch.from_numpy(found["pixels"]).to(device)
-                # a mean, so that it does not depend on how often an action is repeated
-                rewards[t] = torch.from_numpy(reward / args.action_repeat)
+                # a mean, so that it does not depend on how often an action is repeated; values are then at most 1, and
+                # their loss does not hide that of the policy
+                rewards[t] = torch.from_numpy(reward / args.action_repeat) * (1 - args.gamma)
                 ends[t] = torch.from_numpy(terminated | truncated)
                 if "_final_obs" in info:
                     # a time limit is not the end of the world: count on what would have come

@@ -653,6 +653,10 @@ cdef class Pool:
             self.scheduler.task = STEP_TOGETHER
         if ids == self.ids.all_ids.data():
             memcpy(target, source, count * self.action_bytes)
+        elif self.action_bytes == 8:
+            # no call: the compiler knows the size
+            for k in range(count):
+                memcpy(target + <size_t>ids[k] * 8, source + <size_t>k * 8, 8)
         else:
             for k in range(count):
                 memcpy(target + ids[k] * self.action_bytes, source + k * self.action_bytes, self.action_bytes)

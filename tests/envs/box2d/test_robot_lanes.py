@@ -19,7 +19,7 @@ def play(id, mode, num_threads, batch_size, num_steps=250, **options):
 
 
 def state_of(state):
-    """What environments save, but for how long their episodes took."""
+    """Returns the saved state without the times that episodes took."""
     return [{key: value for key, value in row.items() if key != "episode_ns"} for row in state.rows]
 
 
