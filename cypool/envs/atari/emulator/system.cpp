@@ -21,7 +21,11 @@ namespace ale::stella {
 
 void System::setPageAccess(uint16_t page, const PageAccess& access) {
     if (myM6502) ++expose(PageChanges(), *myM6502);
-    myPageAccessTable[page] = access;
+    // one after another: the caller has just written each, and a CPU waits for a wider read of several writes
+    PageAccess& target = myPageAccessTable[page];
+    target.directPeekBase = access.directPeekBase;
+    target.directPokeBase = access.directPokeBase;
+    target.device = access.device;
 }
 
 }  // namespace ale::stella

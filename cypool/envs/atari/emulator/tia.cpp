@@ -148,6 +148,14 @@ void fill(std::uint8_t* line, const std::uint64_t (*layers)[4], const std::uint8
 }
 
 #ifdef CYPOOL_TIA_SIMD
+// Copies a row with a write as wide as the reads that follow: a CPU waits where a read needs several writes.
+__attribute__((target("avx2"), always_inline)) inline void copy_row(std::uint64_t* target, const std::uint64_t* row) {
+    const auto word = [&](int k) { return static_cast<long long>(row[k]); };
+    __m256i words = _mm256_setr_epi64x(word(0), word(1), word(2), word(3));
+    asm("" : "+x"(words));  // or gcc writes each word by itself
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), words);
+}
+
 __attribute__((target("avx2"), always_inline)) inline __m256i bytes_of(std::uint32_t bits) {
     const __m256i which = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
     // clang-format off
@@ -602,10 +610,28 @@ TIA::Row TIA::row_of(const Look& look, int object) {
 
 // Makes the rows that a register has changed again, and with them what is visible where.
 void TIA::refresh() {
+#ifdef CYPOOL_TIA_SIMD
+    if (simd_ != Simd::NONE) return refresh_avx2();
+#endif
     for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
         const int object = std::countr_zero(rows);
         rows_[object] = row_of(look_, object);
     }
+    make_layers();
+}
+
+#ifdef CYPOOL_TIA_SIMD
+__attribute__((target("avx2"))) void TIA::refresh_avx2() {
+    for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
+        const int object = std::countr_zero(rows);
+        copy_row(rows_[object].words, row_of(look_, object).words);
+    }
+    make_layers();
+}
+#endif
+
+// Finds what is visible where, from the rows.
+INLINE void TIA::make_layers() {
     stale_ = 0;
     // ALE forgets the priority of a playfield that is alone
     const bool priority = look_.control & PRIORITY && !(look_.control & SCORE && look_.enabled == 1 << PF);

@@ -109,6 +109,8 @@ class TIA final : public Device, public MediaSource {
   void note_blank(int clock);
   void draw(int clock);
   void refresh();
+  void refresh_avx2();
+  void make_layers();
   void paint(int from, int to);
   void paint_avx2(int from, int to);
   void paint_avx512(int from, int to);
