@@ -64,6 +64,20 @@ struct Copies {
 constexpr Copies COPIES[8] = {{1, {0}},     {2, {0, 16}}, {2, {0, 32}},     {3, {0, 16, 32}},
                               {2, {0, 64}}, {1, {0}},     {3, {0, 32, 64}}, {1, {0}}};
 
+// the same as factors of what is to be copied: of the copies less than 64 pixels away, and of the one that is 64 away
+constexpr std::uint64_t near_copies(unsigned copies) {
+    std::uint64_t factor = 0;
+    for (int k = 0; k < COPIES[copies].count; ++k) {
+        if (COPIES[copies].at[k] < 64) factor |= std::uint64_t{1} << COPIES[copies].at[k];
+    }
+    return factor;
+}
+constexpr std::uint64_t NEAR[8] = {near_copies(0), near_copies(1), near_copies(2), near_copies(3),
+                                   near_copies(4), near_copies(5), near_copies(6), near_copies(7)};
+constexpr std::uint64_t FAR[8] = {0, 0, 0, 0, 1, 0, 1, 0};
+
+constexpr std::uint64_t SIZES[NOWHERE + 1] = {0x01, 0x03, 0x0F, 0xFF, 0};  // the pixels of missiles and balls
+
 constexpr int player_scale(unsigned copies) { return copies == 5 ? 2 : copies == 7 ? 4 : 1; }
 
 struct Tables {
@@ -148,10 +162,22 @@ void fill(std::uint8_t* line, const std::uint64_t (*layers)[4], const std::uint8
 }
 
 #ifdef CYPOOL_TIA_SIMD
-// Copies a row with a write as wide as the reads that follow: a CPU waits where a read needs several writes.
-__attribute__((target("avx2"), always_inline)) inline void copy_row(std::uint64_t* target, const std::uint64_t* row) {
+// Puts bits into a line, which wraps around to its left. A shift by less than 0 or by more than 63 leaves nothing.
+__attribute__((target("avx2"), always_inline)) inline __m256i placed(std::uint64_t bits, unsigned position) {
+    const __m256i words = _mm256_setr_epi64x(0, 64, 128, 2 * WIDTH), at = _mm256_set1_epi64x(position);
+    const __m256i all = _mm256_set1_epi64x(static_cast<long long>(bits));
+    const __m256i right = _mm256_sllv_epi64(all, _mm256_sub_epi64(at, words));
+    const __m256i left = _mm256_srlv_epi64(all, _mm256_sub_epi64(words, at));
+    const __m256i past_end = _mm256_add_epi64(words, _mm256_set1_epi64x(WIDTH));
+    const __m256i around = _mm256_srlv_epi64(all, _mm256_sub_epi64(past_end, at));
+    const __m256i row = _mm256_or_si256(_mm256_or_si256(right, left), around);
+    return _mm256_and_si256(row, _mm256_setr_epi64x(-1, -1, 0xFFFFFFFF, 0));
+}
+
+// Writes a row as a whole: a CPU waits where a read needs several writes.
+__attribute__((target("avx2"), always_inline)) inline void store_row(std::uint64_t* target, const std::uint64_t* row) {
     const auto word = [&](int k) { return static_cast<long long>(row[k]); };
-    __m256i words = _mm256_setr_epi64x(word(0), word(1), word(2), word(3));
+    __m256i words = _mm256_setr_epi64x(word(0), word(1), word(2), 0);
     asm("" : "+x"(words));  // or gcc writes each word by itself
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), words);
 }
@@ -559,14 +585,7 @@ bool TIA::end_line() {
 
 // Puts copies of these bits into a line, which wraps around to its left.
 TIA::Row TIA::spread(std::uint64_t bits, unsigned copies, bool without_first, unsigned position) {
-    std::uint64_t near = without_first ? 0 : bits, far = 0;
-    for (int k = 1; k < COPIES[copies].count; ++k) {
-        const int at = COPIES[copies].at[k];
-        if (at < 64)
-            near |= bits << at;
-        else
-            far |= bits;
-    }
+    const std::uint64_t near = bits * (NEAR[copies] - without_first), far = bits * FAR[copies];
     std::uint64_t words[5]{};
     const unsigned first = position / 64, shift = position % 64;
     words[first] = near << shift;
@@ -596,16 +615,18 @@ TIA::Row TIA::row_of(const Look& look, int object) {
         return {{low(cells), high(cells) | low(right) << 16, low(right) >> 48 | high(right) << 16}};
     }
     const Pattern& pattern = look.patterns[object];
-    if (object == P0 || object == P1) {
-        const std::uint8_t graphics = TABLES.reversed[look.graphics[object == P1]];
-        // a wide player starts one pixel later
-        const std::uint64_t bits = pattern.copies == 5   ? std::uint64_t{TABLES.twice[graphics]} << 1
-                                   : pattern.copies == 7 ? std::uint64_t{TABLES.four_times[graphics]} << 1
-                                                         : graphics;
-        return spread(bits, pattern.copies, pattern.size, pattern.position);
-    }
-    if (pattern.size == NOWHERE) return {};
-    return spread((1u << (1u << pattern.size)) - 1, pattern.copies, false, pattern.position);
+    return spread(bits_of(look, object), pattern.copies, is_player(object) && pattern.size, pattern.position);
+}
+
+// The pixels of the first copy of a player, a missile or the ball.
+INLINE std::uint64_t TIA::bits_of(const Look& look, int object) {
+    const Pattern& pattern = look.patterns[object];
+    if (!is_player(object)) return SIZES[pattern.size];
+    const std::uint8_t graphics = TABLES.reversed[look.graphics[object == P1]];
+    // a wide player starts one pixel later
+    if (pattern.copies == 5) return std::uint64_t{TABLES.twice[graphics]} << 1;
+    if (pattern.copies == 7) return std::uint64_t{TABLES.four_times[graphics]} << 1;
+    return graphics;
 }
 
 // Makes the rows that a register has changed again, and with them what is visible where.
@@ -622,10 +643,16 @@ void TIA::refresh() {
 
 #ifdef CYPOOL_TIA_SIMD
 __attribute__((target("avx2"))) void TIA::refresh_avx2() {
-    for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
+    for (unsigned rows = stale_ & ~LAYERS & ~(1u << PF); rows; rows &= rows - 1) {
         const int object = std::countr_zero(rows);
-        copy_row(rows_[object].words, row_of(look_, object).words);
+        const Pattern& pattern = look_.patterns[object];
+        const std::uint64_t bits = look_.enabled >> object & 1 ? bits_of(look_, object) : 0;
+        const bool without_first = is_player(object) && pattern.size;
+        const __m256i row = _mm256_or_si256(placed(bits * (NEAR[pattern.copies] - without_first), pattern.position),
+                                            placed(bits * FAR[pattern.copies], (pattern.position + 64u) % WIDTH));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows_[object].words), row);
     }
+    if (stale_ & 1 << PF) store_row(rows_[PF].words, row_of(look_, PF).words);
     make_layers();
 }
 #endif

@@ -83,6 +83,8 @@ class TIA final : public Device, public MediaSource {
   };
 
   static Row spread(std::uint64_t bits, unsigned copies, bool without_first, unsigned position);
+  static bool is_player(int object) { return object == P0 || object == P1; }
+  static std::uint64_t bits_of(const Look& look, int object);
   static Row row_of(const Look& look, int object);
   static bool reaches(Look look, int object, int from);
   static int place(const Pattern& pattern, int object);
