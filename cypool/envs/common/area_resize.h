@@ -206,7 +206,9 @@ private:
 
     template <int kTaps> void fraction(const std::uint8_t* plane, std::uint8_t* out) const noexcept {
 #ifdef CYPOOL_AREA_AVX2
-        if (!lanes_.empty()) return fraction_avx2<kTaps>(plane, out);
+        if (!lanes_.empty()) {
+            return sharing_ == 1 ? fraction_avx2<kTaps, 1>(plane, out) : fraction_avx2<kTaps, kSharing>(plane, out);
+        }
 #endif
         fraction_portable<kTaps>(plane, out);
     }
@@ -253,9 +255,7 @@ private:
 
 #ifdef CYPOOL_AREA_AVX2
     static constexpr int kMaxLaneTaps = 6;
-
-    // up to this number of taps of four columns use the same 16 source bytes; with more, each tap has its own
-    static constexpr int shared(int taps) { return taps <= 4 ? taps : 1; }
+    static constexpr int kSharing = 4;
 
     // eight output columns: two halves of four, each fed from 16 neighbouring source bytes
     struct Lanes {
@@ -268,6 +268,12 @@ private:
     // leaves lanes_ empty where the vector code does not fit: small images, or factors above 5
     void plan_lanes() {
         if (width_ < 16 || out_width_ < 8 || columns_.taps > kMaxLaneTaps) return;
+        // four taps of four columns mostly lie within 16 bytes; else each tap has its own
+        if (!plan_lanes(kSharing)) plan_lanes(1);
+    }
+
+    // with so many taps from the same 16 bytes; false if that does not fit
+    bool plan_lanes(int sharing) {
         std::vector<Lanes> planned;
         for (int x = 0; x < out_width_; x += 8) {
             Lanes lanes{};
@@ -279,10 +285,9 @@ private:
                 for (int k = 0; k < columns_.taps; ++k) {
                     int& base = lanes.base[k][lane / 4];
                     // moved left where the 16 bytes would leave the row
-                    if (lane % 4 == 0)
-                        base = std::min(columns_.begin[column] + k - k % shared(columns_.taps), width_ - 16);
+                    if (lane % 4 == 0) base = std::min(columns_.begin[column] + k - k % sharing, width_ - 16);
                     const int offset = columns_.begin[column] + k - base;
-                    if (offset > 15) return;
+                    if (offset > 15) return false;
                     lanes.pick[k][4 * lane] = static_cast<std::uint8_t>(offset);
                     lanes.weight[k][lane] = columns_.weights[column * columns_.taps + k];
                 }
@@ -290,6 +295,8 @@ private:
             planned.push_back(lanes);
         }
         lanes_ = std::move(planned);
+        sharing_ = sharing;
+        return true;
     }
 
     static __m128i load(const std::uint8_t* at) noexcept {
@@ -301,7 +308,7 @@ private:
     }
 
     // as fraction_portable(), eight columns at a time from top to bottom: sums and weights stay in registers
-    template <int kTaps>
+    template <int kTaps, int kShared>
     __attribute__((target("avx2"))) void fraction_avx2(const std::uint8_t* plane, std::uint8_t* out) const noexcept {
         const Tap* taps = rows_.taps.data();
         const int* first = rows_.first.data();
@@ -318,10 +325,10 @@ private:
             }
             __m256 line = _mm256_setzero_ps();
             int filtered = -1;
-            constexpr int kShared = shared(kTaps);
-            const std::uint8_t* low[kTaps / kShared];
-            const std::uint8_t* high[kTaps / kShared];
-            for (int k = 0; k < kTaps / kShared; ++k) {
+            constexpr int kLoads = (kTaps + kShared - 1) / kShared;
+            const std::uint8_t* low[kLoads];
+            const std::uint8_t* high[kLoads];
+            for (int k = 0; k < kLoads; ++k) {
                 low[k] = plane + lanes.base[k * kShared][0];
                 high[k] = plane + lanes.base[k * kShared][1];
             }
@@ -332,9 +339,10 @@ private:
                     if (taps[j].source != filtered) {
                         filtered = taps[j].source;
                         const std::ptrdiff_t row = filtered * width;
-                        __m256i bytes = load(low[0] + row, high[0] + row);
+                        __m256i bytes = _mm256_setzero_si256();
+#pragma GCC unroll 8
                         for (int k = 0; k < kTaps; ++k) {
-                            if constexpr (kShared == 1) bytes = load(low[k] + row, high[k] + row);
+                            if (k % kShared == 0) bytes = load(low[k / kShared] + row, high[k / kShared] + row);
                             const __m256 pixels = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, pick[k]));
                             const __m256 product = _mm256_mul_ps(pixels, weight[k]);
                             line = k == 0 ? product : _mm256_add_ps(line, product);
@@ -358,6 +366,7 @@ private:
     Windows columns_;
 #ifdef CYPOOL_AREA_AVX2
     std::vector<Lanes> lanes_;
+    int sharing_ = 1;
 #endif
 };
 
