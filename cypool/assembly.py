@@ -157,7 +157,7 @@ def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None
     found, chosen = _resolve(id, num_envs, max_episode_steps, env_options, options)
     _, spec = found[0]
     if num_threads is None:
-        num_threads = min(cpus.available() * spec.threads_per_cpu, batch_size)
+        num_threads = min(spec.default_threads(cpus.available(), sync=batch_size == num_envs), batch_size)
     # more threads than environments have nothing to do
     num_threads = min(check_int("num_threads", num_threads, 0, _MAX_THREADS), num_envs)
     affinity = cpus.affinity(thread_affinity, num_threads)

@@ -123,6 +123,8 @@ class EnvSpec:
         implementation: The subclass of `Env` to make; None: the one that describes.
         threads_per_cpu: How many threads to have for each CPU by default: more than one where a step mostly waits for
             something else, such as another process.
+        sync_threads_per_cpu: The same for a synchronous pool, where `step_many` may begin several steps before it waits
+            for one; None: as `threads_per_cpu`.
         brief_steps: Whether every step takes well below a microsecond, and every reset at most a few, whatever the
             state. The caller of an asynchronous pool then steps in `recv`, which is faster than threads, as long as it
             measures so.
@@ -143,6 +145,7 @@ class EnvSpec:
     render_fps: int | None = None
     implementation: type | None = None
     threads_per_cpu: int = 1
+    sync_threads_per_cpu: int | None = None
     brief_steps: bool = False
     num_players: int = 1
     id: str = ""
@@ -174,6 +177,12 @@ class EnvSpec:
         """The size of what `step` gets."""
         parts = self.action.values() if isinstance(self.action, Mapping) else [self.action]
         return sum(part.dtype.itemsize * math.prod(part.shape) for part in parts)
+
+    def default_threads(self, cpus: int, *, sync: bool) -> int:
+        """Returns how many threads a pool has by default on this number of CPUs."""
+        if sync and self.sync_threads_per_cpu is not None:
+            return cpus * self.sync_threads_per_cpu
+        return cpus * self.threads_per_cpu
 
     def pack(self, parts: Sequence[Any]) -> Any:
         """Returns a list, with an item for each part of the observation, as a dict or tuple where that is one."""

@@ -416,7 +416,8 @@ cdef class Scheduler:
             # all steps of the rollout; but the rows of neighbours share cache lines
             most = max(most // (last_step + 1), min(most, <uint32_t>NEIGHBOURS))
         if self.supports_step_many:
-            least, most = max(least, <uint32_t>TOGETHER), max(most, <uint32_t>TOGETHER)
+            share = TOGETHER if cost < MOST_NS else max(self.list_size // <uint32_t>self.num_steppers, <uint32_t>1)
+            least, most = max(least, share), max(most, share)
         if claim.is_caller and self.slice_expired(claim):
             return False
         if claim.inline_count > 0:

@@ -272,7 +272,7 @@ private:
         if (!plan_lanes(kSharing)) plan_lanes(1);
     }
 
-    // with so many taps from the same 16 bytes; false if that does not fit
+    // with this number of taps from the same 16 bytes; false if that does not fit
     bool plan_lanes(int sharing) {
         std::vector<Lanes> planned;
         for (int x = 0; x < out_width_; x += 8) {

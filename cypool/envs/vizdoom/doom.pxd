@@ -1,9 +1,13 @@
 """The base class of both interfaces. What compiles against it needs nothing of ViZDoom's."""
+from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t
+from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
+from cypool.env cimport Env, Rows, Slot
+
+ctypedef vector[PyObject*] EnvList
 
 
 cdef extern from *:
@@ -30,11 +34,16 @@ cdef class Doom(Env):
     cdef readonly size_t num_players
     cdef size_t num_buttons
     cdef uint32_t frame_skip
+    cdef size_t action_bytes
     cdef vector[double] values           # of the buttons, a row for each player
     cdef vector[double] player_rewards
     cdef bint restarted                  # the last call found an engine that had failed
     cdef bint tells_pid
     cdef object config                   # Config
+    cdef shared_ptr[EnvList] pool        # all games of it, so that one can request the steps of others
+
+    # turns an action into `values`
+    cdef void press(self, const void* action) noexcept nogil
 
     # starts an episode; if an engine fails, with new ones
     cdef int begin(self, bint seeded, uint32_t seed, const string& recording) except -1 nogil

@@ -7,13 +7,16 @@ import numpy as np
 
 from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.names import BUTTONS, FORMATS, VARIABLES
+from cypool.envs.vizdoom.options import is_alone
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
+from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.string cimport string
 
 cimport cypool.envs.vizdoom.match as library
-from cypool.env cimport Env, Slot
+from cypool.env cimport STEP_ALONE, Env, Rows, Slot
 
 cdef enum:
     ATTEMPTS = 3                 # to start an engine, before it is an error
@@ -72,7 +75,13 @@ cdef class Doom(Env):
     Start-up, and a restart after a fault, are left to `reset`, which runs on the pool's threads.
     """
     def __init__(self, spec, env_id, config_path, text, arguments, bint pipelined):
-        """Makes the match; `text` are lines that follow the config's, `arguments` those of each player's engine."""
+        """Makes the match.
+
+        Args:
+            config_path, text: The config, and lines that follow those of the file.
+            arguments: Those of each player's engine.
+            pipelined: Whether all tics of a step may be sent for at once, where nobody else plays.
+        """
         cdef library.Settings settings
         options = spec.options
         folder, names = assets.engine_dir()
@@ -85,7 +94,8 @@ cdef class Doom(Env):
         for words in arguments:
             settings.arguments.push_back(words.encode())
         settings.num_bots = options["num_bots"]
-        settings.pipelined = pipelined
+        settings.alone = is_alone(options)
+        settings.pipelined = pipelined and settings.alone
         settings.patience = options["engine_timeout"]
         settings.circumstances.folder = os.fsencode(folder)
         settings.circumstances.names = names
@@ -94,6 +104,7 @@ cdef class Doom(Env):
         self.num_players = game(self).num_players()
         self.num_buttons = len(self.config.buttons)
         self.frame_skip = options["frame_skip"]
+        self.action_bytes = spec.action_bytes
         self.tells_pid = options["engine_pid"]
         self.values.resize(self.num_players * self.num_buttons)
         self.player_rewards.resize(self.num_players)
@@ -116,6 +127,35 @@ cdef class Doom(Env):
         self.restarted = not game(self).step(self.values.data(), self.num_buttons, self.frame_skip)
         self.truncated = self.restarted
         return not self.restarted
+
+    cdef void press(self, const void* action) noexcept nogil:
+        pass
+
+    cdef bint prepare_pool(self, list envs) except -1:
+        cdef Doom env
+        cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
+        if any(type(each) is not type(self) or game(<Doom>each).num_requests(1) == 0 for each in envs):
+            return False
+        for env in envs:
+            pool.get().push_back(<PyObject*>env)
+            env.pool = pool
+        return True
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        # their engines work at once, while the thread waits for one after the other
+        cdef unsigned turn
+        cdef PyObject* env
+        cdef uint32_t k
+        for turn in range(game(self).num_requests(self.frame_skip)):
+            for k in range(rows.count):
+                rows.terminated[k] = STEP_ALONE
+                env = self.pool.get()[0][rows.ids[k]]
+                if (<Doom>env).needs_reset or (<Doom>env).observe_only:
+                    continue
+                if turn == 0:
+                    (<Doom>env).press(rows.actions + rows.ids[k] * self.action_bytes)
+                game(<Doom>env).request((<Doom>env).values.data(), self.num_buttons, self.frame_skip)
+        return 0
 
     cdef object save(self):
         raise NotImplementedError("save: ViZDoom's engine is a process of its own, whose state cannot be taken down")

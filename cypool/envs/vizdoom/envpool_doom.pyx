@@ -10,7 +10,7 @@ from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
 from cypool.envs.vizdoom.options import (
-    MAX_SEED, check_text, common_info, common_options, lines_of, player_arguments)
+    MAX_SEED, check_text, common_info, common_options, is_alone, lines_of, player_arguments)
 from cypool.spec import Array, Discrete, EnvSpec
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -250,6 +250,7 @@ cdef class EnvPoolDoom(Doom):
             max_seed=MAX_SEED,
             render_fps=max(35 // options["frame_skip"], 1),
             threads_per_cpu=4,
+            sync_threads_per_cpu=1 if is_alone(options) else 4,
             num_players=count,
             options=options,
         )
@@ -260,10 +261,8 @@ cdef class EnvPoolDoom(Doom):
         text = frames_lines(options["cfg_path"], options["map_id"], options["screen_resolution"])
         if spec.max_episode_steps is not None:
             text += lines_of({"episode_timeout": (spec.max_episode_steps + 1) * options["frame_skip"]})
-        # with others in the game, its tics are not ours alone
-        alone = options["num_players"] == 1 and options["num_bots"] == 0 and not options["game_args"]
         super().__init__(spec, env_id, options["cfg_path"], text,
-                         player_arguments(options["num_players"], options["num_bots"], options["game_args"]), alone)
+                         player_arguments(options["num_players"], options["num_bots"], options["game_args"]), True)
         facts = self.config
         self.channels = facts.channels
         self.plane_bytes = facts.height * facts.width
@@ -344,16 +343,20 @@ cdef class EnvPoolDoom(Doom):
             self.look(k, True)
         return 0
 
-    cdef int step(self, const void* action) except -1 nogil:
+    cdef void press(self, const void* action) noexcept nogil:
         cdef size_t player, k
         cdef const double* given = <const double*>action
-        cdef double reward = 0
         for player in range(self.num_players):
             if self.choices.size() > 0:
                 given = self.choices.data() + <size_t>(<const int64_t*>action)[player] * self.num_buttons
             for k in range(self.num_buttons):
                 self.values[player * self.num_buttons + k] = given[k]
             given += self.num_buttons
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef size_t player, k
+        cdef double reward = 0
+        self.press(action)
         for k in range(self.num_players):
             self.player_rewards[k] = 0
         if not self.play():

@@ -8,7 +8,8 @@ from cypool.arguments import check_bool, check_int, shown
 from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
-from cypool.envs.vizdoom.options import check_text, common_info, common_options, lines_of, player_arguments
+from cypool.envs.vizdoom.options import (
+    check_text, common_info, common_options, is_alone, lines_of, player_arguments)
 from cypool.spec import Array, Discrete, EnvSpec, MultiBinary
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -103,6 +104,7 @@ cdef class GymnasiumDoom(Doom):
             info=common_info(options),
             render_fps=35,
             threads_per_cpu=4,
+            sync_threads_per_cpu=1 if is_alone(options) else 4,
             num_players=count,
             options=options,
         )
@@ -136,7 +138,7 @@ cdef class GymnasiumDoom(Doom):
     cdef int step(self, const void* action) except -1 nogil:
         cdef double reward = 0
         cdef size_t k
-        self.press(<const char*>action)
+        self.press(action)
         for k in range(self.num_players):
             self.player_rewards[k] = 0
         if not self.play():
@@ -149,8 +151,9 @@ cdef class GymnasiumDoom(Doom):
         self.truncated = self.timeout_truncates and self.timed_out()
         return 0
 
-    cdef void press(self, const char* action) noexcept nogil:
-        """Turns an action into values of buttons: of those that take a number first, then of the others."""
+    cdef void press(self, const void* taken) noexcept nogil:
+        # buttons that take a number come first
+        cdef const char* action = <const char*>taken
         cdef size_t k, player
         cdef int64_t choice
         cdef float number

@@ -18,6 +18,7 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
         string wad
         vector[string] arguments
         int num_bots
+        cpp_bool alone
         cpp_bool pipelined
         double patience
         Circumstances circumstances
@@ -65,6 +66,8 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
     cdef cppclass Match:
         Match(const Settings& settings) except +
         cpp_bool reset(cpp_bool seeded, uint32_t seed, const string& recording) noexcept
+        unsigned num_requests(unsigned tics) noexcept
+        void request(const double* values, size_t buttons, unsigned tics) noexcept
         cpp_bool step(const double* values, size_t buttons, unsigned tics) noexcept
         cpp_bool running() noexcept
         cpp_bool over() noexcept

@@ -35,6 +35,11 @@ def check_text(name: str, value: Any) -> str:
     return str(value)
 
 
+def is_alone(options: dict[str, Any]) -> bool:
+    """Returns whether nobody else plays, so that the engine waits for nothing but our tics."""
+    return options["num_players"] == 1 and options["num_bots"] == 0 and not options["game_args"]
+
+
 def player_arguments(num_players: int, num_bots: int, game_args: str) -> list[str]:
     """Returns the arguments of each player's engine, in addition to those of the config."""
     bots = f" +viz_bots_path {assets.package() / 'bots.cfg'}" if num_bots > 0 else ""

@@ -42,7 +42,7 @@ def tune(
 
     options = options_of(option)
     spec = make_spec(id, **options)
-    count = cpus.available() * spec.threads_per_cpu
+    count = spec.default_threads(cpus.available(), sync=goal is Goal.sync)
     with progress() as bar:
         task = bar.add_task("", total=None)
 

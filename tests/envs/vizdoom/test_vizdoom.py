@@ -371,17 +371,31 @@ def test_scenarios_of_envpool_need_its_assets():
             assert env.render()[0].shape == (240, 320, 3)
 
 
-def test_results_do_not_depend_on_threads_or_other_environments():
+# one sends for all tics at once, one for each alone, one for a step's only one
+@pytest.mark.parametrize("id, frame_skip", [("HealthGathering-v1", 10), *slow(("HealthGathering-v1", 40)),
+                                            ("VizdoomHealthGathering-v1", 10), ("VizdoomHealthGathering-v1", 1)])
+def test_results_do_not_depend_on_threads_or_other_environments(id, frame_skip):
     def play(**how):
-        with cypool.make("HealthGathering-v1", seed=2, frame_skip=10, max_episode_steps=12, **how) as env:
-            rows = [env.reset()[0][1]]
+        with cypool.make(id, seed=2, frame_skip=frame_skip, max_episode_steps=12, **how) as env:
+            rows = [screen(env.reset()[0])[1]]
+            actions = np.zeros((env.num_envs, *env.single_action_space.shape), env.single_action_space.dtype)
             for t in range(30):
-                rows.append(env.step(np.full((env.num_envs, 3), t % 2))[0][1])
+                obs, reward, *_ = env.step(actions + t % 2)
+                rows.append(screen(obs)[1])
+                rewards.append(reward[1])
             return np.stack(rows)
 
-    want = play(num_envs=2, num_threads=0)
-    for num_envs, num_threads in ((2, 1), (5, 5)):
-        assert np.array_equal(want, play(num_envs=num_envs, num_threads=num_threads))
+    def screen(obs):
+        return obs["screen"] if isinstance(obs, dict) else obs
+
+    rewards = []
+
+    # alone, by a thread that asks several engines at once, and among more threads than there are CPUs
+    want = play(num_envs=2, num_threads=2)
+    earned = rewards.copy()
+    for num_envs, num_threads in ((2, 0), (2, 1), (5, 0), (5, 2), (5, 5)):
+        rewards.clear()
+        assert np.array_equal(want, play(num_envs=num_envs, num_threads=num_threads)) and rewards == earned
 
 
 def test_asynchronous():
@@ -395,9 +409,14 @@ def test_asynchronous():
             env.send(np.zeros(2, int), info["env_id"])
 
 
-def test_threads_wait_more_than_they_work():
-    with cypool.make("Basic-v1", num_envs=256) as env:
-        assert env.num_threads == min(256, 4 * cypool.make("CartPole-v1", num_envs=256).num_threads)
+@pytest.mark.parametrize(("id", "options", "batch_size", "threads_per_cpu"), [
+    ("VizdoomBasic-v1", {"num_bots": 1}, 256, 4), ("Basic-v1", {"num_bots": 1}, 256, 4), ("Basic-v1", {}, 128, 4),
+    ("VizdoomBasic-v1", {}, 256, 1), ("Basic-v1", {}, 256, 1)])
+def test_threads_wait_more_than_they_work_where_each_waits_for_one_engine(id, options, batch_size, threads_per_cpu):
+    with cypool.make("CartPole-v1", num_envs=256) as env:
+        cpus = env.num_threads
+    with cypool.make(id, num_envs=256, batch_size=batch_size, **options) as env:
+        assert env.num_threads == min(batch_size, threads_per_cpu * cpus)
 
 
 @pytest.mark.slow

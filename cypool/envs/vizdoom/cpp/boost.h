@@ -514,20 +514,25 @@ public:
     message_queue(const message_queue&) = delete;
     message_queue& operator=(const message_queue&) = delete;
 
-    void send(const void* data, size_t bytes, unsigned priority) {
+    void send(const void* data, size_t bytes, unsigned priority) { send_all(data, bytes, 1, priority); }
+
+    // Sends messages that lie one behind the other: the engine is woken once, and finds all of them.
+    void send_all(const void* data, size_t bytes, size_t count, unsigned priority) {
         lock();
-        if (header_->count == header_->most) {
+        if (header_->most - header_->count < count) {
             pthread_mutex_unlock(&header_->mutex);
             throw interprocess_exception(std::string("full"));
         }
         const bool wakes = header_->count == 0 && header_->takers > 0;
-        // the first is taken last
-        if (header_->count > 0) header_->first = (header_->first + header_->most - 1) % header_->most;
-        ++header_->count;
-        Message* message = slot(header_->first);
-        message->priority = priority;
-        message->bytes = bytes;
-        std::memcpy(message + 1, data, bytes);
+        for (size_t k = 0; k < count; ++k) {
+            // the first is taken last
+            if (header_->count > 0) header_->first = (header_->first + header_->most - 1) % header_->most;
+            ++header_->count;
+            Message* message = slot(header_->first);
+            message->priority = priority;
+            message->bytes = bytes;
+            std::memcpy(message + 1, static_cast<const char*>(data) + k * bytes, bytes);
+        }
         pthread_mutex_unlock(&header_->mutex);
         if (cypool::doom::launched) {
             rescue();

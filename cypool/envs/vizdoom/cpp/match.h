@@ -23,6 +23,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #pragma GCC diagnostic push
@@ -43,6 +44,11 @@ struct DoomQueue {
     friend constexpr Type reach(DoomQueue);
 };
 template struct Reach<DoomQueue, &vizdoom::DoomController::MQDoom>;
+struct Messages {
+    using Type = boost::interprocess::message_queue* vizdoom::MessageQueue::*;
+    friend constexpr Type reach(Messages);
+};
+template struct Reach<Messages, &vizdoom::MessageQueue::mq>;
 struct StateOf {
     using Type = vizdoom::SMGameState* vizdoom::DoomController::*;
     friend constexpr Type reach(StateOf);
@@ -75,6 +81,7 @@ struct Settings {
     std::string engine, iwad, wad;
     std::vector<std::string> arguments;  // of each player
     int num_bots = 0;
+    bool alone = false;      // nobody else plays: the engine waits for nothing but our tics
     bool pipelined = false;  // all tics of a step at once, for rewards that do not ask when it ended
     double patience = 60;    // seconds that a step or a reset may take
     Circumstances circumstances;
@@ -179,13 +186,6 @@ public:
             doomController->setButtonState(availableButtons[k], values[k]);
     }
 
-    // One tic after the other, until the episode ends.
-    void play(unsigned tics) {
-        if (over()) return;
-        doomController->tics(tics, true);
-        look();
-    }
-
     // Requests at most this number of tics, not beyond the time limit.
     void send(unsigned tics, bool update) {
         sent_ = 0;
@@ -196,8 +196,10 @@ public:
             tics = std::min(tics, doomController->getMapTimeout() + doomController->getMapStartTime() - first_);
         }
         if (state->MAP_TICLIMIT > 0) tics = std::min(tics, state->MAP_TICLIMIT - first_);
-        for (unsigned k = 1; k < tics; ++k) queue().send(MSG_CODE_TIC);
-        queue().send(update ? MSG_CODE_TIC_AND_UPDATE : MSG_CODE_TIC);
+        vizdoom::Message messages[kMostTics];
+        for (unsigned k = 0; k < tics; ++k) messages[k].code = MSG_CODE_TIC;
+        if (update && tics > 0) messages[tics - 1].code = MSG_CODE_TIC_AND_UPDATE;
+        (queue().*reach(Messages{}))->send_all(messages, sizeof messages[0], tics, 0);
         sent_ = tics;
     }
 
@@ -343,29 +345,26 @@ public:
         });
     }
 
+    // How often to call `request` for a step of this number of tics; 0 if the engine waits for others, too.
+    unsigned num_requests(unsigned tics) const { return settings_.alone ? (tics + most_tics() - 1) / most_tics() : 0; }
+
+    // Sends for a step's first tics, or waits for those and sends for the next ones: the engines of several matches
+    // work at once if this is called for one after the other. `step` has to follow, with the same arguments.
+    void request(const double* values, size_t buttons, unsigned tics) noexcept {
+        attempt([&] {
+            if (running() && (begun_ || begin(values, buttons))) proceed(tics);
+        });
+    }
+
     // Plays `tics` tics with the same buttons; each player has one value for each button. False as in `reset`.
     bool step(const double* values, size_t buttons, unsigned tics) noexcept {
         return attempt([&] {
             if (!running()) throw std::runtime_error("the engine is another process's");
-            for (auto& player : players_) {
-                player->act(values);
-                values += buttons;
-            }
-            if (players_.size() == 1 && !settings_.pipelined) {
-                players_[0]->play(tics);
-                return;
-            }
-            const unsigned most = players_.size() == 1 ? static_cast<unsigned>(kMostTics) : 1;
-            for (unsigned done = 0; done < tics && !over();) {
-                const unsigned count = std::min(most, tics - done);
-                done += count;
-                for (auto& player : players_) player->send(count, done == tics);
-                for (auto& player : players_) player->collect();
-                if (over() && done < tics) {
-                    for (auto& player : players_) player->update();
-                }
+            if (!begun_ && !begin(values, buttons)) return;
+            while (proceed(tics)) {
             }
             for (auto& player : players_) player->look();
+            begun_ = false;
         });
     }
 
@@ -378,6 +377,8 @@ public:
     const std::string& failure() const { return failure_; }
 
     void stop() noexcept {
+        requested_ = 0;
+        begun_ = false;
         players_.clear();
         port_.reset();
     }
@@ -391,6 +392,36 @@ private:
         static_cast<void>(port_.release());
         owner_ = getpid();
     }
+
+    // False if the episode is over.
+    bool begin(const double* values, size_t buttons) {
+        if (over()) return false;
+        for (auto& player : players_) {
+            player->act(values);
+            values += buttons;
+        }
+        done_ = 0;
+        begun_ = true;
+        return true;
+    }
+
+    // Waits for what was sent for, then sends for the next tics; false if all are done, or the episode is over.
+    bool proceed(unsigned tics) {
+        if (requested_ > 0) {
+            done_ += std::exchange(requested_, 0);
+            for (auto& player : players_) player->collect();
+            if (over() && done_ < tics) {
+                for (auto& player : players_) player->update();
+            }
+        }
+        if (done_ >= tics || over()) return false;
+        requested_ = std::min(most_tics(), tics - done_);
+        for (auto& player : players_) player->send(requested_, done_ + requested_ == tics);
+        return true;
+    }
+
+    // sent for at a time
+    unsigned most_tics() const { return settings_.pipelined ? static_cast<unsigned>(kMostTics) : 1; }
 
     template <class Work> bool attempt(Work work) noexcept {
         leave_to_parent();
@@ -504,6 +535,9 @@ private:
     Settings settings_;
     pid_t owner_;
     std::vector<std::unique_ptr<Player>> players_;
+    bool begun_ = false;      // a step: buttons are pressed
+    unsigned done_ = 0;       // tics of it
+    unsigned requested_ = 0;  // those that were sent for, and not waited for yet
     std::unique_ptr<Port> port_;
     std::shared_ptr<std::atomic<bool>> lost_;  // see Circumstances; of the engines that run
     std::string failure_;
