@@ -12,5 +12,6 @@ class AsyncDispatch(Dispatch):
         blocks: Any,
         results: Any,
         ids: Any,
+        distributor: Any,
         brief_steps: bool,
     ) -> None: ...

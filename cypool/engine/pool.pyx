@@ -21,6 +21,7 @@ from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, STEP_EACH, 
 from cypool.engine.scheduler cimport set_row_pointers
 from cypool.engine.dispatch cimport Dispatch
 from cypool.engine.ids cimport INSPECT, REPLACE, RESET, STEP, IdTracker
+from cypool.engine.distributor cimport Distributor
 from cypool.engine.inline_policy cimport InlinePolicy
 from cypool.park cimport now_ns
 from cypool.engine.results cimport Results
@@ -146,10 +147,12 @@ cdef class Pool:
     def _make_dispatch(self):
         """Chooses the way of a batch."""
         parts = self.scheduler, self.threads, Blocks(self.layout, WATCHED), self.results, self.ids
+        policy = InlinePolicy(self._num_threads)
+        distributor = Distributor(self.scheduler, self.threads, policy, self.shared is not None)
         if self.is_async:
-            way = AsyncDispatch(*parts, all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]))
+            way = AsyncDispatch(*parts, distributor, all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]))
         else:
-            way = SyncDispatch(*parts, InlinePolicy(self._num_threads), self.shared is not None)
+            way = SyncDispatch(*parts, distributor)
         return way if self.backend is None else BackendDispatch(*parts, self.backend, way)
 
     def __del__(self):

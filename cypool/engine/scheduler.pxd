@@ -93,8 +93,7 @@ cdef class Scheduler:
     cdef vector[OpenBatch*] open         # owned
     cdef uint32_t batch_rows
     cdef Autoreset autoreset
-    cdef bint ordered                    # rows come in the order of send, not of finishing; one open batch
-    cdef atomic[uint32_t] callers_own    # the ids on the ring are left to the caller
+    cdef atomic[uint32_t] ordered        # rows come in the order of send, not of finishing; in one open batch
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef vector[Claim] claims            # one per thread that serves this scheduler
     cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches

@@ -25,7 +25,7 @@ cdef enum:
 cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
     """The batch and row for the environment in work; the same ones if asked again."""
     cdef int64_t position
-    if scheduler.ordered:
+    if scheduler.ordered.load():
         row[0] = claim.first_row + claim.at
         if claim.batch != scheduler.open[0]:
             scheduler.publish_finished(claim)
@@ -301,7 +301,7 @@ cdef class Scheduler:
         for _ in range(num_open):
             self.open.push_back(new OpenBatch())
         self.batch_rows = batch_rows
-        self.ordered = ordered
+        self.ordered.store(ordered)
         self.autoreset = autoreset
         self.statistics = statistics
         self.errors = {}
@@ -316,14 +316,15 @@ cdef class Scheduler:
     cdef int expect(self, uint32_t num_threads) except -1:
         """Prepares for this number of threads in addition to the caller."""
         cdef Claim claim
-        cdef uint32_t k
+        cdef uint32_t k, num_shares
         memset(&claim, 0, sizeof(Claim))
         claim.quota = -1
         for k in range(num_threads):
             claim.thread = k + 1
             self.claims.push_back(claim)
-        if self.ordered:
-            self.work_shares.reset(new WorkShares(num_threads + 1))
+        # in an asynchronous pool the caller takes the place of one of them
+        num_shares = num_threads + 1 if self.ordered.load() else max(num_threads, <uint32_t>1)
+        self.work_shares.reset(new WorkShares(num_shares))
         return 0
 
     cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
@@ -424,7 +425,7 @@ cdef class Scheduler:
             claim.first_row = self.list_size - claim.inline_count
             claim.ids, claim.count = self.list + claim.first_row, min(claim.inline_count, most)
             claim.inline_count -= claim.count
-        elif self.ordered:
+        elif self.ordered.load():
             claim.count = self.work_shares.get().claim(
                 claim.thread, min(max(least, <uint32_t>1), most), most, &first)
             if claim.count > 0:
@@ -436,8 +437,7 @@ cdef class Scheduler:
             if claim.quota > 0:
                 most = min(most, <uint32_t>min(claim.quota, <int64_t>MOST_READY))
             claim.ids, claim.position = claim.ready, -1
-            share = 1 if claim.is_caller else 2 * self.num_steppers
-            claim.count = self.ready_queue.get().claim(claim.ready, most, share)
+            claim.count = self.ready_queue.get().claim(claim.ready, most, 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
         claim.turn += 1
@@ -508,8 +508,8 @@ cdef class Scheduler:
     cdef bint has_work(self, Claim* claim) noexcept nogil:
         """Whether there may be something to claim; says so of a synchronous batch once only."""
         cdef uint64_t published
-        if not self.ordered:
-            return not self.ready_queue.get().empty() and self.callers_own.load() == 0
+        if not self.ordered.load():
+            return not self.ready_queue.get().empty()
         published = self.work_shares.get().published()
         if published == claim.seen:
             return False

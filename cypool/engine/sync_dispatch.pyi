@@ -12,6 +12,5 @@ class SyncDispatch(Dispatch):
         blocks: Any,
         results: Any,
         ids: Any,
-        policy: Any,
-        shares_threads: bool,
+        distributor: Any,
     ) -> None: ...

@@ -5,11 +5,10 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 cimport numpy as cnp
 
 from cypool.engine.batch cimport Block, Blocks, OpenBatch
+from cypool.engine.distributor cimport Distributor
 from cypool.engine.rollout_policy cimport RolloutPolicy
 from cypool.engine.scheduler cimport COPY, STEP_BY_POLICY, STEP_EACH, Scheduler
-from cypool.engine.inline_policy cimport InlinePolicy, worth_waking
 from cypool.env cimport Env
-from cypool.park cimport now_ns
 
 cnp.import_array()
 
@@ -19,13 +18,11 @@ cdef class SyncDispatch(Dispatch):
     """Deals the rows of a batch out to threads in shares, or leaves them to the caller.
 
     Args:
-        policy: Chooses between the two.
-        shares_threads: Whether other pools have the same threads.
+        distributor: Does this.
     """
 
-    def __init__(self, scheduler, threads, blocks, results, ids, InlinePolicy policy, bint shares_threads):
-        self.policy = policy
-        self.shares_threads = shares_threads
+    def __init__(self, scheduler, threads, blocks, results, ids, Distributor distributor):
+        self.distributor = distributor
         self.sent_ids.reserve(self.ids.num_envs)
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
@@ -44,26 +41,8 @@ cdef class SyncDispatch(Dispatch):
             ids = self.sent_ids.data()
         scheduler.list, scheduler.list_size = ids, count
         self.ids.pending = count
-        self.distribute(count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
         return 0
-
-    cdef void distribute(self, uint32_t count, int64_t work_ns):
-        """Puts the scheduler's list of environments up for claims; they come to `work_ns` of work."""
-        cdef Scheduler scheduler = self.scheduler
-        cdef uint32_t awake, helpers = <uint32_t>self.threads.count
-        # little work: recv does it
-        if self.policy.is_inline(work_ns, helpers):
-            self.claim.inline_count = count
-            return
-        # from here on, threads that are awake take rows; recv takes some, too
-        scheduler.base += self.published_rows
-        self.published_rows = count
-        scheduler.work_shares.get().publish(scheduler.base, count)
-        helpers = self.policy.useful_helpers(work_ns, helpers, count)
-        # between batches a thread that does not sleep is at hand, unless it is with another pool
-        awake = 0 if self.shares_threads else <uint32_t>self.threads.count - self.threads.num_sleeping()
-        if helpers > awake:
-            self.threads.notify(worth_waking(work_ns, helpers - awake))
 
     cdef RolloutPolicy prepare_policy(self, policy):
         """Returns what calls a `cypool.policies.Policy`."""
@@ -102,7 +81,8 @@ cdef class SyncDispatch(Dispatch):
             scheduler.policy, scheduler.task = policy, STEP_BY_POLICY
         scheduler.cancelled.store(0)
         self.ids.pending = self.rollout_rows
-        self.distribute(num_envs, <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
+        self.distributor.distribute(&self.claim, num_envs,
+                                    <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
         return 0
 
     cdef int send_copies(self, const int32_t* targets, const int32_t* sources, uint32_t count) except -1:
@@ -112,13 +92,13 @@ cdef class SyncDispatch(Dispatch):
         scheduler.task = COPY
         scheduler.list, scheduler.list_size, scheduler.sources = targets, count, sources
         self.ids.pending = count
-        self.distribute(count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
         return 0
 
     cdef void end_copies(self) noexcept:
         self.scheduler.task = STEP_EACH
         self.ids.pending = 0
-        self.policy.idle_since = now_ns()
+        self.distributor.received()
 
     cdef tuple receive_rollout(self):
         """The rollout that was collected."""
@@ -138,7 +118,7 @@ cdef class SyncDispatch(Dispatch):
         if scheduler.policy is not None:
             scheduler.policy, scheduler.task = None, STEP_EACH
         self.ids.pending = 0
-        self.policy.idle_since = now_ns()
+        self.distributor.received()
 
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
         return self.scheduler.collect(&self.claim, self.scheduler.open[0], wanted, timeout_ns)
@@ -151,11 +131,11 @@ cdef class SyncDispatch(Dispatch):
         self.blocks.lend(block)
         self.scheduler.filling[0] = None
         self.ids.pending = 0
-        self.policy.idle_since = now_ns()
+        self.distributor.received()
         return result
 
     cdef void step_done(self) noexcept:
-        self.policy.update()
+        self.distributor.policy.update()
 
     cdef int redirect(self, Block block, OpenBatch* batch) except -1:
         """Has a batch filled into the user's arrays instead of the block's."""

@@ -32,6 +32,8 @@ public:
     // Takes a quarter of what is left in the thread's own share, or else in another one, but `least` to
     // `most` positions as far as there are any. Returns how many; `first` is the first of them.
     uint32_t claim(uint32_t own, uint32_t least, uint32_t most, uint64_t* first) noexcept {
+        // there may be a thread more than shares
+        own = std::min(own, num_ - 1);
         for (uint32_t k = 0; k < num_; ++k) {
             Share& share = shares_[own + k < num_ ? own + k : own + k - num_];
             uint64_t next = share.next.load(std::memory_order_acquire);

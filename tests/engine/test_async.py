@@ -55,6 +55,55 @@ def test_trajectories_equal_the_synchronous_ones(num_envs, batch_size, length, i
     compare_with_synchronous(id, num_envs, batch_size, num_threads, length, **options)
 
 
+# batches that are enough work for threads, the last one of a round short
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize(("num_envs", "batch_size"), [(12_000, 6_000), (13_000, 6_000)])
+def test_large_batches_of_brief_steps_come_in_the_order_of_send(num_envs, batch_size, num_threads):
+    length, actions = 8, np.random.default_rng(0).integers(0, 2, (8, num_envs))
+    with cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9) as env:
+        expected = np.stack([env.reset()[0], *(env.step(actions[t])[0] for t in range(length))])
+    with cypool.make("CartPole-v1", num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=9) as env:
+        env.async_reset()
+        waiting, done = np.arange(num_envs), np.zeros(num_envs, int)
+        while done.max() < length:
+            obs, *_, info = env.recv()
+            ids = info["env_id"]
+            assert np.array_equal(ids, waiting[:batch_size]) and np.array_equal(obs, expected[done[ids], ids])
+            env.send(actions[done[ids], ids], ids)
+            done[ids] += 1
+            waiting = np.append(waiting[batch_size:], ids)
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_more_is_sent_after_a_recv_that_gave_up(num_threads):
+    num_envs = 30_000
+    with cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9) as env:
+        first = env.reset()[0]
+        second = env.step(np.zeros(num_envs, int))[0]
+    with cypool.make("CartPole-v1", num_envs=num_envs, batch_size=num_envs - 1, num_threads=num_threads, seed=9) as env:
+        env.async_reset()
+        obs, *_, info = env.recv()
+        assert np.array_equal(obs, first[:-1])
+        gave_up = 0
+        for ids in np.array_split(info["env_id"], 3):
+            env.send(np.zeros(len(ids), int), ids)
+            try:
+                # the environment that was not in the first batch comes with the others
+                obs, *_, info = env.recv(timeout=0)
+            except TimeoutError:
+                gave_up += 1
+                continue
+            break
+        else:
+            obs, *_, info = env.recv()
+        ids = info["env_id"]
+        assert len(ids) == len(np.unique(ids)) > 10_000
+        want = np.where((ids == num_envs - 1)[:, None], first[ids], second[ids])
+        assert np.array_equal(obs, want)
+        # without threads nobody else continues
+        assert gave_up == 3 or num_threads > 0
+
+
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_what_the_caller_stepped_goes_to_threads_if_it_is_slow(walker, num_threads):
     from walker import hooks
