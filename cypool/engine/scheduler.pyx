@@ -417,7 +417,9 @@ cdef class Scheduler:
             # all steps of the rollout; but the rows of neighbours share cache lines
             most = max(most // (last_step + 1), min(most, <uint32_t>NEIGHBOURS))
         if self.supports_step_many:
-            share = TOGETHER if cost < MOST_NS else max(self.list_size // <uint32_t>self.num_steppers, <uint32_t>1)
+            # of all environments: which ones the batch has is not to be asked without a claim
+            share = max(<uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
+            share = TOGETHER if cost < MOST_NS else share
             least, most = max(least, share), max(most, share)
         if claim.is_caller and self.slice_expired(claim):
             return False

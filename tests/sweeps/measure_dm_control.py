@@ -134,8 +134,7 @@ START = """
 import time
 began, cpu = time.perf_counter(), time.process_time()
 import cypool
-import cypool.envs.dm_control.models as models
-models.domain_module({domain!r})
+import cypool.envs.dm_control
 import cypool.api.gymnasium
 times = [(time.perf_counter() - began, time.process_time() - cpu)]
 for _ in range(2):

@@ -12,7 +12,8 @@ import sys
 
 # an id of each family, and the package that it imports
 IDS = {"CartPole-v1": "", "FrozenLake-v1": "", "MiniGrid-DoorKey-8x8-v0": "", "Pong-v5": "ale_py", "Ant-v5": "mujoco",
-       "LunarLander-v3": "", "CarRacing-v3": "pygame", "dm_control/walker-walk-v0": "dm_control.suite.walker",
+       "LunarLander-v3": "", "CarRacing-v3": "pygame", "dm_control/walker-walk-v0": "mujoco",
+       "dm_control/quadruped-walk-v0": "dm_control.suite.quadruped",
        "VizdoomBasic-v1": "vizdoom"}
 PROGRAM = """
 import time
@@ -41,11 +42,11 @@ def main():
     arguments = parser.parse_args()
     print("| id | first `make` | import alone | of | second `make` |\n| --- | --: | --: | --- | --: |")
     for id in arguments.ids:
-        found = [(times(id, ""), times(id, IDS[id])) for _ in range(arguments.rounds)]
+        found = [(times(id, ""), times(id, IDS.get(id, ""))) for _ in range(arguments.rounds)]
         first = statistics.median(alone[1] for alone, _ in found)
         package = statistics.median(after[0] for _, after in found)
         second = statistics.median(alone[2] for alone, _ in found)
-        print(f"| `{id}` | {first:.0f} ms | {f'{package:.0f} ms' if IDS[id] else '-'} | {IDS[id]} | {second:.1f} ms |",
+        print(f"| `{id}` | {first:.0f} ms | {f'{package:.0f} ms' if IDS.get(id) else '-'} | {IDS.get(id, '')} | {second:.1f} ms |",
               flush=True)
 
 

@@ -1,4 +1,6 @@
 """The DeepMind Control Suite equals dm_control, byte for byte, in both APIs; and what else it has."""
+import importlib.machinery
+import importlib.util
 import pickle
 
 import numpy as np
@@ -9,6 +11,7 @@ pytest.importorskip("dm_control", reason="dm_control is not installed: it needs 
 from dm_control.rl.control import PhysicsError
 
 import cypool
+from cypool.envs.dm_control import models
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
 from cypool.registry import reference_of, resolve
@@ -257,6 +260,24 @@ def test_numbers_of_single_precision_are_rounded():
     a, b = double.reset()[0], single.reset()[0]
     assert b["position"].shape == (1, 2, 6) and b["position"].dtype == np.float32
     assert (a["position"].astype(np.float32) == b["position"]).all()
+
+
+def test_models_that_are_files_are_what_dm_control_reads():
+    assert "walker" in models._FILES and "cartpole" not in models._FILES
+    for domain in models._FILES:
+        text, files = models.domain_module(domain).get_model_and_assets()
+        for task in DOMAINS[domain].tasks:
+            assert models.text_of(domain, task) == (text, files)
+
+
+def test_a_file_of_dm_control_that_cannot_be_read_is_an_error(monkeypatch, tmp_path):
+    spec = importlib.machinery.ModuleSpec("dm_control", None, is_package=True)
+    for folders in ([], [str(tmp_path)]):
+        spec.submodule_search_locations = folders
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+        with pytest.raises(ImportError, match="a file of dm_control cannot be read: .*walker.xml") as raised:
+            models.text_of("walker", "walk")
+        assert raised.value.name == "dm_control"
 
 
 def test_a_model_is_shared():
