@@ -46,8 +46,8 @@ def main():
         first = statistics.median(alone[1] for alone, _ in found)
         package = statistics.median(after[0] for _, after in found)
         second = statistics.median(alone[2] for alone, _ in found)
-        print(f"| `{id}` | {first:.0f} ms | {f'{package:.0f} ms' if IDS.get(id) else '-'} | {IDS.get(id, '')} | {second:.1f} ms |",
-              flush=True)
+        imported = f"{package:.0f} ms" if IDS.get(id) else "-"
+        print(f"| `{id}` | {first:.0f} ms | {imported} | {IDS.get(id, '')} | {second:.1f} ms |", flush=True)
 
 
 if __name__ == "__main__":
