@@ -3,7 +3,7 @@
 It is under GPL-2, and so is a binary that contains it; nothing of its text is kept here.
 """
 
-from .library import Part, Rewrite, SourceLibrary
+from .library import Part, Rewrite, SourceLibrary, Together
 from .sdist import Sdist
 
 
@@ -44,8 +44,15 @@ ALE = SourceLibrary(
     ),
     # windows and sound cards
     exclude=("common/SDL2.cpp", "common/DynamicLoad.cpp", "common/ScreenSDL.cpp", "common/SoundSDL.cxx"),
-    # the rules of a hundred games, and of the cartridges
-    together=("games/supported/*.cpp", "emucore/Cart*.cxx", "common/*.c*"),
+    together=(
+        # the rules of a hundred games, and of the cartridges
+        Together("games/supported/*.cpp"),
+        Together("emucore/Cart*.cxx"),
+        # what happens once for each environment; and a processor that is not used
+        Together("common/*.c*", "ale_interface.cpp", "games/Rom*.cpp", "emucore/Console.cxx", "emucore/MD5.cxx",
+                 "emucore/M6502Hi.cxx", "emucore/OSystem.cxx", "emucore/Props*.cxx", "emucore/Settings.cxx",
+                 flags=("-O1",)),
+    ),
     replace={"environment/phosphor_blend.cpp": "cypool/envs/atari/phosphor_blend.cpp"},
     include_dirs=("src",),
     own_include_dirs=("build_tools/zlib",),

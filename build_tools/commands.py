@@ -39,6 +39,10 @@ FLAGS = (
 )
 
 
+# what the C++ of most modules includes
+HEADER = Path(__file__).with_name("common.h")
+
+
 def extensions(package, libraries):
     """Declares one extension module for each .pyx file below a package.
 
@@ -81,12 +85,13 @@ class BuildExt(build_ext):
 
     def _build(self):
         folder = Path(self.build_temp).absolute()
+        prefix = toolchain.Prefix(HEADER, folder, FLAGS, _include_dirs())
         prepared = {library: library.prepare(folder)
                     for library in {module.library for module in self.extensions} if library}
         with ThreadPoolExecutor(_jobs(self.parallel)) as pool:
             try:
                 # our modules first: one of them takes as long as many files of a library
-                modules = [(module, pool.submit(_compile_module, module, prepared.get(module.library)))
+                modules = [(module, pool.submit(_compile_module, module, prefix, prepared.get(module.library)))
                            for module in self.extensions]
                 members, objects = ({library: [pool.submit(toolchain.compile_unit, unit) for unit in units(ready)]
                                      for library, ready in prepared.items()}
@@ -144,20 +149,23 @@ def _lock():
     return file
 
 
-def _compile_module(module, ready):
+def _compile_module(module, prefix, ready):
     """From .pyx to object. Returns its path, and what Cython and the compiler said."""
-    import numpy
-
     source = Path(module.sources[0])
     target = Path("build", "cython-debug" if cythonize.DEBUG else "cython", source.with_suffix(".cpp"))
     generated, remarks = cythonize.generate(module.name, source, target)
+    flags = (*FLAGS, *(ready.flags if ready else ()))
+    include_dirs = _include_dirs(*(ready.include_dirs if ready else ()))
+    path, warnings = toolchain.compile_unit(toolchain.Unit(generated, flags, include_dirs, prefix=prefix))
+    return path, remarks + warnings
+
+
+def _include_dirs(*of_library):
+    import numpy
+
     paths = sysconfig.get_paths()
     # public headers are in include/, private ones are next to their modules: "cypool/park.h"
-    include_dirs = ("include", ".", *(ready.include_dirs if ready else ()),
-                    paths["include"], paths["platinclude"], numpy.get_include())
-    flags = (*FLAGS, *(ready.flags if ready else ()))
-    path, warnings = toolchain.compile_unit(toolchain.Unit(generated, flags, include_dirs))
-    return path, remarks + warnings
+    return ("include", ".", *of_library, paths["include"], paths["platinclude"], numpy.get_include())
 
 
 def _numpy_random():

@@ -88,6 +88,23 @@ class Rewrite:
         return ""
 
 
+class Together:
+    """Sources that are compiled as one unit.
+
+    They have to bear that: the same name twice in unnamed namespaces would be an error of the compiler's.
+    """
+
+    def __init__(self, *patterns, flags=()):
+        """Declares them.
+
+        Args:
+            patterns: globs, relative to the library's root.
+            flags: for the compiler, behind those of the library.
+        """
+        self.patterns = patterns
+        self.flags = flags
+
+
 @dataclass(frozen=True, eq=False)
 class SourceLibrary:
     """A library compiled from the sources in a pinned sdist.
@@ -98,8 +115,7 @@ class SourceLibrary:
         root: folder inside the sdist; `sources`, `exclude` and `replace` are relative to it.
         sources: globs of what to compile.
         exclude: globs of what not to.
-        together: globs; the sources that match one are compiled as one unit, which takes a fraction of the time. They
-            have to bear that: the same name twice in unnamed namespaces would be an error of the compiler's.
+        together: each of these groups is compiled as one unit, which takes a fraction of the time.
         replace: file of theirs -> file of ours that is compiled in its place.
         include_dirs: folders inside the sdist.
         own_include_dirs: folders of the project that are searched before all others.
@@ -158,22 +174,25 @@ class SourceLibrary:
         # covers whatever a unit of theirs can include, as it is now: what was unpacked may have been edited since
         common = cache.digest(*_files([root, *private_dirs]))
         weak = {part.instead_of: part.functions for part in parts}
-        units, joined = [], {pattern: [] for pattern in self.together}
+        units, joined = [], [(group, []) for group in self.together]
         for source in self._sources(root):
             name = source.relative_to(root)
             functions = weak.pop(str(name), None)
-            pattern = next((pattern for pattern in joined if functions is None and name.match(pattern)), None)
-            if pattern:
-                joined[pattern].append(source)
+            group = next((sources for together, sources in joined
+                          if functions is None and any(map(name.match, together.patterns))), None)
+            if group is not None:
+                group.append(source)
             elif functions != ():
                 units.append(Unit(source, self.flags, private_dirs, cache.digest(common, str(name)), functions or ()))
-        for number, (pattern, sources) in enumerate(joined.items()):
-            if not sources:
-                raise ValueError(f"{self.sdist.project}: expected sources that match {pattern!r}, found none")
+        for number, (together, sources) in enumerate(joined):
+            for pattern in together.patterns:
+                if not any(source.relative_to(root).match(pattern) for source in sources):
+                    raise ValueError(f"{self.sdist.project}: expected sources that match {pattern!r}, found none")
             unit = generated / f"together{number}.cpp"
             unit.write_text("".join(f'#include "{source}"\n' for source in sources))
             names = (str(source.relative_to(root)) for source in sources)
-            units.append(Unit(unit, self.flags, private_dirs, cache.digest(common, "together:", *names)))
+            units.append(Unit(unit, (*self.flags, *together.flags), private_dirs,
+                              cache.digest(common, "together:", *names)))
         if weak:
             raise ValueError(f"{self.sdist.project}: expected sources {', '.join(weak)}, found none")
         for name in self.generated_sources:

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sysconfig
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,23 @@ class CompileError(Exception):
 
 
 @dataclass(frozen=True)
+class Prefix:
+    """A header that many units begin with, and that gcc compiles once for all of them.
+
+    Attributes:
+        header: the file.
+        folder: where to put what is compiled, to be found by the next build in this folder.
+        flags, include_dirs: as in `Unit`. For a unit with other flags, gcc decides whether what is compiled will do,
+            and reads the header if not.
+    """
+
+    header: Path
+    folder: Path
+    flags: tuple
+    include_dirs: tuple
+
+
+@dataclass(frozen=True)
 class Unit:
     """One translation unit.
 
@@ -28,6 +46,7 @@ class Unit:
         include_dirs: they matter only through the text that they bring in.
         identity: a hash that covers the source and all it includes; None: the preprocessed text is taken.
         weak: functions, as the linker calls them, that give way to those of the same name in another unit.
+        prefix: the compiler reads it before the source.
     """
 
     source: Path
@@ -35,6 +54,7 @@ class Unit:
     include_dirs: tuple
     identity: str | None = None
     weak: tuple = ()
+    prefix: "Prefix | None" = None
 
 
 def run(command):
@@ -66,23 +86,60 @@ def compiler_identity():
     return run([*compiler(), "--version"]).stdout + run([*compiler(), "-dumpmachine"]).stdout
 
 
+def all_flags(unit):
+    """The flags of a unit or prefix, and the user's, which come last, so that they win."""
+    return [*unit.flags, *words("CPPFLAGS"), *words("CXXFLAGS"), *words("CYPOOL_CFLAGS")]
+
+
+@functools.cache
+def precompiled(prefix):
+    """Compiles a prefix, unless that has been done in its folder. Returns the header to include."""
+    # other compilers refuse what was compiled with other flags
+    if "Free Software Foundation" not in compiler_identity():
+        return prefix.header
+    command = [*compiler(), *all_flags(prefix), *(f"-I{folder}" for folder in prefix.include_dirs)]
+    text = run([*command, "-E", prefix.header]).stdout
+    folder = prefix.folder / cache.digest(compiler_identity(), *map(str, command), "text:", text)[:16]
+    header = folder / prefix.header.name
+    # what gcc looks for beside the header
+    ready = folder / f"{header.name}.gch"
+    if not ready.exists():
+        with cache.publish(header) as new:
+            shutil.copyfile(prefix.header, new)
+        with cache.publish(ready) as new:
+            run([*command, "-x", "c++-header", header, "-o", new])
+    return header
+
+
+# two threads at once would both do it
+_precompiling = threading.Lock()
+
+
 def compile_unit(unit):
     """Compiles one unit, unless the cache has it. Returns (path of the object in the cache, warnings)."""
-    # what the user asks for comes last, so that it wins
-    flags = [*unit.flags, *words("CPPFLAGS"), *words("CXXFLAGS"), *words("CYPOOL_CFLAGS")]
+    flags = all_flags(unit)
     if unit.weak:
         # else there would be no symbols to edit, or copies of what is replaced within its file
         flags += ["-fno-lto", "-fsemantic-interposition"]
     command = [*compiler(), *flags, *(f"-I{folder}" for folder in unit.include_dirs)]
+    prefix = ["-include", unit.prefix.header] if unit.prefix else []
     if unit.identity:
         text = unit.identity
     else:
         # -P leaves out the names of files, which differ between pip's temporary environments; -g needs them
         names = [] if any(flag.startswith("-g") and flag != "-g0" for flag in flags) else ["-P"]
-        text = run([*command, *names, "-E", unit.source]).stdout
+        text = run([*command, *prefix, *names, "-E", unit.source]).stdout
     cpu = cache.native_cpu(*compiler(), *flags)
     key = cache.digest(compiler_identity(), *compiler(), *flags, "cpu:", cpu, "text:", text)
-    path, warnings = cache.get("objects", key, ".o", lambda new: run([*command, "-c", unit.source, "-o", new]).stderr)
+
+    def compiled(new):
+        if not unit.prefix:
+            return run([*command, "-c", unit.source, "-o", new]).stderr
+        with _precompiling:
+            header = precompiled(unit.prefix)
+        return run([*command, "-include", header, "-c", unit.source, "-o", new]).stderr
+
+    path, warnings = cache.get("objects", key, ".o", compiled)
     if unit.weak:
         path, _ = cache.get("objects", cache.digest(key, "weak:", *unit.weak), ".o",
                             lambda new: _weaken(path, new, unit.weak))

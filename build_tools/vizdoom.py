@@ -3,7 +3,7 @@
 The engine itself is a program: it comes with the installed wheel of the same version.
 """
 
-from .library import SourceLibrary
+from .library import SourceLibrary, Together
 from .sdist import Sdist
 
 VERSION = "1.3.2"
@@ -38,9 +38,10 @@ VIZDOOM = SourceLibrary(
     ),
     root="src/lib",
     sources=("*.cpp",),
-    together=("*.cpp",),
+    together=(Together("*.cpp"),),
     include_dirs=("include", "src/lib"),
     own_include_dirs=("cypool/envs/vizdoom/cpp",),
-    flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
+    # a step spends its time in the engine
+    flags=("-std=c++17", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_headers,
 )

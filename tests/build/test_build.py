@@ -13,6 +13,7 @@ import tarfile
 import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -419,15 +420,44 @@ def test_library(build_tools, sdist, folder, tarball, tmp_path, monkeypatch, giv
 def test_sources_are_compiled_together(build_tools, sdist, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
     alone = result_of(build_tools, declare(build_tools, sdist), tmp_path / "alone")
-    library = declare(build_tools, sdist, together=("*.cpp",))
+    together = build_tools.library.Together
+    library = declare(build_tools, sdist, together=(together("*.cpp", flags=("-O0",)),))
     (unit,) = library.prepare(tmp_path / "together").units
+    assert unit.flags == ("-O1", "-fPIC", "-O0")
     assert result_of(build_tools, library, tmp_path / "together") == alone
     # where a file is edited, the unit differs
     with (folder / "src" / "kept.cpp").open("a") as file:
         file.write("int more;\n")
     assert library.prepare(tmp_path / "together").units[0].identity != unit.identity
     with pytest.raises(ValueError, match=r"tiny-lib: expected sources that match 'gone/\*.cpp', found none"):
-        declare(build_tools, sdist, together=("gone/*.cpp",)).prepare(tmp_path / "work")
+        declare(build_tools, sdist, together=(together("*.cpp", "gone/*.cpp"),)).prepare(tmp_path / "work")
+
+
+def test_a_prefix_is_compiled_once(build_tools, tmp_path):
+    toolchain = build_tools.toolchain
+    header = tmp_path / "common.h"
+    header.write_text("#include <vector>\nusing Numbers = std::vector<int>;\n")
+    prefix = toolchain.Prefix(header, tmp_path / "work", ("-O1", "-fPIC"), (tmp_path,))
+    units = []
+    for k in range(4):
+        source = tmp_path / f"unit{k}.cpp"
+        source.write_text(f'extern "C" int size{k}() {{ return static_cast<int>(Numbers({k}).size()); }}\n')
+        units.append(toolchain.Unit(source, ("-O1", "-fPIC"), (tmp_path,), prefix=prefix))
+    # gcc has to read the header for this one
+    units.append(toolchain.Unit(source, ("-O1", "-fPIC", "-fno-access-control"), (tmp_path,), prefix=prefix))
+    with ThreadPoolExecutor(3) as pool:
+        objects = [path for path, _ in pool.map(toolchain.compile_unit, units)]
+    gcc = "Free Software Foundation" in toolchain.compiler_identity()
+    assert len(list((tmp_path / "work").rglob("*.gch"))) == (1 if gcc else 0)
+
+    # an object does not depend on whether the header was compiled, nor where
+    elsewhere = toolchain.Prefix(header, tmp_path / "elsewhere", ("-O1", "-fPIC"), (tmp_path,))
+    again = toolchain.compile_unit(replace(units[0], prefix=elsewhere))[0]
+    assert again == objects[0] and not (tmp_path / "elsewhere").exists()
+    # another header is another object
+    header.write_text("#include <string>\nusing Numbers = std::string;\n")
+    with pytest.raises(toolchain.CompileError, match="Numbers"):
+        toolchain.compile_unit(replace(units[1], prefix=elsewhere))
 
 
 @pytest.fixture

@@ -6,9 +6,12 @@ The environments call the same C++ code; this module is for tests, and for recor
 
 import numpy as np
 
+cimport numpy as cnp
 from libcpp.memory cimport make_unique, unique_ptr
 
 from cypool.envs.common.resize cimport check_bytes
+
+cnp.import_array()
 
 
 def pool_frames(a, b, table, *, simd=True):
@@ -37,11 +40,12 @@ def pool_frames(a, b, table, *, simd=True):
     out = np.empty(a.shape, np.uint8)
     if a.size == 0:
         return out
-    cdef const uint8_t[::1] first = a.reshape(-1)
-    cdef const uint8_t[::1] second = b.reshape(-1)
-    cdef const uint8_t[::1] values = table
-    cdef uint8_t[::1] target = out.reshape(-1)
-    cdef unique_ptr[PaletteMax] kernel = make_unique[PaletteMax](&values[0], <bint>bool(simd))
+    cdef const uint8_t* first = <const uint8_t*>cnp.PyArray_DATA(a)
+    cdef const uint8_t* second = <const uint8_t*>cnp.PyArray_DATA(b)
+    cdef uint8_t* target = <uint8_t*>cnp.PyArray_DATA(out)
+    cdef size_t size = a.size
+    cdef unique_ptr[PaletteMax] kernel = make_unique[PaletteMax](
+        <const uint8_t*>cnp.PyArray_DATA(table), <bint>bool(simd))
     with nogil:
-        kernel.get().pool(&first[0], &second[0], <size_t>first.shape[0], &target[0])
+        kernel.get().pool(first, second, size, target)
     return out

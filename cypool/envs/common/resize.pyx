@@ -8,7 +8,10 @@ import operator
 
 import numpy as np
 
+cimport numpy as cnp
 from libcpp.memory cimport make_unique, unique_ptr
+
+cnp.import_array()
 
 
 def shrink(plane, height, width, *, simd=True):
@@ -37,13 +40,12 @@ def shrink_linear(plane, height, width, *, simd=True):
 
 cdef object _resized(plane, height, width, bint by_area, simd):
     out = _result(plane, height, width)
-    cdef const uint8_t[:, ::1] pixels = plane
-    cdef uint8_t[:, ::1] target = out
+    cdef const uint8_t* pixels = <const uint8_t*>cnp.PyArray_DATA(plane)
+    cdef uint8_t* target = <uint8_t*>cnp.PyArray_DATA(out)
     cdef unique_ptr[Resize] resize = make_unique[Resize](
-        by_area, <int>pixels.shape[0], <int>pixels.shape[1], <int>target.shape[0], <int>target.shape[1],
-        <bint>bool(simd))
+        by_area, <int>plane.shape[0], <int>plane.shape[1], <int>out.shape[0], <int>out.shape[1], <bint>bool(simd))
     with nogil:
-        resize.get().run(&pixels[0, 0], &target[0, 0])
+        resize.get().run(pixels, target)
     return out
 
 

@@ -3,6 +3,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport arcsinh, cos, matrix_times_matrix, norm, sin, tanh, vector_times_matrix
@@ -110,20 +111,16 @@ cdef class Quadruped(ControlTask):
 
     cdef int draw_ground(self) except -1 nogil:
         """Draws bumps, and makes the ground of them and the bowl."""
-        cdef double[:, ::1] drawn
-        cdef float[::1] ground
         cdef int64_t i, j, n = <int64_t>(2 * self.model.hfield_size[0] / 2)
         # SciPy's splines are Python's; their order of additions is nowhere promised, so they are not done again here
         with gil:
             bumps = np.empty((n, n))
-            drawn = bumps
             for i in range(n):
                 for j in range(n):
-                    drawn[i, j] = self.random.uniform(0.15, 1)
+                    bumps[i, j] = self.random.uniform(0.15, 1)
             size = self.bowl.shape[0]
-            ground = (self.bowl * self.zoom(bumps, size / float(n))).astype(np.float32).ravel()
-            for i in range(ground.shape[0]):
-                self.own.hfield_data[i] = ground[i]
+            ground = (self.bowl * self.zoom(bumps, size / float(n))).astype(np.float32).tobytes()
+            memcpy(self.own.hfield_data, <const char*>ground, len(ground))
         return 0
 
     cdef int rise(self, const double* rotation, double x, double y) except -1 nogil:

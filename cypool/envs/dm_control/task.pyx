@@ -10,6 +10,7 @@ from cypool.envs.dm_control.tasks import DOMAINS
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
 
+cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport M_PI
 from libc.stdint cimport int64_t, uint8_t
@@ -24,6 +25,8 @@ from cypool.envs.mujoco_common.model cimport Model, load_model_text
 from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.envs.mujoco_common.simulation cimport Simulation
 from cypool.random cimport Rng, copy_stream
+
+cnp.import_array()
 
 # those in use, by domain and task: tasks whose texts are the same share one
 _models = WeakValueDictionary()
@@ -78,15 +81,10 @@ def describe_task(domain, task, parts, common, **own):
         observation["pixels"] = Array((common["height"], common["width"], 3 * stack), np.uint8)
     elif common["flat_observation"]:
         observation = observation["observations"]
-    nu = model.mj.nu
-    bounds = np.array(<double[:nu, :2]>model.mj.actuator_ctrlrange)
-    for k in range(nu):
-        if not model.mj.actuator_ctrllimited[k]:
-            bounds[k] = -1e10, 1e10
-    low, high = bounds.T
+    low, high = model.control_range(1e10)
     return EnvSpec(
         observation=observation,
-        action=Array((nu,), common["action_dtype"], low, high),
+        action=Array(low.shape, common["action_dtype"], low, high),
         max_seed=2**32 - 1,
         render_fps=max(round(1 / (model.mj.opt.timestep * steps * repeat)), 1),
         max_episode_steps=None if limit is None else math.ceil(limit / repeat),
@@ -412,11 +410,12 @@ cdef class ControlTask(Simulation):
         return 0
 
     cdef object render(self):
-        cdef unsigned char[:, :, ::1] picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
+        picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
+        cdef uint8_t* pixels = <uint8_t*>cnp.PyArray_DATA(picture)
         self.camera.set_up()
         with nogil:
-            self._draw(&picture[0, 0, 0])
-        return picture.base
+            self._draw(pixels)
+        return picture
 
     cdef object save_own(self):
         state = self._mt19937.state["state"]

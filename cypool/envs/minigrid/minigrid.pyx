@@ -8,6 +8,7 @@ from cypool.envs.minigrid.reference import draw_level
 from cypool.envs.minigrid.tiles import kind_numbers, tiles
 from cypool.state import check_state
 
+cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from libcpp cimport bool as cbool
@@ -16,6 +17,8 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Rng, Slot
 from cypool.random cimport integers, uniform
+
+cnp.import_array()
 
 
 cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogil:
@@ -137,16 +140,15 @@ cdef class MiniGrid(Env):
             raise ValueError(f"level: expected one of game.h, got {level.name!r}")
 
     cdef int _take_tiles(self, int size) except -1:
-        cdef const uint8_t[::1] kinds = kind_numbers().ravel()
-        cdef const uint8_t[::1] pixels = tiles(size).ravel()
-        self.tiles.size, self.tiles.kinds, self.tiles.pixels = size, &kinds[0], &pixels[0]
-        self._kinds, self._pixels = kinds.base, pixels.base
+        self._kinds, self._pixels = kind_numbers().ravel(), tiles(size).ravel()
+        self.tiles.size = size
+        self.tiles.kinds = <const uint8_t*>cnp.PyArray_DATA(self._kinds)
+        self.tiles.pixels = <const uint8_t*>cnp.PyArray_DATA(self._pixels)
         return 0
 
     cdef int _take_directions(self, table) except -1:
-        cdef const double[:, ::1] directions = table
-        self.directions = &directions[0, 0]
-        self._directions = table
+        self._directions = np.ascontiguousarray(table, np.float64)
+        self.directions = <const double*>cnp.PyArray_DATA(self._directions)
         return 0
 
     cdef int reset(self) except -1 nogil:
@@ -210,10 +212,10 @@ cdef class MiniGrid(Env):
                              f"{shown(mission)}")
         # a copy takes them, so that this environment stays what it is if they are wrong
         cdef Game game = self.game
-        # aligned
-        numbers = np.frombuffer(packed[:len(packed) // 4 * 4], np.int32).copy()
-        cdef int32_t[::1] view = numbers
-        if len(packed) % 4 or not len(numbers) or not game.load(&view[0], len(numbers)):
+        cdef vector[int32_t] numbers
+        numbers.resize(len(packed) // sizeof(int32_t))
+        memcpy(numbers.data(), <const char*>packed, numbers.size() * sizeof(int32_t))
+        if len(packed) % sizeof(int32_t) or numbers.empty() or not game.load(numbers.data(), numbers.size()):
             raise ValueError("state[1]: expected the numbers of a state of this level, got others")
         game.mission = mission
         self.game = game
@@ -228,8 +230,7 @@ cdef class MiniGrid(Env):
     cdef object render(self):
         cdef const Object* carried = &self.game.carried()
         codes = np.empty((self.game.width, self.game.height, 3), np.uint8)
-        cdef uint8_t[:, :, ::1] cells = codes
-        self.game.encode(&cells[0, 0, 0])
+        self.game.encode(<uint8_t*>cnp.PyArray_DATA(codes))
         options = self.spec.options
         return draw_level(codes, (self.game.agent.x, self.game.agent.y), self.game.dir,
                           (carried.type, carried.color, carried.state), bool(self.game.see_through),

@@ -68,13 +68,8 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
     common = MujocoEnv.describe(**common)
     common["randomize"] = check_randomize(model, common["randomize"])
     common.update(check_camera(model, common, camera or {}))
-    nu = model.mj.nu
-    bounds = np.array(<double[:nu, :2]>model.mj.actuator_ctrlrange)
-    for k in range(nu):
-        if not model.mj.actuator_ctrllimited[k]:
-            bounds[k] = -np.inf, np.inf
     # as Gymnasium's action space has them, whatever the dtype here
-    low, high = bounds.astype(np.float32).T
+    low, high = model.control_range(np.inf).astype(np.float32)
     columns = {}
     for name, kind in info.items():
         kind, shape = (kind[0], (kind[1],)) if isinstance(kind, tuple) else (kind, ())
@@ -87,7 +82,7 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
         shape = (common["frame_stack"], *shape)
     return EnvSpec(
         observation=Array(shape, dtype),
-        action=Array((nu,), common["action_dtype"], low, high),
+        action=Array(low.shape, common["action_dtype"], low, high),
         info=columns,
         # as Gymnasium's metadata has it
         render_fps=max(int(np.round(1 / (model.mj.opt.timestep * options["frame_skip"]))), 1),

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <mujoco/mujoco.h>
@@ -13,9 +15,6 @@
 #include <mujoco/mjxmacro.h>
 
 #include "cypool/envs/mujoco_common/guard.h"
-
-#undef MJ_M
-#define MJ_M(n) m->n
 
 namespace cypool {
 
@@ -31,30 +30,75 @@ struct Field {
     bool is_derived = false;  // mj_setConst writes it
 };
 
+// a number of rows or columns: fixed, or one of the sizes of a model, or a multiple of that
+struct Count {
+    constexpr Count(size_t fixed) : factor(fixed) {}
+    constexpr Count(mjtSize mjModel::* size, size_t times = 1) : factor(times), size(size) {}
+    constexpr Count operator*(size_t times) const { return Count(size, factor * times); }
+    size_t in(const mjModel* m) const { return size ? factor * static_cast<size_t>(m->*size) : factor; }
+
+    size_t factor;
+    mjtSize mjModel::* size = nullptr;
+};
+
+#undef MJ_M
+#define MJ_M(n) Count(&mjModel::n)
+
 inline std::vector<Field> fields_of(const mjModel* m) {
-    std::vector<Field> found;
-#define X(type, name, nr, nc)                                                                             \
-    found.push_back({#name, offsetof(mjModel, name), static_cast<size_t>(m->nr), static_cast<size_t>(nc), \
-                     sizeof(type), std::is_same_v<type, mjtNum>, std::is_same_v<type, float>});
-    MJMODEL_POINTERS
+    // tables of constants: code that makes hundreds of fields one by one takes seconds to compile
+    static constexpr struct {
+        const char* name;
+        size_t offset;
+        Count rows, columns;
+        size_t item_bytes;
+        bool is_double, is_float, is_option;
+    } fields[] = {
+#define X(type, name, nr, nc)      \
+    {#name,                        \
+     offsetof(mjModel, name),      \
+     &mjModel::nr,                 \
+     nc,                           \
+     sizeof(type),                 \
+     std::is_same_v<type, mjtNum>, \
+     std::is_same_v<type, float>,  \
+     false},
+        MJMODEL_POINTERS
 #undef X
-#define XVEC(type, name, n)                                                                               \
-    found.push_back({"opt." #name, offsetof(mjModel, opt) + offsetof(mjOption, name), 1, n, sizeof(type), \
-                     std::is_same_v<type, mjtNum>, false, true});
+#define XVEC(type, name, n)                             \
+    {"opt." #name,                                      \
+     offsetof(mjModel, opt) + offsetof(mjOption, name), \
+     1,                                                 \
+     n,                                                 \
+     sizeof(type),                                      \
+     std::is_same_v<type, mjtNum>,                      \
+     false,                                             \
+     true},
 #define X(type, name, n) XVEC(type, name, n)
-    MJOPTION_FIELDS
+            MJOPTION_FIELDS
 #undef X
 #undef XVEC
-    for (Field& field : found) {
-        // as the header says: a source is what the first group that uses it reads
-#define X(array, ...)                                                \
-    if (field.name == #array)                                        \
-        for (const int use : {__VA_ARGS__}) {                        \
-            field.is_source |= (use & mjSC_IN) && !field.is_derived; \
-            field.is_derived |= (use & mjSC_OUT) != 0;               \
-        }
+    };
+    static constexpr struct {
+        std::string_view name;
+        int uses[4];  // by the groups of mj_setConst
+    } arrays[] = {
+#define X(array, ...) {#array, {__VA_ARGS__}},
         MJSETCONST_ARRAYS
 #undef X
+    };
+    std::vector<Field> found;
+    for (const auto& row : fields) {
+        Field field{row.name,       row.offset,    row.rows.in(m), row.columns.in(m),
+                    row.item_bytes, row.is_double, row.is_float,   row.is_option};
+        for (const auto& array : arrays) {
+            if (field.name != array.name) continue;
+            // as the header says: a source is what the first group that uses it reads
+            for (const int use : array.uses) {
+                field.is_source |= (use & mjSC_IN) && !field.is_derived;
+                field.is_derived |= (use & mjSC_OUT) != 0;
+            }
+        }
+        found.push_back(std::move(field));
     }
     return found;
 }

@@ -10,6 +10,8 @@ cdef class Model:
 
     cdef int find(self, int kind, str name) except -1    # the number of an object, by its mjtObj and name; ValueError
     cdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
+    # least and largest value of each control, float64 (2, nu); +-unlimited where the model has no limits
+    cdef object control_range(self, double unlimited)
 
 
 cdef Model load_model(object xml_file)         # ValueError

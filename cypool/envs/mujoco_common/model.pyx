@@ -4,6 +4,8 @@ import warnings
 import weakref
 from importlib.util import find_spec
 
+import numpy as np
+
 from cypool.arguments import shown
 
 from libcpp.pair cimport pair
@@ -41,6 +43,15 @@ cdef class Model:
         if found < 0:
             raise ValueError(f"xml_file: expected a robot with a body {shown(name)}, found none in {self.path}")
         return found
+
+    cdef object control_range(self, double unlimited):
+        cdef int k
+        bounds = np.empty((2, self.mj.nu))
+        for k in range(self.mj.nu):
+            bounds[:, k] = -unlimited, unlimited
+            if self.mj.actuator_ctrllimited[k]:
+                bounds[:, k] = self.mj.actuator_ctrlrange[2 * k], self.mj.actuator_ctrlrange[2 * k + 1]
+        return bounds
 
 
 cdef Model load_model(object xml_file):

@@ -6,11 +6,14 @@ import numpy as np
 from cypool.arguments import shown
 from cypool.state import check_state, unpack
 
+cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common cimport libmujoco, saved
+
+cnp.import_array()
 
 if libmujoco.mj_version() != libmujoco.mjVERSION_HEADER:
     raise ImportError(f"MuJoCo's environments are built for version {libmujoco.mjVERSION_HEADER} of its library, found "
@@ -40,12 +43,13 @@ cdef class Simulation(Env):
         raise NotImplementedError("copy_own")
 
     cdef object render(self):
-        cdef unsigned char[:, :, ::1] picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
+        picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
+        cdef unsigned char* pixels = <unsigned char*>cnp.PyArray_DATA(picture)
         self.camera.set_up()
         self.camera.set_viewpoint(self.model, self.data)
         with nogil:
-            self.camera.render_into(self.model, self.data, &picture[0, 0, 0])
-        return picture.base
+            self.camera.render_into(self.model, self.data, pixels)
+        return picture
 
     cdef object save(self):
         cdef const mjData* d = self.data
