@@ -101,7 +101,7 @@ def precompiled(prefix):
     text = run([*command, "-E", prefix.header]).stdout
     folder = prefix.folder / cache.digest(compiler_identity(), *map(str, command), "text:", text)[:16]
     header = folder / prefix.header.name
-    # what gcc looks for beside the header
+    # gcc looks for this next to the header
     ready = folder / f"{header.name}.gch"
     if not ready.exists():
         with cache.publish(header) as new:

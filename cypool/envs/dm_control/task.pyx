@@ -21,7 +21,7 @@ from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.common.numpy_math cimport norm
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
-from cypool.envs.mujoco_common.model cimport Model, load_model_text
+from cypool.envs.mujoco_common.model cimport Model, held, load_model_text
 from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.envs.mujoco_common.simulation cimport Simulation
 from cypool.random cimport Rng, copy_stream
@@ -194,7 +194,7 @@ cdef class ControlTask(Simulation):
             written: Names of the model's fields that it writes to.
         """
         options = spec.options
-        self.loaded = load_task(domain, options["task"])
+        self.loaded = held(load_task(domain, options["task"]))
         self.variation = Variation(self.loaded, options["randomize"] or {}, tuple(name.encode() for name in written))
         self.own = self.variation.edit()
         # one struct of pointers for all, if it can be: 6 KB that stay in the cache

@@ -13,7 +13,7 @@ from cypool.env cimport Slot
 from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
-from cypool.envs.mujoco_common.model cimport Model, load_model
+from cypool.envs.mujoco_common.model cimport Model, held, load_model
 from cypool.envs.mujoco_common.simulation cimport Simulation
 from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.random cimport normal as draw_normal
@@ -146,7 +146,7 @@ cdef class MujocoEnv(Simulation):
 
     def __init__(self, spec, env_id):
         options = spec.options
-        self.loaded = load_model(options["xml_file"])
+        self.loaded = held(load_model(options["xml_file"]))
         # the file may be another one by now, and nobody checks sizes later
         now = type(self).describe(**options)
         if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info):

@@ -16,6 +16,8 @@ from cypool.envs.mujoco_common cimport guard, libmujoco
 
 # those in use, by path, time and size of the file; or by the key that a text comes with
 _models = weakref.WeakValueDictionary()
+# the last one, until an environment has it: a pool is described before its environments are made
+cdef Model _latest = None
 
 
 cdef class Model:
@@ -64,6 +66,7 @@ cdef Model load_model(object xml_file):
         TypeError: It is no string.
         ValueError: There is no such file, or MuJoCo cannot read it.
     """
+    global _latest
     cdef Model model
     cdef string warning
     if not isinstance(xml_file, str):
@@ -92,7 +95,7 @@ cdef Model load_model(object xml_file):
         if model.mj.nu == 0 or model.mj.nv == 0:
             raise ValueError(f"xml_file: expected a robot with joints and actuators, found {model.mj.nv} degrees of "
                              f"freedom and {model.mj.nu} actuators in {path}")
-        _models[key] = model
+        _models[key] = _latest = model
     return model
 
 
@@ -108,6 +111,7 @@ cdef Model load_model_text(object key, str name, bytes text, dict files):
     Raises:
         ValueError: MuJoCo cannot read it.
     """
+    global _latest
     cdef Model model = _models.get(key)
     cdef vector[pair[string, string]] contents
     if model is not None:
@@ -120,5 +124,13 @@ cdef Model load_model_text(object key, str name, bytes text, dict files):
         model.mj = guard.load_xml_text(text, contents)
     except (ValueError, RuntimeError) as error:
         raise ValueError(f"MuJoCo cannot read the model of {name}: {error}") from None
-    _models[key] = model
+    _models[key] = _latest = model
+    return model
+
+
+cdef Model held(Model model):
+    """Returns a model that an environment holds from now on."""
+    global _latest
+    if model is _latest:
+        _latest = None
     return model

@@ -262,6 +262,25 @@ def test_numbers_of_single_precision_are_rounded():
     assert (a["position"].astype(np.float32) == b["position"]).all()
 
 
+@pytest.mark.parametrize("id", ["dm_control/walker-walk-v0", "Ant-v5"])
+def test_a_model_is_loaded_once_and_then_freed(run_python, id):
+    done = run_python(f"""
+import gc
+import cypool
+from cypool.envs.mujoco_common import model
+from cypool.registry import resolve
+resolve({id!r}, None, {{}})
+(first,) = map(id, model._models.values())
+env = cypool.make({id!r}, num_envs=3)
+assert list(map(id, model._models.values())) == [first]
+env.close()
+del env
+gc.collect()
+print(len(model._models))
+""")
+    assert done.stdout == "0\n", done.stderr
+
+
 def test_models_that_are_files_are_what_dm_control_reads():
     assert "walker" in models._FILES and "cartpole" not in models._FILES
     for domain in models._FILES:
