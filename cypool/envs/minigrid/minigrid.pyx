@@ -213,9 +213,12 @@ cdef class MiniGrid(Env):
         # a copy takes them, so that this environment stays what it is if they are wrong
         cdef Game game = self.game
         cdef vector[int32_t] numbers
-        numbers.resize(len(packed) // sizeof(int32_t))
-        memcpy(numbers.data(), <const char*>packed, numbers.size() * sizeof(int32_t))
-        if len(packed) % sizeof(int32_t) or numbers.empty() or not game.load(numbers.data(), numbers.size()):
+        cdef bint fits = len(packed) > 0 and len(packed) % sizeof(int32_t) == 0
+        if fits:
+            numbers.resize(len(packed) // sizeof(int32_t))
+            memcpy(numbers.data(), <const char*>packed, len(packed))
+            fits = game.load(numbers.data(), numbers.size())
+        if not fits:
             raise ValueError("state[1]: expected the numbers of a state of this level, got others")
         game.mission = mission
         self.game = game
