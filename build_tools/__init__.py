@@ -10,6 +10,7 @@
 | `commands` | the setuptools commands; joins everything below |
 | `cythonize` | runs Cython, one process per module |
 | `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |
+| `common.h` | what the C++ of all modules begins with, compiled once |
 | `library` | what a native library is, and how one becomes an archive to link |
 | `ale`, `box2d`, `vizdoom` | the declarations of the Arcade Learning Environment, of Box2D and of ViZDoom's library |
 | `mujoco` | the declaration of MuJoCo, which comes with a wheel |

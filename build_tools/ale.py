@@ -45,13 +45,12 @@ ALE = SourceLibrary(
     # windows and sound cards
     exclude=("common/SDL2.cpp", "common/DynamicLoad.cpp", "common/ScreenSDL.cpp", "common/SoundSDL.cxx"),
     together=(
-        # the rules of a hundred games, and of the cartridges
-        Together("games/supported/*.cpp"),
+        # the rules of a hundred games with what they call for each frame, and of the cartridges
+        Together("games/supported/*.cpp", "games/Rom*.cpp", "ale_interface.cpp"),
         Together("emucore/Cart*.cxx"),
         # what happens once for each environment; and a processor that is not used
-        Together("common/*.c*", "ale_interface.cpp", "games/Rom*.cpp", "emucore/Console.cxx", "emucore/MD5.cxx",
-                 "emucore/M6502Hi.cxx", "emucore/OSystem.cxx", "emucore/Props*.cxx", "emucore/Settings.cxx",
-                 flags=("-O1",)),
+        Together("common/*.c*", "emucore/Console.cxx", "emucore/MD5.cxx", "emucore/M6502Hi.cxx",
+                 "emucore/OSystem.cxx", "emucore/Props*.cxx", "emucore/Settings.cxx", flags=("-O1",)),
     ),
     replace={"environment/phosphor_blend.cpp": "cypool/envs/atari/phosphor_blend.cpp"},
     include_dirs=("src",),

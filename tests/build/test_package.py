@@ -60,6 +60,15 @@ def test_headers_and_pxd_files_are_there():
         assert (package / name).is_file()
 
 
+@pytest.mark.skipif(not (ROOT / "cypool" / "env.pyx").is_file(), reason="there are no sources in this tree")
+def test_no_module_has_typed_memoryviews():
+    """Each would bring ten thousand lines of C++ to its module."""
+    sources = [path for suffix in ("pyx", "pxd") for path in (ROOT / "cypool").rglob(f"*.{suffix}")]
+    found = [str(path) for path in sources
+             if re.search(r"^\s*cdef [^=(]*\w\[:|<[\w ]+\[:", path.read_text(), re.MULTILINE)]
+    assert sources and not found
+
+
 def test_public_names_have_docstrings():
     for name in cypool.__all__:
         assert getattr(cypool, name).__doc__
