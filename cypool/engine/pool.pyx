@@ -4,8 +4,8 @@ import weakref
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memcpy, memset
 from libcpp.memory cimport make_unique, unique_ptr
 
 cimport numpy as cnp
@@ -15,7 +15,7 @@ from cypool.errors import ClosedError, EnvError
 from cypool.backend cimport StepBackend
 from cypool.engine.async_dispatch cimport AsyncDispatch
 from cypool.engine.backend_dispatch cimport BackendDispatch
-from cypool.engine.batch cimport Block, Blocks, Layout, OpenBatch
+from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
 from cypool.constants cimport SLICE_NS
 from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, STEP_EACH, STEP_TOGETHER, RowPointers, Scheduler
 from cypool.engine.scheduler cimport set_row_pointers
@@ -26,7 +26,7 @@ from cypool.engine.inline_policy cimport InlinePolicy
 from cypool.park cimport now_ns
 from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
-from cypool.engine.sync_dispatch cimport SyncDispatch, check_out
+from cypool.engine.sync_dispatch cimport SyncDispatch
 from cypool.engine.threads cimport Threads, ThreadPool
 from cypool.env cimport Env
 
@@ -78,6 +78,11 @@ cdef class Pool:
         affinity: For each thread that is started the set of its CPUs, or None.
         backend: Steps the environments instead of threads; then none are started. The pool owns it.
 
+    Attributes:
+        spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
+        num_envs, batch_size: As many as there are environments, and as given.
+        is_async: Whether `batch_size` is less than `num_envs`.
+
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
     """
@@ -89,6 +94,7 @@ cdef class Pool:
     cdef IdTracker ids
     cdef Layout layout
     cdef Results results
+    cdef readonly object spec
     cdef readonly int num_envs
     cdef readonly int batch_size
     cdef readonly bint is_async
@@ -104,7 +110,7 @@ cdef class Pool:
         cdef Env env
         if self.scheduler is not None:
             raise RuntimeError("the pool is made already")
-        spec = (<Env>envs[0]).spec
+        self.spec = spec = (<Env>envs[0]).spec
         for env, seed in zip(envs, seeds, strict=True):
             env.seed(seed)
         self.num_envs = len(envs)
@@ -325,7 +331,7 @@ cdef class Pool:
         Raises:
             TimeoutError, KeyboardInterrupt: The rollout has ended early: each environment has made some of the steps.
             EnvError: An environment failed, in a step that `steps` names.
-            ValueError, RuntimeError: As `step`.
+            ValueError, RuntimeError: As `step`, or the arrays or the policy do not fit the pool.
         """
         cdef uint32_t count
         cdef bint finished = False, together
@@ -335,13 +341,12 @@ cdef class Pool:
         self._enter()
         try:
             self.ids.check(scheduler, None, STEP, &count)
+            self._check_rollout(actions, num_steps, observe_every, out, policy)
             dispatch = self.dispatch
             # a kernel for many environments has no regard for those whose episode is over
             together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
             scheduler.task = STEP_TOGETHER if together else STEP_EACH
             count = num_steps * <uint32_t>self.num_envs
-            if out is not None and observe_every == 1:
-                check_out(out, count)
             by_policy = None if policy is None else dispatch.prepare_policy(policy)
             dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
             try:
@@ -373,6 +378,44 @@ cdef class Pool:
                 error = EnvError(causes, result, steps)
                 raise error from causes[error.env_id]
             return result
+        finally:
+            self.busy = False
+
+    cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
+                            policy) except -1:
+        """Checks what threads read and write without a look at its size."""
+        cdef int64_t rows = <int64_t>num_steps * self.num_envs
+        if self.is_async or self.backend is not None:
+            raise ValueError("rollout: expected a synchronous pool without a backend")
+        if not 0 < rows < 2**31 or observe_every == 0:
+            raise ValueError(f"rollout: expected 1 to {2**31 - 1} rows, got {num_steps} steps of {self.num_envs} envs")
+        if (cnp.PyArray_NBYTES(actions) != rows * <int64_t>self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions)
+                or policy is not None and not cnp.PyArray_ISWRITEABLE(actions)):
+            raise ValueError(f"actions: expected {rows} rows, C-contiguous, got {actions.dtype}, shape "
+                             f"{(<object>actions).shape}")
+        if out is not None:
+            if observe_every > 1:
+                raise ValueError("out: expected None where not every step is observed")
+            self.layout.check_out(out, <uint32_t>rows)
+        if policy is not None:
+            policy.check(self.spec, self.num_envs)
+        return 0
+
+    def starts(self):
+        """Returns which rows of the batch received last begin an episode, as they are of a reset: bool."""
+        return self._rows_of(ROW_RESET)
+
+    def stepped(self):
+        """Returns which rows of the batch received last are of a step: bool.
+
+        The others begin an episode, or their environment was only observed, stays at its end, or has failed.
+        """
+        return self._rows_of(ROW_STEP)
+
+    cdef object _rows_of(self, RowKind kind):
+        self._enter()
+        try:
+            return self.results.rows_of(kind)
         finally:
             self.busy = False
 
@@ -509,23 +552,6 @@ cdef class Pool:
         PyErr_CheckSignals()
         return errors
 
-    def read_needs_reset(self, cnp.ndarray over):
-        """Returns, for all environments that are not in flight, whether their next step starts an episode.
-
-        Args:
-            over: bool, (num_envs,), C-contiguous: is written to.
-        """
-        cdef uint8_t* flags = <uint8_t*>cnp.PyArray_DATA(over)
-        cdef uint32_t k
-        self._enter()
-        try:
-            if self.ids.pending == 0 or self.is_async:
-                for k in range(<uint32_t>self.num_envs):
-                    if not self.ids.in_flight[k]:
-                        flags[k] = (<Env>self.scheduler.envs[k]).needs_reset
-        finally:
-            self.busy = False
-
     cdef tuple _observe_now(self, const int32_t* ids, uint32_t count):
         """Observes environments on the caller's thread, into fresh memory."""
         cdef Block block = Block(self.layout.of(count))
@@ -534,6 +560,7 @@ cdef class Pool:
         cdef PyObject* env
         cdef uint32_t k
         block.open_on(batch.get())
+        memset(batch.get().kind, ROW_NO_STEP, count)
         for k in range(count):
             env = self.scheduler.envs[ids[k]]
             set_row_pointers(&target, batch.get(), batch.get().columns, k)
@@ -648,10 +675,11 @@ cdef class Pool:
         cdef const int32_t* ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
         cdef const char* source = cnp.PyArray_BYTES(actions)
         cdef char* target = self.scheduler.actions.data()
-        if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes:
-            raise ValueError(f"actions: expected {count} rows, got shape {(<object>actions).shape}")
+        if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions):
+            raise ValueError(f"actions: expected {count} rows, C-contiguous, got {actions.dtype}, shape "
+                             f"{(<object>actions).shape}")
         if out is not None:
-            check_out(out, count)
+            self.layout.check_out(out, count)
         if self.scheduler.supports_step_many:
             self.scheduler.task = STEP_TOGETHER
         if ids == self.ids.all_ids.data():

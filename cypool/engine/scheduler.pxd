@@ -57,6 +57,7 @@ cdef struct Claim:               # what one thread holds at the moment
     bint unobserved              # the observation of this step is not wanted
     uint32_t inline_count        # rows at the end of the list that only this thread steps: they are not published
     int64_t quota                # ids it may still take from the ring; below 0: no limit
+    int64_t turn_end             # when a thread that other pools have, too, looks at these; 0: never
     # the caller comes back to look for signals
     bint is_caller
     uint32_t chunks              # taken since it came
@@ -112,11 +113,12 @@ cdef class Scheduler:
     cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1
     cdef int fail(self, Claim* claim, object error) except -1
     # without the GIL
-    cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil
+    cdef void limit(self, Claim* claim, int64_t ns, bint shared) noexcept nogil
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
     cdef bint next_step(self, Claim* claim) noexcept nogil
     cdef void observe_in(self, Claim* claim) noexcept nogil
+    cdef bint pauses(self, Claim* claim) noexcept nogil
     cdef bint slice_expired(self, Claim* claim) noexcept nogil
     cdef void publish_finished(self, Claim* claim) noexcept nogil
     cdef void measure(self, Claim* claim) noexcept nogil
