@@ -114,7 +114,9 @@ class DmPool(VectorAPI, dm_env.Environment):
     def _format_batch(self, batch: Batch) -> Any:
         obs, reward, terminated, truncated, info = batch
         # elapsed_step does not show where an episode begins: Atari's continues after a lost life
-        step_type = STEP_TYPES[self._pool.starts() + 2 * (terminated | truncated)]
+        # a batch without rows comes from no pool
+        starts = self._pool.starts() if len(reward) else np.zeros(0, np.bool_)
+        step_type = STEP_TYPES[starts + 2 * (terminated | truncated)]
         # fields are fixed: there is no place for infos that an environment reports only now and then
         info.pop("extra_infos", None)
         discount = info.pop("discount").astype(np.float64) if "discount" in info else 1.0 - terminated

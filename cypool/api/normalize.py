@@ -152,7 +152,8 @@ class NormalizedPool(GymnasiumPool):
 
     def _format_batch(self, batch: Batch) -> Batch:
         obs, reward, terminated, truncated, info = super()._format_batch(batch)
-        if self._return is not None:
+        # a batch without rows comes from no pool
+        if self._return is not None and len(reward):
             reward = self._normal_reward(reward, terminated, truncated, info["env_id"])
         if self._obs is not None:
             if not self.frozen:

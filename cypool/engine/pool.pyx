@@ -240,6 +240,8 @@ cdef class Pool:
         cdef Env env
         self._enter()
         try:
+            if others and env_ids is None:
+                raise ValueError("env_id: expected those to reset where the others are observed, got None")
             if others and cnp.PyArray_SIZE(env_ids) == 0:
                 ids = self.ids.check(self.scheduler, None, INSPECT, &count)
                 count = 0
@@ -337,7 +339,6 @@ cdef class Pool:
         cdef bint finished = False, together
         cdef SyncDispatch dispatch
         cdef Scheduler scheduler = self.scheduler
-        cdef int64_t slice_ns = SLICE_NS, deadline = 0
         self._enter()
         try:
             self.ids.check(scheduler, None, STEP, &count)
@@ -347,27 +348,19 @@ cdef class Pool:
             together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
             scheduler.task = STEP_TOGETHER if together else STEP_EACH
             count = num_steps * <uint32_t>self.num_envs
+            if timeout is not None and timeout <= 0:
+                raise TimeoutError(f"rollout: not done in {timeout} s")
             by_policy = None if policy is None else dispatch.prepare_policy(policy)
             dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
             try:
-                if timeout is not None:
-                    deadline = now_ns() + <int64_t>(timeout * 1e9)
-                while not finished:
-                    if timeout is not None:
-                        slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
-                        if slice_ns <= 0:
-                            raise TimeoutError(f"rollout: not done in {timeout} s")
-                    finished = dispatch.collect(count, slice_ns)
-                    PyErr_CheckSignals()
+                finished = self._collect(count, timeout)
+                if not finished:
+                    raise TimeoutError(f"rollout: not done in {timeout} s")
                 result = dispatch.receive_rollout()
             except BaseException:
                 scheduler.cancelled.store(1)
-                while not finished:
-                    try:
-                        finished = dispatch.collect(count, SLICE_NS)
-                    except KeyboardInterrupt:
-                        # the first one is on its way already
-                        pass
+                if not finished:
+                    self._collect_all(count)
                 scheduler.errors.clear()
                 raise
             finally:
@@ -535,15 +528,8 @@ cdef class Pool:
     cdef dict _copy_on_threads(self, const int32_t* ids, const int32_t* sources, uint32_t count):
         """Returns the errors."""
         cdef SyncDispatch dispatch = self.dispatch
-        cdef bint finished = False
-        interrupt = None
         dispatch.send_copies(ids, sources, count)
-        while not finished:
-            try:
-                finished = dispatch.collect(count, SLICE_NS)
-            except KeyboardInterrupt as error:
-                # an environment of Python's saw it, and has failed; the threads are at the others
-                interrupt = error
+        interrupt = self._collect_all(count)
         dispatch.end_copies()
         errors = dict(self.scheduler.errors)
         self.scheduler.errors.clear()
@@ -659,6 +645,33 @@ cdef class Pool:
         finally:
             self.busy = False
 
+    cdef bint _collect(self, uint32_t wanted, timeout) except -1:
+        """Waits for rows in slices of time, between which Python looks for signals; False if the time is over."""
+        cdef int64_t slice_ns = SLICE_NS, deadline = 0
+        cdef bint finished = False
+        if timeout is not None:
+            deadline = now_ns() + <int64_t>(timeout * 1e9)
+        while not finished:
+            if timeout is not None:
+                slice_ns = max(min(<int64_t>SLICE_NS, deadline - now_ns()), <int64_t>0)
+            finished = self.dispatch.collect(wanted, slice_ns)
+            # also at the end: a batch that was handed out would be lost with the interpreter's own look
+            PyErr_CheckSignals()
+            if not finished and timeout is not None and now_ns() >= deadline:
+                return False
+        return True
+
+    cdef object _collect_all(self, uint32_t wanted):
+        """Waits for rows that nobody can take back; returns a KeyboardInterrupt that came meanwhile, or None."""
+        interrupt = None
+        while True:
+            try:
+                if self.dispatch.collect(wanted, SLICE_NS):
+                    return interrupt
+            except KeyboardInterrupt as error:
+                # an environment of Python's saw it, and has failed; the threads are at the others
+                interrupt = error
+
     cdef int _enter(self) except -1:
         if self.closed:
             raise ClosedError("the pool is closed")
@@ -697,21 +710,10 @@ cdef class Pool:
     cdef object _recv(self, timeout):
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t wanted = min(self.ids.pending, <uint32_t>self.batch_size)
-        cdef int64_t slice_ns = SLICE_NS, deadline = 0
-        cdef bint finished = False
         if wanted == 0:
             raise RuntimeError("nothing is pending: call send() or reset() first")
-        if timeout is not None:
-            deadline = now_ns() + <int64_t>(timeout * 1e9)
-            slice_ns = max(<int64_t>0, min(slice_ns, deadline - now_ns()))
-        while not finished:
-            finished = self.dispatch.collect(wanted, slice_ns)
-            # also at the end: a batch that was handed out would be lost with the interpreter's own look
-            PyErr_CheckSignals()
-            if not finished and timeout is not None:
-                slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
-                if slice_ns <= 0:
-                    raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
+        if not self._collect(wanted, timeout):
+            raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
         result = self.dispatch.receive(wanted)
         if scheduler.errors:
             causes = {i: scheduler.errors.pop(i) for i in result[4]["env_id"].tolist() if i in scheduler.errors}

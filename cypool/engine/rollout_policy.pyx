@@ -53,8 +53,10 @@ cdef class RolloutPolicy:
         block: Memory for one row of each environment.
     """
 
-    def __init__(self, policy, spec, int num_threads, Block block):
+    def __init__(self, policy, spec, int num_envs, int num_threads, Block block):
         cdef ActionPart part
+        if policy._state is not None and len(policy._state) != num_envs:
+            raise ValueError(f"policy: expected a state of {num_envs} rows, got {len(policy._state)}")
         self.owner = policy
         self.call = <Policy><uintptr_t>policy._address
         self.parameters = <const void*><uintptr_t>policy._parameters_address

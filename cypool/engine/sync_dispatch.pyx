@@ -49,7 +49,7 @@ cdef class SyncDispatch(Dispatch):
         if self.first_block is None:
             self.first_block = Block(self.results.layout)
         spec = (<Env>self.scheduler.owner[0]).spec
-        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, self.first_block)
+        return RolloutPolicy(policy, spec, self.ids.num_envs, <int>self.scheduler.claims.size() + 1, self.first_block)
 
     cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out,
                           RolloutPolicy policy) except -1:
