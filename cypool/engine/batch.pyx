@@ -2,6 +2,7 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 cimport numpy as cnp
 
@@ -200,6 +201,7 @@ cdef class Block:
         batch.terminated = <uint8_t*>(self.data + self.layout.offsets[n + TERMINATED])
         batch.truncated = <uint8_t*>(self.data + self.layout.offsets[n + TRUNCATED])
         batch.kind = self.kinds()
+        memset(batch.kind, ROW_STEP, self.layout.num_rows)
         batch.env_id = <int32_t*>(self.data + self.layout.offsets[n + ENV_ID])
         batch.elapsed_step = <int32_t*>(self.data + self.layout.offsets[n + ELAPSED_STEP])
         if self.layout.has_finals:

@@ -102,6 +102,7 @@ cdef class Scheduler:
     cdef atomic[uint32_t] cancelled      # nobody wants the rest of the rollout
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
+    cdef bint has_row_ends               # rows are more than what was stepped: statistics, or SAME_STEP
     cdef bint supports_step_many         # environments can step many at once
     cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
     cdef Task task                       # of this batch

@@ -87,31 +87,30 @@ cdef int autoreset_same_step(Scheduler scheduler, PyObject* env, OpenBatch* batc
     return reset(scheduler, env)
 
 
-cdef inline int finish_row(Scheduler scheduler, Claim* claim, OpenBatch* batch, uint32_t row, RowKind kind,
-                           bint observed) except -1 nogil:
-    """Completes the row of the environment in work, whose reward, terminated and truncated are written.
+cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
+    """Does what statistics and SAME_STEP ask of a row whose reward, terminated and truncated are written.
 
-    Args:
-        kind: What the row is of.
-        observed: Whether the row has the observation already.
+    Returns:
+        Whether the next episode has begun: the environment is to be observed once more.
     """
-    cdef PyObject* env = scheduler.envs[claim.ids[claim.at]]
     cdef bint ended = batch.terminated[row] or batch.truncated[row]
-    cdef RowPointers target
     if scheduler.statistics:
         write_episode_stats(env, batch, row, ended)
     if scheduler.autoreset == SAME_STEP and ended:
         autoreset_same_step(scheduler, env, batch, row)
-        observed = False
-    if not observed and not claim.unobserved:
-        set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-        (<Env>env).observe(&target.slot)
-    batch.kind[row] = kind
+        return True
+    return False
+
+
+cdef inline void count_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
+    """Completes the row of the environment in work, and goes to the next one."""
+    # a byte may be a part of anything: to write each would have the compiler read all pointers again
+    if kind != ROW_STEP:
+        batch.kind[row] = kind
     batch.env_id[row] = claim.ids[claim.at]
     batch.elapsed_step[row] = (<Env>env).elapsed_step
     claim.uncounted += 1
     claim.at += 1
-    return 0
 
 
 cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
@@ -119,6 +118,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef int32_t env_id
     cdef PyObject* env
     cdef OpenBatch* batch
+    cdef RowPointers target
     cdef uint32_t row
     cdef double reward
     cdef bint terminated, truncated
@@ -152,7 +152,12 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         batch.reward[row] = reward
         batch.terminated[row] = terminated
         batch.truncated[row] = truncated
-        finish_row(scheduler, claim, batch, row, kind, False)
+        if scheduler.has_row_ends:
+            end_row(scheduler, env, batch, row)
+        if not claim.unobserved:
+            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
+            (<Env>env).observe(&target.slot)
+        count_row(claim, env, batch, row, kind)
     return 0
 
 
@@ -175,6 +180,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef PyObject* env
     cdef uint32_t row
     cdef RowKind kind
+    cdef bint begins
     batch = claim_row(scheduler, claim, &row)
     if not claim.stepped:
         set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
@@ -206,7 +212,13 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
                 (<Env>env).reward = batch.reward[row]
                 record_step(env)
         # the kernel has observed those that it has stepped
-        finish_row(scheduler, claim, batch, row, kind, kind == ROW_STEP)
+        begins = kind == ROW_RESET
+        if scheduler.has_row_ends and end_row(scheduler, env, batch, row):
+            begins = True
+        if begins:
+            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
+            (<Env>env).observe(&target.slot)
+        count_row(claim, env, batch, row, kind)
     return 0
 
 
@@ -321,6 +333,7 @@ cdef class Scheduler:
         self.ordered.store(ordered)
         self.autoreset = autoreset
         self.statistics = statistics
+        self.has_row_ends = statistics or autoreset == SAME_STEP
         self.errors = {}
         self.error_steps = {}
         self.num_steppers = 1
