@@ -160,7 +160,7 @@ class MLP(Policy):
             raise ValueError(f"output: expected another one than 'tanh' for an action without bounds, got {action}")
         kind = INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}")
         network = _Network(layers, ACTIVATIONS.index(activation), OUTPUTS.index(output), kind, low, high,
-                                 action.dtype == np.float64)
+                           action.dtype == np.float64)
         super().__init__(<uintptr_t>&mlp_policy)
         self._network, self._parameters_address = network, network.address
         self._observation, self._action = observation, action

@@ -19,7 +19,7 @@ class _Frozen:
     """Refuses changes once it is made: pools take sizes and bounds from their specs."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, as specs never change: make a new one")
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, as specs never change")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, as specs never change")
@@ -34,8 +34,8 @@ class _FrozenDict(dict[str, Any]):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("expected no change of a spec's dict, as specs never change: make a new one")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _FrozenDict, (dict(self),)
@@ -59,6 +59,11 @@ class Array(_Frozen):
         ValueError: The dtype is not a number's, a dimension is below 1, `low` exceeds `high`, or they do not
             broadcast to `shape`.
     """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
 
     def __init__(self, shape: Sequence[int], dtype: DTypeLike, low: ArrayLike | None = None,
                  high: ArrayLike | None = None):
@@ -124,6 +129,7 @@ class Discrete(_Frozen):
 
     shape = ()
     dtype = np.dtype(np.int64)
+    n: int
 
     def __init__(self, n: int):
         if n < 1:

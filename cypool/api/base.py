@@ -139,8 +139,8 @@ class VectorAPI:
     def _check_reset(self, ids: EnvIds | None) -> None:
         """Raises a RuntimeError if the batch that comes after a reset may be of other environments."""
         if ids is not None and self._pool.num_pending:
-            raise RuntimeError(f"reset: expected that no environment is in flight, as the batch that comes may be theirs; "
-                               f"{self._pool.num_pending} are: call async_reset(env_id), then recv()")
+            raise RuntimeError("reset: expected that no environment is in flight, as the next batch may be theirs, got "
+                               f"{self._pool.num_pending} that are: call async_reset(env_id), then recv()")
 
     def async_reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> None:
         """Starts new episodes without waiting; `recv` brings the observations.

@@ -113,12 +113,13 @@ cdef class Layout:
             # after the observations come the infos, which are not among them
             column = k if k < self.num_obs else self.num_columns + k - self.num_obs
             wanted = (num_rows, *self.shapes[column])
-            if (not isinstance(out[k], cnp.ndarray) or not cnp.PyArray_ISCARRAY(out[k])
-                    or (<object>out[k]).shape != wanted or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(out[k]), self.dtypes[column].num)):
-                got = f"{out[k].dtype}, {out[k].shape}" if isinstance(out[k], cnp.ndarray) else type(out[k]).__name__
-                raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape {wanted}, "
-                                 f"got {got} as number {k}")
+            if not isinstance(out[k], cnp.ndarray):
+                raise TypeError(f"out: expected arrays, got {type(out[k]).__name__} as number {k}")
             array = out[k]
+            if (not cnp.PyArray_ISCARRAY(array) or (<object>array).shape != wanted
+                    or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(array), self.dtypes[column].num)):
+                raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape "
+                                 f"{wanted}, got {array.dtype}, {(<object>array).shape} as number {k}")
             for j in range(k):
                 other = out[j]
                 if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)

@@ -68,7 +68,7 @@ cdef class Results:
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
 
     cdef object rows_of(self, RowKind kind):
-        """Which of the rows put together last are of a kind: bool. The next send may reuse their memory: this is a copy."""
+        """Returns which of the rows put together last are of a kind: bool, a copy."""
         cdef cnp.npy_intp size = self.last_count, k
         cdef cnp.ndarray rows
         cdef uint8_t* flags

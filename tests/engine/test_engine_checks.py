@@ -1,4 +1,4 @@
-"""The engine checks what it is given against its own numbers, whatever the attributes of pools and specs have become."""
+"""The engine checks what it is given against its own numbers, whatever attributes have become."""
 import copy
 import pickle
 import threading

@@ -315,7 +315,7 @@ def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
             history.seek(3)
         monkeypatch.undo()
         assert history.position == 7 and len(history) == 10 and plain(env) == state
-        # it goes on from there, and to the end
+        # it continues from there, and to the end
         assert np.array_equal(history.seek(10)[0], rows[-1])
         history.seek(7)
         assert np.array_equal(env.step(np.ones(3, int))[0], rows[7]) and len(history) == 8
