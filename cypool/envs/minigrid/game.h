@@ -60,11 +60,10 @@ public:
 
     // all that step and observe depend on
     template <class Archive> void exchange(Archive& archive) {
-        constexpr int MOST = std::numeric_limits<int>::max() - 1;
         if constexpr (Archive::LOADS) clear(grid_width(), grid_height());
         if (fixed_mission_.empty()) archive.text("mission", mission, options.mission_length);
-        archive("step_count", step_count, 0, MOST);
-        archive("max_steps", max_steps, 1, MOST);
+        archive("max_steps", max_steps, 1, std::numeric_limits<int>::max() - 1);
+        archive("step_count", step_count, 0, max_steps);
         archive("dir", dir, 0, 3);
         exchange(archive, "agent", agent, 0);
         // the first ones are always the same
