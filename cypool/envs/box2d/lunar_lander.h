@@ -161,7 +161,7 @@ private:
     static constexpr double SCALE = 30.0, W = 600 / SCALE, H = 400 / SCALE, HELIPAD_Y = H / 4, INITIAL_RANDOM = 1000;
     static constexpr float SCALE_F = 30;
     static constexpr double MAIN_MASS = 3.5, SIDE_MASS = 0.7;  // of flames
-    static constexpr int64_t OLDEST = 4000;                    // steps: a picture computes the way of each flame
+    static constexpr int64_t OLDEST = 1000;                    // steps: a picture computes the way of each flame
 
     struct Engines {
         double main, side;
