@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import fcntl
 import functools
+import itertools
 import multiprocessing.util
 import os
 import shutil
@@ -29,6 +30,7 @@ PREFIX = "cypool-doom-"
 ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads in addition to WADs
 KINDS = ("ViZDoomMQDoom", "ViZDoomMQCtr", "ViZDoomSM")
 _own: dict[int, Any] = {}
+_recordings = itertools.count()
 
 # called before the folder of this process is removed: they end its engines, which would write to the folder meanwhile
 before_leaving: list[Any] = []
@@ -134,7 +136,7 @@ def record_into(folder: Any) -> str:
         raise ValueError(f"lmp_save_dir: expected a folder, or where to make one, got {shown(folder)}: "
                          f"{error}") from error
     own, _ = engine_dir()
-    name = f"lmp{len(os.listdir(own))}"
+    name = f"lmp{next(_recordings)}"
     os.symlink(os.path.abspath(folder), os.path.join(own, name))
     return name
 
