@@ -79,7 +79,8 @@ def find_config(name: str, path: Pathlike) -> Any:
         folders.append(Path(other.submodule_search_locations[0], "vizdoom", "maps"))
     for folder in folders:
         for candidate in (folder / path, folder / f"{path}.cfg"):
-            if candidate.is_file():
+            # of a name that is too long, Path.is_file() is an error
+            if os.path.isfile(candidate):
                 return str(candidate.absolute())
     raise ValueError(f"{name}: expected a file, or the name of a scenario in {scenarios}, got {shown(path)}")
 
@@ -93,7 +94,7 @@ def find_data(name: str, path: Pathlike) -> Any:
     path = Path(check_path(name, path))
     for candidate in (path, Path(path.name), package() / path.name):
         for file in (candidate, Path(f"{candidate}.wad")):
-            if file.is_file():
+            if os.path.isfile(file):
                 return str(file.absolute())
     raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is not there (Doom's own WADs are not "
                      f"free: get them elsewhere)")
