@@ -4,7 +4,6 @@ from __future__ import annotations
 import functools
 import importlib
 import threading
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,8 @@ def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any]) -> ND
         env = _env(entry_point, tuple(sorted(options.items())))
         for name, value in state.items():
             if not hasattr(env, name):
+                from importlib.metadata import version  # takes 10 ms, and is for this only
+
                 package = entry_point.partition(".")[0]
                 raise ImportError(f"render: expected {entry_point} with an attribute {name!r}, which {package} "
                                   f"{version(package)} does not have: pip install {WRITTEN_FOR[package]!r}")

@@ -37,10 +37,10 @@ def check_text(name: str, value: Any) -> str:
 
 def check_word(name: str, value: Any) -> str:
     """Returns `value` if it is a string without spaces, and not empty; raises as `check_text` does."""
-    value = check_text(name, value)
-    if value.split() != [value]:
-        raise ValueError(f"{name}: expected a name without spaces, got {shown(value)}")
-    return value
+    text = check_text(name, value)
+    if text.split() != [text]:
+        raise ValueError(f"{name}: expected a name without spaces, got {shown(text)}")
+    return text
 
 
 def is_alone(options: dict[str, Any]) -> bool:

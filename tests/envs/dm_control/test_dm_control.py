@@ -342,7 +342,8 @@ def test_bad_input(id, options, error, message):
 def test_a_model_of_other_joints_is_an_error(monkeypatch):
     """No number of an observation is written behind its end."""
     text, files = models.text_of("ball_in_cup", "catch")
-    text = text.replace(b"</worldbody>", b"<body><joint type='slide'/><geom size='0.1' pos='9 9 9'/></body></worldbody>")
+    body = b"<body><joint type='slide'/><geom size='0.1' pos='9 9 9'/></body>"
+    text = text.replace(b"</worldbody>", body + b"</worldbody>")
     monkeypatch.setattr(task_module, "text_of", lambda *_: (text, files))
     monkeypatch.setattr(task_module, "_models", {})
     env = cypool.make("BallInCupCatch-v1", num_threads=0)

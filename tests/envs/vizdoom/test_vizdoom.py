@@ -455,7 +455,7 @@ def test_the_example_films_sixteen_games(tmp_path):
     ("Basic-v1", {"screen_resolution": "RES_1X1"}, "config: .*RES_1X1"),
     ("Basic-v1", {"screen_resolution": ""}, "screen_resolution: expected a name without spaces, got ''"),
     ("Basic-v1", {"map_id": ""}, "map_id: expected a name without spaces, got ''"),
-    ("VizdoomBasic-v1", {"doom_map": "map01\nliving_reward = 9"}, "doom_map: expected a name without spaces, got 'map01"),
+    ("VizdoomBasic-v1", {"doom_map": "map01\nliving_reward = 9"}, "doom_map: expected a name without spaces, got"),
     ("VizdoomBasic-v1", {"config": {"\ud800": 3}}, "config: expected text, got "),
     ("VizdoomBasic-v1", {"scenario_config_file": "x" * 10_000}, "scenario_config_file: expected a file, or the name"),
     ("VizdoomBasic-v1", {"wad_path": "x" * 10_000}, "wad_path: expected a WAD file, got 'xxx"),
@@ -509,7 +509,7 @@ def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
     path.write_text(small)
     with cypool.make(id, seed=0, **options) as env:
         path.write_text(large)
-        with pytest.raises(cypool.EnvError, match="the config has changed since it was described"):
+        with pytest.raises(cypool.EnvError, match="the config is not as it was described"):
             env.reset()
         path.write_text(small)
         env.reset()

@@ -322,7 +322,9 @@ private:
 class Match {
 public:
     explicit Match(const Settings& settings)
-        : settings_(settings), facts_(Player(settings, 0).facts()), owner_(getpid()) {}
+        : settings_(settings),
+          facts_(Player(settings, 0).facts()),
+          owner_(getpid()) {}
 
     ~Match() {
         leave_to_parent();
@@ -470,7 +472,7 @@ private:
         for (size_t k = 0; k < count; ++k) {
             players_.push_back(std::make_unique<Player>(settings, k));
             // each one reads the file again
-            if (players_[k]->facts() != facts_) throw std::runtime_error("the config has changed since it was described");
+            if (players_[k]->facts() != facts_) throw std::runtime_error("the config is not as it was described");
         }
         seed_all(seed);
         if (count == 1) {
@@ -581,9 +583,9 @@ public:
 
 protected:
     int_type overflow(int_type c) override {
+        if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
         const char letter = traits_type::to_char_type(c);
-        return traits_type::eq_int_type(c, traits_type::eof()) || xsputn(&letter, 1) == 1 ? traits_type::not_eof(c)
-                                                                                         : traits_type::eof();
+        return xsputn(&letter, 1) == 1 ? c : traits_type::eof();
     }
     std::streamsize xsputn(const char* text, std::streamsize size) override {
         if (!said) return others_.load()->sputn(text, size);
