@@ -124,7 +124,7 @@ def _check_draws():
 def _compare(method, expected, found):
     for one, other in zip(expected, found, strict=True):
         if one != other:
-            raise ImportError(f"cypool: expected {other} from Generator.{method} of NumPy, as environments draw it, got "
+            raise ImportError(f"cypool: expected {other} from Generator.{method} of NumPy, as environments draw, got "
                               f"{one} from numpy {numpy.__version__}: pip install 'numpy==2.4.*'")
 
 

@@ -19,7 +19,7 @@ cdef class ControlTask(Simulation):
     cdef int limit                       # the number of that one; 0: there is no time limit
     cdef vector[size_t] part_sizes       # of what is observed, without a picture
 
-    # have to be implemented, besides `get_obs`; as in `Env`, they run on a pool thread, without the GIL
+    # have to be implemented, and so has `get_obs`; as in `Env`, they run on a pool thread, without the GIL
     cdef int begin_episode(self) except -1 nogil             # draws where an episode begins
     cdef double get_reward(self) except? -1 nogil
     # can be implemented

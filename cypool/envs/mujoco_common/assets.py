@@ -30,7 +30,7 @@ def asset_path(name: str) -> str:
     """Returns the path of one of Gymnasium's robots.
 
     Raises:
-        ValueError: There is none of that name.
+        ValueError: No file has that name.
     """
     if name not in CHECKSUMS:
         raise ValueError(f"xml_file: expected a path that begins with '.', '/' or '~', or one of Gymnasium's files "
@@ -44,7 +44,7 @@ def check_asset(path: str) -> None:
     """Compares one of Gymnasium's robots with the one that cypool's environment is written for.
 
     Raises:
-        ValueError: It is another one.
+        ValueError: They differ.
         OSError: It cannot be read.
     """
     with open(path, "rb") as file:

@@ -516,7 +516,7 @@ def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
 
 
 def test_a_config_is_read_while_others_write_to_the_error_stream(run_python):
-    """What other threads write to std::cerr meanwhile is not part of the message, and is not lost."""
+    """The message has nothing that other threads write to std::cerr meanwhile, and that is not lost."""
     done = run_python("""
 import ctypes
 import threading
