@@ -1,5 +1,6 @@
 """Random numbers for environments; see its `.pxd`."""
-from numpy.random import MT19937, PCG64
+import numpy
+from numpy.random import MT19937, PCG64, Generator
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport uintptr_t
@@ -100,6 +101,36 @@ def _look_at_streams():
 _look_at_streams()
 
 
+def _check_draws():
+    """Compares draws with those of NumPy's Generator, which may change them in any release."""
+    cdef int[9] items = [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    cdef int64_t high
+    cdef const Rng* rng
+    theirs, own = Generator(PCG64(1)), PCG64(1)
+    rng = <const Rng*>_opened(own)
+    # of 32 and 64 bits; a quarter of those of three are refused and drawn again
+    highs = [1, 6, 3 << 30, 1 << 32, (1 << 32) + 1, 3 << 61] * 5
+    expected = [int(theirs.integers(0, high)) for high in highs]
+    _compare("integers", expected, [integers(rng, 0, high) for high in highs])
+    expected = list(range(9))
+    theirs.shuffle(expected)
+    shuffle(rng, &items[0], 9)
+    _compare("shuffle", expected, list(items))
+    _compare("uniform", [theirs.uniform(-1, 3) for _ in range(5)], [uniform(rng, -1, 3) for _ in range(5)])
+    # one in a hundred takes the slow way
+    _compare("normal", theirs.normal(2, 3, 200).tolist(), [normal(rng, 2, 3) for _ in range(200)])
+
+
+def _compare(method, expected, found):
+    for one, other in zip(expected, found, strict=True):
+        if one != other:
+            raise ImportError(f"cypool: expected {other} from Generator.{method} of NumPy, as environments draw, got "
+                              f"{one} from numpy {numpy.__version__}: pip install 'numpy==2.4.*'")
+
+
 cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil:
     # NumPy's own object code, from the static library that comes with it
     return random_normal(<bitgen_t*>rng, mean, deviation)
+
+
+_check_draws()

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import ModuleType
 
 import ale_py
+import gymnasium
 import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from weights import slow
 
 import cypool
 import cypool.compat.envpool as envpool
+from cypool.envs.common.pictures import draw
 
 ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
 
@@ -215,3 +217,11 @@ def test_gymnasiums_video_recorder(monkeypatch, tmp_path, mode):
     for k, (frames, fps) in enumerate(clips):
         assert fps == 15 and len(frames) == length
         assert np.array_equal(frames, grids[k * length:(k + 1) * length])
+
+
+def test_an_environment_that_keeps_its_state_elsewhere():
+    entry_point = "gymnasium.envs.classic_control.cartpole:CartPoleEnv"
+    message = (f"^render: expected {entry_point} with an attribute 'place', which gymnasium {gymnasium.__version__} "
+               r"does not have: pip install 'gymnasium==1\.4")
+    with pytest.raises(ImportError, match=message):
+        draw(entry_point, {}, {"place": 1})

@@ -97,3 +97,21 @@ def test_normal(draws, seed, mean, deviation):
     got = draws.draw_normals(mine, mean, deviation, 5000)
     assert got == [numpy.normal(mean, deviation) for _ in range(5000)]
     assert mine.state == numpy.bit_generator.state
+
+
+@pytest.mark.parametrize("method", ["integers", "shuffle", "uniform", "normal"])
+def test_a_numpy_that_draws_otherwise_is_an_error_at_import(run_python, method):
+    done = run_python(f"""
+import numpy.random
+class Other(numpy.random.Generator):
+    def {method}(self, *args):
+        super().random()
+        return super().{method}(*args)
+numpy.random.Generator = Other
+try:
+    import cypool.random
+except ImportError as error:
+    print(error)
+""")
+    assert done.stdout.startswith("cypool: expected ") and f" from Generator.{method} of NumPy, " in done.stdout
+    assert done.stdout.endswith(f" from numpy {np.__version__}: pip install 'numpy==2.4.*'\n")

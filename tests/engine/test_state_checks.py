@@ -148,6 +148,18 @@ def test_numbers_that_ale_would_trust():
     refused(env, state, with_number(20, 77))
 
 
+def test_a_bool_of_ale_that_is_neither():
+    env = cypool.make("ChopperCommand-v5", seed=0)
+    env.reset()
+    state = env.save()
+    own = state.rows[0]["own"]
+    unpacked = bytearray(zlib.decompress(own[0]))
+    # the last one of the emulator's: whether the game has started
+    assert unpacked[own[1] - 5:own[1] - 1] == b"\1\0\0\0" and unpacked[own[1] - 1] in (0, 1)
+    unpacked[own[1] - 1] = 2
+    refused(env, state, put(own, 0, zlib.compress(unpacked, 1)))
+
+
 def test_indices_of_mujoco():
     mujoco = pytest.importorskip("mujoco")
     env = cypool.make("Ant-v5", seed=0, frame_stack=2, randomize={"body_mass": (0.5, 2)})

@@ -357,6 +357,9 @@ inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapsho
     auto get = [&](auto& value) {
         const std::string bytes = in.getString();
         if (bytes.size() != sizeof value) throw std::invalid_argument("state: not one of this game");
+        if constexpr (std::is_same_v<decltype(value), bool&>) {
+            if (bytes[0] != 0 && bytes[0] != 1) throw std::invalid_argument("state: not one of this game");
+        }
         std::memcpy(&value, bytes.data(), sizeof value);
     };
     each_unsaved(*game.romSettings, get);

@@ -4,6 +4,7 @@ They are our own code, as Gymnasium's own code cannot be imported without the pa
 """
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections.abc import Sequence
@@ -222,15 +223,38 @@ def draw_numbers() -> tuple[int, list[Picture]]:
         The first number, and levels of gray, uint8 (height, width), for this one, all up to 1000, and -0.
 
     Raises:
-        ImportError: pygame is not installed.
+        ImportError: pygame is not installed, or does not draw the polygons that CarRacing's observations show.
     """
-    pygame, _ = _pygame("CarRacing")
+    pygame, gfxdraw = _pygame("CarRacing")
+    _check_polygons(pygame, gfxdraw)
     font, least = _font(pygame), -1000
     numbers = []
     for number in [*range(least, 1001), -0.0]:
         text = font.render(f"{number:04.0f}", True, (255, 255, 255), (0, 0, 0))
         numbers.append(np.ascontiguousarray(pygame.surfarray.array3d(text)[..., 0].T))
     return least, numbers
+
+
+# SHA-256 of what pygame-ce 2.4 to 2.5 draws, and so does CarRacing
+POLYGONS = "9633f7d16a1e9c32865444a22059f8160364a9f96baf3bf76737981f7fe0a642"
+
+
+def _check_polygons(pygame: Any, gfxdraw: Any) -> None:
+    surface = pygame.Surface((250, 200))
+    quads = [[(3.7, 5.2), (190.3, 40.9), (120.6, 150.1), (-20.2, 90.7)],
+             [(60.5, -10.5), (240.1, 100.4), (200.9, 190.2), (90.0, 120.0)],
+             [(10.2, 180.1), (30.9, 120.6), (33.3, 199.9), (20.0, 190.0)]]
+    for k, points in enumerate(quads):
+        gfxdraw.aapolygon(surface, points, (40 + 70 * k, 200 - 60 * k, 90))
+        gfxdraw.filled_polygon(surface, points, (40 + 70 * k, 200 - 60 * k, 90))
+        pygame.draw.polygon(surface, (255 - 50 * k, 20, 120), [(x / 2 + 60, y / 2 + 30) for x, y in points])
+    pixels = [pygame.surfarray.array3d(each).tobytes()
+              for each in (surface, pygame.transform.smoothscale(surface, (24, 24)))]
+    if hashlib.sha256(b"".join(pixels)).hexdigest() != POLYGONS:
+        kind = "pygame-ce" if getattr(pygame, "IS_CE", False) else "pygame"
+        raise ImportError(f"CarRacing: expected a pygame that draws polygons as pygame-ce 2.5 does, got {kind} "
+                          f"{pygame.version.ver}, which draws other pixels: pip uninstall pygame; "
+                          f'pip install "pygame-ce==2.5.*"')
 
 
 def _font(pygame: Any) -> Any:

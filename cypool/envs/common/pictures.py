@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# whose attributes are set
+WRITTEN_FOR = {"gymnasium": "gymnasium==1.4.*", "minigrid": "minigrid==3.2.*"}
+
 # two pools may draw at once, and both with the same environment
 _lock = threading.Lock()
 
@@ -25,11 +28,17 @@ def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any]) -> ND
         uint8, (height, width, 3).
 
     Raises:
-        ImportError: pygame is not installed.
+        ImportError: pygame is not installed, or the installed environment keeps its state elsewhere.
     """
     with _lock:
         env = _env(entry_point, tuple(sorted(options.items())))
         for name, value in state.items():
+            if not hasattr(env, name):
+                from importlib.metadata import version  # takes 10 ms, and is for this only
+
+                package = entry_point.partition(".")[0]
+                raise ImportError(f"render: expected {entry_point} with an attribute {name!r}, which {package} "
+                                  f"{version(package)} does not have: pip install {WRITTEN_FOR[package]!r}")
             setattr(env, name, value)
         return np.ascontiguousarray(env.render())
 
@@ -42,4 +51,7 @@ def _env(entry_point: str, options: tuple[tuple[str, Any], ...]) -> Any:
     except ImportError as error:
         raise ImportError("render: this environment is drawn with pygame: pip install pygame-ce") from error
     module, name = entry_point.split(":")
-    return getattr(importlib.import_module(module), name)(render_mode="rgb_array", **dict(options))
+    env = getattr(importlib.import_module(module), name)(render_mode="rgb_array", **dict(options))
+    # only then has it all its attributes
+    env.reset(seed=0)
+    return env

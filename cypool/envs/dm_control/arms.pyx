@@ -9,6 +9,7 @@ from cypool.arguments import check_bool
 from cypool.envs.common.numpy_math cimport arctan2, cos, log1p, norm, sin
 from cypool.envs.dm_control.rewards cimport gaussian
 from cypool.envs.dm_control.task cimport ControlTask, difference
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -46,19 +47,21 @@ cdef class Arm(ControlTask):
         # the finger as the thumb
         self.data.qpos[self.qpos[4]] = self.data.qpos[self.qpos[6]]
 
-    cdef double* put_arm(self, double* obs) noexcept nogil:
+    cdef void put_arm(self, ObsWriter* obs) noexcept nogil:
         cdef int k
         for k in range(8):
-            obs[2 * k], obs[2 * k + 1] = sin(self.data.qpos[self.qpos[k]]), cos(self.data.qpos[self.qpos[k]])
-            obs[16 + k] = self.data.qvel[self.qvel[k]]
+            obs.put(sin(self.data.qpos[self.qpos[k]]))
+            obs.put(cos(self.data.qpos[self.qpos[k]]))
+        for k in range(8):
+            obs.put(self.data.qvel[self.qvel[k]])
         for k in range(5):
-            obs[24 + k] = log1p(self.data.sensordata[self.touch[k]])
-        return obs + 29
+            obs.put(log1p(self.data.sensordata[self.touch[k]]))
 
-    cdef double* put_pose(self, double* obs, int body) noexcept nogil:
-        obs[0], obs[1] = self.data.xpos[3 * body], self.data.xpos[3 * body + 2]
-        obs[2], obs[3] = self.data.xquat[4 * body], self.data.xquat[4 * body + 2]
-        return obs + 4
+    cdef void put_pose(self, ObsWriter* obs, int body) noexcept nogil:
+        obs.put(self.data.xpos[3 * body])
+        obs.put(self.data.xpos[3 * body + 2])
+        obs.put(self.data.xquat[4 * body])
+        obs.put(self.data.xquat[4 * body + 2])
 
     cdef double distance(self, int site, int other) noexcept nogil:
         cdef double[3] way
@@ -154,14 +157,15 @@ cdef class Manipulator(Arm):
             self.forward()
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef int k
-        obs = self.put_arm(obs)
+        self.put_arm(obs)
         if self.fully_observable:
-            obs = self.put_pose(self.put_pose(obs, self.hand), self.thing)
+            self.put_pose(obs, self.hand)
+            self.put_pose(obs, self.thing)
             for k in range(3):
-                obs[k] = self.data.qvel[self.qvel_of_thing[k]]
-            self.put_pose(obs + 3, self.target)
+                obs.put(self.data.qvel[self.qvel_of_thing[k]])
+            self.put_pose(obs, self.target)
         return 0
 
     cdef double closeness(self, int pair) noexcept nogil:
@@ -232,17 +236,17 @@ cdef class Stacker(Arm):
             self.forward()
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef size_t k
-        obs = self.put_arm(obs)
+        self.put_arm(obs)
         if self.fully_observable:
-            obs = self.put_pose(obs, self.hand)
+            self.put_pose(obs, self.hand)
             for k in range(self.boxes.size()):
-                obs = self.put_pose(obs, self.boxes[k])
+                self.put_pose(obs, self.boxes[k])
             for k in range(self.qvel_of_boxes.size()):
-                obs[k] = self.data.qvel[self.qvel_of_boxes[k]]
-            obs += self.qvel_of_boxes.size()
-            obs[0], obs[1] = self.data.xpos[3 * self.target], self.data.xpos[3 * self.target + 2]
+                obs.put(self.data.qvel[self.qvel_of_boxes[k]])
+            obs.put(self.data.xpos[3 * self.target])
+            obs.put(self.data.xpos[3 * self.target + 2])
         return 0
 
     cdef double get_reward(self) except? -1 nogil:

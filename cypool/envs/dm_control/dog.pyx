@@ -8,8 +8,9 @@ from libcpp.vector cimport vector
 from cypool.envs.common.numpy_math cimport cos, norm, sin, vector_times_matrix
 from cypool.envs.common.numpy_math cimport sum as numpy_sum
 from cypool.envs.dm_control.rewards cimport gaussian, linear, reciprocal
-from cypool.envs.dm_control.task cimport ControlTask, difference, put
+from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common cimport guard, libmujoco
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -109,48 +110,52 @@ cdef class Dog(ControlTask):
             qvel[2] = up
         return 0
 
-    cdef void put_com_velocity(self, double* out) noexcept nogil:
+    cdef void com_velocity(self, double* out) noexcept nogil:
         vector_times_matrix(self.data.sensordata + self.linvel, self.data.xmat + 9 * self.trunk[1], out)
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* sensors = self.data.sensordata
-        cdef size_t hinges = self.qpos_of_hinges.size(), i
+        cdef double[3] velocity
+        cdef size_t i
         cdef int k
-        for i in range(hinges):
-            obs[i] = self.data.qpos[self.qpos_of_hinges[i]]
-            obs[hinges + i] = self.data.qvel[self.qvel_of_hinges[i]]
-        obs += 2 * hinges
-        obs[0], obs[1] = self.data.xpos[3 * self.trunk[1] + 2], self.data.xpos[3 * self.trunk[2] + 2]
-        obs += 2
+        for i in range(self.qpos_of_hinges.size()):
+            obs.put(self.data.qpos[self.qpos_of_hinges[i]])
+        for i in range(self.qvel_of_hinges.size()):
+            obs.put(self.data.qvel[self.qvel_of_hinges[i]])
+        obs.put(self.data.xpos[3 * self.trunk[1] + 2])
+        obs.put(self.data.xpos[3 * self.trunk[2] + 2])
         for k in range(3):
-            obs = put(obs, self.data.xmat + 9 * self.trunk[k] + 6, 3)
-        self.put_com_velocity(obs)
-        obs += 3
+            obs.put(self.data.xmat + 9 * self.trunk[k] + 6, 3)
+        self.com_velocity(velocity)
+        obs.put(velocity, 3)
         for k in range(3):
-            obs = put(obs, sensors + self.inertial[k], 3)
+            obs.put(sensors + self.inertial[k], 3)
         for k in range(4):
-            obs = put(obs, sensors + self.feet[k], 3)
+            obs.put(sensors + self.feet[k], 3)
         for k in range(4):
-            obs = put(obs, sensors + self.touch[k], 1)
-        obs = put(obs, self.data.act, self.model.na)
+            obs.put(sensors[self.touch[k]])
+        obs.put(self.data.act, self.model.na)
         if self.fetches:
             self.put_ball(obs)
         return 0
 
-    cdef void put_ball(self, double* obs) noexcept nogil:
+    cdef void put_ball(self, ObsWriter* obs) noexcept nogil:
         """Writes where the ball is and how fast, and where the target is, seen from the head."""
         cdef const double* place = self.data.site_xpos + 3 * self.head
         cdef const double* frame = self.data.site_xmat + 9 * self.head
         cdef double[6] head, ball
-        cdef double[3] way
+        cdef double[3] way, seen
         difference(self.data.geom_xpos + 3 * self.ball, place, way)
-        vector_times_matrix(way, frame, obs)
+        vector_times_matrix(way, frame, seen)
+        obs.put(seen, 3)
         libmujoco.mj_objectVelocity(self.model, self.data, libmujoco.mjOBJ_SITE, self.head, head, 0)
         libmujoco.mj_objectVelocity(self.model, self.data, libmujoco.mjOBJ_GEOM, self.ball, ball, 0)
         difference(&ball[3], &head[3], way)
-        vector_times_matrix(way, frame, obs + 3)
+        vector_times_matrix(way, frame, seen)
+        obs.put(seen, 3)
         difference(self.data.geom_xpos + 3 * self.target, place, way)
-        vector_times_matrix(way, frame, obs + 6)
+        vector_times_matrix(way, frame, seen)
+        obs.put(seen, 3)
 
     cdef double get_reward(self) except? -1 nogil:
         cdef double cosine = self.upright_cosine
@@ -168,7 +173,7 @@ cdef class Dog(ControlTask):
             forces[k] = self.data.sensordata[self.touch[k]]
         product *= linear(numpy_sum(&forces[0], 4), weight, INFINITY, weight, 0.9)
         if self.speed > 0:
-            self.put_com_velocity(velocity)
+            self.com_velocity(velocity)
             product *= (4 * linear(velocity[0], self.speed, 2 * self.speed, self.speed, 0) + 1) / 5
         return self.fetch_reward(product) if self.fetches else product
 

@@ -3,7 +3,8 @@ from libc.math cimport INFINITY
 
 from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.dm_control.rewards cimport gaussian, gaussian_of_element, linear, small_control
-from cypool.envs.dm_control.task cimport ControlTask, difference, put
+from cypool.envs.dm_control.task cimport ControlTask, difference
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -54,23 +55,22 @@ cdef class Humanoid(ControlTask):
             self.forward()
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* frame = self.data.xmat + 9 * self.torso
-        cdef double[3] way
+        cdef double[3] way, seen
         cdef int k
         if self.is_pure_state:
-            obs = put(obs, self.data.qpos, self.model.nq)
+            obs.put(self.data.qpos, self.model.nq)
         else:
-            obs = put(obs, self.data.qpos + 7, self.model.nq - 7)
-            obs[0] = self.data.xpos[3 * self.head + 2]
-            obs += 1
+            obs.put(self.data.qpos + 7, self.model.nq - 7)
+            obs.put(self.data.xpos[3 * self.head + 2])
             for k in range(4):
                 difference(self.data.xpos + 3 * self.limbs[k], self.data.xpos + 3 * self.torso, way)
-                vector_times_matrix(way, frame, obs)
-                obs += 3
-            obs = put(obs, frame + 6, 3)
-            obs = put(obs, self.data.sensordata + self.com_velocity, 3)
-        put(obs, self.data.qvel, self.model.nv)
+                vector_times_matrix(way, frame, seen)
+                obs.put(seen, 3)
+            obs.put(frame + 6, 3)
+            obs.put(self.data.sensordata + self.com_velocity, 3)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:

@@ -7,13 +7,15 @@ from cypool.envs.dm_control.models import text_of
 
 from libc.math cimport M_PI, sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport dot, norm
 from cypool.envs.common.numpy_math cimport sum as numpy_sum
 from cypool.envs.dm_control.rewards cimport gaussian, gaussian_of_element, small_control, within
-from cypool.envs.dm_control.task cimport ControlTask, difference, put
+from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common.simulation cimport Simulation
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -55,12 +57,13 @@ cdef class Acrobot(ControlTask):
             self.data.qpos[self.joints[k]] = self.random.uniform(-M_PI, M_PI)
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef int k
         for k in range(2):
-            obs[k] = self.data.xmat[9 * self.links[k] + 2]
-            obs[2 + k] = self.data.xmat[9 * self.links[k] + 8]
-        put(obs + 4, self.data.qvel, self.model.nv)
+            obs.put(self.data.xmat[9 * self.links[k] + 2])
+        for k in range(2):
+            obs.put(self.data.xmat[9 * self.links[k] + 8])
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -115,14 +118,13 @@ cdef class Cartpole(ControlTask):
             self.data.qvel[k] = 0.01 * self.random.normal()
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef int64_t pole
-        obs[0] = self.data.qpos[0]
-        obs += 1
+        obs.put(self.data.qpos[0])
         for pole in range(2, self.model.nbody):
-            obs[0], obs[1] = self.data.xmat[9 * pole + 8], self.data.xmat[9 * pole + 2]
-            obs += 2
-        put(obs, self.data.qvel, self.model.nv)
+            obs.put(self.data.xmat[9 * pole + 8])
+            obs.put(self.data.xmat[9 * pole + 2])
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -176,9 +178,10 @@ cdef class Pendulum(ControlTask):
         self.data.qpos[0] = self.random.uniform(-M_PI, M_PI)
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs[0], obs[1] = self.data.xmat[9 * self.pole + 8], self.data.xmat[9 * self.pole + 2]
-        obs[2] = self.data.qvel[0]
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.xmat[9 * self.pole + 8])
+        obs.put(self.data.xmat[9 * self.pole + 2])
+        obs.put(self.data.qvel[0])
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -222,7 +225,7 @@ cdef class LQR(ControlTask):
         return self.draw_from(random)
 
     cdef int prepare_model(self) except -1 nogil:
-        put(self.own.jnt_stiffness, self.stiffness.data(), self.model.njnt)
+        memcpy(self.own.jnt_stiffness, self.stiffness.data(), self.model.njnt * sizeof(double))
         return 0
 
     cdef int begin_episode(self) except -1 nogil:
@@ -236,9 +239,9 @@ cdef class LQR(ControlTask):
             self.data.qpos[k] = sqrt(2.0) * direction[k] / length
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos, self.model.nq)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -248,7 +251,8 @@ cdef class LQR(ControlTask):
 
     cdef bint is_terminated(self) noexcept nogil:
         cdef double[12] state
-        put(put(state, self.data.qpos, self.model.nq), self.data.qvel, self.model.nv)
+        memcpy(state, self.data.qpos, self.model.nq * sizeof(double))
+        memcpy(state + self.model.nq, self.data.qvel, self.model.nv * sizeof(double))
         return norm(state, self.model.nq + self.model.nv) < 1e-6
 
     cdef int load_own(self, object checked) except -1:

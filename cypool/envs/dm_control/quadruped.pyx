@@ -8,8 +8,9 @@ from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport arcsinh, cos, matrix_times_matrix, norm, sin, tanh, vector_times_matrix
 from cypool.envs.dm_control.rewards cimport linear
-from cypool.envs.dm_control.task cimport ControlTask, difference, put
+from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common cimport guard, libmujoco
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -128,7 +129,7 @@ cdef class Quadruped(ControlTask):
         cdef double* qpos = self.data.qpos + self.root
         cdef double z = 0
         cdef int _k
-        put(qpos + 3, rotation, 4)
+        memcpy(qpos + 3, rotation, 4 * sizeof(double))
         qpos[0], qpos[1] = x, y
         # the reference resets each time; only the last reset counts
         for _k in range(10_000):
@@ -140,44 +141,44 @@ cdef class Quadruped(ControlTask):
             raise RuntimeError("expected a height without contacts, found none below 100 m")
         guard.restart(self.own, self.data)
         qpos[0], qpos[1], qpos[2] = x, y, z
-        put(qpos + 3, rotation, 4)
+        memcpy(qpos + 3, rotation, 4 * sizeof(double))
         return self.forward()
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* sensors = self.data.sensordata
         cdef const double* torso = self.data.xpos + 3 * self.torso
         cdef const double* frame = self.data.xmat + 9 * self.torso
-        cdef double[9] state
+        cdef double[9] state, seen
         cdef size_t k
         cdef int axis
         for k in range(self.qpos_of_hinges.size()):
-            obs[k] = self.data.qpos[self.qpos_of_hinges[k]]
-            obs[self.qpos_of_hinges.size() + k] = self.data.qvel[self.qvel_of_hinges[k]]
-        obs = put(obs + 2 * self.qpos_of_hinges.size(), self.data.act, self.model.na)
-        obs = put(obs, sensors + self.velocimeter, 3)
-        obs[0] = frame[8]
-        obs += 1
+            obs.put(self.data.qpos[self.qpos_of_hinges[k]])
+        for k in range(self.qvel_of_hinges.size()):
+            obs.put(self.data.qvel[self.qvel_of_hinges[k]])
+        obs.put(self.data.act, self.model.na)
+        obs.put(sensors + self.velocimeter, 3)
+        obs.put(frame[8])
         for k in range(self.imu.size()):
-            obs[k] = sensors[self.imu[k]]
-        obs += self.imu.size()
+            obs.put(sensors[self.imu[k]])
         for k in range(self.forces.size()):
-            obs[k] = arcsinh(sensors[self.forces[k]])
-        obs += self.forces.size()
+            obs.put(arcsinh(sensors[self.forces[k]]))
         if self.escapes:
             for axis in range(3):
                 state[axis] = -torso[axis]
-            vector_times_matrix(state, frame, obs)
-            obs += 3
+            vector_times_matrix(state, frame, seen)
+            obs.put(seen, 3)
             for k in range(self.rangefinders.size()):
                 # nothing is seen
-                obs[k] = 1.0 if sensors[self.rangefinders[k]] == -1.0 else tanh(sensors[self.rangefinders[k]])
+                obs.put(1.0 if sensors[self.rangefinders[k]] == -1.0 else tanh(sensors[self.rangefinders[k]]))
         elif self.fetches:
             difference(self.data.xpos + 3 * self.ball, torso, state)
             difference(self.data.qvel + self.ball_dof, self.data.qvel + self.root_dof, &state[3])
-            put(&state[6], self.data.qvel + self.ball_dof + 3, 3)
-            matrix_times_matrix(state, frame, obs)
+            memcpy(&state[6], self.data.qvel + self.ball_dof + 3, 3 * sizeof(double))
+            matrix_times_matrix(state, frame, seen)
+            obs.put(seen, 9)
             difference(self.data.site_xpos + 3 * self.target, torso, state)
-            vector_times_matrix(state, frame, obs + 9)
+            vector_times_matrix(state, frame, seen)
+            obs.put(seen, 3)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:

@@ -3,8 +3,9 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.dm_control.rewards cimport gaussian, long_tail
-from cypool.envs.dm_control.task cimport ControlTask, difference, put
+from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common cimport libmujoco
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -61,16 +62,16 @@ cdef class Fish(ControlTask):
         difference(self.data.geom_xpos + 3 * self.target, self.data.geom_xpos + 3 * self.mouth, way)
         vector_times_matrix(way, self.data.geom_xmat + 9 * self.mouth, out)
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef double[3] way
         cdef int k
         for k in range(7):
-            obs[k] = self.data.qpos[self.joints[k]]
-        obs[7] = self.data.xmat[9 * self.torso + 8]
-        obs += 8
+            obs.put(self.data.qpos[self.joints[k]])
+        obs.put(self.data.xmat[9 * self.torso + 8])
         if self.swims:
-            self.to_target(obs)
-            obs += 3
-        put(obs, self.data.qvel, self.model.nv)
+            self.to_target(way)
+            obs.put(way, 3)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -127,18 +128,18 @@ cdef class Swimmer(ControlTask):
         difference(self.data.geom_xpos + 3 * self.target, self.data.geom_xpos + 3 * self.nose, way)
         vector_times_matrix(way, self.data.xmat + 9 * self.head, out)
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* sensors
         cdef double[3] way
         cdef int64_t at
-        obs = put(obs, self.data.qpos + 3, self.model.nq - 3)
+        obs.put(self.data.qpos + 3, self.model.nq - 3)
         self.to_target(way)
-        obs = put(obs, way, 2)
+        obs.put(way, 2)
         # of each link six, behind those of the head
         for at in range(12, self.model.nsensordata, 6):
             sensors = self.data.sensordata + at
-            obs[0], obs[1], obs[2] = sensors[0], sensors[1], sensors[5]
-            obs += 3
+            obs.put(sensors, 2)
+            obs.put(sensors[5])
         return 0
 
     cdef double get_reward(self) except? -1 nogil:

@@ -1,10 +1,12 @@
 """Things to catch, to turn and to reach: ball_in_cup, finger, point_mass, reacher."""
 from libc.math cimport M_PI, fabs
+from libc.string cimport memcpy
 
 from cypool.envs.common.numpy_math cimport cos, dot, log1p, norm, sin
 from cypool.envs.common.numpy_math cimport sum as numpy_sum
 from cypool.envs.dm_control.rewards cimport gaussian, small_control, within
-from cypool.envs.dm_control.task cimport ControlTask, difference, put
+from cypool.envs.dm_control.task cimport ControlTask, difference
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -44,9 +46,9 @@ cdef class BallInCup(ControlTask):
             self.forward()
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos, self.model.nq)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -129,19 +131,21 @@ cdef class Finger(ControlTask):
                       - (sensors[self.sensor_tip + 2 * k] - sensors[self.sensor_spinner + 2 * k]))
         return norm(way, 2) - self.model.site_size[3 * self.target]
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* sensors = self.data.sensordata
         cdef int k
         for k in range(2):
-            obs[k] = sensors[self.angles[k]]
-            obs[2 + k] = sensors[self.sensor_tip + 2 * k] - sensors[self.sensor_spinner + 2 * k]
-            obs[7 + k] = log1p(sensors[self.touches[k]])
+            obs.put(sensors[self.angles[k]])
+        for k in range(2):
+            obs.put(sensors[self.sensor_tip + 2 * k] - sensors[self.sensor_spinner + 2 * k])
         for k in range(3):
-            obs[4 + k] = sensors[self.velocities[k]]
+            obs.put(sensors[self.velocities[k]])
+        for k in range(2):
+            obs.put(log1p(sensors[self.touches[k]]))
         if not self.spins:
             for k in range(2):
-                obs[9 + k] = sensors[self.sensor_target + 2 * k] - sensors[self.sensor_spinner + 2 * k]
-            obs[11] = self.distance()
+                obs.put(sensors[self.sensor_target + 2 * k] - sensors[self.sensor_spinner + 2 * k])
+            obs.put(self.distance())
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -187,12 +191,13 @@ cdef class PointMass(ControlTask):
             # not nearly parallel
             while fabs(dot(one, two, 2)) > 0.9:
                 self.draw_unit(two, 2)
-            put(put(self.own.wrap_prm, one, 2), two, 2)
+            memcpy(self.own.wrap_prm, one, sizeof(one))
+            memcpy(self.own.wrap_prm + 2, two, sizeof(two))
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos, self.model.nq)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -245,10 +250,12 @@ cdef class Reacher(ControlTask):
         for k in range(2):
             out[k] = self.data.geom_xpos[3 * self.target + k] - self.data.geom_xpos[3 * self.finger + k]
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos, self.model.nq)
-        self.to_target(obs)
-        put(obs + 2, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef double[2] way
+        obs.put(self.data.qpos, self.model.nq)
+        self.to_target(way)
+        obs.put(way, 2)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:

@@ -17,16 +17,10 @@ cdef class ControlTask(Simulation):
     cdef int action_repeat               # dm_control's steps in one of ours
     cdef int last_repeat                 # in the one that reaches the time limit
     cdef int limit                       # the number of that one; 0: there is no time limit
-    cdef bint action_is_single           # float32, else float64
-    # of the observation
-    cdef size_t obs_size                 # of all numbers
     cdef vector[size_t] part_sizes       # of what is observed, without a picture
-    cdef bint obs_is_single
-    cdef size_t picture_bytes            # of a picture in `frames`
 
-    # have to be implemented; as in `Env`, they run on a pool thread, without the GIL
+    # have to be implemented, and so has `get_obs`; as in `Env`, they run on a pool thread, without the GIL
     cdef int begin_episode(self) except -1 nogil             # draws where an episode begins
-    cdef int get_obs(self, double* obs) except -1 nogil      # writes the numbers that are observed
     cdef double get_reward(self) except? -1 nogil
     # can be implemented
     cdef int prepare_model(self) except -1 nogil             # writes what an episode has of its own, before its reset
@@ -51,20 +45,10 @@ cdef class ControlTask(Simulation):
     cdef int draw_from(self, object random) except -1        # continues with the stream of a numpy.random.RandomState
 
     # its own
-    cdef int _push(self) except -1 nogil
-    cdef int _draw(self, unsigned char* out) except -1 nogil
     cdef int _write_picture(self, unsigned char* out) except -1 nogil
 
 
 cdef Model load_task(str domain, str task)
-
-
-cdef inline double* put(double* out, const double* x, Py_ssize_t n) noexcept nogil:
-    # copies n numbers, returns where the next ones go
-    cdef Py_ssize_t k
-    for k in range(n):
-        out[k] = x[k]
-    return out + n
 
 
 cdef inline void difference(const double* a, const double* b, double* out) noexcept nogil:

@@ -5,6 +5,7 @@ from cypool.envs.mujoco_common.simulation import Simulation
 from cypool.spec import EnvSpec
 
 DOMAINS: dict[Any, Any]
+MOST_STEPS: int
 
 def describe_task(domain: Any, task: Any, parts: Any, common: Any, **own: Any) -> Any: ...
 
@@ -18,17 +19,10 @@ class ControlTask(Simulation):
         legacy_step: bool = True,
         action_repeat: int = 1,
         flat_observation: bool = False,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        randomize: Any = None,
-        from_pixels: bool = False,
         pixels_only: bool = True,
+        action_dtype: str = 'float64',
         width: int = 320,
         height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        frame_stack: int = 1,
         max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
+        **common: Any,
     ) -> EnvSpec: ...

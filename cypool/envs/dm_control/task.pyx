@@ -18,7 +18,6 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from cypool.env cimport Slot
-from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.common.numpy_math cimport norm
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
@@ -31,6 +30,8 @@ cnp.import_array()
 
 # those in use, by domain and task: tasks whose texts are the same share one
 _models = WeakValueDictionary()
+# of MuJoCo's, in one of ours
+MOST_STEPS = 1_000_000
 cdef enum: MOST_ATTEMPTS = 10_000
 
 
@@ -104,14 +105,22 @@ def _times(domain, Model model, common):
         steps = 1
     else:
         steps = round(control_timestep / timestep)
-        if steps < 1 or abs(control_timestep / timestep - steps) > 1e-8:
-            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, got "
-                             f"{given}")
+        if not 1 <= steps <= MOST_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
+            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, and at "
+                             f"most {MOST_STEPS} times as much, got {given}")
+    most = MOST_STEPS // steps
+    if common["action_repeat"] > most:
+        raise ValueError(f"action_repeat: expected at most {most} with {steps} of MuJoCo's steps each time, got "
+                         f"{common['action_repeat']}")
     time_limit = DOMAINS[domain].time_limit if common["time_limit"] is None else common["time_limit"]
     if time_limit == np.inf:
         return steps, None
+    most = (2**31 - 2) * (timestep * steps)
+    if time_limit > most:
+        raise ValueError(f"time_limit: expected at most {most}, which are {2**31 - 2} steps, or infinity, got "
+                         f"{time_limit}")
     # the first count that is not below it
-    return steps, max(min(math.ceil(time_limit / (timestep * steps)), 2**31 - 2), 1)
+    return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
 
 
 cdef class ControlTask(Simulation):
@@ -126,9 +135,8 @@ cdef class ControlTask(Simulation):
 
     @staticmethod
     def describe(time_limit=None, control_timestep=None, n_sub_steps=None, legacy_step=True, action_repeat=1,
-                 flat_observation=False, obs_dtype="float64", action_dtype="float64", randomize=None,
-                 from_pixels=False, pixels_only=True, width=320, height=240, camera_id=None, camera_name=None,
-                 frame_stack=1, max_geom=10_000, visual_options=None, shadows=True):
+                 flat_observation=False, pixels_only=True, action_dtype="float64", width=320, height=240,
+                 max_geom=10_000, **common):
         """Returns the options that all tasks have, those checked that can be without a model.
 
         Args:
@@ -141,46 +149,25 @@ cdef class ControlTask(Simulation):
             action_repeat: Steps of dm_control in one of ours, with the same action. The reward is their sum. The last
                 step of an episode may have fewer.
             flat_observation: Whether all numbers that are observed are one array, in dm_control's order.
-            obs_dtype: "float64", or "float32": the same numbers, rounded.
-            action_dtype: "float64" or "float32".
-            randomize: What of the model differs from episode to episode, as in Gymnasium's robots.
-            from_pixels: Whether pictures are observed, as `pixels`: uint8 (height, width, 3), those of dm_control's
-                wrapper `pixels`.
-            pixels_only: Whether nothing else is then.
-            width, height: Of pictures.
-            camera_id, camera_name: A camera of the model's; None, or the number -1, is the free camera.
-            frame_stack: How many observations, the newest last, are one: pictures as (height, width, 3 * frame_stack),
-                numbers in a first dimension. After a reset all are the first one.
-            max_geom: How many things can be in a picture; more are an error.
-            visual_options: What is drawn: numbers of MuJoCo's mjtVisFlag, and True or False.
-            shadows: Whether there are any; without, a small picture takes a sixth of the time.
+            pixels_only: Whether nothing else than `pixels` is observed if `from_pixels`, those of dm_control's wrapper
+                `pixels`. Stacked they are (height, width, 3 * frame_stack), and numbers have a first dimension more.
+            action_dtype, width, height, max_geom, **common: See `Simulation.describe`.
         """
         if time_limit is not None:
             time_limit = check_float("time_limit", time_limit, 1e-9, np.inf)
         if control_timestep is not None:
             control_timestep = check_float("control_timestep", control_timestep, 1e-9, 1e6)
         if n_sub_steps is not None:
-            n_sub_steps = check_int("n_sub_steps", n_sub_steps, 1, 1_000_000)
+            n_sub_steps = check_int("n_sub_steps", n_sub_steps, 1, MOST_STEPS)
         return {
             "time_limit": time_limit,
             "control_timestep": control_timestep,
             "n_sub_steps": n_sub_steps,
             "legacy_step": check_bool("legacy_step", legacy_step),
-            "action_repeat": check_int("action_repeat", action_repeat, 1, 1_000_000),
+            "action_repeat": check_int("action_repeat", action_repeat, 1, MOST_STEPS),
             "flat_observation": check_bool("flat_observation", flat_observation),
-            "obs_dtype": check_choice("obs_dtype", obs_dtype, ("float64", "float32")),
-            "action_dtype": check_choice("action_dtype", action_dtype, ("float64", "float32")),
-            "randomize": randomize,
-            "from_pixels": check_bool("from_pixels", from_pixels),
             "pixels_only": check_bool("pixels_only", pixels_only),
-            "width": width,
-            "height": height,
-            "camera_id": camera_id,
-            "camera_name": camera_name,
-            "frame_stack": check_int("frame_stack", frame_stack, 1, 1024),
-            "max_geom": max_geom,
-            "visual_options": visual_options,
-            "shadows": shadows,
+            **Simulation.describe(action_dtype=action_dtype, width=width, height=height, max_geom=max_geom, **common),
         }
 
     def __init__(self, spec, env_id, domain, written=()):
@@ -207,27 +194,15 @@ cdef class ControlTask(Simulation):
             self.limit = math.ceil(limit / options["action_repeat"])
             self.last_repeat = limit - (self.limit - 1) * self.action_repeat
         self.legacy_step = options["legacy_step"]
-        self.action_is_single = spec.action.dtype == np.float32
-        self.obs_is_single = options["obs_dtype"] == "float32"
-        self.from_pixels = options["from_pixels"]
         # the numbers are computed anyway
         full = type(self).describe(**{**options, "from_pixels": False, "frame_stack": 1, "flat_observation": True})
-        self.obs_size = full.observation.low.size
+        self.set_up_frames(spec, full.observation.low.size)
         for name, part in spec.observations:
             if name != "pixels":
                 self.part_sizes.push_back(part.low.size // options["frame_stack"])
-        if self.from_pixels:
-            self.camera.set_up()
-            if options["frame_stack"] > 1:
-                # of whole doubles
-                self.picture_bytes = (3 * self.camera.height * self.camera.width + 7) // 8 * 8
-        self.frames = FrameStack(options["frame_stack"], self.obs_size * sizeof(double) + self.picture_bytes)
 
     cdef int begin_episode(self) except -1 nogil:
         raise NotImplementedError("begin_episode")
-
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        raise NotImplementedError("get_obs")
 
     cdef double get_reward(self) except? -1 nogil:
         raise NotImplementedError("get_reward")
@@ -256,23 +231,18 @@ cdef class ControlTask(Simulation):
         guard.restart(self.own, self.data)
         self.begin_episode()
         self.forward()
-        self._push()
+        self.push_frame()
         self.frames.fill(0)
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
-        cdef int64_t k
-        cdef int repeat = self.action_repeat
+        cdef int k, repeat = self.action_repeat
         cdef double reward
         # the user may have set another limit
         cdef bint is_last = self.elapsed_step >= self.max_episode_steps
         if is_last and self.elapsed_step == self.limit:
             repeat = self.last_repeat
-        if self.action_is_single:
-            for k in range(self.model.nu):
-                self.data.ctrl[k] = (<const float*>action)[k]
-        else:
-            memcpy(self.data.ctrl, action, self.model.nu * sizeof(double))
+        self.set_controls(action)
         self.reward = 0
         for k in range(repeat):
             self.advance(self.n_sub_steps)
@@ -283,7 +253,7 @@ cdef class ControlTask(Simulation):
             self.terminated = not (is_last and k == repeat - 1) and self.is_terminated()
             if self.terminated:
                 break
-        self._push()
+        self.push_frame()
         return 0
 
     cdef int forward(self) except -1 nogil:
@@ -361,36 +331,15 @@ cdef class ControlTask(Simulation):
     cdef int sensor(self, str name) except -1:
         return self.model.sensor_adr[self.loaded.find(libmujoco.mjOBJ_SENSOR, name)]
 
-    cdef int _push(self) except -1 nogil:
-        """Puts the observation behind the others."""
-        cdef uint8_t* frame = self.frames.push()
-        self.get_obs(<double*>frame)
-        if self.picture_bytes > 0:
-            self._draw(frame + self.obs_size * sizeof(double))
-        return 0
-
-    cdef int _draw(self, unsigned char* out) except -1 nogil:
+    cdef int draw(self, unsigned char* out) except -1 nogil:
         self.camera.set_default(self.model)
-        self.camera.render_into(self.model, self.data, out)
-        return 0
+        return self.camera.render_into(self.model, self.data, out)
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef size_t part, k, at = 0
-        cdef int frame
-        cdef const double* numbers
-        cdef char* place
+        cdef size_t part, first = 0
         for part in range(self.part_sizes.size()):
-            place = <char*>out.obs[part]
-            for frame in range(self.frames.num_frames):
-                numbers = <const double*>self.frames.frame(0, frame) + at
-                if self.obs_is_single:
-                    for k in range(self.part_sizes[part]):
-                        (<float*>place)[k] = <float>numbers[k]
-                    place += self.part_sizes[part] * sizeof(float)
-                else:
-                    memcpy(place, numbers, self.part_sizes[part] * sizeof(double))
-                    place += self.part_sizes[part] * sizeof(double)
-            at += self.part_sizes[part]
+            self.write_numbers(first, self.part_sizes[part], out.obs[part])
+            first += self.part_sizes[part]
         if self.from_pixels:
             self._write_picture(<uint8_t*>out.obs[self.part_sizes.size()])
         return 0
@@ -401,7 +350,7 @@ cdef class ControlTask(Simulation):
         cdef size_t pixel, pixels = <size_t>self.camera.height * self.camera.width
         cdef const uint8_t* picture
         if num_frames == 1:
-            return self._draw(out)
+            return self.draw(out)
         for frame in range(num_frames):
             picture = self.frames.frame(0, frame) + self.obs_size * sizeof(double)
             for pixel in range(pixels):
@@ -413,7 +362,7 @@ cdef class ControlTask(Simulation):
         cdef uint8_t* pixels = <uint8_t*>cnp.PyArray_DATA(picture)
         self.camera.set_up()
         with nogil:
-            self._draw(pixels)
+            self.draw(pixels)
         return picture
 
     cdef object save_own(self):

@@ -4,7 +4,8 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.common.numpy_math cimport log1p
 from cypool.envs.dm_control.rewards cimport gaussian, linear, small_control, within
-from cypool.envs.dm_control.task cimport ControlTask, put
+from cypool.envs.dm_control.task cimport ControlTask
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 from cypool.envs.dm_control.task import describe_task
 
@@ -47,9 +48,9 @@ cdef class Cheetah(ControlTask):
         self.data.time = 0
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos + 1, self.model.nq - 1)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos + 1, self.model.nq - 1)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -89,10 +90,11 @@ cdef class Hopper(ControlTask):
     cdef int begin_episode(self) except -1 nogil:
         return self.randomize_joints()
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos + 1, self.model.nq - 1)
-        obs = put(obs, self.data.qvel, self.model.nv)
-        obs[0], obs[1] = log1p(self.data.sensordata[self.toe]), log1p(self.data.sensordata[self.heel])
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos + 1, self.model.nq - 1)
+        obs.put(self.data.qvel, self.model.nv)
+        obs.put(log1p(self.data.sensordata[self.toe]))
+        obs.put(log1p(self.data.sensordata[self.heel]))
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
@@ -134,13 +136,13 @@ cdef class Walker(ControlTask):
     cdef int begin_episode(self) except -1 nogil:
         return self.randomize_joints()
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef int64_t body
         for body in range(1, self.model.nbody):
-            obs[0], obs[1] = self.data.xmat[9 * body], self.data.xmat[9 * body + 2]
-            obs += 2
-        obs[0] = self.data.xpos[3 * self.torso + 2]
-        put(obs + 1, self.data.qvel, self.model.nv)
+            obs.put(self.data.xmat[9 * body])
+            obs.put(self.data.xmat[9 * body + 2])
+        obs.put(self.data.xpos[3 * self.torso + 2])
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:

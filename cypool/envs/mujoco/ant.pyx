@@ -7,7 +7,8 @@ from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.model cimport load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
 from cypool.envs.common.numpy_math cimport norm, sum_of_squares
 
 # where info has what
@@ -92,12 +93,12 @@ cdef class _Ant(MujocoEnv):
         for k in range(self.forces.size()):
             self.forces[k] = clip(self.data.cfrc_ext[k], self.least_force, self.most_force)
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef int first = 6 * self.first_force
-        obs = put(obs, self.data.qpos + self.skipped, self.model.nq - self.skipped)
-        obs = put(obs, self.data.qvel, self.model.nv)
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qvel, self.model.nv)
         if first >= 0:
-            put(obs, self.forces.data() + first, self.forces.size() - first)
+            obs.put(self.forces.data() + first, self.forces.size() - first)
         return 0
 
 
@@ -137,6 +138,7 @@ cdef class Ant(_Ant):
             **common: See `MujocoEnv.describe`.
         """
         model = load_model(xml_file)
+        require_positions(model, 3, "that moves in space")
         if not isinstance(main_body, str):
             main_body = check_int("main_body", main_body, 0, model.mj.nbody - 1)
         try:
@@ -209,6 +211,7 @@ cdef class AntV4(_Ant):
             others: As `Ant.describe`.
         """
         model = load_model(xml_file)
+        require_positions(model, 3, "that moves in space")
         model.body("torso")
         options = check_options(
             xml_file=xml_file, frame_skip=frame_skip, ctrl_cost_weight=ctrl_cost_weight,

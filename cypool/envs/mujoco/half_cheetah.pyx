@@ -4,7 +4,8 @@ from dataclasses import replace
 from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from cypool.envs.mujoco_common.model cimport load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv
 
 # where info has what
 cdef enum:
@@ -80,9 +81,9 @@ cdef class HalfCheetah(MujocoEnv):
         self.info[REWARD_CTRL] = -cost
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos + self.skipped, self.model.nq - self.skipped)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
 

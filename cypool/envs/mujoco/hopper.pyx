@@ -4,7 +4,8 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco_common.model cimport load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
 
 # where info has what
 cdef enum:
@@ -71,19 +72,18 @@ cdef class _Upright(MujocoEnv):
         self.info[REWARD_SURVIVE] = survive
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef int64_t k
-        obs = put(obs, self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
         for k in range(self.model.nv):
-            obs[k] = clip(self.data.qvel[k], -10, 10)
+            obs.put(clip(self.data.qvel[k], -10, 10))
         return 0
 
 
 def describe_upright(options, common, distance):
     """Returns the spec of a robot with these options, which are not checked yet, and its camera so far away."""
     model = load_model(options["xml_file"])
-    if model.mj.nq < 3:
-        raise ValueError(f"xml_file: expected a robot with x, z and an angle, found {model.mj.nq} positions")
+    require_positions(model, 3, "with x, z and an angle")
     options = check_options(**options)
     size = model.mj.nq + model.mj.nv - options["exclude_current_positions_from_observation"]
     camera = {"distance": distance, "lookat": (0.0, 0.0, 1.15), "elevation": -20.0}

@@ -1,11 +1,12 @@
 """Humanoid and HumanoidStandup: a person in three dimensions."""
 from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from cypool.envs.mujoco_common.libmujoco cimport mjModel
 from cypool.envs.mujoco_common.model cimport load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
 from cypool.envs.common.numpy_math cimport norm, sum, sum_of_squares
 
 
@@ -53,21 +54,21 @@ cdef class _Person(MujocoEnv):
 
     cdef void tell_tendons(self) noexcept nogil:
         cdef double* tendon_info = self.info.data() + self.tendons
-        tendon_info = put(tendon_info, self.data.ten_length, self.model.ntendon)
-        put(tendon_info, self.data.ten_velocity, self.model.ntendon)
+        memcpy(tendon_info, self.data.ten_length, self.model.ntendon * sizeof(double))
+        memcpy(tendon_info + self.model.ntendon, self.data.ten_velocity, self.model.ntendon * sizeof(double))
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef Py_ssize_t first = self.first_body, bodies = self.model.nbody - first
-        obs = put(obs, self.data.qpos + self.skipped, self.model.nq - self.skipped)
-        obs = put(obs, self.data.qvel, self.model.nv)
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qvel, self.model.nv)
         if self.sees_inertia:
-            obs = put(obs, self.data.cinert + 10 * first, 10 * bodies)
+            obs.put(self.data.cinert + 10 * first, 10 * bodies)
         if self.sees_velocity:
-            obs = put(obs, self.data.cvel + 6 * first, 6 * bodies)
+            obs.put(self.data.cvel + 6 * first, 6 * bodies)
         if self.sees_actuators:
-            obs = put(obs, self.data.qfrc_actuator + self.first_force, self.model.nv - self.first_force)
+            obs.put(self.data.qfrc_actuator + self.first_force, self.model.nv - self.first_force)
         if self.sees_forces:
-            obs = put(obs, self.data.cfrc_ext + 6 * first, 6 * bodies)
+            obs.put(self.data.cfrc_ext + 6 * first, 6 * bodies)
         return 0
 
 
@@ -261,6 +262,7 @@ cdef class HumanoidV4(_Humanoid):
             terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
             reset_noise_scale=reset_noise_scale,
             exclude_current_positions_from_observation=exclude_current_positions_from_observation)
+        require_positions(model, 3, "that moves in space")
         size = model.mj.nq + 2 * model.mj.nv + 22 * model.mj.nbody
         size -= 2 * options["exclude_current_positions_from_observation"]
         info = {name: "float64" for name in (*POSITIONS, "reward_alive", "reward_linvel", "reward_quadctrl",
@@ -390,6 +392,7 @@ cdef class HumanoidStandupV4(_Standup):
         """Returns the spec; the options are among those of `HumanoidStandup.describe`."""
         model = load_model(xml_file)
         options = check_options(xml_file=xml_file, frame_skip=frame_skip)
+        require_positions(model, 3, "that moves in space")
         size = model.mj.nq - 2 + 2 * model.mj.nv + 22 * model.mj.nbody
         return describe_robot(model, size, with_tendons(model.mj, STANDUP), options, common, camera_at(0.8925))
 

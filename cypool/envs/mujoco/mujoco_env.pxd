@@ -1,8 +1,8 @@
 """The base class of MuJoCo's robots: what a subclass has, and what it implements."""
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.env cimport Slot
+from cypool.envs.mujoco_common.model cimport Model
 from cypool.envs.mujoco_common.simulation cimport Simulation
 
 
@@ -13,10 +13,6 @@ cdef class MujocoEnv(Simulation):
     cdef bint contact_forces             # whether cfrc_ext and similar fields are needed; set it in __init__
     cdef vector[double] info             # the info, element after element; zeros when reset or step begins
     cdef const void* action              # of the step under way
-    cdef bint action_is_single           # float32, else float64
-    # of the observation
-    cdef size_t obs_size
-    cdef bint obs_is_single
     # of info
     cdef vector[int] info_types          # NumPy's number of each array's type
     cdef vector[int] info_sizes
@@ -24,8 +20,7 @@ cdef class MujocoEnv(Simulation):
     # have to be implemented; as in `Env`, they run on a pool thread, without the GIL
     cdef int reset_model(self) except -1 nogil               # writes data.qpos and data.qvel, all of them
     cdef int step_model(self) except -1 nogil                # calls `simulate`; sets reward, terminated, info
-    # writes the observation, `obs_size` numbers; not called if pictures are observed
-    cdef int get_obs(self, double* obs) except -1 nogil
+    # and `get_obs`, see Simulation; not called if pictures are observed
     # can be implemented
     cdef int reset_info(self) except -1 nogil                # sets the info after a reset
 
@@ -38,9 +33,12 @@ cdef class MujocoEnv(Simulation):
     cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
 
     # its own
-    cdef int _push(self) except -1 nogil
     cdef void _clear_info(self) noexcept nogil
     cdef void _write_infos(self, const Slot* out) noexcept nogil
+
+
+# refuses an XML file whose robot has fewer positions than a class reads; ValueError
+cdef int require_positions(Model model, int least, str kind) except -1
 
 
 cdef inline double clip(double x, double low, double high) noexcept nogil:
@@ -48,9 +46,3 @@ cdef inline double clip(double x, double low, double high) noexcept nogil:
     if x < low:
         x = low
     return high if x > high else x
-
-
-cdef inline double* put(double* out, const double* x, Py_ssize_t n) noexcept nogil:
-    # copies n numbers, returns where the next ones go
-    memcpy(out, x, n * sizeof(double))
-    return out + n

@@ -17,18 +17,4 @@ def describe_robot(
 class MujocoEnv(Simulation):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float32',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 480,
-        height: int = 480,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        default_camera_config: Any = None,
-        max_geom: int = 1000,
-        visual_options: Any = None,
-        shadows: bool = True,
-    ) -> EnvSpec: ...
+    def describe(default_camera_config: Any = None, **common: Any) -> EnvSpec: ...

@@ -1,7 +1,7 @@
 """The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements."""
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
+from cypool.arguments import check_bool, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
 
 from libc.stdint cimport int32_t, int64_t
@@ -10,7 +10,6 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from cypool.env cimport Slot
-from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
 from cypool.envs.mujoco_common.model cimport Model, held, load_model
@@ -50,6 +49,13 @@ def _checked(name, value):
     if name.startswith(("exclude_", "include_", "terminate_", "use_")):
         return check_bool(name, value)
     return value
+
+
+cdef int require_positions(Model model, int least, str kind) except -1:
+    if model.mj.nq < least:
+        raise ValueError(f"xml_file: expected a robot {kind}, with at least {least} positions, found {model.mj.nq} in "
+                         f"{model.path}")
+    return 0
 
 
 def describe_robot(Model model, obs_size, info, options, common, camera=None):
@@ -105,44 +111,15 @@ cdef class MujocoEnv(Simulation):
     """
 
     @staticmethod
-    def describe(obs_dtype="float64", action_dtype="float32", frame_stack=1, randomize=None, from_pixels=False,
-                 width=480, height=480, camera_id=None, camera_name=None, default_camera_config=None, max_geom=1000,
-                 visual_options=None, shadows=True):
+    def describe(default_camera_config=None, **common):
         """Returns the options that all robots have, those checked that can be without a robot.
 
         Args:
-            obs_dtype: "float64", or "float32": the same numbers, rounded.
-            action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
-            frame_stack: How many observations, the newest last, are one; each is then an array of the last two
-                dimensions. After a reset all are the first one.
-            randomize: The fields of the model that change in each episode: names of fields of MuJoCo's mjModel, as
-                "geom_friction", "body_mass:torso" for what one body has, or "opt.gravity"; and for each (low, high),
-                or (operation, low, high), with the operation "scale", "add" or "set". Each number of a field is
-                scaled by one that is drawn uniformly, or raised by it, or replaced.
-            from_pixels: Whether pictures are observed, those of `render`: uint8 (height, width, 3).
-            width, height: Of pictures.
-            camera_id, camera_name: A camera of the model's; None, or the number -1, is the free camera.
             default_camera_config: The free camera: "lookat", "distance", "azimuth", "elevation" and other attributes of
                 MuJoCo's mjvCamera; None: the robot's. What is not said follows from the first picture, as in Gymnasium.
-            max_geom: How many things can be in a picture; more are an error.
-            visual_options: What is drawn: numbers of MuJoCo's mjtVisFlag, and True or False.
-            shadows: Whether there are any; without, a small picture takes a sixth of the time.
+            **common: See `Simulation.describe`.
         """
-        return {
-            "obs_dtype": check_choice("obs_dtype", obs_dtype, ("float64", "float32")),
-            "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64")),
-            "frame_stack": check_int("frame_stack", frame_stack, 1, 1024),
-            "randomize": randomize,
-            "from_pixels": check_bool("from_pixels", from_pixels),
-            "width": width,
-            "height": height,
-            "camera_id": camera_id,
-            "camera_name": camera_name,
-            "default_camera_config": default_camera_config,
-            "max_geom": max_geom,
-            "visual_options": visual_options,
-            "shadows": shadows,
-        }
+        return {**Simulation.describe(**common), "default_camera_config": default_camera_config}
 
     def __init__(self, spec, env_id):
         options = spec.options
@@ -161,18 +138,8 @@ cdef class MujocoEnv(Simulation):
         self.dt = self.model.opt.timestep * self.frame_skip
         self.init_qpos.assign(self.data.qpos, self.data.qpos + self.model.nq)
         self.init_qvel.assign(self.data.qvel, self.data.qvel + self.model.nv)
-        self.action_is_single = spec.action.dtype == np.float32
-        self.obs_is_single = spec.observation.dtype == np.float32
-        num_frames, frame_bytes = options["frame_stack"], 0
-        self.from_pixels = options["from_pixels"]
-        if self.from_pixels:
-            if num_frames > 1:
-                frame_bytes = 3 * self.camera.height * self.camera.width
-            self.camera.set_up()
-        else:
-            *_, self.obs_size = spec.observation.shape
-            frame_bytes = self.obs_size * sizeof(double)
-        self.frames = FrameStack(num_frames, frame_bytes)
+        *_, obs_size = spec.observation.shape
+        self.set_up_frames(spec, 0 if options["from_pixels"] else obs_size)
         for array in spec.info.values():
             self.info_types.push_back(array.dtype.num)
             self.info_sizes.push_back(array.low.size)
@@ -183,9 +150,6 @@ cdef class MujocoEnv(Simulation):
 
     cdef int step_model(self) except -1 nogil:
         raise NotImplementedError("step_model")
-
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        raise NotImplementedError("get_obs")
 
     cdef int reset_info(self) except -1 nogil:
         return 0
@@ -200,7 +164,7 @@ cdef class MujocoEnv(Simulation):
         self.reset_info()
         if self.from_pixels:
             self.camera.set_viewpoint(self.model, self.data)
-        self._push()
+        self.push_frame()
         self.frames.fill(0)
         return 0
 
@@ -208,16 +172,11 @@ cdef class MujocoEnv(Simulation):
         self.action = action
         self._clear_info()
         self.step_model()
-        self._push()
+        self.push_frame()
         return 0
 
     cdef int simulate(self) except -1 nogil:
-        cdef int64_t k
-        if self.action_is_single:
-            for k in range(self.model.nu):
-                self.data.ctrl[k] = (<const float*>self.action)[k]
-        else:
-            memcpy(self.data.ctrl, self.action, self.model.nu * sizeof(double))
+        self.set_controls(self.action)
         self.info[self.info.size() - 1] += guard.simulate(self.model, self.data, self.frame_skip, self.contact_forces)
         return 0
 
@@ -245,36 +204,21 @@ cdef class MujocoEnv(Simulation):
         for k in range(n):
             out[k] = initial[k] + scale * self.normal()
 
-    cdef int _push(self) except -1 nogil:
-        """Puts the observation behind the others."""
-        cdef void* frame = self.frames.push()
-        if not self.from_pixels:
-            self.get_obs(<double*>frame)
-        elif self.frames.num_frames > 1:
-            self.camera.render_into(self.model, self.data, <unsigned char*>frame)
-        return 0
-
     cdef void _clear_info(self) noexcept nogil:
         cdef size_t k
         for k in range(self.info.size()):
             self.info[k] = 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef void* place = out.obs[0]
-        cdef const double* frame
-        cdef size_t i
         cdef int k
         self._write_infos(out)
-        if self.from_pixels and self.frames.num_frames == 1:
-            return self.camera.render_into(self.model, self.data, <unsigned char*>place)
-        if self.from_pixels or not self.obs_is_single:
-            self.frames.write(0, place)
-            return 0
-        for k in range(self.frames.num_frames):
-            frame = <const double*>self.frames.frame(0, k)
-            for i in range(self.obs_size):
-                (<float*>place)[i] = <float>frame[i]
-            place = <float*>place + self.obs_size
+        if not self.from_pixels:
+            self.write_numbers(0, self.obs_size, out.obs[0])
+        elif self.frames.num_frames == 1:
+            self.draw(<unsigned char*>out.obs[0])
+        else:
+            for k in range(self.frames.num_frames):
+                memcpy(<char*>out.obs[0] + k * self.picture_bytes, self.frames.frame(0, k), self.picture_bytes)
         return 0
 
     cdef void _write_infos(self, const Slot* out) noexcept nogil:

@@ -5,7 +5,8 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco_common.model cimport load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
 from cypool.envs.common.numpy_math cimport cos, sin, square
 
 
@@ -30,9 +31,9 @@ cdef class _InvertedPendulum(MujocoEnv):
         self.reward = 0 if self.terminated else 1
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos, self.model.nq)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
 
@@ -59,8 +60,7 @@ cdef class InvertedPendulum(_InvertedPendulum):
             **common: See `MujocoEnv.describe`.
         """
         model = load_model(xml_file)
-        if model.mj.nq < 2:
-            raise ValueError(f"xml_file: expected a robot with a cart and a pole, found {model.mj.nq} positions")
+        require_positions(model, 2, "with a cart and a pole")
         options = check_options(xml_file=xml_file, frame_skip=frame_skip, reset_noise_scale=reset_noise_scale)
         return describe_robot(model, model.mj.nq + model.mj.nv, {"reward_survive": "int64"}, options, common,
                               {"distance": 2.04})
@@ -84,6 +84,7 @@ cdef class InvertedPendulumV4(_InvertedPendulum):
     def describe(xml_file="inverted_pendulum.xml", frame_skip=2, **common):
         """Returns the spec; the options are among those of `InvertedPendulum.describe`."""
         model = load_model(xml_file)
+        require_positions(model, 2, "with a cart and a pole")
         options = check_options(xml_file=xml_file, frame_skip=frame_skip)
         return describe_robot(model, model.mj.nq + model.mj.nv, {}, options, common, {"distance": 2.04})
 
@@ -131,18 +132,17 @@ cdef class _DoublePendulum(MujocoEnv):
         self.info[VELOCITY_PENALTY] = -velocity
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        cdef int64_t k, angles = self.model.nq - 1
-        obs = put(obs, self.data.qpos, 1)
-        for k in range(angles):
-            obs[k] = sin(self.data.qpos[1 + k])
-            obs[angles + k] = cos(self.data.qpos[1 + k])
-        obs += 2 * angles
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef int64_t k
+        obs.put(self.data.qpos[0])
+        for k in range(1, self.model.nq):
+            obs.put(sin(self.data.qpos[k]))
+        for k in range(1, self.model.nq):
+            obs.put(cos(self.data.qpos[k]))
         for k in range(self.model.nv):
-            obs[k] = clip(self.data.qvel[k], -10, 10)
-        obs += self.model.nv
+            obs.put(clip(self.data.qvel[k], -10, 10))
         for k in range(self.seen_forces):
-            obs[k] = clip(self.data.qfrc_constraint[k], -10, 10)
+            obs.put(clip(self.data.qfrc_constraint[k], -10, 10))
         return 0
 
 

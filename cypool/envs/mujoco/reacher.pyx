@@ -4,7 +4,8 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 from libc.string cimport memcpy
 
 from cypool.envs.mujoco_common.model cimport Model, load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv
 from cypool.envs.common.numpy_math cimport cos, norm, sin
 
 
@@ -57,14 +58,16 @@ cdef class _Reacher(_Arm):
         self.info[REACHER_DIST] = near
         self.info[REACHER_CTRL] = effort
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef double[3] way
-        obs[0], obs[1] = cos(self.data.qpos[0]), cos(self.data.qpos[1])
-        obs[2], obs[3] = sin(self.data.qpos[0]), sin(self.data.qpos[1])
-        obs = put(obs + 4, self.data.qpos + 2, self.model.nq - 2)
-        obs = put(obs, self.data.qvel, 2)
+        obs.put(cos(self.data.qpos[0]))
+        obs.put(cos(self.data.qpos[1]))
+        obs.put(sin(self.data.qpos[0]))
+        obs.put(sin(self.data.qpos[1]))
+        obs.put(self.data.qpos + 2, self.model.nq - 2)
+        obs.put(self.data.qvel, 2)
         self.subtract(self.fingertip, self.target, way)
-        put(obs, way, self.seen_dimensions)
+        obs.put(way, self.seen_dimensions)
         return 0
 
 
@@ -173,12 +176,12 @@ cdef class _Pusher(_Arm):
             self.data.qvel[self.model.nv - 4 + k] = 0
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos, 7)
-        obs = put(obs, self.data.qvel, 7)
-        obs = put(obs, self.data.xpos + 3 * self.tip, 3)
-        obs = put(obs, self.data.xpos + 3 * self.thing, 3)
-        put(obs, self.data.xpos + 3 * self.goal, 3)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, 7)
+        obs.put(self.data.qvel, 7)
+        obs.put(self.data.xpos + 3 * self.tip, 3)
+        obs.put(self.data.xpos + 3 * self.thing, 3)
+        obs.put(self.data.xpos + 3 * self.goal, 3)
         return 0
 
 

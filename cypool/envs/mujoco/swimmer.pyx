@@ -4,7 +4,8 @@ from dataclasses import replace
 from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from cypool.envs.mujoco_common.model cimport load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, require_positions
 from cypool.envs.common.numpy_math cimport norm
 
 # where info has what
@@ -51,6 +52,7 @@ cdef class Swimmer(MujocoEnv):
             **common: See `MujocoEnv.describe`.
         """
         model = load_model(xml_file)
+        require_positions(model, 2, "that moves in a plane")
         options = check_options(
             xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
             ctrl_cost_weight=ctrl_cost_weight, reset_noise_scale=reset_noise_scale,
@@ -91,9 +93,9 @@ cdef class Swimmer(MujocoEnv):
         self.info[REWARD_CTRL] = -cost
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos + self.skipped, self.model.nq - self.skipped)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qvel, self.model.nv)
         return 0
 
 

@@ -46,9 +46,8 @@ cdef dict check_camera(Model model, dict options, dict robots):
     if name is not None:
         if not isinstance(name, str):
             raise TypeError(f"camera_name: expected a str or None, got {shown(name)}")
-        if libmujoco.mj_name2id(model.mj, libmujoco.mjOBJ_CAMERA, name.encode()) < 0:
-            names = [libmujoco.mj_id2name(model.mj, libmujoco.mjOBJ_CAMERA, k) for k in range(model.mj.ncam)]
-            there = ", ".join(repr(each.decode()) for each in names if each) or "none with a name"
+        if model.named(libmujoco.mjOBJ_CAMERA, name) < 0:
+            there = ", ".join(map(repr, model.names(libmujoco.mjOBJ_CAMERA, model.mj.ncam))) or "none with a name"
             raise ValueError(f"camera_name: expected a camera of {model.path}, which has {there}; got {shown(name)}")
     config = options["default_camera_config"]
     return {
@@ -158,7 +157,7 @@ cdef class Camera:
         settings = options["default_camera_config"]
         self.has_lookat, self.has_distance = "lookat" in settings, "distance" in settings
         if options["camera_name"] is not None:
-            fixed = libmujoco.mj_name2id(loaded.mj, libmujoco.mjOBJ_CAMERA, options["camera_name"].encode())
+            fixed = loaded.find(libmujoco.mjOBJ_CAMERA, options["camera_name"])
         else:
             fixed = -1 if options["camera_id"] is None else options["camera_id"]
         libmujoco.mjv_defaultOption(&self.option)

@@ -8,7 +8,9 @@ cdef class Model:
     cdef readonly str path
     cdef object __weakref__
 
-    cdef int find(self, int kind, str name) except -1    # the number of an object, by its mjtObj and name; ValueError
+    cdef int named(self, int kind, object name) except -2    # the number of an object, by its mjtObj and name, or -1
+    cdef list names(self, int kind, int count)           # of the first objects of a kind, without those that have none
+    cdef int find(self, int kind, str name) except -1    # the same; ValueError
     cdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
     # least and largest value of each control, float64 (2, nu); +-unlimited where the model has no limits
     cdef object control_range(self, double unlimited)

@@ -2,11 +2,11 @@
 import os
 import warnings
 import weakref
-from importlib.util import find_spec
 
 import numpy as np
 
 from cypool.arguments import shown
+from cypool.envs.mujoco_common.assets import asset_path, check_asset
 
 from libcpp.pair cimport pair
 from libcpp.string cimport string
@@ -30,17 +30,37 @@ cdef class Model:
         if self.mj != NULL:
             libmujoco.mj_deleteModel(self.mj)
 
+    cdef int named(self, int kind, object name) except -2:
+        cdef bytes text
+        # C's text would end at a zero
+        if not isinstance(name, str) or "\0" in name:
+            return -1
+        try:
+            text = name.encode()
+        except UnicodeEncodeError:
+            return -1
+        return libmujoco.mj_name2id(self.mj, kind, text)
+
+    cdef list names(self, int kind, int count):
+        cdef const char* name
+        cdef int k
+        found = []
+        for k in range(count):
+            # some have none
+            name = libmujoco.mj_id2name(self.mj, kind, k)
+            if name != NULL:
+                found.append((<bytes>name).decode(errors="replace"))
+        return found
+
     cdef int find(self, int kind, str name) except -1:
-        cdef int found = libmujoco.mj_name2id(self.mj, kind, name.encode())
+        cdef int found = self.named(kind, name)
         if found < 0:
             raise ValueError(f"{self.path}: expected a model with a {libmujoco.mju_type2Str(kind).decode()} {name!r}")
         return found
 
     cdef int body(self, object name) except -1:
-        cdef int found = -1
-        if isinstance(name, str):
-            found = libmujoco.mj_name2id(self.mj, libmujoco.mjOBJ_BODY, name.encode(errors="replace"))
-        elif isinstance(name, int) and 0 <= name < self.mj.nbody:
+        cdef int found = self.named(libmujoco.mjOBJ_BODY, name)
+        if isinstance(name, int) and 0 <= name < self.mj.nbody:
             found = name
         if found < 0:
             raise ValueError(f"xml_file: expected a robot with a body {shown(name)}, found none in {self.path}")
@@ -72,8 +92,7 @@ cdef Model load_model(object xml_file):
     if not isinstance(xml_file, str):
         raise TypeError(f"xml_file: expected a str, got {shown(xml_file)}")
     is_own = xml_file[:1] in (".", "/", "~")
-    path = os.path.expanduser(xml_file) if is_own else os.path.join(
-        os.path.dirname(find_spec("gymnasium").origin), "envs", "mujoco", "assets", xml_file)
+    path = os.path.expanduser(xml_file) if is_own else asset_path(xml_file)
     try:
         status = os.stat(path)
     except OSError as error:
@@ -86,6 +105,8 @@ cdef Model load_model(object xml_file):
     if model is None:
         model = Model()
         model.path = path
+        if not is_own:
+            check_asset(path)
         try:
             model.mj = guard.load_xml(os.fsencode(path), warning)
         except (ValueError, RuntimeError) as error:

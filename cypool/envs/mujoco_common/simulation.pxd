@@ -4,6 +4,7 @@ from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.mujoco_common.camera cimport Camera
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco_common.model cimport Model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco_common.variation cimport Variation
 
 
@@ -13,10 +14,19 @@ cdef class Simulation(Env):
     cdef Variation variation             # of the model in this environment; None: there is none
     cdef const mjModel* model            # borrowed from one of the two
     cdef mjData* data                    # owned
-    cdef FrameStack frames               # the last observations; a picture that is not stacked is not kept
     cdef Camera camera
+    # set by `set_up_frames`
+    cdef FrameStack frames               # the last observations; a picture that is not stacked is not kept
     cdef bint from_pixels
+    cdef bint action_is_single           # float32, else float64
+    cdef bint obs_is_single
+    cdef size_t obs_size                 # numbers of an observation
+    cdef size_t picture_bytes            # of a picture in `frames`, behind the numbers
 
+    # has to be implemented, unless `obs_size` is 0; as in `Env`, it runs on a pool thread, without the GIL
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil   # puts `obs_size` numbers
+    # can be implemented
+    cdef int draw(self, unsigned char* out) except -1 nogil  # a picture of now
     # have to be implemented: what there is to save other than MuJoCo's data and the frames
     cdef object save_own(self)                       # returns it as plain values
     cdef object check_own(self, object state)        # returns what `load_own` takes; TypeError, ValueError
@@ -24,6 +34,13 @@ cdef class Simulation(Env):
 
     # runs without the GIL: takes all this over from another environment of the same class and spec, after MuJoCo's data
     cdef int copy_own(self, Simulation other) except -1 nogil
+
+    # to be called
+    cdef int set_up_frames(self, object spec, size_t obs_size) except -1     # at the end of __init__
+    cdef void set_controls(self, const void* action) noexcept nogil
+    cdef int push_frame(self) except -1 nogil                # puts the observation behind the others
+    # writes some numbers of each observation, the oldest first, in the dtype of the spec; returns where it ends
+    cdef void* write_numbers(self, size_t first, size_t count, void* out) noexcept nogil
 
     # its own
     cdef int _vary(self, object values) except -1

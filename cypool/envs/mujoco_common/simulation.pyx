@@ -3,7 +3,7 @@ import zlib
 
 import numpy as np
 
-from cypool.arguments import shown
+from cypool.arguments import check_bool, check_choice, check_int, shown
 from cypool.state import check_state, unpack
 
 cimport numpy as cnp
@@ -26,9 +26,102 @@ cdef class Simulation(Env):
     Threads: any, one at a time.
     """
 
+    @staticmethod
+    def describe(obs_dtype="float64", action_dtype="float32", frame_stack=1, randomize=None, from_pixels=False,
+                 width=480, height=480, camera_id=None, camera_name=None, max_geom=1000, visual_options=None,
+                 shadows=True):
+        """Returns the options that all environments of MuJoCo's have, those checked that can be without a model.
+
+        Args:
+            obs_dtype: "float64", or "float32": the same numbers, rounded.
+            action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
+            frame_stack: How many observations, the newest last, are one. After a reset all are the first one.
+            randomize: The fields of the model that change in each episode: names of fields of MuJoCo's mjModel, as
+                "geom_friction", "body_mass:torso" for what one body has, or "opt.gravity"; and for each (low, high),
+                or (operation, low, high), with the operation "scale", "add" or "set". Each number of a field is
+                scaled by one that is drawn uniformly, or raised by it, or replaced.
+            from_pixels: Whether pictures are observed, those of `render`: uint8 (height, width, 3).
+            width, height: Of pictures.
+            camera_id, camera_name: A camera of the model's; None, or the number -1, is the free camera.
+            max_geom: How many things can be in a picture; more are an error.
+            visual_options: What is drawn: numbers of MuJoCo's mjtVisFlag, and True or False.
+            shadows: Whether there are any; without, a small picture takes a sixth of the time.
+        """
+        return {
+            "obs_dtype": check_choice("obs_dtype", obs_dtype, ("float64", "float32")),
+            "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64")),
+            "frame_stack": check_int("frame_stack", frame_stack, 1, 1024),
+            "randomize": randomize,
+            "from_pixels": check_bool("from_pixels", from_pixels),
+            "width": width,
+            "height": height,
+            "camera_id": camera_id,
+            "camera_name": camera_name,
+            "max_geom": max_geom,
+            "visual_options": visual_options,
+            "shadows": shadows,
+        }
+
     def __dealloc__(self):
         if self.data != NULL:
             libmujoco.mj_deleteData(self.data)
+
+    cdef int set_up_frames(self, object spec, size_t obs_size) except -1:
+        cdef size_t frame_bytes = obs_size * sizeof(double)
+        options = spec.options
+        self.action_is_single = spec.action.dtype == np.float32
+        self.obs_is_single = options["obs_dtype"] == "float32"
+        self.from_pixels = options["from_pixels"]
+        self.obs_size = obs_size
+        if self.from_pixels:
+            self.camera.set_up()
+            if options["frame_stack"] > 1:
+                self.picture_bytes = 3 * self.camera.height * self.camera.width
+                # of whole doubles
+                frame_bytes += (self.picture_bytes + 7) // 8 * 8
+        self.frames = FrameStack(options["frame_stack"], frame_bytes)
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        raise NotImplementedError("get_obs")
+
+    cdef int draw(self, unsigned char* out) except -1 nogil:
+        return self.camera.render_into(self.model, self.data, out)
+
+    cdef void set_controls(self, const void* action) noexcept nogil:
+        cdef int64_t k
+        if self.action_is_single:
+            for k in range(self.model.nu):
+                self.data.ctrl[k] = (<const float*>action)[k]
+        else:
+            memcpy(self.data.ctrl, action, self.model.nu * sizeof(double))
+
+    cdef int push_frame(self) except -1 nogil:
+        cdef unsigned char* frame = self.frames.push()
+        cdef ObsWriter obs = ObsWriter(<double*>frame, self.obs_size)
+        if self.obs_size > 0:
+            self.get_obs(&obs)
+            if not obs.is_complete():
+                raise RuntimeError(f"get_obs: expected {self.obs_size} numbers, got {self.obs_size - obs.left()}"
+                                   f"{f' and then {obs.refused()}' if obs.refused() != 0 else ''}")
+        if self.picture_bytes > 0:
+            self.draw(frame + self.obs_size * sizeof(double))
+        return 0
+
+    cdef void* write_numbers(self, size_t first, size_t count, void* out) noexcept nogil:
+        cdef const double* numbers
+        cdef size_t i
+        cdef int k
+        for k in range(self.frames.num_frames):
+            numbers = <const double*>self.frames.frame(0, k) + first
+            if self.obs_is_single:
+                for i in range(count):
+                    (<float*>out)[i] = <float>numbers[i]
+                out = <float*>out + count
+            else:
+                memcpy(out, numbers, count * sizeof(double))
+                out = <double*>out + count
+        return out
 
     cdef object save_own(self):
         raise NotImplementedError("save_own")

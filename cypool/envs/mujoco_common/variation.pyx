@@ -74,7 +74,7 @@ cdef class Variation:
         for key, (operation, low, high) in randomize.items():
             name, _, owner = key.partition(":")
             for k in range(fields.size()):
-                if <bytes>fields[k].name == name.encode():
+                if (<bytes>fields[k].name).decode() == name:
                     break
             else:
                 raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}")
@@ -106,7 +106,7 @@ cdef class Variation:
         if kind is None:
             raise ValueError(f"randomize: expected a field of {', '.join(OBJECTS)} for a name behind the colon, got "
                              f"{shown(name)}")
-        found = libmujoco.mj_name2id(self.loaded.mj, kind, owner.encode())
+        found = self.loaded.named(kind, owner)
         if found < 0:
             raise ValueError(f"randomize: expected the name of a {name.partition('_')[0]} of {self.loaded.path}, got "
                              f"{shown(owner)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import fcntl
 import functools
+import itertools
 import multiprocessing.util
 import os
 import shutil
@@ -29,6 +30,7 @@ PREFIX = "cypool-doom-"
 ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads in addition to WADs
 KINDS = ("ViZDoomMQDoom", "ViZDoomMQCtr", "ViZDoomSM")
 _own: dict[int, Any] = {}
+_recordings = itertools.count()
 
 # called before the folder of this process is removed: they end its engines, which would write to the folder meanwhile
 before_leaving: list[Any] = []
@@ -77,7 +79,8 @@ def find_config(name: str, path: Pathlike) -> Any:
         folders.append(Path(other.submodule_search_locations[0], "vizdoom", "maps"))
     for folder in folders:
         for candidate in (folder / path, folder / f"{path}.cfg"):
-            if candidate.is_file():
+            # of a name that is too long, Path.is_file() is an error
+            if os.path.isfile(candidate):
                 return str(candidate.absolute())
     raise ValueError(f"{name}: expected a file, or the name of a scenario in {scenarios}, got {shown(path)}")
 
@@ -91,7 +94,7 @@ def find_data(name: str, path: Pathlike) -> Any:
     path = Path(check_path(name, path))
     for candidate in (path, Path(path.name), package() / path.name):
         for file in (candidate, Path(f"{candidate}.wad")):
-            if file.is_file():
+            if os.path.isfile(file):
                 return str(file.absolute())
     raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is not there (Doom's own WADs are not "
                      f"free: get them elsewhere)")
@@ -134,7 +137,7 @@ def record_into(folder: Any) -> str:
         raise ValueError(f"lmp_save_dir: expected a folder, or where to make one, got {shown(folder)}: "
                          f"{error}") from error
     own, _ = engine_dir()
-    name = f"lmp{len(os.listdir(own))}"
+    name = f"lmp{next(_recordings)}"
     os.symlink(os.path.abspath(folder), os.path.join(own, name))
     return name
 

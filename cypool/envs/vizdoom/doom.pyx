@@ -59,6 +59,10 @@ def _read_config(path, text, changed):
         raise ValueError(f"config: {(<bytes>facts.remarks.c_str()).decode(errors='replace').strip()}")
     if not facts.buttons.size():
         raise ValueError(f"config: expected some available_buttons, got none in {path or text!r}")
+    return _config_of(facts)
+
+
+cdef object _config_of(library.Facts facts):
     return Config([BUTTONS[k] for k in facts.buttons], [VARIABLES[k] for k in facts.variables], facts.width,
                   facts.height, facts.channels, FORMATS[facts.format], facts.depth, facts.labels, facts.automap,
                   facts.audio, facts.notifications, facts.samples_per_tic, facts.audio_tics,
@@ -101,6 +105,12 @@ cdef class Doom(Env):
         settings.circumstances.names = names
         del self.match
         self.match = <Match*>new library.Match(settings)
+        # it has read the file again, and nobody checks sizes later
+        now = type(self).describe(**options)
+        played = _config_of(game(self).facts())._replace(iwad=self.config.iwad, wad=self.config.wad)
+        if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info) or (
+                played != self.config):
+            raise ValueError(f"config: {config_path} has changed since it was described")
         self.num_players = game(self).num_players()
         self.num_buttons = len(self.config.buttons)
         self.frame_skip = options["frame_skip"]

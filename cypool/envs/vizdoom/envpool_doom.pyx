@@ -10,7 +10,7 @@ from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
 from cypool.envs.vizdoom.options import (
-    MAX_SEED, check_text, common_info, common_options, is_alone, lines_of, player_arguments)
+    MAX_SEED, check_text, check_word, common_info, common_options, is_alone, lines_of, player_arguments)
 from cypool.spec import Array, Discrete, EnvSpec
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -210,9 +210,9 @@ cdef class EnvPoolDoom(Doom):
             engine_pid: Infos contain the process id of the engine, which differs each time.
         """
         path = assets.find_config("cfg_path", cfg_path)
-        map_id = check_text("map_id", map_id)
+        map_id = check_word("map_id", map_id)
         if screen_resolution is not None:
-            screen_resolution = check_text("screen_resolution", screen_resolution)
+            screen_resolution = check_word("screen_resolution", screen_resolution)
         text = frames_lines(path, map_id, screen_resolution)
         facts = read_planes(path, text)
         height, width = image_size(path, facts, screen_resolution)

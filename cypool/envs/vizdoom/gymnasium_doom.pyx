@@ -9,7 +9,7 @@ from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
 from cypool.envs.vizdoom.options import (
-    check_text, common_info, common_options, is_alone, lines_of, player_arguments)
+    check_text, check_word, common_info, common_options, is_alone, lines_of, player_arguments)
 from cypool.spec import Array, Discrete, EnvSpec, MultiBinary
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -65,7 +65,7 @@ cdef class GymnasiumDoom(Doom):
         """
         config = {} if config is None else check_config(config)
         if doom_map is not None:
-            config["doom_map"] = check_text("doom_map", doom_map)
+            config["doom_map"] = check_word("doom_map", doom_map)
         if doom_skill is not None:
             config["doom_skill"] = check_int("doom_skill", doom_skill, 1, 5)
         path = assets.find_config("scenario_config_file", scenario_config_file)
@@ -268,5 +268,7 @@ def check_config(config):
         if not isinstance(key, str) or None in values or any("\n" in text or "{" in text for text in texts):
             raise ValueError(f"config: expected names with numbers, strings, bools or lists of them, got "
                              f"{shown(key)}: {shown(value)}")
+        for text in texts:
+            check_text("config", text)
         plain[key] = values if isinstance(value, list | tuple) else values[0]
     return plain

@@ -72,6 +72,7 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
         cpp_bool running() noexcept
         cpp_bool over() noexcept
         Player& player(size_t index) noexcept
+        const Facts& facts() noexcept
         size_t num_players() noexcept
         const string& failure() noexcept
         void stop() noexcept

@@ -35,6 +35,14 @@ def check_text(name: str, value: Any) -> str:
     return str(value)
 
 
+def check_word(name: str, value: Any) -> str:
+    """Returns `value` if it is a string without spaces, and not empty; raises as `check_text` does."""
+    text = check_text(name, value)
+    if text.split() != [text]:
+        raise ValueError(f"{name}: expected a name without spaces, got {shown(text)}")
+    return text
+
+
 def is_alone(options: dict[str, Any]) -> bool:
     """Returns whether nobody else plays, so that the engine waits for nothing but our tics."""
     return options["num_players"] == 1 and options["num_bots"] == 0 and not options["game_args"]

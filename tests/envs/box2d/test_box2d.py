@@ -8,6 +8,7 @@ from saving import assert_goes_on
 from state_edits import edged_states, edited, fields_of, with_own
 
 import cypool
+from cypool.envs.box2d import pictures
 from cypool.testing import check_env, check_parity
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -370,3 +371,13 @@ def test_no_picture_before_a_reset():
     for id in ("LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3"):
         with pytest.raises(RuntimeError, match="reset"):
             make(id).render()
+
+
+def test_a_pygame_that_draws_otherwise_is_an_error(monkeypatch):
+    """CarRacing draws as pygame-ce does; pygame itself has other pixels at the edges of polygons."""
+    pygame = pytest.importorskip("pygame")
+    pictures.draw_numbers()
+    monkeypatch.setattr(pygame.gfxdraw, "aapolygon", lambda *_: None)
+    message = f"polygons as pygame-ce 2.5 does, got pygame-ce {pygame.version.ver}, which draws other pixels: pip unin"
+    with pytest.raises(ImportError, match=f"^CarRacing: expected a pygame that draws {message}"):
+        pictures.draw_numbers()

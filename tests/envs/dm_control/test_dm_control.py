@@ -12,6 +12,7 @@ from dm_control.rl.control import PhysicsError
 
 import cypool
 from cypool.envs.dm_control import models
+from cypool.envs.dm_control import task as task_module
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
 from cypool.registry import reference_of, resolve
@@ -313,6 +314,11 @@ def test_a_model_is_shared():
     ("WalkerWalk-v1", {"task": ["walk"]}, ValueError, "task: expected one of"),
     ("WalkerWalk-v1", {"time_limit": 0}, ValueError, "time_limit"),
     ("WalkerWalk-v1", {"time_limit": "long"}, TypeError, "time_limit: expected a number"),
+    ("WalkerWalk-v1", {"time_limit": 1e308}, ValueError, "time_limit: expected at most 53687091.1.*, got 1e.308"),
+    ("WalkerWalk-v1", {"time_limit": 1e9}, ValueError, "time_limit: expected at most 53687091.1"),
+    ("WalkerWalk-v1", {"time_limit": float("nan")}, ValueError, "time_limit: expected 1e-09 to inf, got nan"),
+    ("WalkerWalk-v1", {"control_timestep": 1e6}, ValueError, "control_timestep: expected a multiple .* at most"),
+    ("WalkerWalk-v1", {"n_sub_steps": 1000, "action_repeat": 1001}, ValueError, "action_repeat: expected at most 1000"),
     ("WalkerWalk-v1", {"n_sub_steps": 0}, ValueError, "n_sub_steps"),
     ("WalkerWalk-v1", {"n_sub_steps": 2, "control_timestep": 0.01}, ValueError, "n_sub_steps: expected None together"),
     ("WalkerWalk-v1", {"control_timestep": 0.003}, ValueError, "control_timestep: expected a multiple of 0.0025"),
@@ -331,6 +337,18 @@ def test_a_model_is_shared():
 def test_bad_input(id, options, error, message):
     with pytest.raises(error, match=message):
         cypool.make(id, **options)
+
+
+def test_a_model_of_other_joints_is_an_error(monkeypatch):
+    """No number of an observation is written behind its end."""
+    text, files = models.text_of("ball_in_cup", "catch")
+    body = b"<body><joint type='slide'/><geom size='0.1' pos='9 9 9'/></body>"
+    text = text.replace(b"</worldbody>", body + b"</worldbody>")
+    monkeypatch.setattr(task_module, "text_of", lambda *_: (text, files))
+    monkeypatch.setattr(task_module, "_models", {})
+    env = cypool.make("BallInCupCatch-v1", num_threads=0)
+    with pytest.raises(cypool.EnvError, match="get_obs: expected 8 numbers, got 5 and then 5$"):
+        env.reset()
 
 
 def test_a_model_without_a_way_to_begin_is_an_error():

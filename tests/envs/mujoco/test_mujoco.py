@@ -9,6 +9,7 @@ import pytest
 from gymnasium.wrappers import FrameStackObservation
 
 import cypool
+from cypool.envs.mujoco_common import assets
 from cypool.registry import reference_of, resolve
 from cypool.testing import check_parity
 
@@ -211,11 +212,11 @@ def test_bad_files(tmp_path):
     (tmp_path / "still.xml").write_text("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
     (tmp_path / "cart.xml").write_text(asset("inverted_pendulum.xml"))
     for id, name, message in [
-        ("Ant-v5", "there_is_none.xml", "xml_file: .*there_is_none.xml cannot be read: No such file"),
+        ("Ant-v5", "there_is_none.xml", "xml_file: expected a path .* or one of .*, got 'there_is_none.xml'"),
         ("Ant-v5", str(tmp_path), "xml_file: MuJoCo cannot read"),
         ("Ant-v5", str(tmp_path / "broken.xml"), "xml_file: MuJoCo cannot read .*broken.xml: XML parse error"),
         ("Ant-v5", str(tmp_path / "still.xml"), "xml_file: expected a robot with joints and actuators"),
-        ("Ant-v4", str(tmp_path / "cart.xml"), "xml_file: expected a robot with a body 'torso'"),
+        ("Ant-v4", str(tmp_path / "cart.xml"), "xml_file: expected a robot that moves in space, with at least 3"),
         ("Hopper-v5", str(tmp_path / "cart.xml"), "xml_file: expected a robot with x, z and an angle"),
         ("Humanoid-v5", str(tmp_path / "cart.xml"), "xml_file: expected a robot that moves freely"),
         ("InvertedDoublePendulum-v5", str(tmp_path / "cart.xml"), "xml_file: expected a robot with a cart, two poles"),
@@ -223,6 +224,58 @@ def test_bad_files(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             cypool.make(id, xml_file=name)
+
+
+# hinges one in the other, with a motor each; and what classes look for by name
+SMALL = """<mujoco><option timestep="0.01"/><worldbody>{}<body name="goal"/><site name="tip" size="0.1"/></worldbody>
+<actuator>{}</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("joints", [1, 2, 3])
+@pytest.mark.parametrize("id", IDS)
+def test_robots_with_other_joints(id, joints, tmp_path):
+    """A file is refused, or the observation is what its joints make it: nothing is read or written elsewhere."""
+    body = ""
+    for name in ("torso", "fingertip", "target", "object", "tips_arm"):
+        joint = f'<joint name="j{name}" type="hinge" axis="0 1 0"/>' if body.count("<joint") < joints else ""
+        body = f'<body name="{name}" pos="0 0 0.1">{joint}<geom size="0.1"/>{body}</body>'
+    motors = "".join(f'<motor joint="j{name}"/>' for name in ("torso", "fingertip", "target")[:joints])
+    (tmp_path / "small.xml").write_text(SMALL.format(body, motors))
+    try:
+        env = cypool.make(id, num_envs=2, seed=0, num_threads=0, xml_file=str(tmp_path / "small.xml"))
+    except ValueError as error:
+        assert str(error).startswith("xml_file: expected a robot ")
+        return
+    env.reset()
+    for _ in range(3):
+        env.step(env.action_space.sample())
+    assert joints >= (3 if id.startswith(("Ant", "Humanoid", "Hopper", "Walker", "InvertedDouble")) else
+                      2 if id.startswith(("Inverted", "Swimmer")) else 1)
+    assert not id.startswith(("Reacher", "Pusher", "Humanoid-v5", "HumanoidStandup-v5"))
+
+
+def test_another_file_of_gymnasiums_is_an_error(monkeypatch):
+    monkeypatch.setitem(assets.CHECKSUMS, "point.xml", "0")
+    message = r'xml_file: expected the point.xml of Gymnasium 1.4, but /.*/point.xml differs: pip install "gymnasium=='
+    with pytest.raises(ValueError, match=f"^{message}"):
+        cypool.make("HalfCheetah-v5", xml_file="point.xml")
+
+
+@pytest.mark.parametrize(("id", "cameras"), [("Ant-v5", "'track'"), ("Humanoid-v5", "'track'"),
+                                             ("HumanoidStandup-v5", "'track'"), ("Pusher-v5", "none with a name")])
+def test_a_camera_that_is_not_there(id, cameras):
+    for name in ("x", "", "track\0", "\ud800"):
+        with pytest.raises(ValueError, match=rf"^camera_name: expected a camera of .*\.xml, which has {cameras}; got"):
+            cypool.make(id, camera_name=name)
+
+
+def test_names_that_nothing_can_have():
+    for name in ("torso\0", "\ud800"):
+        for options in ({"main_body": name}, {"xml_file": name}, {"randomize": {name: (1, 2)}},
+                        {"randomize": {f"body_mass:{name}": (1, 2)}}):
+            argument, = options
+            with pytest.raises(ValueError, match=f"^({argument}|main_body: xml_file): expected "):
+                cypool.make("Ant-v5", **options)
 
 
 @pytest.mark.parametrize("options, error, message", [

@@ -18,6 +18,7 @@ from weights import slow
 import cypool
 from cypool.envs.vizdoom import assets, names
 from cypool.envs.vizdoom.envpool_doom import INFO, REWARDS, WEAPON_REWARDS, combined_actions
+from cypool.registry import resolve
 
 SCENARIOS = Path(vizdoom.scenarios_path)
 
@@ -452,6 +453,12 @@ def test_the_example_films_sixteen_games(tmp_path):
     ("Basic-v1", {"delta_button_config": {"ATTACK": (2, 0, 1)}}, "delta_button_config: expected buttons that take"),
     ("Basic-v1", {"vzd_path": "/none"}, "vzd_path: expected the engine's program"),
     ("Basic-v1", {"screen_resolution": "RES_1X1"}, "config: .*RES_1X1"),
+    ("Basic-v1", {"screen_resolution": ""}, "screen_resolution: expected a name without spaces, got ''"),
+    ("Basic-v1", {"map_id": ""}, "map_id: expected a name without spaces, got ''"),
+    ("VizdoomBasic-v1", {"doom_map": "map01\nliving_reward = 9"}, "doom_map: expected a name without spaces, got"),
+    ("VizdoomBasic-v1", {"config": {"\ud800": 3}}, "config: expected text, got "),
+    ("VizdoomBasic-v1", {"scenario_config_file": "x" * 10_000}, "scenario_config_file: expected a file, or the name"),
+    ("VizdoomBasic-v1", {"wad_path": "x" * 10_000}, "wad_path: expected a WAD file, got 'xxx"),
 ])
 def test_wrong_options(id, options, message):
     with pytest.raises((TypeError, ValueError), match=f"(?s)^{message}"):
@@ -483,6 +490,71 @@ def test_a_config_with_unknown_buttons_or_none(tmp_path):
         for id, name in (("VizdoomCustom-v1", "cfg_path"), ("VizdoomBasic-v1", "scenario_config_file")):
             with pytest.raises(ValueError, match=f"(?s)^{message}"):
                 cypool.make_spec(id, **{name: "some.cfg"})
+
+
+@pytest.mark.parametrize(("id", "name"), [("VizdoomCustom-v1", "cfg_path"),
+                                          ("VizdoomBasic-v1", "scenario_config_file")])
+def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
+    """Rows are made for a screen and buttons: what others come to would be written behind their ends."""
+    small = (SCENARIOS / "basic.cfg").read_text().replace("RGB24", "CRCGCB")
+    large = small.replace("RES_320X240", "RES_640X480").replace("MOVE_LEFT", "MOVE_LEFT TURN_LEFT")
+    assert large.count("RES_640X480") == 1 < len(large) - len(small)
+    path = tmp_path / "own.cfg"
+    path.write_text(small)
+    options = {name: str(path), "wad_path": str(SCENARIOS / "basic.wad")}
+    cls, spec = resolve(id, None, options)
+    path.write_text(large)
+    with pytest.raises(ValueError, match="^config: .*own.cfg has changed since it was described"):
+        cls(spec, 0)
+    path.write_text(small)
+    with cypool.make(id, seed=0, **options) as env:
+        path.write_text(large)
+        with pytest.raises(cypool.EnvError, match="the config is not as it was described"):
+            env.reset()
+        path.write_text(small)
+        env.reset()
+
+
+def test_a_config_is_read_while_others_write_to_the_error_stream(run_python):
+    """The message has nothing that other threads write to std::cerr meanwhile, and that is not lost."""
+    done = run_python("""
+import ctypes
+import threading
+from cypool.envs.vizdoom.doom import read_config
+library = ctypes.CDLL("libstdc++.so.6")
+write = library._ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc
+write.argtypes, write.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
+cerr = ctypes.addressof(ctypes.c_char.in_dll(library, "_ZSt4cerr"))
+written, stop = [0], threading.Event()
+def speak():
+    while not stop.is_set():
+        write(cerr, b"another\\n" * 1000)
+        written[0] += 1000
+thread = threading.Thread(target=speak)
+thread.start()
+for k in range(300):
+    try:
+        read_config("", f"available_buttons = {{ JUMPS{k} }}\\n")
+    except ValueError as error:
+        assert "another" not in str(error) and f"jumps{k}" in str(error)
+    else:
+        raise AssertionError(k)
+stop.set()
+thread.join()
+print(written[0])
+""")
+    assert done.returncode == 0 and done.stderr == "another\n" * int(done.stdout), done.stderr[-500:]
+
+
+def test_recordings_have_links_of_their_own(tmp_path, monkeypatch):
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setattr(assets, "engine_dir", lambda: (str(own), None))
+    names = [assets.record_into(str(tmp_path / f"to{k}")) for k in range(3)]
+    # the number of files does not say which names are taken
+    (own / names[0]).unlink()
+    names.append(assets.record_into(str(tmp_path / "to3")))
+    assert len(set(names)) == 4 and (own / names[3]).resolve() == tmp_path / "to3"
 
 
 def test_actions_are_checked():

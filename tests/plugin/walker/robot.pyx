@@ -5,7 +5,8 @@ from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from cypool.env cimport import_cypool
 from cypool.envs.mujoco_common.model cimport load_model
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, put
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv
 
 import_cypool()
 
@@ -50,7 +51,7 @@ cdef class Robot(MujocoEnv):
         self.info[0] = height
         return 0
 
-    cdef int get_obs(self, double* obs) except -1 nogil:
-        obs = put(obs, self.data.qpos, self.model.nq)
-        put(obs, self.data.qvel, self.model.nv)
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
         return 0

@@ -16,11 +16,12 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <stdexcept>
+#include <streambuf>
 #include <string>
 #include <thread>
 #include <utility>
@@ -95,6 +96,7 @@ struct Facts {
     int width, height, channels, format, mode;
     bool depth, labels, automap, audio, notifications;
     int samples_per_tic, audio_tics;
+    bool operator==(const Facts&) const = default;
 };
 
 enum : unsigned { kMostTics = 32 };  // on their way at a time: a queue holds 64 messages
@@ -319,7 +321,10 @@ private:
 
 class Match {
 public:
-    explicit Match(const Settings& settings) : settings_(settings), owner_(getpid()) {}
+    explicit Match(const Settings& settings)
+        : settings_(settings),
+          facts_(Player(settings, 0).facts()),
+          owner_(getpid()) {}
 
     ~Match() {
         leave_to_parent();
@@ -372,6 +377,7 @@ public:
     bool over() const {
         return std::any_of(players_.begin(), players_.end(), [](const auto& player) { return player->over(); });
     }
+    const Facts& facts() const { return facts_; }
     Player& player(size_t index) { return *players_[index]; }
     size_t num_players() const { return std::max<size_t>(settings_.arguments.size(), 1); }
     const std::string& failure() const { return failure_; }
@@ -463,7 +469,11 @@ private:
             port_ = std::make_unique<Port>();
             for (auto& words : settings.arguments) words += " -port " + std::to_string(port_->number());
         }
-        for (size_t k = 0; k < count; ++k) players_.push_back(std::make_unique<Player>(settings, k));
+        for (size_t k = 0; k < count; ++k) {
+            players_.push_back(std::make_unique<Player>(settings, k));
+            // each one reads the file again
+            if (players_[k]->facts() != facts_) throw std::runtime_error("the config is not as it was described");
+        }
         seed_all(seed);
         if (count == 1) {
             players_[0]->start();
@@ -533,6 +543,7 @@ private:
 
     enum { kMostRestartTics = 2000 };
     Settings settings_;
+    Facts facts_;  // what buffers and rows are made for
     pid_t owner_;
     std::vector<std::unique_ptr<Player>> players_;
     bool begun_ = false;      // a step: buttons are pressed
@@ -551,20 +562,53 @@ inline void end_engines() noexcept {
     }
 }
 
+// A buffer of std::cerr that keeps what one thread writes, and passes on what others do.
+class Listener : public std::streambuf {
+public:
+    // never freed: another thread may still write to it. To be called by one thread at a time.
+    static std::string hear(const std::function<void()>& run) {
+        static auto* const listener = new Listener;
+        std::string heard;
+        listener->others_ = std::cerr.rdbuf(listener);
+        said = &heard;
+        try {
+            run();
+        } catch (...) {
+            listener->leave();
+            throw;
+        }
+        listener->leave();
+        return heard;
+    }
+
+protected:
+    int_type overflow(int_type c) override {
+        if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+        const char letter = traits_type::to_char_type(c);
+        return xsputn(&letter, 1) == 1 ? c : traits_type::eof();
+    }
+    std::streamsize xsputn(const char* text, std::streamsize size) override {
+        if (!said) return others_.load()->sputn(text, size);
+        said->append(text, static_cast<size_t>(size));
+        return size;
+    }
+    int sync() override { return said ? 0 : others_.load()->pubsync(); }
+
+private:
+    void leave() {
+        said = nullptr;
+        std::cerr.rdbuf(others_);
+    }
+
+    static inline thread_local std::string* said = nullptr;
+    std::atomic<std::streambuf*> others_;
+};
+
 // Reads a config without starting anything.
 inline Facts probe(const Settings& settings) {
-    std::ostringstream said;
-    struct Listener {
-        std::streambuf* old;
-        explicit Listener(std::ostream& to) : old(std::cerr.rdbuf(to.rdbuf())) {}
-        ~Listener() { std::cerr.rdbuf(old); }
-    };
     Facts facts;
-    {
-        Listener listener(said);
-        facts = Player(settings, 0).facts();
-    }
-    facts.remarks = said.str();
+    std::string remarks = Listener::hear([&] { facts = Player(settings, 0).facts(); });
+    facts.remarks = std::move(remarks);
     return facts;
 }
 

@@ -1,0 +1,55 @@
+"""Gymnasium's robots: the XML files that come with it, in the form that cypool's environments are written for."""
+from __future__ import annotations
+
+import hashlib
+import os
+from importlib.util import find_spec
+
+from cypool.arguments import shown
+
+# SHA-256 of the files of Gymnasium 1.4, the same since 1.2.2
+CHECKSUMS = {
+    "ant.xml": "cd5f83ef0ea35b0969e65d360c5bacd5b74ccaef6b27e4433b5168c605e3e2be",
+    "half_cheetah.xml": "11797a5d69e8ac955e89ca6fdd3a0087f1c990094fda401ac51420de1b6c5494",
+    "hopper.xml": "3ce93a055ffdcd83c0c701d2400768e40d2cbb9532f3c4ae33377c27f8b39f9e",
+    "humanoid.xml": "85816f372c826d2094b4a598918233bd9c5843b2439119eece2733bdc2e0d073",
+    "humanoidstandup.xml": "9f72a3c4ef956d0d8b1fb555a6ae1a5c22334c5c58cf814ef987ea4d3880e8fc",
+    "inverted_double_pendulum.xml": "2b4eadf03bd79a8772abd4c1a626b5755747f841801a694ea9528cc49211ba46",
+    "inverted_pendulum.xml": "80910a9af85cd47072be82d6f92c5e6a115d0eecc3eb464e58542b285c89fb7f",
+    "point.xml": "d0f71754a08c82fb4421801c56abeab45f7c186aa55f88809909a8ae2ff5c24f",
+    "pusher.xml": "561fb1a4f254afbbcdaf44b980aeaeb1a77ed67773f5f4d1653ecf2e1457dff5",
+    "pusher_v5.xml": "3c9a717f6d2cecd555ab9b78694dba71019fa233230c68c8197ebb07d6713879",
+    "reacher.xml": "3fabc64fc738326485a8231a9a649f784090a0c3d8215f8d2ccd6038b8e60cc4",
+    "swimmer.xml": "25b0d46bf5522920fea6a579353aee39d391ad9e2a0574b53f83704c11b21b12",
+    "walker2d.xml": "ac13373c7ac9003a5311c4704b314ed11149b3dd7600bbc02770487300f9ad2d",
+    "walker2d_v5.xml": "6bed53a6cc3ca73c4fe8ac3486d3b4228927264a6454f4ef16d3eed3c58bc09d",
+}
+
+
+def asset_path(name: str) -> str:
+    """Returns the path of one of Gymnasium's robots.
+
+    Raises:
+        ValueError: No file has that name.
+    """
+    if name not in CHECKSUMS:
+        raise ValueError(f"xml_file: expected a path that begins with '.', '/' or '~', or one of Gymnasium's files "
+                         f"({', '.join(CHECKSUMS)}), got {shown(name)}")
+    spec = find_spec("gymnasium")
+    assert spec is not None and spec.origin is not None, "a dependency"
+    return os.path.join(os.path.dirname(spec.origin), "envs", "mujoco", "assets", name)
+
+
+def check_asset(path: str) -> None:
+    """Compares one of Gymnasium's robots with the one that cypool's environment is written for.
+
+    Raises:
+        ValueError: They differ.
+        OSError: It cannot be read.
+    """
+    with open(path, "rb") as file:
+        found = hashlib.sha256(file.read()).hexdigest()
+    name = os.path.basename(path)
+    if found != CHECKSUMS[name]:
+        raise ValueError(f"xml_file: expected the {name} of Gymnasium 1.4, but {path} differs: "
+                         f'pip install "gymnasium==1.4.*", or give the path of your own file')
