@@ -4,9 +4,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from typing import Any
+
+from cypool.registry import Entry, known_entries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +46,10 @@ class Family:
         smoke_ids: One or two ids that show that it works, within a second.
         quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
         slow_ids: Patterns of those among them that take seconds.
+        contract_options: By class: options for `check_env`.
+        short_episode: Options of both, with which every episode ends within twenty steps.
         fuzz_pools: Ids with options, for pools that `fuzz_api.py` treats badly.
-        draws_alone: Whether it draws pictures without OpenGL and without another package.
+        draws_alone: Patterns of the ids that draw pictures without OpenGL and without another package.
         sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
         peers: By class: what `cypool bench` compares with, as `--peers` calls it, if it has the id.
         peer_options: Options with which cypool and its peers do the same work.
@@ -72,8 +77,10 @@ class Family:
     smoke_ids: tuple[str, ...]
     quick_ids: tuple[str, ...] = ("*",)
     slow_ids: tuple[str, ...] = ()
+    contract_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    short_episode: Mapping[str, Any] = field(default_factory=lambda: {"max_episode_steps": 9})
     fuzz_pools: tuple[tuple[str, Mapping[str, Any]], ...]
-    draws_alone: bool = False
+    draws_alone: tuple[str, ...] = ()
     sanitizer: Sanitizer | None = None
     peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     peer_options: Mapping[str, Any] = field(default_factory=dict)
@@ -97,10 +104,19 @@ class Family:
         """Whether the package that its environments need is there."""
         return not self.package or find_spec(self.package) is not None
 
+    def entries(self, patterns: tuple[str, ...]) -> list[Entry]:
+        """Returns what is registered of the ids that match one of the patterns."""
+        return [each for each in known_entries() if self.has(each.entry_point) and matches(each.id, patterns)]
+
     def has(self, entry_point: str) -> bool:
         """Whether a class that an id is registered with is one of the family."""
         return entry_point.startswith(f"cypool.envs.{self.name}.")
 
-    def of_class(self, by_class: Mapping[str, Any], entry_point: str) -> Any:
-        """Returns what one of the mappings by class has for the class of an entry point, or None."""
-        return by_class.get(entry_point.partition(":")[2], by_class.get("*"))
+    def of_class(self, by_class: Mapping[str, Any], entry_point: str, default: Any = None) -> Any:
+        """Returns what one of the mappings by class has for the class of an entry point."""
+        return by_class.get(entry_point.partition(":")[2], by_class.get("*", default))
+
+
+def matches(id: str, patterns: tuple[str, ...]) -> bool:
+    """Whether an id matches one of the patterns."""
+    return any(fnmatchcase(id, pattern) for pattern in patterns)

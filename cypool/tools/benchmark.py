@@ -416,7 +416,7 @@ def of_env(args: Args, env: str) -> Args:
     args.suite = suite_task(args.env)
     args.offered, args.options, args.module = [], {}, ""
     if family is not None:
-        args.offered = list(family.of_class(family.peers, entry_point) or ())
+        args.offered = list(family.of_class(family.peers, entry_point, ()))
         args.options, args.module = dict(family.peer_options), family.gymnasium_module
     args.in_gymnasium = bool(entry) or bool(args.module and importlib.util.find_spec(args.module.partition(".")[0]))
     args.has_numpy = bool(entry and entry.vector_entry_point)

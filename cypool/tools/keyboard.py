@@ -36,7 +36,7 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
             module, _, function = family.keyboard.partition(":")
             found: tuple[Callable[[Collection[str]], Any], str] = getattr(import_module(module), function)(spec)
             return found
-        known: Mapping[str, int] = (family and family.of_class(family.keys, entry_point)) or {}
+        known: Mapping[str, int] = family.of_class(family.keys, entry_point, {}) if family else {}
         keys = {key: number for key, number in known.items() if number < action.n}
         digits = {str(number): number for number in range(min(action.n, 10))}
         nothing = keys.get("", 0)

@@ -26,23 +26,20 @@ import numpy as np
 
 import cypool
 from cypool.compat import envpool
+from cypool.envs import FAMILIES
+from cypool.envs.family import matches
 from cypool.state import State
 
 LIMIT = 120  # seconds for a case, on a busy machine
 ALLOWED = (TypeError, ValueError, RuntimeError, NotImplementedError, cypool.ClosedError, cypool.EnvError,
            cypool.WorkerError)
 POOLS = [
-    ("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {}), ("Pendulum-v1", {}),
-    ("MountainCarContinuous-v0", {}), ("Acrobot-v1", {"precision": "fast"}), ("FrozenLake-v1", {}), ("Taxi-v3", {}),
-    ("CliffWalking-v1", {}), ("Catch-v0", {}), ("NChain-v0", {}), ("Blackjack-v1", {}), ("Pong-v5", {}),
-    ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("Pitfall2-v5", {}),
-    ("MontezumaRevenge-v5", {"episodic_life": True}), ("Breakout-v5", {"obs_type": "ram", "continuous": True}),
-    ("Ant-v5", {}), ("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}), ("Humanoid-v5", {}),
-    ("Basic-v1", {}),
+    *(pool for family in FAMILIES for pool in family.fuzz_pools),
     ("gymnasium:CartPole-v1", {"num_workers": 0}), ("gymnasium:CartPole-v1", {"num_workers": 1}),
 ]
 # without OpenGL, and soon
-DRAWN = ("Pong-v5", "Pitfall2-v5", "Breakout-v5", "MontezumaRevenge-v5", "Catch-v0", "NChain-v0", "Basic-v1")
+DRAWN = {id for family in FAMILIES for id, _ in family.fuzz_pools
+         if matches(id, family.draws_alone)}
 
 
 # ---- what nobody should pass

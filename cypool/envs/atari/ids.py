@@ -20,7 +20,7 @@ FAMILY = Family(
     fuzz_pools=(
         ("Pong-v5", {}), ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("Pitfall2-v5", {}),
         ("MontezumaRevenge-v5", {"episodic_life": True}), ("Breakout-v5", {"obs_type": "ram", "continuous": True})),
-    draws_alone=True,
+    draws_alone=("*",),
     # ale_py's own C++ and ours; how much memory there is without a sanitizer
     sanitizer=Sanitizer(tests=("atari/test_image.py", "atari/test_atari.py", "atari/test_emulator.py",
                                "atari/test_tia.py"), without="ale_py_in_the_same or memory_of_an_environment"),

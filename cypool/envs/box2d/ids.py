@@ -16,6 +16,8 @@ FAMILY = Family(
     fidelity="everything",
     smoke_ids=("LunarLander-v3", "BipedalWalker-v3"),
     slow_ids=("CarRacing-*",),
+    # else the world of an episode remembers those before
+    contract_options={"BipedalWalker": {"fresh_world": True}, "CarRacing": {"fresh_world": True}},
     fuzz_pools=(("LunarLander-v3", {}), ("LunarLander-v3", {"continuous": True, "enable_wind": True}),
                 ("BipedalWalker-v3", {}), ("BipedalWalkerHardcore-v3", {}), ("CarRacing-v3", {})),
     # box2d for Python has C++ of its own

@@ -19,6 +19,7 @@ FAMILY = Family(
     fidelity="observations, rewards, discounts, ends, random streams, pixels",
     smoke_ids=("dm_control/walker-walk-v0", "CartpoleSwingup-v1"),
     quick_ids=("dm_control/cartpole-swingup-v0", "dm_control/reacher-easy-v0"),
+    short_episode={"time_limit": 0.2},
     fuzz_pools=(("dm_control/cartpole-swingup-v0", {}), ("dm_control/reacher-easy-v0", {}),
                 ("dm_control/walker-walk-v0", {})),
     peers={"*": ("loop", "envpool")},

@@ -12,6 +12,7 @@ FAMILY = Family(
     smoke_ids=("FrozenLake-v1", "Blackjack-v1"),
     fuzz_pools=(("FrozenLake-v1", {}), ("Taxi-v3", {}), ("CliffWalking-v1", {}), ("Catch-v0", {}), ("NChain-v0", {}),
                 ("Blackjack-v1", {})),
+    draws_alone=("Catch-v0", "NChain-v0"),
     peers={"*": ("loop", "sync-vector", "async-vector", "numpy-vector", "envpool")},
     measured=(("FrozenLake-v1", 1024),),
     first_make={"FrozenLake-v1": ""},

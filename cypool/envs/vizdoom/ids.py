@@ -15,8 +15,12 @@ FAMILY = Family(
     fidelity="everything for one player, but for the engine's images in EnvPool's ids",
     smoke_ids=("VizdoomBasic-v1",),
     quick_ids=(),
+    # small screens, as all of them are compared
+    contract_options={
+        "GymnasiumDoom": {"config": {"screen_resolution": "RES_160X120"}, "frame_skip": 4},
+        "EnvPoolDoom": {"screen_resolution": "RES_160X120"}},
     fuzz_pools=(("Basic-v1", {}),),
-    draws_alone=True,
+    draws_alone=("*",),
     peers={"GymnasiumDoom": ("async-vector",), "EnvPoolDoom": ("envpool",)},
     peer_options={"frame_skip": 4},
     gymnasium_module="vizdoom.gymnasium_wrapper",
