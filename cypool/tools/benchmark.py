@@ -45,7 +45,7 @@ import cypool
 from cypool.engine import cpus
 from cypool.envs import family_of
 from cypool.envs.atari import roms
-from cypool.registry import known_entries
+from cypool.registry import entry_of
 
 WARM_UP = 0.1  # seconds before each sample
 
@@ -409,7 +409,7 @@ def of_env(args: Args, env: str) -> Args:
         options = cypool.make_spec(args.env).options
     except (ValueError, ImportError) as error:
         fail(f"--env: {error}")
-    entry_point = next(entry.entry_point for entry in known_entries() if entry.id == env)
+    entry_point = entry_of(env).entry_point
     family = family_of(entry_point)
     task, entry = options.get("task"), gymnasium.registry.get(args.env)
     args.game = task if task in roms.TASKS else None

@@ -13,7 +13,10 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import cypool
+from cypool.envs import family_of
+from cypool.registry import entry_of
 from cypool.testing import check_env
+
 
 def check(id):
     """Returns what is wrong with an id: "" for nothing, None if its data is not here."""
@@ -21,7 +24,7 @@ def check(id):
         cypool.make_spec(id)
     except (ValueError, ImportError):
         return None
-    entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)
+    entry_point = entry_of(id).entry_point
     family = family_of(entry_point)
     options = family.of_class(family.contract_options, entry_point, {}) if family else {}
     try:

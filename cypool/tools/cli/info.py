@@ -20,10 +20,10 @@ def info(
                                                           "has 24-bit colours.")] = None,
         as_json: Json = False) -> None:
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
-    from cypool.registry import known_entries, resolve
+    from cypool.registry import entry_of, resolve
 
     _, spec = resolve(id, None, options_of(option))
-    entry = next(entry for entry in known_entries() if entry.id == id)
+    entry = entry_of(id)
     # the class that describes, which may have another one made
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
