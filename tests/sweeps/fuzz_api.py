@@ -31,56 +31,45 @@ import numpy as np
 
 import cypool
 from cypool.compat import envpool
-from cypool.registry import known_entries, resolve
+from cypool.envs import FAMILIES
+from cypool.envs.family import matches
+from cypool.registry import resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from state_edits import edged_states, with_own  # noqa: E402
+from state_edits import edged_states, with_own
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 LIMIT = 120  # seconds for a case, on a busy machine
 ALLOWED = (TypeError, ValueError, RuntimeError, NotImplementedError, cypool.ClosedError, cypool.EnvError,
            cypool.WorkerError)
-# with options that are code of their own
-VARIANTS = [
-    ("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {"precision": "fast"}),
-    ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("MontezumaRevenge-v5", {"episodic_life": True}),
-    ("Breakout-v5", {"obs_type": "ram", "continuous": True}),
-    ("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),
-    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "position", "obs_type": "full"}),
-    ("BabyAI-PutNextS5N2Carrying-v0", {"bonus": "action", "obs_type": "rgb"}),
-    ("LunarLander-v3", {"continuous": True, "enable_wind": True}), ("CarRacing-v3", {"domain_randomize": True}),
-]
 HOSTED = [("gymnasium:CartPole-v1", {"num_workers": 0}), ("gymnasium:CartPole-v1", {"num_workers": 1})]
-# families that draw with OpenGL, or slowly
-NOT_DRAWN = ("mujoco", "dm_control", "classic_control")
-# of a family whose ids need files that not everybody has
-ALWAYS_THERE = {"vizdoom": "Basic-v1"}
 
 
 def families():
-    """Returns the ids of each family, by class: {family: [ids of a class, ...]}, those that can be made here."""
+    """Returns the families that can be made here, and for each class of each the ids that can."""
     found = {}
-    for entry in known_entries():
-        package, _, rest = entry.entry_point.partition("cypool.envs.")
-        if not package:
-            found.setdefault(rest.split(".")[0], {}).setdefault(entry.entry_point, []).append(entry.id)
-    for family, classes in list(found.items()):
+    for family in FAMILIES:
+        classes = {}
+        for entry in family.entries(family.fuzz_ids):
+            classes.setdefault(entry.entry_point, []).append(entry.id)
         try:
-            cypool.make_spec(ALWAYS_THERE.get(family) or next(iter(classes.values()))[0])
+            cypool.make_spec(next(iter(classes.values()))[0])
         except ImportError as error:
-            print(f"without {family}: {error}", file=sys.stderr)
-            del found[family]
-    return {family: list(classes.values()) for family, classes in found.items()}
+            print(f"without {family.name}: {error}", file=sys.stderr)
+            continue
+        found[family] = list(classes.values())
+    return found
 
 
-FAMILIES = families()
-FAMILY_OF = {id: family for family, classes in FAMILIES.items() for ids in classes for id in ids}
+CLASSES = families()
+FAMILY_OF = {id: family for family, classes in CLASSES.items() for ids in classes for id in ids}
+VARIANTS = [pool for family in CLASSES for pool in family.fuzz_pools]
 
 
 def drawn_id(r):
-    family = r.choice(sorted(FAMILIES))
-    return ALWAYS_THERE.get(family) or r.choice(r.choice(FAMILIES[family]))
+    family = r.choice(sorted(CLASSES, key=lambda each: each.name))
+    return r.choice(r.choice(CLASSES[family]))
 
 
 def drawn_pool(r):
@@ -89,8 +78,13 @@ def drawn_pool(r):
     if kind < 0.1:
         return r.choice(HOSTED)
     if kind < 0.3:
-        return r.choice([(id, options) for id, options in VARIANTS if id in FAMILY_OF])
+        return r.choice(VARIANTS)
     return drawn_id(r), {}
+
+
+def is_drawn(id):
+    """Whether pictures of an id need neither OpenGL nor another package."""
+    return id in FAMILY_OF and matches(id, FAMILY_OF[id].draws_alone)
 
 
 # ---- what nobody should pass
@@ -229,7 +223,7 @@ class Case:
     def make(self):
         r = self.r
         self.id, options = drawn_pool(r)
-        self.is_drawn = self.id in FAMILY_OF and FAMILY_OF[self.id] not in NOT_DRAWN
+        self.is_drawn = is_drawn(self.id)
         self.kind = r.choice(["gymnasium", "gymnasium", "gym", "dm"])
         given = {"num_envs": 2, "batch_size": r.choice([2, 2, 1]), "seed": r.randrange(100), **options}
         if self.id.startswith("gymnasium:"):
@@ -374,10 +368,10 @@ class Case:
         """States with numbers at an edge, or beyond it, in one of two environments."""
         r = self.r
         self.id, options = drawn_pool(r)
-        while self.id not in FAMILY_OF or FAMILY_OF[self.id] == "vizdoom":
+        while self.id not in FAMILY_OF or not FAMILY_OF[self.id].has_states:
             # those have no states, or pickles, whose code is the user's
             self.id, options = drawn_pool(r)
-        draws = FAMILY_OF[self.id] not in NOT_DRAWN
+        draws = is_drawn(self.id)
         self.log(f"edges of {self.id!r}, {options}")
         with cypool.make(self.id, num_envs=2, num_threads=0, seed=r.randrange(100), autoreset_mode="Disabled",
                          **options) as self.pool:
@@ -658,9 +652,9 @@ def main():
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
         return bool(findings)
     # what all cases read; no threads are started
-    for family, classes in FAMILIES.items():
+    for classes in CLASSES.values():
         for ids in classes:
-            cypool.make_spec(ALWAYS_THERE.get(family, ids[0]))
+            cypool.make_spec(ids[0])
     began, bad = time.monotonic(), 0
     for seed in range(given.first, given.first + given.cases):
         findings = fork_case(seed)
