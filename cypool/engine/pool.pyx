@@ -227,6 +227,7 @@ cdef class Pool:
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
+            TypeError, ValueError: The backend cannot pass the options on. Nothing has changed.
         """
         cdef uint32_t count
         cdef const int32_t* ids
@@ -234,6 +235,7 @@ cdef class Pool:
         cdef Env env
         self._enter()
         try:
+            packed = None if options is None or self.backend is None else self.backend.pack_options(options)
             if others and cnp.PyArray_SIZE(env_ids) == 0:
                 ids = self.ids.check(self.scheduler, None, INSPECT, &count)
                 count = 0
@@ -258,9 +260,12 @@ cdef class Pool:
             if self.scheduler.task != STEP_EACH:
                 self.scheduler.task = STEP_EACH
             if self.backend is not None:
-                self.backend.options = options
+                self.backend.options = packed
             self.dispatch.send(ids, count, None)
         finally:
+            if self.backend is not None:
+                # they are for this reset only
+                self.backend.options = None
             self.busy = False
 
     def recv(self, timeout=None):
