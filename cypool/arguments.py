@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def seeds_of(seed: Seed, num_envs: int, max_seed: int | None) -> list[int | None
         return None
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
         seeds: list[int | None] = [int(seed) + i for i in range(num_envs)]
-    elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
+    elif (isinstance(seed, Sequence) and not isinstance(seed, (str, bytes, bytearray, memoryview))) or (
+            isinstance(seed, np.ndarray) and seed.ndim > 0):
         if isinstance(seed, np.ndarray) and len(seed) != num_envs:
             raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seed)}")
         seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in seed]

@@ -559,14 +559,15 @@ cdef class Pool:
 
         Raises:
             ValueError: An id is out of range or comes twice.
-            RuntimeError: An environment is in flight or was never reset.
+            RuntimeError: An environment is in flight or was never reset. One that a backend steps says itself whether
+                it can be drawn before.
             NotImplementedError: The environment cannot be drawn.
         """
         cdef uint32_t count, k
         cdef const int32_t* ids
         self._enter()
         try:
-            ids = self.ids.check(self.scheduler, env_ids, INSPECT, &count)
+            ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
             return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
         finally:
             self.busy = False

@@ -91,7 +91,12 @@ cdef class SubprocEnv(Env):
     cdef object render(self):
         if self.spec.render_fps is None:
             raise NotImplementedError("render: expected an environment made with render_mode='rgb_array'")
-        return self.call("render")
+        try:
+            return self.call("render")
+        except NotImplementedError as error:
+            # Gymnasium's own says nothing
+            raise NotImplementedError(f"render: expected environments that have it, but env {self.env_id} does not: "
+                                      f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
         """Calls a function with the environment, where that is; returns what it returns."""
