@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cypool.arguments import LONGEST, check_int, shown
+from cypool.arguments import LONGEST, check_int, shown, suggestion
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
@@ -154,7 +154,9 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
         for option in given:
             if option not in defaults:
                 known = [*defaults, *_OF_MAKE]
-                hint = ", but an argument of cypool.make" if option in _OF_MAKE else _suggest(option, known)
+                hint = ", but an argument of cypool.make" if option in _OF_MAKE else suggestion(option, known)
+                if not hint and "randomize" in defaults:
+                    hint = " (randomize= changes what its model has)"
                 raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
     chosen = {**defaults, **entry.options, **options}
     spec = _described(cls, id, chosen, {**entry.options, **options})
@@ -289,11 +291,4 @@ def suggest_id(id: str, known: Iterable[str]) -> str:
         return f" (did you mean {' or '.join(same)}?)"
     # a slip in the name weighs more without what ids have in common
     names = {name_of(other): other for other in sorted(known, reverse=True)}
-    return _suggest(id, known, cutoff=0.75) or _suggest(name_of(id), names, names.get, cutoff=0.75)
-
-
-def _suggest(word: str, known: Iterable[str], shown_as: Callable[[str], Any] = str, cutoff: float = 0.6) -> str:
-    import difflib  # importing cypool does without
-
-    close = [shown_as(each) for each in difflib.get_close_matches(word, known, n=3, cutoff=cutoff)]
-    return f" (did you mean {' or '.join(close)}?)" if close else ""
+    return suggestion(id, known, cutoff=0.75) or suggestion(name_of(id), names, names.get, cutoff=0.75)
