@@ -4,9 +4,10 @@ Only what a check returns may be used: an object may say something else when it 
 """
 from __future__ import annotations
 
+import itertools
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +27,19 @@ def shown(value: object) -> str:
     except Exception:
         return f"a value of type {type(value).__name__} that cannot be printed"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def suggestion(word: str, known: Iterable[str], shown_as: Callable[[str], Any] = str, cutoff: float = 0.6) -> str:
+    """Returns " (did you mean ...?)" with the known words that are closest, or "" if none is.
+
+    Args:
+        shown_as: What the text calls a known word.
+        cutoff: How alike they have to be: 0 not at all, 1 equal.
+    """
+    import difflib  # importing cypool does without
+
+    close = [shown_as(each) for each in difflib.get_close_matches(word, known, n=3, cutoff=cutoff)]
+    return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
 def check_int(name: str, value: Any, least: int, most: int) -> int:
@@ -151,12 +165,13 @@ def seeds_of(seed: Seed, num_envs: int, max_seed: int | None) -> list[int | None
         return None
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
         seeds: list[int | None] = [int(seed) + i for i in range(num_envs)]
-    elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
-        if isinstance(seed, np.ndarray) and len(seed) != num_envs:
-            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seed)}")
-        seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in seed]
+    elif (isinstance(seed, Sequence) and not isinstance(seed, (str, bytes, bytearray, memoryview))) or (
+            isinstance(seed, np.ndarray) and seed.ndim > 0):
+        # one more than there are shows that they are too many
+        given = itertools.islice(iter(seed), num_envs + 1)
+        seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in given]
         if len(seeds) != num_envs:
-            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {len(seeds)}")
+            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {shown(seed)}")
     else:
         raise TypeError(f"seed: expected an int or a sequence of ints, got {shown(seed)}")
     for s in seeds:

@@ -9,6 +9,10 @@ cdef class StepBackend:
         """How many environments are stepped at a time, at most."""
         raise NotImplementedError("count")
 
+    def pack_options(self, options):
+        """Returns the options of a reset, as the user gives them, in the form that `submit` takes; changes nothing."""
+        raise NotImplementedError("pack_options")
+
     def close(self):
         """Frees all that it uses. A second call does nothing."""
         raise NotImplementedError("close")

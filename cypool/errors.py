@@ -49,7 +49,10 @@ class ClosedError(RuntimeError):
 
 
 class RowError(ValueError):
-    """An environment writes other bytes to a row than it describes; `make(..., debug=True)` finds out."""
+    """An environment writes other bytes to a row than it describes, or a reward that is no finite number.
+
+    `make(..., debug=True)` finds out.
+    """
 
 
 class CompileError(Exception):

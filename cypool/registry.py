@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cypool.arguments import LONGEST, check_int, shown
+from cypool.arguments import LONGEST, check_int, shown, suggestion
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
@@ -154,10 +154,12 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
         for option in given:
             if option not in defaults:
                 known = [*defaults, *_OF_MAKE]
-                hint = ", but an argument of cypool.make" if option in _OF_MAKE else _suggest(option, known)
+                hint = ", but an argument of cypool.make" if option in _OF_MAKE else suggestion(option, known)
+                if not hint and "randomize" in defaults:
+                    hint = " (randomize= changes what its model has)"
                 raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
     chosen = {**defaults, **entry.options, **options}
-    spec = cls.describe(**chosen)
+    spec = _described(cls, id, chosen, {**entry.options, **options})
     if not isinstance(spec, EnvSpec):
         raise TypeError(f"{entry.entry_point}.describe: expected an EnvSpec, got {type(spec).__name__}")
     if spec.implementation is not None:
@@ -170,6 +172,18 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
         limit = spec.max_episode_steps if entry.max_episode_steps is None else entry.max_episode_steps
     # what describe returns is checked, what it was given is not
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
+
+
+def _described(cls: Any, id: str, chosen: dict[str, Any], given: dict[str, Any]) -> Any:
+    """Returns what an environment makes of its options; an error of a value's type names the options."""
+    try:
+        return cls.describe(**chosen)
+    except (TypeError, AttributeError) as error:
+        # an environment that checks its options says which one it is
+        if not given or any(str(error).startswith(option) for option in chosen):
+            raise
+        raise TypeError(f"{', '.join(given)}: expected values that {id} takes, got {shown(given)}: "
+                        f"{type(error).__name__}: {error}") from error
 
 
 def entry_of(id: str) -> Entry:
@@ -273,11 +287,4 @@ def suggest_id(id: str, known: Iterable[str]) -> str:
         return f" (did you mean {' or '.join(same)}?)"
     # a slip in the name weighs more without what ids have in common
     names = {name_of(other): other for other in sorted(known, reverse=True)}
-    return _suggest(id, known) or _suggest(name_of(id), names, names.get)
-
-
-def _suggest(word: str, known: Iterable[str], shown_as: Callable[[str], Any] = str) -> str:
-    import difflib  # importing cypool does without
-
-    close = [shown_as(each) for each in difflib.get_close_matches(word, known, n=3)]
-    return f" (did you mean {' or '.join(close)}?)" if close else ""
+    return suggestion(id, known, cutoff=0.75) or suggestion(name_of(id), names, names.get, cutoff=0.75)

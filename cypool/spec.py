@@ -11,8 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-# names of infos that the engine and the APIs give themselves
-OWN_INFO = ("env_id", "elapsed_step", "final", "final_obs", "final_info", "episode")
+# names of infos that the engine, the APIs and the adapters give themselves
+OWN_INFO = ("env_id", "elapsed_step", "final", "final_obs", "final_info", "episode", "extra_infos", "players",
+            "TimeLimit.truncated", "terminal_observation")
 
 
 class _Frozen:
@@ -199,8 +200,11 @@ class EnvSpec:
         if isinstance(self.observation, Mapping | tuple) and not self.observation:
             raise ValueError(f"observation: expected at least one array, got {self.observation!r}")
         for name in self.info:
+            if not isinstance(name, str):
+                raise TypeError(f"info: expected names that are texts, got {name!r}")
             if name in OWN_INFO or name.startswith("_"):
-                raise ValueError(f"info: expected no name that the engine uses itself, got {name!r}")
+                raise ValueError(f"info: expected a name that cypool does not use itself, without an underscore in "
+                                 f"front, got {name!r}; {', '.join(OWN_INFO)} are taken")
 
     @property
     def observations(self) -> list[tuple[Any, Array | Discrete]]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -267,7 +268,16 @@ def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
     data = bytes(data)
     prefix = len(magic) + 32 + 8
     if not data.startswith(magic):
-        raise ValueError(f"{expected}, got {shown(data[:20])}")
+        kind = re.match(rb"cypool (state|history) (\d+)\n", data)
+        if not data:
+            got = "nothing: it is empty"
+        elif kind is None:
+            got = shown(data[:20])
+        elif magic.startswith(b"cypool " + kind[1]):
+            got = f"one of format {kind[2].decode()}, which another version of cypool wrote"
+        else:
+            got = f"a {kind[1].decode()}, which cypool.load_{kind[1].decode()} reads"
+        raise ValueError(f"{expected}, got {got}")
     if len(data) < prefix or hashlib.sha256(data[prefix - 8:]).digest() != data[len(magic):prefix - 8]:
         raise ValueError(f"{expected}, got one that is damaged, of {len(data)} bytes")
     end = prefix + int.from_bytes(data[prefix - 8:prefix], "little")

@@ -4,7 +4,7 @@ from __future__ import annotations
 import importlib
 import re
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -40,6 +40,25 @@ def require(module: str, package: str, least: str, below: str) -> ModuleType:
 
 def _numbers(text: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:3]]
+
+
+def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
+    """Makes a pool of the Gymnasium API that starts new episodes within a step.
+
+    Args:
+        id: An id of `cypool.list_all_envs()`.
+        library: Which needs such a pool.
+        **kwargs: As for `cypool.make`, except `env_type` and `autoreset_mode`.
+
+    Raises:
+        TypeError: One of these two is given.
+    """
+    import cypool
+
+    for name, value in (("env_type", "gymnasium"), ("autoreset_mode", "SameStep")):
+        if name in kwargs:
+            raise TypeError(f"{name}: expected none, as {library} needs {value!r}, got {kwargs[name]!r}: leave it out")
+    return cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
 
 
 def same_step(env: GymnasiumPool) -> GymnasiumPool:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import cypool
-from cypool.adapters import require, same_step, synchronous
+from cypool.adapters import make_same_step, require, same_step, synchronous
 
 if TYPE_CHECKING:
     from cypool.typing import Seed
@@ -29,8 +28,7 @@ def register() -> None:
 
 def make(id: str, **kwargs: Any) -> RlGamesVecEnv:
     """Makes a batch of environments as a `RlGamesVecEnv`; the arguments are those of `register`, and `num_envs`."""
-    return RlGamesVecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
-                                  **{"episode_statistics": True, **kwargs}))
+    return RlGamesVecEnv(make_same_step(id, "rl_games", **{"episode_statistics": True, **kwargs}))
 
 
 class RlGamesVecEnv(IVecEnv):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import cypool
-from cypool.adapters import require, same_step, synchronous
+from cypool.adapters import make_same_step, require, same_step, synchronous
 from cypool.subproc.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
 
 if TYPE_CHECKING:
@@ -29,8 +28,7 @@ def make(id: str, **kwargs: Any) -> SB3VecEnv:
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 leaves no choice
             of. `episode_statistics` is True by default: SB3 logs them.
     """
-    return SB3VecEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep",
-                                  **{"episode_statistics": True, **kwargs}))
+    return SB3VecEnv(make_same_step(id, "Stable-Baselines3", **{"episode_statistics": True, **kwargs}))
 
 
 class SB3VecEnv(VecEnv):
@@ -111,7 +109,7 @@ class SB3VecEnv(VecEnv):
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         if self._is_hosted:
             return self._ask(indices, attribute_of, attr_name)
-        return [getattr(self.pool, attr_name) for _ in self._get_indices(indices)]
+        return [getattr(self.pool, attr_name) for _ in self._ids_of(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if not self._is_hosted:
@@ -126,14 +124,18 @@ class SB3VecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """Whether environments are wrapped; so they are by `Monitor` if the engine's statistics take its place."""
         if self._has_statistics and issubclass(wrapper_class, Monitor):
-            return [True for _ in self._get_indices(indices)]
+            return [True for _ in self._ids_of(indices)]
         if not self._is_hosted:
-            return [False for _ in self._get_indices(indices)]
+            return [False for _ in self._ids_of(indices)]
         return [class_name(wrapper_class) in names for names in self._ask(indices, wrapper_classes)]
 
     def _ask(self, indices: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
-        ids = np.array(list(self._get_indices(indices)), np.int32)
+        ids = np.array(self._ids_of(indices), np.int32)
         return self.pool._pool.ask(ids, function, *args, **kwargs)
+
+    def _ids_of(self, indices: Any) -> list[int]:
+        """Returns the ids of environments that SB3 names as the items of a list: -1 is the last one."""
+        return [range(self.num_envs)[i] for i in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         result: Sequence[NDArray[np.uint8] | None] = self.pool.render()

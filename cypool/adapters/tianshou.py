@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import cypool
-from cypool.adapters import require, same_step
+from cypool.adapters import make_same_step, require, same_step
 from cypool.adapters.reset_cache import ResetCache
 from cypool.adapters.single import SingleEnv
 from cypool.api.env_ids import ids_of
@@ -32,7 +31,7 @@ def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVect
         infos: As for `PoolVectorEnv`.
         **kwargs: As for `cypool.make`, except `env_type` and `autoreset_mode`.
     """
-    return PoolVectorEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs), infos)
+    return PoolVectorEnv(make_same_step(id, "Tianshou", **kwargs), infos)
 
 
 class Infos(Batch):

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import cypool
-from cypool.adapters import require, same_step, synchronous
+from cypool.adapters import make_same_step, require, same_step, synchronous
 from cypool.adapters.reset_cache import ResetCache
 from cypool.spec import Discrete
 
@@ -30,7 +29,7 @@ def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any)
         infos, device: As for `PoolEnv`.
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
     """
-    return PoolEnv(cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs), infos, device)
+    return PoolEnv(make_same_step(id, "TorchRL", **kwargs), infos, device)
 
 
 def torch_spec_of(description: Any, num_envs: int, device: Any) -> Any:

@@ -53,6 +53,8 @@ class VectorAPI:
     # whether an environment whose episode has ended waits for a reset
     stays_at_end = False
     closed = False
+    # whether a rollout from Python has left a step in flight
+    ended_early = False
     recipe: dict[str, Any]
     # makes a pool of a recipe; set, as the recipe is, by who makes the API
     _make_again: Callable[[dict[str, Any]], Any]
@@ -104,6 +106,7 @@ class VectorAPI:
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: dict[str, Any] | None = None) -> None:
         """Checks all, then seeds, then sends resets."""
+        self._drop_early_end()
         masked = None if mask is None else np.flatnonzero(mask).astype(np.int32)
         max_seed = self.env_spec.max_seed
         if ids is None:
@@ -123,6 +126,12 @@ class VectorAPI:
         self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs, options)
         for i, s in pairs:
             self._seeds[i] = s
+
+    def _drop_early_end(self) -> None:
+        """Waits for the step that a rollout has left in flight, and throws it away."""
+        if self.ended_early:
+            self._pool.drain()
+            self.ended_early = False
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> Any:
         """Starts new episodes and waits for a batch: `async_reset`, then `recv`.
@@ -234,7 +243,7 @@ class VectorAPI:
             TypeError, ValueError: Wrong arguments; nothing was stepped.
             RuntimeError: An environment is in flight, was never reset, or has to be reset.
             TimeoutError, KeyboardInterrupt: The rollout ended early. Every environment has made some of the steps:
-                `reset` or `load` comes next.
+                `reset` or `load` comes next. Both wait for the end of a step that Python environments are still at.
             EnvError: An environment raised, or the policy in C failed or chose an action out of bounds. The row of that
                 environment is zero and truncated, and its next step starts an episode.
                 `batch` holds the rollout, `steps` says in which step an environment raised first.
@@ -308,6 +317,10 @@ class VectorAPI:
             raise ValueError("state: expected one with env_id, got None")
         ids = ids_of(saved_ids if env_id is None else env_id)
         assert ids is not None
+        if env_id is None and len(set(ids.tolist())) < len(ids):
+            raise ValueError("state: expected rows of different environments, or env_id to say where each row goes, "
+                             f"got rows of {ids.tolist()}")
+        self._drop_early_end()
         obs, info = self._pool.load(ids, list(rows))
         # a state says where a random stream is, not how it began
         for i in ids.tolist():

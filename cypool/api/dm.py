@@ -107,6 +107,14 @@ class DmPool(VectorAPI, dm_env.Environment):
         """Returns the spec of a single discount."""
         return specs.BoundedArray((), np.float64, 0, 1, "discount")
 
+    def step(self, action: Any, env_id: ArrayLike | None = None) -> Any:
+        """Steps environments and waits for a batch: `send`, then `recv`."""
+        return super().step(action, env_id)
+
+    def send(self, action: Any, env_id: ArrayLike | None = None) -> None:
+        """Sends actions to environments, without waiting; see `VectorAPI.send`."""
+        super().send(action, env_id)
+
     def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
         """Puts environments where `save` found them; returns a time step that is `mid()`. See `VectorAPI.load`."""
         return super().load(state, env_id)

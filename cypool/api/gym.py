@@ -12,6 +12,7 @@ from cypool.api.base import VectorAPI
 from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import metadata_of, spaces_of
 from cypool.api.infos import add_info
+from cypool.arguments import seeds_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
     from cypool.state import State
-    from cypool.typing import Batch, Bools, Seed
+    from cypool.typing import Batch, Bools, EnvIds, Seed
 
 
 def gyms(space: Any) -> Any:
@@ -83,6 +84,36 @@ class GymPool(VectorAPI):
         # these two are what Gym's wrappers read of any environment
         self.metadata = metadata_of(spec)
         self.reward_range = (-np.inf, np.inf)
+        self._next_seeds: list[int | None] = [None] * pool.num_envs
+
+    def seed(self, seed: Seed = None) -> None:
+        """Seeds environments from their next `reset` on, as Gym before 0.26 has it; `reset(seed=...)` goes before it.
+
+        Args:
+            seed: As in `async_reset`, for all environments.
+
+        Raises:
+            TypeError, ValueError: It is not as there.
+        """
+        seeds = seeds_of(seed, self._pool.num_envs, self.env_spec.max_seed)
+        self._next_seeds = [None] * self._pool.num_envs if seeds is None else seeds
+
+    def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
+               options: dict[str, Any] | None = None) -> None:
+        which = range(self._pool.num_envs) if ids is None else ids.tolist()
+        if seed is None and all(0 <= i < self._pool.num_envs for i in which):
+            seed = [self._next_seeds[i] for i in which]
+        super()._start(ids, seed, mask, options)
+        for i in which:
+            self._next_seeds[i] = None
+
+    def step(self, action: Any, env_id: ArrayLike | None = None) -> Any:
+        """Steps environments and waits for a batch: `send`, then `recv`."""
+        return super().step(action, env_id)
+
+    def send(self, action: Any, env_id: ArrayLike | None = None) -> None:
+        """Sends actions to environments, without waiting; see `VectorAPI.send`."""
+        super().send(action, env_id)
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> Any:
         """Starts new episodes.

@@ -204,7 +204,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
                 (of `env_id`, if given). None leaves the random streams where they are.
             options: `{"reset_mask": mask}`, a bool array of shape (num_envs,), resets the environments that are True
-                there, in a synchronous pool. Other options go to the environments, if they are Gymnasium's.
+                there, in a synchronous pool; maybe none. Other options go to the environments, if they are Gymnasium's.
 
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
@@ -236,8 +236,6 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             raise TypeError(f"reset_mask: expected a NumPy array of bools, got {shown(mask)}")
         if mask.shape != (self.num_envs,):
             raise ValueError(f"reset_mask: expected shape ({self.num_envs},), got {mask.shape}")
-        if not mask.any():
-            raise ValueError("reset_mask: expected at least one True, got none")
         if env_id is not None or self.is_async:
             raise ValueError("reset_mask: expected no env_id with it, and a synchronous pool")
         return mask

@@ -308,12 +308,22 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
         if policy is not None:
             actions[ids] = _choice(policy, _shown(env) if t == 0 else buffers[t - 1][0], read, num_envs)[ids]
         try:
-            batch = env._pool.step(actions[ids], ids)
+            if end is None:
+                batch = env._pool.step(actions[ids], ids)
+            else:
+                env._pool.send(actions[ids], ids)
+                batch = env._pool.recv(max(end - time.monotonic(), 0))
         except EnvError as error:
             batch = error.batch
             for i, cause in error.causes.items():
                 causes.setdefault(i, cause)
                 steps.setdefault(i, t)
+        except (TimeoutError, KeyboardInterrupt) as error:
+            # what is in flight the next reset or load throws away
+            env.ended_early = True
+            if isinstance(error, TimeoutError):
+                raise TimeoutError(f"rollout: not done in {timeout} s; in step {t}, {error}") from error
+            raise
         for target, source in zip((*spec.unpack(obs), reward, terminated, truncated),
                                   (*spec.unpack(batch[0]), *batch[1:4]), strict=True):
             target[ids] = source

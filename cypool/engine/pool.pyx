@@ -233,6 +233,7 @@ cdef class Pool:
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
+            TypeError, ValueError: The backend cannot pass the options on. Nothing has changed.
         """
         cdef uint32_t count
         cdef const int32_t* ids
@@ -242,6 +243,7 @@ cdef class Pool:
         try:
             if others and env_ids is None:
                 raise ValueError("env_id: expected those to reset where the others are observed, got None")
+            packed = None if options is None or self.backend is None else self.backend.pack_options(options)
             if others and cnp.PyArray_SIZE(env_ids) == 0:
                 ids = self.ids.check(self.scheduler, None, INSPECT, &count)
                 count = 0
@@ -266,9 +268,12 @@ cdef class Pool:
             if self.scheduler.task != STEP_EACH:
                 self.scheduler.task = STEP_EACH
             if self.backend is not None:
-                self.backend.options = options
+                self.backend.options = packed
             self.dispatch.send(ids, count, None)
         finally:
+            if self.backend is not None:
+                # they are for this reset only
+                self.backend.options = None
             self.busy = False
 
     def recv(self, timeout=None):
@@ -567,14 +572,15 @@ cdef class Pool:
 
         Raises:
             ValueError: An id is out of range or comes twice.
-            RuntimeError: An environment is in flight or was never reset.
+            RuntimeError: An environment is in flight or was never reset. One that a backend steps says itself whether
+                it can be drawn before.
             NotImplementedError: The environment cannot be drawn.
         """
         cdef uint32_t count, k
         cdef const int32_t* ids
         self._enter()
         try:
-            ids = self.ids.check(self.scheduler, env_ids, INSPECT, &count)
+            ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
             return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
         finally:
             self.busy = False

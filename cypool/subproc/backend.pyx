@@ -91,7 +91,12 @@ cdef class SubprocEnv(Env):
     cdef object render(self):
         if self.spec.render_fps is None:
             raise NotImplementedError("render: expected an environment made with render_mode='rgb_array'")
-        return self.call("render")
+        try:
+            return self.call("render")
+        except NotImplementedError as error:
+            # Gymnasium's own says nothing
+            raise NotImplementedError(f"render: expected environments that have it, but env {self.env_id} does not: "
+                                      f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
         """Calls a function with the environment, where that is; returns what it returns."""
@@ -294,16 +299,21 @@ cdef class SubprocBackend(StepBackend):
             env.memory_slot = self.memory.at(i)
         return self.envs
 
+    def pack_options(self, options):
+        """Returns options as a pickle."""
+        try:
+            packed = pickle.dumps(options, pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            raise TypeError(f"options: expected what can be pickled, got {shown_value(options)}: {error}") from error
+        if <size_t>len(packed) > self.layout.payload_bytes:
+            raise ValueError(f"options: expected at most {self.layout.payload_bytes} bytes when pickled, got "
+                             f"{len(packed)}")
+        return packed
+
     cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:
         cdef SubprocEnv env
         cdef EnvMailbox* mailbox
         cdef uint32_t k
-        options = b""
-        if self.options is not None:
-            options = pickle.dumps(self.options, pickle.HIGHEST_PROTOCOL)
-            if <size_t>len(options) > self.layout.payload_bytes:
-                raise ValueError(f"options: expected at most {self.layout.payload_bytes} bytes when pickled, got "
-                                 f"{len(options)}")
         # all that waits, or may raise, first
         for k in range(count):
             self.await_call(self.envs[ids[k]])
@@ -323,13 +333,15 @@ cdef class SubprocBackend(StepBackend):
                 continue
             mailbox.task = RESET if env.needs_reset else STEP
             if env.needs_reset:
+                mailbox.requested = env.reset_requested
                 mailbox.seeded = env.next_seed is not None
                 if mailbox.seeded:
                     mailbox.seed = env.next_seed
                     env.next_seed = None
                 mailbox.payload_bytes = 0
-                if env.reset_requested and options:
-                    mailbox.payload_bytes = self.memory.write_payload(env.env_id, options, self.layout.payload_bytes)
+                if env.reset_requested and self.options is not None:
+                    mailbox.payload_bytes = self.memory.write_payload(
+                        env.env_id, self.options, self.layout.payload_bytes)
                 env.lost = False
             else:
                 memcpy(env.memory_slot + self.layout.action_at, actions + ids[k] * self.layout.action_bytes,

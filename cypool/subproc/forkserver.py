@@ -36,6 +36,8 @@ from cypool.subproc import forkserver
 forkserver.{function}(setup, {arguments})
 """
 _PR_SET_PDEATHSIG = 1
+# a terminal sends these to all processes of a job; the fork server outlives the pool's process to end the workers
+_OF_THE_JOB = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def prepare(setup: str, memory: Any, num_envs: int, num_workers: int) -> Any:
@@ -57,8 +59,9 @@ def prepare(setup: str, memory: Any, num_envs: int, num_workers: int) -> Any:
     actions += [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2) if not _inherits(fd)]
     actions += [(os.POSIX_SPAWN_DUP2, fd, target)
                 for fd, target in ((setup, SETUP), (theirs.fileno(), CHANNEL), (memory, MEMORY))]
-    # those that Python ignores
-    options = {"file_actions": actions, "setsigdef": [signal.SIGPIPE, signal.SIGXFSZ]}
+    # until the fork server ignores them, they are blocked; those of setsigdef Python ignores
+    blocked = {*signal.pthread_sigmask(signal.SIG_BLOCK, ()), *_OF_THE_JOB}
+    options = {"file_actions": actions, "setsigdef": [signal.SIGPIPE, signal.SIGXFSZ], "setsigmask": blocked}
     return ours, theirs, (sys.executable, [sys.executable, "-c", code], os.environ), options
 
 
@@ -88,9 +91,9 @@ def write_setup(factories: Any, preload: Any, fresh: bool) -> Any:
 
 def main(setup: Any, setup_fd: int, channel: int, memory_fd: int, num_envs: int, num_workers: int, pool: int) -> None:
     """Runs the fork server: starts workers and replaces them until the pool ends."""
-    # a terminal sends these to all processes of a job; this one outlives the pool's process to end the workers
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _OF_THE_JOB:
         signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_THE_JOB)
     for fd in (setup_fd, channel, memory_fd):
         os.set_inheritable(fd, False)
     factories, preload, fresh = pickle.load(setup)

@@ -45,6 +45,7 @@ cdef extern from "cypool/subproc/shared_memory.h" namespace "cypool" nogil:
         uint64_t payload_bytes
         double reward
         atomic[int64_t] since
+        cbool requested
         cbool seeded
         cbool resets
         cbool last

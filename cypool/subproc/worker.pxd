@@ -8,7 +8,10 @@ cdef class WorkerLoop:
     cdef WorkerControl* control      # of the worker; borrowed from the memory
     cdef int first                   # env id
     cdef int num
+    cdef list factories
     cdef list envs
+    cdef list is_loaded              # of each environment whether it came from a state
+    cdef list is_broken              # and whether it has raised since
     cdef SlotLayout layout
     cdef list actions                # arrays over the memory
     cdef list parts                  # of the observation: keys, None for one that has no parts

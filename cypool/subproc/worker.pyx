@@ -23,7 +23,7 @@ from cypool.texts import encode
 
 from cypool.park cimport now_ns, park
 from cypool.subproc.shared_memory cimport (
-    BYTES_PER_ENV, DONE, POSTED, RESET, RUNNING, STEP, EnvMailbox, SharedMemory, SlotLayout, WorkerControl)
+    BYTES_PER_ENV, CALL, DONE, POSTED, RESET, RUNNING, STEP, EnvMailbox, SharedMemory, SlotLayout, WorkerControl)
 
 cnp.import_array()
 
@@ -50,16 +50,12 @@ cdef class WorkerLoop:
         self.num = len(factories)
         self.in_pool = in_pool
         self.raised = {}
+        self.factories = factories
         self.envs = []
+        self.is_loaded, self.is_broken = [False] * self.num, [False] * self.num
         self.actions = []
-        for factory in factories:
-            env = factory()
-            try:
-                env.observation_space, env.action_space, env.reset, env.step
-            except Exception as error:
-                raise TypeError(f"factories: expected functions that return a gymnasium.Env, got {shown(env)}: "
-                                f"{type(error).__name__}: {error}") from error
-            self.envs.append(env)
+        for k in range(self.num):
+            self.envs.append(self._made(k))
         observation, action = spaces.described(self.envs[0].observation_space, self.envs[0].action_space)
         self.layout = SlotLayout(observation, action)
         layout = memory.control.layout.load()
@@ -108,6 +104,33 @@ cdef class WorkerLoop:
         self.run_one(k)
         return True
 
+    def _made(self, int k):
+        """Makes an environment; it must not be one that another row has."""
+        env = self.factories[k]()
+        try:
+            _check_env(env)
+        except Exception as error:
+            raise TypeError(f"factories: expected functions that return a gymnasium.Env, got {shown(env)}: "
+                            f"{type(error).__name__}: {error}") from error
+        for other in range(len(self.envs)):
+            if other != k and _unwrapped(self.envs[other]) is _unwrapped(env):
+                raise ValueError(f"factories: expected an environment of its own for each row, got the same for rows "
+                                 f"{self.first + other} and {self.first + k}: {shown(env)}")
+        return env
+
+    def _replace_broken(self, int k):
+        """Makes an environment anew which came from a state and has raised since; it keeps its random stream."""
+        env = self._made(k)
+        try:
+            stream = self.envs[k].unwrapped.np_random
+            if isinstance(stream, np.random.Generator):
+                env.unwrapped.np_random = stream
+        except Exception:
+            # it has none, or that is what is broken
+            pass
+        self.envs[k] = env
+        self.is_loaded[k] = self.is_broken[k] = False
+
     def close(self):
         """Closes the environments."""
         for env in self.envs:
@@ -138,6 +161,8 @@ cdef class WorkerLoop:
         try:
             self.run_task(k, mailbox)
         except BaseException as error:
+            if self.is_loaded[k] and mailbox.task != CALL:
+                self.is_broken[k] = True
             mailbox.failed = True
             mailbox.payload_bytes = 0
             if not self.in_pool:
@@ -161,11 +186,15 @@ cdef class WorkerLoop:
         if mailbox.task == STEP:
             self._step(k, mailbox)
         elif mailbox.task == RESET:
-            options = None
+            # what Gymnasium's own vectors pass: nothing where an episode has ended, a seed in any reset of the user's
+            arguments = {}
+            if mailbox.requested or mailbox.seeded:
+                arguments["seed"] = mailbox.seed if mailbox.seeded else None
             if mailbox.payload_bytes > 0:
-                options = pickle.loads(self.memory.payload(env_id, mailbox.payload_bytes))
-            seed = mailbox.seed if mailbox.seeded else None
-            observation, info = self.envs[k].reset(seed=seed, options=options)
+                arguments["options"] = pickle.loads(self.memory.payload(env_id, mailbox.payload_bytes))
+            if self.is_broken[k]:
+                self._replace_broken(k)
+            observation, info = _items("reset", 2, self.envs[k].reset(**arguments))
             self._write_observation(k, 0, observation)
             self._write_infos(k, mailbox, info, {})
         else:
@@ -177,11 +206,11 @@ cdef class WorkerLoop:
         env, action = self.envs[k], self.actions[k]
         # the environment may keep its action: a copy
         action = action.copy() if cnp.PyArray_NDIM(action) > 0 else action[()]
-        observation, reward, terminated, truncated, info = env.step(action)
+        observation, reward, terminated, truncated, info = _items("step", 5, env.step(action))
         mailbox.reward, mailbox.terminated, mailbox.truncated = reward, bool(terminated), bool(truncated)
         if mailbox.resets and (mailbox.terminated or mailbox.truncated or mailbox.last):
             self._write_observation(k, 1, observation)
-            observation, new_info = env.reset()
+            observation, new_info = _items("reset", 2, env.reset())
             mailbox.was_reset = True
             self._write_observation(k, 0, observation)
             self._write_infos(k, mailbox, new_info, info)
@@ -197,7 +226,9 @@ cdef class WorkerLoop:
             env = pickle.loads(*args)
             if type(env) is not type(self.envs[k]):
                 raise TypeError(f"expected a {type(self.envs[k]).__name__}, got a {type(env).__name__}")
+            _check_env(env)
             self.envs[k] = env
+            self.is_loaded[k], self.is_broken[k] = True, False
             return None
         if name == "ask":
             return args[0](self.envs[k], *args[1:], **kwargs)
@@ -239,6 +270,27 @@ cdef class WorkerLoop:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
         return 0
+
+
+def _check_env(env):
+    """Raises an exception if an environment lacks what a pool needs of it."""
+    env.observation_space, env.action_space, env.reset, env.step
+
+
+def _unwrapped(env):
+    return getattr(env, "unwrapped", env)
+
+
+def _items(method, count, result):
+    """Returns what a method of an environment has returned, a tuple of `count` values."""
+    try:
+        items = tuple(result)
+    except TypeError:
+        items = ()
+    if len(items) != count:
+        wanted = "observation, info" if count == 2 else "observation, reward, terminated, truncated, info"
+        raise ValueError(f"{method}: expected {count} values ({wanted}), got {len(items) or 'none'}: {shown(result)}")
+    return items
 
 
 def _name(key):

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from cypool.typing import Floats, Pathlike
 
 
+# the endings of films
+FORMATS = (".mp4", ".gif", ".mkv", ".mov", ".avi")
+
+
 def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = None,
            num_steps: int = 500, env_id: ArrayLike | None = None, fps: float | None = None) -> Floats:
     """Resets a pool, steps it, and writes what it shows to a film: environments in a grid, row by row.
 
     Args:
         env: A synchronous pool of the Gymnasium API whose environments can be drawn.
-        path: Where to, such as "out.mp4" or "out.gif"; the ending says the format.
+        path: Where to, such as "out.mp4" or "out.gif"; the ending says the format, one of `FORMATS`.
         actions: A function from the observation of all environments to their actions; by default chosen at random.
         num_steps: How many steps; the film has one picture more.
         env_id: Integers, shape (k,): which environments to show; all by default.
@@ -48,8 +52,8 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
     if env.render_mode is None:
         raise NotImplementedError(f"env: expected environments that can be drawn, got {env.env_spec.id}")
     path = check_path("path", path)
-    if not os.path.splitext(path)[1]:
-        raise ValueError(f"path: expected a film's, such as out.mp4 or out.gif, got {path!r}")
+    if os.path.splitext(path)[1] not in FORMATS:
+        raise ValueError(f"path: expected a film's, which ends in {', '.join(FORMATS)}, got {path!r}")
     num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
     if actions is not None and not callable(actions):
         raise TypeError(f"actions: expected a function, got {shown(actions)}")

@@ -1,4 +1,6 @@
 """Checks for debugging: whether an environment writes all of its row, and nothing else."""
+from libc.math cimport isfinite
+
 from cypool.errors import RowError
 
 from cypool.env cimport Env, Slot
@@ -24,6 +26,12 @@ cdef class Guarded(Wrapper):
         # a wrong dtype writes up to eight times as much
         self.first = Scratch(inner.spec, lambda size: LEAST_ZONE + 8 * size)
         self.second = Scratch(inner.spec, lambda size: LEAST_ZONE + 8 * size)
+
+    cdef int step(self, const void* action) except -1 nogil:
+        Wrapper.step(self, action)
+        if not isfinite(self.reward):
+            self.complain_of_reward()
+        return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef int k
@@ -63,6 +71,9 @@ cdef class Guarded(Wrapper):
             if a[at] != b[at]:
                 self.complain(k, "wrote another one when it was called again, at", <long>at)
         return 0
+
+    cdef int complain_of_reward(self) except -1 with gil:
+        raise RowError(f"{type(self.inner).__name__}.step, reward: expected a finite number, got {self.reward}")
 
     cdef int complain(self, int k, const char* what, long at) except -1 with gil:
         described = [(f"observation {name}" if name is not None else "observation", part)

@@ -121,6 +121,31 @@ def test_the_rest_of_vec_env():
         env.reset()
 
 
+def test_indices_are_those_of_a_list():
+    for env in (sb3.make("CartPole-v1", num_envs=3),
+                sb3.SB3VecEnv(cypool.from_factories([functools.partial(chatty, 9)] * 3, autoreset_mode="SameStep",
+                                                    num_workers=0))):
+        assert len(env.get_attr("spec", -1)) == len(env.env_is_wrapped(Monitor, [-3])) == 1
+        assert len(env.get_attr("spec", [0, -1])) == len(env.get_attr("spec", range(2))) == 2
+        assert env.get_attr("spec", []) == []
+        for bad in (3, -4, [0, 3]):
+            with pytest.raises(IndexError):
+                env.get_attr("spec", bad)
+        env.close()
+    env = sb3.SB3VecEnv(cypool.from_factories([functools.partial(chatty, 9)] * 3, autoreset_mode="SameStep",
+                                              num_workers=0))
+    env.set_attr("gain", 3.0, -1)
+    assert env.get_attr("gain") == [1.0, 1.0, 3.0] and env.env_method("times", 2, indices=[-1, 0]) == [6.0, 2.0]
+    env.close()
+
+
+@pytest.mark.parametrize("given", [{"autoreset_mode": "NextStep"}, {"env_type": "gym"}])
+def test_what_sb3_leaves_no_choice_of(given):
+    (name,) = given
+    with pytest.raises(TypeError, match=f"^{name}: expected none, as Stable-Baselines3 needs .*: leave it out"):
+        sb3.make("CartPole-v1", **given)
+
+
 def test_pools_it_cannot_use():
     with pytest.raises(ValueError, match="^env: expected autoreset_mode='SameStep', got 'NextStep'"):
         sb3.SB3VecEnv(cypool.make("CartPole-v1", num_envs=NUM))

@@ -24,7 +24,16 @@ def test_unknown_id(id, hint):
     assert hint is None or hint in str(caught.value)
 
 
+def test_values_that_a_description_stumbles_over(walker):
+    with pytest.raises(TypeError, match="^limit: expected values that walker/Walk-v0 takes, got {'limit': 'x'}: TypeError: bad "):
+        cypool.make("walker/Walk-v0", limit="x")
+    with pytest.raises(TypeError, match="^limit: expected values that walker/Walk-v0 takes"):
+        cypool.make_spec("walker/Walk-v0", limit=None)
+
+
 def test_unknown_option():
+    with pytest.raises(ValueError, match="^gravity: no option of Ant-v5 .randomize= changes what its model has"):
+        cypool.make("Ant-v5", gravity=3)
     with pytest.raises(ValueError, match="^frame_skp: no option of Pong-v5 .did you mean frame_skip"):
         cypool.make("Pong-v5", frame_skp=2)
     with pytest.raises(ValueError, match="^num_env: .*did you mean num_envs"):
@@ -319,7 +328,7 @@ def test_whatever_other_functions_get():
                 call(value)
     with pytest.raises(TypeError, match="^env: expected a pool of env_type 'gymnasium', got 3"):
         cypool.record(3, "out.gif")
-    with pytest.raises(ValueError, match="^path: expected a film's, such as out.mp4 or out.gif, got 'out'"):
+    with pytest.raises(ValueError, match="^path: expected a film's, which ends in .mp4, .*, got 'out'"):
         cypool.record(env, "out")
     assert "test/Odd-v0" not in cypool.list_all_envs()
     cypool.register("test/Base-v0", "cypool.env:Env")

@@ -380,6 +380,52 @@ def test_bad_input(env_type, batch_size):
 
 
 @pytest.mark.parametrize("env_type", FACES)
+def test_names_of_arguments_are_those_of_the_libraries(env_type):
+    # dm_env.Environment.step(action), gym.Env.step(action)
+    def obs_of(batch):
+        return batch[0].tobytes() if env_type == "gym" else batch.observation.obs.tobytes()
+
+    env, twin = (cypool.make("CartPole-v1", env_type, num_envs=2, seed=1) for _ in "12")
+    env.reset()
+    twin.reset()
+    for _ in range(5):
+        assert obs_of(env.step(action=[0, 1])) == obs_of(twin.step([0, 1]))
+        env.send(action=[1], env_id=[1])
+        assert obs_of(env.recv()) == obs_of(twin.step([1], [1]))
+
+
+@pytest.mark.parametrize("batch_size", [3, 2])
+def test_seed_of_gym(batch_size):
+    env = cypool.make("CartPole-v1", "gym", num_envs=3, batch_size=batch_size, num_threads=0)
+    want = cypool.make("CartPole-v1", "gym", num_envs=3).reset(seed=[4, 5, 6])
+
+    def all_of(obs):
+        return np.concatenate([obs, env.recv()[0]]) if batch_size == 2 else obs
+
+    assert env.seed(4) is None
+    first = all_of(env.reset())
+    assert first.tobytes() == want.tobytes()
+    # once
+    assert (all_of(env.reset()) != want).all()
+    env.seed([4, 5, 6])
+    assert env.reset([1]).tobytes() == want[1:2].tobytes()
+    assert (env.reset([1]) != want[1]).all() and env.reset([2, 0]).tobytes() == want[[2, 0]].tobytes()
+    # that of a reset goes before it
+    env.seed(0)
+    assert all_of(env.reset(seed=4)).tobytes() == want.tobytes() and (all_of(env.reset()) != want).all()
+    env.seed(4)
+    env.seed()
+    assert (all_of(env.reset()) != want).all()
+    env.seed(range(4, 7))
+    for bad, kind in (("4", TypeError), ([1, 2], ValueError), (-1, ValueError)):
+        with pytest.raises(kind, match="^seed: "):
+            env.seed(bad)
+    with pytest.raises(ValueError, match="^env_id"):
+        env.reset([3])
+    assert all_of(env.reset()).tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("env_type", FACES)
 def test_close(env_type):
     with cypool.make("CartPole-v1", env_type, num_envs=4, num_threads=3) as env:
         env.reset()

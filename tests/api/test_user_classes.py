@@ -11,7 +11,7 @@ import pytest
 from waiting import join
 
 import cypool
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.spec import OWN_INFO, Array, Discrete, EnvSpec
 
 
 class Changing:
@@ -113,9 +113,11 @@ def test_entry_points_that_are_no_environments(monkeypatch):
 def test_specs_that_cannot_be():
     with pytest.raises(ValueError, match="^observation"):
         EnvSpec(observation={}, action=Discrete(2))
-    for name in ("env_id", "elapsed_step", "final", "_lives"):
-        with pytest.raises(ValueError, match="^info"):
+    for name in (*OWN_INFO, "_lives"):
+        with pytest.raises(ValueError, match="^info: expected a name that cypool does not use itself, .*extra_infos, players"):
             EnvSpec(observation=Array((1,), np.float32), action=Discrete(2), info={name: Array((), np.int32)})
+    with pytest.raises(TypeError, match="^info: expected names that are texts, got 3"):
+        EnvSpec(observation=Array((1,), np.float32), action=Discrete(2), info={3: Array((), np.int32)})
 
 
 def test_an_array_refilled_in_place_is_not_used_again():

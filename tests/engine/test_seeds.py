@@ -1,4 +1,5 @@
 """Seeds: one per environment, all checked before any takes effect."""
+import collections
 import functools
 
 import gymnasium
@@ -17,6 +18,21 @@ def test_a_refused_reset_changes_nothing():
     with pytest.raises(ValueError, match="^seed: expected at least 0, at most 2147483647"):
         env.reset(seed=[5, 2**31])
     assert env.reset()[0].tobytes() == twin.reset()[0].tobytes()
+
+
+def test_seeds_may_be_any_sequence():
+    with cypool.make("CartPole-v1", num_envs=3, seed=range(4, 7)) as env:
+        one = env.reset()[0]
+        assert env.np_random_seed == (4, 5, 6)
+        assert (env.reset(seed=range(4, 7))[0] == one).all()
+        assert (env.reset([2, 0], seed=range(6, 3, -2))[0] == one[[2, 0]]).all()
+        assert (env.reset(seed=collections.deque([4, 5, 6]))[0] == one).all()
+        for bad in (range(4), range(10**30), collections.deque([4, 5])):
+            with pytest.raises(ValueError, match="^seed: expected one for each of 3 envs"):
+                env.reset(seed=bad)
+        for bad in (b"123", bytearray(3), {4, 5, 6}):
+            with pytest.raises(TypeError, match="^seed: expected an int or a sequence of ints"):
+                env.reset(seed=bad)
 
 
 def test_adjacent_seeds():

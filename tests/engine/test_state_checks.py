@@ -428,6 +428,20 @@ def test_damaged_files(tmp_path):
         cypool.load_state(tmp_path / "file")
     with pytest.raises(OSError):
         cypool.load_state(tmp_path / "none")
+    (tmp_path / "empty").touch()
+    with cypool.make("CartPole-v1") as other:
+        other.reset()
+        other.save().save(tmp_path / "state")
+        cypool.history(other).save(tmp_path / "history")
+        for name, got in (("history", "a history, which cypool.load_history reads"), ("empty", "nothing: it is empty")):
+            with pytest.raises(ValueError, match=f"^path: .*{name}: data: expected a state .*, got {got}"):
+                cypool.load_state(tmp_path / name)
+        for name, got in (("state", "a state, which cypool.load_state reads"), ("empty", "nothing: it is empty")):
+            with pytest.raises(ValueError, match=f"^path: expected a history .*, got {got}"):
+                cypool.load_history(tmp_path / name, other)
+        (tmp_path / "state").write_bytes(b"cypool state 7\n" + bytes(99))
+        with pytest.raises(ValueError, match="got one of format 7, which another version of cypool wrote"):
+            cypool.load_state(tmp_path / "state")
 
 
 # what families check with

@@ -1,6 +1,7 @@
 """Environments of Python in worker processes: what Gymnasium's vector environments give, and nothing that hangs."""
 import copy
 import gc
+import importlib
 import os
 import pickle
 import signal
@@ -1077,3 +1078,358 @@ def test_bad_actions_send_nothing():
         with pytest.raises(RuntimeError, match="nothing is pending"):
             env.recv()
         env.step([0, 1])
+
+
+class Unpicklable:
+    def __reduce__(self):
+        raise OSError("not today")
+
+
+class Counted:
+    """Counts how often it is pickled."""
+
+    pickled = 0
+
+    def __reduce__(self):
+        Counted.pickled += 1
+        return int, (5,)
+
+
+class Asked(gymnasium.Env):
+    """Tells in its infos what `reset` was called with; episodes have two steps."""
+
+    observation_space = spaces.Discrete(9)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, **arguments):
+        super().reset(seed=arguments.get("seed"))
+        self.steps = 0
+        # Gymnasium passes options always
+        given = {name: value for name, value in arguments.items() if (name, value) != ("options", None)}
+        return self.np_random.integers(9), {"arguments": repr(given)}
+
+    def step(self, action):
+        self.steps += 1
+        return self.np_random.integers(9), 0.0, self.steps == 2, False, {}
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("mode", MODES)
+def test_arguments_of_resets_are_those_of_gymnasium(mode, num_workers):
+    env = cypool.from_factories([Asked] * 3, num_workers=num_workers, autoreset_mode=mode)
+    reference = SyncVectorEnv([Asked] * 3, autoreset_mode=mode)
+
+    def compare(ours, theirs):
+        assert same(ours[:-1], theirs[:-1]) and same(without_ours(ours[-1]), theirs[-1])
+
+    options = {"easy": Counted()}
+    Counted.pickled = 0
+    compare(env.reset(seed=3, options=options), reference.reset(seed=3, options={"easy": 5}))
+    assert Counted.pickled == 1
+    for _ in range(7):
+        ours, theirs = env.step([0, 1, 0]), reference.step([0, 1, 0])
+        compare(ours, theirs)
+        if mode == "Disabled" and ours[2].any():
+            mask = np.array([True, False, True])
+            compare(env.reset(options={"reset_mask": mask, **options}),
+                    reference.reset(options={"reset_mask": mask, "easy": 5}))
+            assert Counted.pickled == 2
+            break
+    compare(env.reset(), reference.reset())
+    env.close()
+    reference.close()
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_options_that_cannot_be_pickled_change_nothing(num_workers):
+    env, twin = (cypool.from_factories([Asked] * 3, num_workers=num_workers, seed=1) for _ in "12")
+    env.reset()
+    twin.reset()
+    for bad, kind, message in (({"x": Unpicklable()}, TypeError, "^options: expected what can be pickled, .*not today"),
+                               ({"x": bytes(2**24)}, ValueError, "^options: expected at most [0-9]* bytes")):
+        with pytest.raises(kind, match=message):
+            env.reset(seed=7, options=bad)
+        with pytest.raises(kind, match=message):
+            env.reset([1], seed=7, options=bad)
+        assert env.np_random_seed == (1, 2, 3)
+        for _ in range(4):
+            assert same(env.step([0] * 3), twin.step([0] * 3))
+    assert same(env.reset(), twin.reset())
+    env.close()
+    twin.close()
+
+
+class Bare(gymnasium.Env):
+    """A `reset` without options, as in the tests of Stable-Baselines3; counts its steps."""
+
+    observation_space = spaces.Discrete(1000)
+    action_space = spaces.Discrete(3)
+    steps = 0
+
+    def reset(self, seed=None):
+        self.steps = 0
+        return 0, {}
+
+    def step(self, action):
+        self.steps += 1
+        return self.steps, 0.0, action == 1, False, {}
+
+    def render(self):
+        return np.full((2, 2, 3), self.steps, np.uint8)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_reset_without_options(mode):
+    with cypool.from_factories([Bare] * 2, num_workers=1, autoreset_mode=mode) as env:
+        env.reset(seed=3)
+        env.step([1, 0])
+        assert env.reset()[0].tolist() == [0, 0]
+        with pytest.raises(cypool.EnvError, match="unexpected keyword argument 'options'"):
+            env.reset(options={"x": 1})
+
+
+# states of it are pickled in workers, so these import it
+GATED = """
+import os, time, gymnasium
+
+class Gated(gymnasium.Env):
+    '''Counts its steps; waits with action 2 until there is a file, a minute at most.'''
+
+    observation_space = gymnasium.spaces.Discrete(1000)
+    action_space = gymnasium.spaces.Discrete(3)
+
+    def __init__(self, path):
+        self.path = path
+
+    def reset(self, *, seed=None, options=None):
+        self.steps = 0
+        return 0, {}
+
+    def step(self, action):
+        end = time.monotonic() + 60
+        while action == 2 and not os.path.exists(self.path) and time.monotonic() < end:
+            os.sched_yield()
+        self.steps += 1
+        return self.steps, 0.0, False, False, {}
+"""
+
+
+def test_a_rollout_ends_with_its_timeout(tmp_path, monkeypatch):
+    (tmp_path / "gated_env.py").write_text(GATED)
+    monkeypatch.syspath_prepend(tmp_path)
+    gated = importlib.import_module("gated_env").Gated
+    gate = tmp_path / "gate"
+    env = cypool.from_factories([partial(gated, str(gate))] * 2, num_workers=2, autoreset_mode="Disabled")
+    env.reset()
+    state = env.save()
+    actions = np.array([[0, 0], [0, 2], [0, 0]])
+
+    for go_on in (env.reset, lambda: env.load(state), lambda: env.reset(options={"reset_mask": np.array([True, False])})):
+        with pytest.raises(TimeoutError, match="^rollout: not done in 0.2 s; in step 1, recv: 1 of 2 envs finished"):
+            env.rollout(actions, timeout=0.2)
+        gate.touch()
+        obs, _ = go_on()
+        assert obs.tolist() in ([0, 0], [0, 2])
+        env.reset()
+        assert env.rollout(actions, timeout=60).obs.tolist() == [[1, 1], [2, 2], [3, 3]]
+        gate.unlink()
+        env.reset()
+    with pytest.raises(TimeoutError, match="^rollout: "):
+        env.search(state[[0]], actions.T[[1]], timeout=0.2)
+    gate.touch()
+    assert env.search(state[[0]], actions.T, timeout=60).obs.tolist() == [3, 3]
+    # what the user has sent is not a rollout's
+    env.reset()
+    env.send([0, 0])
+    with pytest.raises(RuntimeError, match="in flight"):
+        env.rollout(actions)
+    with pytest.raises(RuntimeError, match="in flight"):
+        env.load(state)
+    assert env.recv()[0].tolist() == [1, 1]
+    env.close()
+
+
+def edited(state, edit):
+    """The state with its first environment edited."""
+    row, *others = state.rows
+    own, *rest = row["own"]
+    env = pickle.loads(own)
+    edit(env)
+    return cypool.State(state.env_id, [{**row, "own": (type(own)(pickle.dumps(env)), *rest)}, *others])
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("edit", [
+    lambda env: delattr(env, "_max_episode_steps"), lambda env: setattr(env.unwrapped, "gravity", "x"),
+    lambda env: setattr(env.unwrapped, "reset", None)], ids=["limit", "gravity", "reset"])
+def test_an_edited_state_that_breaks_an_environment(edit, num_workers):
+    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=num_workers, seed=3) as env:
+        env.reset()
+        state = edited(env.save(), edit)
+
+        def failures(call):
+            try:
+                call()
+            except cypool.EnvError as error:
+                assert error.causes.keys() == {0}
+                return 1
+            return 0
+
+        for reset in (env.reset, lambda: env.reset([0]), lambda: env.step([0, 0])):
+            env.load(state)
+            assert failures(lambda: env.step([0, 0])) or failures(env.reset)
+            # the next episode is one of a sound environment
+            reset()
+            for t in range(6):
+                _, reward, terminated, truncated, _ = env.step([t % 2] * 2)
+                assert reward[0] == 1 and not terminated[0] and not truncated[0]
+
+
+def test_an_edited_state_that_is_refused():
+    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, seed=3) as env:
+        env.reset()
+        state = edited(env.save(), lambda env: delattr(env.unwrapped, "observation_space"))
+        with pytest.raises(ValueError, match="env 0 cannot load: ValueError: its pickle cannot be loaded: AttributeError"):
+            env.load(state)
+        env.step([0, 0])
+
+
+class Moody(gymnasium.Env):
+    """Raises with action 1."""
+
+    observation_space = spaces.Discrete(100)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return int(self.np_random.integers(100)), {}
+
+    def step(self, action):
+        if action:
+            raise OSError("as it does")
+        return int(self.np_random.integers(100)), 1.0, False, False, {}
+
+
+def test_an_environment_that_raises_after_load_keeps_its_random_stream():
+    shown = []
+    for loads in (False, True):
+        with cypool.from_factories([Moody] * 2, num_workers=0, seed=3) as env:
+            env.reset()
+            env.step([0, 0])
+            if loads:
+                env.load(env.save())
+            with pytest.raises(cypool.EnvError, match="as it does"):
+                env.step([1, 0])
+            shown.append([env.step([0, 0])[0].tolist() for _ in range(5)])
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("num_workers", [0, 1])
+@pytest.mark.parametrize("wrap", [lambda env: env, gymnasium.wrappers.OrderEnforcing], ids=["same", "wrapped"])
+def test_one_environment_for_several_rows(num_workers, wrap):
+    one = Bare()
+    with pytest.raises(ValueError, match="^factories: expected an environment of its own for each row, got the same for "
+                                         "rows 0 and 2"):
+        cypool.from_factories([lambda: one, Bare, lambda: wrap(one)], num_workers=num_workers)
+
+
+class Drawn(Bare):
+    render_mode = "rgb_array"
+
+
+class Undrawn(Bare):
+    render_mode = "rgb_array"
+    render = gymnasium.Env.render
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_render_before_the_first_reset(num_workers):
+    with cypool.from_factories([Drawn] * 2, num_workers=num_workers) as env:
+        assert [picture.shape for picture in env.render()] == [(2, 2, 3)] * 2
+        with pytest.raises(RuntimeError, match="never reset"):
+            env.step([0, 0])
+        env.reset()
+        env.step([0, 0])
+        assert env.render([1]).max() == 1
+    with cypool.make("gymnasium:CartPole-v1", num_workers=num_workers, render_mode="rgb_array") as env:
+        # that one cannot, and says so
+        with pytest.raises(gymnasium.error.ResetNeeded, match="Cannot call `env.render"):
+            env.render()
+
+
+def test_an_environment_without_render():
+    with cypool.from_factories([Undrawn], num_workers=1) as env:
+        env.reset()
+        with pytest.raises(NotImplementedError, match="^render: expected environments that have it, but env 0 does not"):
+            env.render()
+
+
+class Classic(Bare):
+    def __init__(self, wrong):
+        self.wrong = wrong
+
+    def reset(self, seed=None):
+        observation, info = super().reset()
+        return observation if self.wrong == "reset" else (observation, info)
+
+    def step(self, action):
+        observation, reward, terminated, _, info = super().step(action)
+        return observation, reward, terminated, info
+
+
+@pytest.mark.parametrize("wrong, message", [
+    ("reset", r"reset: expected 2 values \(observation, info\), got none: 0"),
+    ("step", r"step: expected 5 values \(observation, reward, terminated, truncated, info\), got 4: \(1, 0.0, ")])
+def test_an_environment_of_gym(wrong, message):
+    with cypool.from_factories([partial(Classic, wrong)] * 2, num_workers=1) as env:
+        with pytest.raises(cypool.EnvError, match=message):
+            env.reset()
+            env.step([0, 0])
+
+
+def test_ctrl_c_of_a_terminal_reaches_no_process_of_the_pool(run_python):
+    # it reaches all processes of the group, whenever it comes
+    done = run_python("""
+import os, signal, sys, threading, time
+os.setsid()
+import cypool
+
+count, over = 0, threading.Event()
+
+def take(*_):
+    global count
+    count += 1
+
+def pester():
+    k = 0
+    while not over.wait(0.0003 + k % 7 * 0.003):
+        os.killpg(0, signal.SIGINT)
+        k += 1
+
+signal.signal(signal.SIGINT, take)
+thread = threading.Thread(target=pester)
+thread.start()
+for method in ("forkserver", "spawn"):
+    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=2, start_method=method) as env:
+        env.reset(seed=0)
+        for _ in range(100):
+            env.step([0, 1])
+# the same with the handler of Python: a KeyboardInterrupt, and nothing else
+with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=2) as env:
+    env.reset(seed=0)
+    steps = interrupts = 0
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    while True:
+        try:
+            while steps < 2000 or interrupts < 20:
+                steps += 1
+                env.recv() if env._pool.num_pending else env.step([0, 1])
+            signal.signal(signal.SIGINT, take)
+            break
+        except KeyboardInterrupt:
+            interrupts += 1
+over.set()
+thread.join()
+print(count > 20 and interrupts >= 20)
+""")
+    assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)

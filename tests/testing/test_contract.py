@@ -70,7 +70,7 @@ FAULTS = [
     ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); it wrote at least 16"),
     ("fickle", "observation steps: .*it wrote another one when it was called again"),
     ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
-    ("endless", "the reward is nan"),
+    ("endless", "env 0: RowError: Careless.step, reward: expected a finite number, got nan"),
     ("unsteady", "observation steps is .* after reset.seed. of the same pool, and was"),
     ("forgetful", "observation steps is .* after load into"),
     ("untimely", "observation steps is .* in autoreset mode Disabled"),
@@ -122,6 +122,16 @@ def test_only_the_env_that_errs_is_told_of(walker):
     with pytest.raises(cypool.EnvError, match="env 1: RowError: Careless.observe") as caught:
         env.reset()
     assert caught.value.causes.keys() == {1} and (caught.value.batch[0]["steps"] == 0).all()
+
+
+def test_rewards_that_are_no_numbers(walker):
+    faults = [{"fault": "none"}, {"fault": "endless"}]
+    env = cypool.make("walker/Careless-v0", num_envs=2, debug=True, env_options=faults)
+    env.reset()
+    for _ in range(6):
+        env.step([0, 1])
+    with pytest.raises(cypool.EnvError, match="env 1: RowError: Careless.step, reward: expected a finite number"):
+        env.step([0, 1])
 
 
 @pytest.mark.parametrize(("arguments", "error", "message"), [

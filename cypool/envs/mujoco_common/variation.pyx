@@ -5,7 +5,9 @@ own, and arrays for what varies and for what MuJoCo computes from that; all else
 """
 from collections.abc import Mapping
 
-from cypool.arguments import check_choice, check_float, shown
+from libc.math cimport INFINITY
+
+from cypool.arguments import check_choice, check_float, shown, suggestion
 from cypool.state import check_state
 
 from cypool.envs.mujoco_common cimport libmujoco
@@ -77,7 +79,9 @@ cdef class Variation:
                 if (<bytes>fields[k].name).decode() == name:
                     break
             else:
-                raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}")
+                known = [(<bytes>fields[k].name).decode() for k in range(fields.size())]
+                raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}"
+                                 f"{suggestion(name, known)}")
             if not (fields[k].is_double or fields[k].is_float) or name == "opt.timestep":
                 raise ValueError("randomize: expected a field of real numbers, but not the time step, got "
                                  f"{shown(name)}")
@@ -90,12 +94,31 @@ cdef class Variation:
             self.fields[0].push_back(fields[k])
             self.parts.push_back(part)
             self.model.own(fields[k])
+            # MuJoCo would refuse the model in an episode, in words of its own
+            if name in ("body_mass", "body_inertia") and self._least(self.parts.size() - 1) < 0:
+                raise ValueError(f"randomize[{key!r}]: expected values that are not below 0, got {operation!r}, {low}, "
+                                 f"{high}")
             self.derives |= fields[k].is_source
             self.drawn.resize(self.drawn.size() + part.end - part.begin)
         for k in range(fields.size()):
             if (self.derives and fields[k].is_derived) or <bytes>fields[k].name in own:
                 self.model.own(fields[k])
         self.model.restore()
+
+    def _least(self, size_t p):
+        """Returns the least value that part p may get, where the model has one above 0: the world has no mass."""
+        cdef const Part* part = &self.parts[p]
+        cdef double value, least = INFINITY
+        cdef size_t k
+        for k in range(part.begin, part.end):
+            value = self.model.get(self.fields[0][part.field], k)
+            if value > 0:
+                if part.operation == SCALE:
+                    value *= part.low
+                else:
+                    value = part.low + (value if part.operation == ADD else 0)
+                least = min(least, value)
+        return least
 
     def _rows(self, name, owner, rows):
         """Returns the rows of a field, from and to, that an object has, or all if it is called ""."""

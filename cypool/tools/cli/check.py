@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cypool.tools.cli.console import Id, Json, Options, Refusal, options_of, out, print_json, progress
+from cypool.tools.cli.console import (
+    Id, Json, Options, Refusal, choice_option, member_of, options_of, out, print_json, progress)
 
 HELD = 7  # what `check_env` reports of an environment that can be saved and runs without the GIL
 
@@ -21,7 +22,7 @@ class Only(str, Enum):
 
 def check(
         id: Id,
-        only: Annotated[Only | None, typer.Option(help="Run one of the two checks.", show_default=False)] = None,
+        one: Annotated[str | None, choice_option("--only", Only, "Run one of the two checks.")] = None,
         num_envs: Annotated[int, typer.Option(min=2, help="Environments in a batch.")] = 4,
         num_steps: Annotated[int, typer.Option(min=10, help="Steps of each run.")] = 300,
         seeds: Annotated[int, typer.Option(min=1, max=1000, help="Runs next to the reference, one per seed.")] = 3,
@@ -35,8 +36,9 @@ def check(
     from cypool.registry import entry_of, make_spec
     from cypool.testing import ContractError, ParityError, check_env, check_parity
 
+    only = None if one is None else member_of(Only, "--only", one)
     options = options_of(option)
-    make_spec(id, **options)
+    known = make_spec(id, **options).options
     without_reference = "" if entry_of(id).reference else f"{id} is registered without a reference to compare it with"
     parity: dict[str, Any] | None = None
     contract: dict[str, Any] | None = None
@@ -51,10 +53,12 @@ def check(
                     try:
                         done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,), **options)
                     except (ValueError, ImportError, NotImplementedError) as refused:
+                        without_reference = str(refused)
+                        if "preset" in known and "preset" not in options:
+                            without_reference += f": cypool check {id} -o preset=ale"
                         # an Atari game without a preset, or a reference that is not installed: there is the contract
                         if only is Only.parity:
-                            raise
-                        without_reference = str(refused)
+                            raise Refusal(without_reference) from refused
                         break
                     run = asdict(done)
                     if parity is not None:

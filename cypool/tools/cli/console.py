@@ -6,11 +6,16 @@ import functools
 import json
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from enum import Enum
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+from cypool.arguments import check_choice
+
+Member = TypeVar("Member", bound=Enum)
 
 out = Console()
 err = Console(stderr=True)
@@ -64,6 +69,18 @@ def complete_id(incomplete: str) -> list[str]:
     from cypool.registry import known_ids
 
     return [id for id in known_ids() if id.startswith(incomplete)]
+
+
+def choice_option(flag: str, kind: type[Enum], help: str) -> Any:
+    """Returns the option of a verb that takes one of the words of an enumeration; `member_of` reads it."""
+    words = [str(each.value) for each in kind]
+    return typer.Option(flag, metavar=f"[{'|'.join(words)}]", help=help,
+                        autocompletion=lambda incomplete: [word for word in words if word.startswith(incomplete)])
+
+
+def member_of(kind: type[Member], flag: str, word: str) -> Member:
+    """Returns the member of an enumeration that a word stands for."""
+    return kind(check_choice(flag, word, [str(each.value) for each in kind]))
 
 
 def options_of(words: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cypool.tools.cli.console import Id, Json, Options, Refusal, options_of, out, print_json, progress
+from cypool.tools.cli.console import (
+    Id, Json, Options, Refusal, choice_option, member_of, options_of, out, print_json, progress)
 
 
 class Goal(str, Enum):
@@ -21,8 +22,9 @@ def tune(
         id: Id,
         milliseconds: Annotated[float | None, typer.Argument(
             show_default=False, help="With --for learner-ms: how long the learner takes for a batch.")] = None,
-        goal: Annotated[Goal, typer.Option("--for", help="Synchronous steps, asynchronous ones, or whichever is faster "
-                                           "next to a learner that takes some milliseconds for a batch.")] = Goal.sync,
+        purpose: Annotated[str, choice_option("--for", Goal, "Synchronous steps, asynchronous ones, or whichever is "
+                                              "faster next to a learner that takes some milliseconds for a batch.")
+                           ] = Goal.sync.value,
         max_envs: Annotated[int, typer.Option(min=1, max=65536, help="Environments at most.")] = 256,
         option: Options = [],  # noqa: B006
         as_json: Json = False) -> None:
@@ -30,6 +32,7 @@ def tune(
 
     Of those that are within 5 % of the fastest, the one with the fewest environments is chosen.
     """
+    goal = member_of(Goal, "--for", purpose)
     if (milliseconds is not None) != (goal is Goal.learner):
         raise Refusal("--for: expected a number behind learner-ms, and only there, such as --for learner-ms 5")
     if milliseconds is not None and not 0 < milliseconds <= 10_000:

@@ -143,11 +143,12 @@ def test_resets_whenever_the_user_wants(preset, options):
     ours, theirs = pair(preset, 4, repeat_action_probability=0.25, **options)
     mask = np.array([False, True])
     rng = np.random.default_rng(0)
-    for reset in ("seed 4", "", "seed 8", "mask", "", "seeds"):
+    for reset in ("seed 4", "", "seed 8", "mask", "", *(["none"] * (preset == "ale")), "seeds"):
         seed = {"seed 4": 4, "seed 8": 8, "seeds": np.array([5, 2**31 - 1])}.get(reset)
         their_seed = seed.tolist() if reset == "seeds" and preset == "gymnasium" else seed
         # Gymnasium takes the mask out of its options
-        given, to_them = ({"options": {"reset_mask": mask}} if reset == "mask" else {} for _ in "12")
+        given, to_them = ({"options": {"reset_mask": mask & (reset == "mask")}} if reset in ("mask", "none") else {}
+                          for _ in "12")
         assert_same(ours.reset(seed=seed, **given), theirs.reset(seed=their_seed, **to_them), reset)
         for k in range(37):
             actions = rng.integers(4, size=2)
