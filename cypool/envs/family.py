@@ -41,7 +41,7 @@ class Family:
         package: The Python package to import that its environments need to run.
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
-        reference_package: The package to import that `check_parity` needs besides `package` and Gymnasium.
+        reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         fidelity: What is equal to them: a phrase for a table.
         smoke_ids: One or two ids that show that it works, within a second.
         quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.

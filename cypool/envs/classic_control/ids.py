@@ -8,7 +8,7 @@ FAMILY = Family(
     description="CartPole, MountainCar, Pendulum and Acrobot",
     extra="render",
     reference="Gymnasium 1.4",
-    fidelity="everything, except `Pendulum-v0`",
+    fidelity="everything, but for `Pendulum-v0`",
     smoke_ids=("CartPole-v1", "Pendulum-v1"),
     fuzz_pools=(
         ("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {}), ("Pendulum-v1", {}),

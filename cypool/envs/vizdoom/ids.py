@@ -12,7 +12,7 @@ FAMILY = Family(
     package="vizdoom",
     extra="vizdoom",
     reference="the Gymnasium wrapper of vizdoom 1.3.2; EnvPool 1.2.5",
-    fidelity="everything for one player, but for the engine's images in EnvPool's ids",
+    fidelity="everything for one player, but for images of EnvPool's ids",
     smoke_ids=("VizdoomBasic-v1",),
     quick_ids=(),
     # small screens, as all of them are compared
