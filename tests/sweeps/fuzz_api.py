@@ -35,10 +35,10 @@ from cypool.registry import known_entries, resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from state_edits import edged_states, with_own  # noqa: E402
+from state_edits import edged_states, with_own
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-LIMIT = 120  # seconds for a case, on a busy machine
+LIMIT = 300  # seconds for a case, on a busy machine: dozens of resets may fail, each after a second
 ALLOWED = (TypeError, ValueError, RuntimeError, NotImplementedError, cypool.ClosedError, cypool.EnvError,
            cypool.WorkerError)
 # with options that are code of their own
