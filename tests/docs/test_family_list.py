@@ -22,9 +22,9 @@ def test_records_name_what_there_is():
         assert not family.page or (ROOT / "docs" / "reference" / family.page).is_file()
         assert not family.extra or re.search(rf"(?m)^{family.extra} = ", project)
         known = {entry.id for entry in family.entries(("*",))}
-        used = {*family.smoke_ids, *family.first_make, *family.pictures, *(id for id, _ in family.fuzz_pools),
+        used = {*family.smoke_ids, *family.first_make, *family.pictures, *(id for id, _ in family.fuzz_variants),
                 *(id for id, _ in family.measured)}
         assert used <= known or not family.is_built, used - known
-        for pattern in (*family.quick_ids, *family.slow_ids, *family.draws_alone):
+        for pattern in (*family.quick_ids, *family.slow_ids, *family.fuzz_ids):
             assert family.entries((pattern,)) or not family.is_built, pattern
         assert len(family.pictures) in (0, 5)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
+from state_edits import edged_states, edited, fields_of, number_in, with_own
 
 import cypool
 from cypool.registry import known_entries
@@ -176,31 +177,109 @@ def test_state(id, options):
                     assert (a == b).all()
 
 
-@pytest.mark.parametrize("id", ["MiniGrid-DoorKey-5x5-v0", "BabyAI-MiniBossLevel-v0"])
-def test_changed_states(id):
-    """A state that somebody changed is refused, or harmless."""
+def started(id, num_envs=1, **options):
+    env = cypool.make(id, num_envs=num_envs, seed=1, **options)
+    env.reset()
+    return env
+
+
+@pytest.mark.parametrize("id, options", [
+    ("MiniGrid-DoorKey-5x5-v0", {"obs_type": "full"}), ("BabyAI-MiniBossLevel-v0", {"obs_type": "symbolic"}),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "position", "obs_type": "rgb"}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "rgb"}), ("MiniGrid-KeyCorridorS3R1-v0", {"obs_type": "flat"}),
+    ("BabyAI-KeyInBox-v0", {"bonus": "action", "obs_type": "onehot"}),
+])
+def test_edited_states(id, options):
+    """Each number at an edge of its range is refused, or harmless; beyond it, it is refused by its name."""
     random = np.random.default_rng(0)
-    with cypool.make(id, num_envs=1, seed=1) as env:
-        env.reset()
-        state = env.save()
-        text, numbers = state.rows[0]["own"]
-        bad = [(text,), (text + b"\0", numbers), (b"x" * 1000, numbers), (text, numbers[:-1]), (text, numbers[:-4]),
-               (text, numbers + b"\0" * 4), (text, b""), ("text", numbers), (b"\xff", numbers)]
-        for _k in range(600):
-            changed = np.frombuffer(numbers, np.int32).copy()
-            changed[random.integers(len(changed))] = random.choice([-2**31, -1, 0, 1, 2, 3, 5, 255, 70_000, 2**31 - 1])
-            bad.append((text, changed.tobytes()))
-        refused = 0
-        for each in bad:
-            rows = [{**state.rows[0], "own": each}]
-            try:
-                env.load(cypool.State([0], rows))
-            except (TypeError, ValueError):
-                refused += 1
-                continue
-            for _ in range(20):
-                env.step(random.integers(0, 7, 1))
-        assert refused > 300
+    env, bystander = started(id, **options), started(id, **options)
+    state, num_actions = env.save(), env.action_space[0].n
+    want = bystander.save().rows
+    for path, changed, is_in_range in edged_states(state, random, 150):
+        try:
+            env.load(changed)
+        except ValueError as error:
+            assert is_in_range or f"state: {path}: expected" in str(error)
+            continue
+        assert is_in_range
+        for _ in range(20):
+            env.step(random.integers(0, num_actions, 1))
+        env.save()
+    assert bystander.save().rows == want
+    env.load(state)
+
+
+def test_states_of_other_lengths():
+    env = started("MiniGrid-DoorKey-5x5-v0")
+    state = env.save()
+    saved, = state.rows[0]["own"]
+    for own, error, message in (
+            ((), ValueError, "expected 1 values, got 0"), ((saved, saved), ValueError, "expected 1 values, got 2"),
+            ((b"",), ValueError, "state: ready: expected 1 more bytes, got 0"),
+            ((saved[:-1],), ValueError, r"state: target.bad.y: expected 4 more bytes, got 3"),
+            ((saved + b"12",), ValueError, "state: its end: expected no more bytes, got 2"),
+            ((b"\2" + saved[1:],), ValueError, "state: ready: expected 0 to 1, got 2"),
+            (("text",), ValueError, r"state\[0\]: expected bytes"), (saved, ValueError, "expected a tuple")):
+        with pytest.raises(error, match=message):
+            env.load(with_own(state, own))
+    env.load(state)
+
+
+@pytest.mark.parametrize("id, changes, message", [
+    # a ball that lies in the margin, which is a wall as far as the agent can see
+    *[("MiniGrid-Dynamic-Obstacles-8x8-v0", {f"objects[4].at.{axis}": -1}, "a cell, or -1 twice") for axis in "xy"],
+    ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"objects[4].at.x": -1, "objects[4].at.y": -1}, "expected"),
+    ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"agent.x": -1}, "agent.x: expected 0 to 7, got -1"),
+    ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"agent.y": 8}, "agent.y: expected 0 to 7, got 8"),
+    ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"carrying": 4}, "carrying: expected an object that is nowhere else, got 4"),
+    ("MiniGrid-DoorKey-5x5-v0", {"carrying": 1}, "carrying: expected an object that is nowhere else, got 1"),
+    ("MiniGrid-DoorKey-5x5-v0", {"cells[24]": 5}, r"cells\[24\]: expected an object that is there, got 5"),
+    # what the agent is to have in its hands with the first step
+    *[("BabyAI-PutNextS5N2Carrying-v0", {"moved": value}, f"moved: expected an object in a cell, got {value}")
+      for value in (0, 1)],
+    ("BabyAI-PutNextS5N2Carrying-v0", {"moved": -1}, "moved: expected 0 to"),
+])
+def test_objects_are_in_one_place(id, changes, message):
+    env = started(id)
+    state = env.save()
+    with pytest.raises(ValueError, match=f"env 0 cannot load: ValueError: state: .*{message}"):
+        env.load(edited(state, changes))
+    env.load(state)
+
+
+def test_a_box_holds_what_is_nowhere_else():
+    env = started("BabyAI-KeyInBox-v0")
+    state = env.save()
+    fields = fields_of(state)
+    box = next(k for k in range(4, 20) if number_in(state, f"objects[{k}].contains"))
+    for other in (box, 1, 4):
+        with pytest.raises(ValueError, match=rf"objects\[{box}\].contains: expected an object that is nowhere else"):
+            env.load(edited(state, {f"objects[{box}].contains": other}, fields))
+
+
+def test_a_state_for_a_pool_that_was_never_reset():
+    env = started("MiniGrid-Dynamic-Obstacles-8x8-v0")
+    other = cypool.make("MiniGrid-Dynamic-Obstacles-8x8-v0", num_envs=1)
+    other.load(env.save())
+    assert (other.step([1])[0]["image"] == env.step([1])[0]["image"]).all()
+
+
+def test_visits_are_counted_beyond_32_bits():
+    env = started("MiniGrid-Empty-5x5-v0", bonus="position")
+    agent = 5 * 1 + 1
+    env.load(edited(env.save(), {f"visits[{agent}]": 2**32 - 1}))
+    assert env.step([0])[1][0] == 1 / 2**16
+
+
+def test_no_level_after_a_reset_that_failed():
+    with cypool.make("BabyAI-PutNextS5N2Carrying-v0", num_envs=2, seed=0, room_size=4, objs_per_room=4,
+                     autoreset_mode="Disabled", obs_type="full", render_mode="rgb_array") as env:
+        with pytest.raises(cypool.EnvError):
+            env.reset()
+        with pytest.raises(RuntimeError, match="render: expected a reset that succeeded, got none"):
+            env.render()
+        obs = env.load(env.save())[0]
+        assert not any(obs[key].any() for key in obs)
 
 
 @pytest.mark.parametrize("size", [1, 3, 8])
@@ -268,6 +347,8 @@ def test_pictures(id, options):
     ("BabyAI-GoTo-v0", {"room_size": 3}, "room_size: expected 4 to 100, got 3"),
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "pink"}, "first_color: expected one of"),
     ("BabyAI-FindObjS5-v0", {"num_cols": 4}, "num_cols: expected as many as num_rows, 3, got 4"),
+    ("BabyAI-SynthS5R2-v0", {"num_rows": np.zeros(2)}, "num_rows: expected an int, got"),
+    ("BabyAI-SynthS5R2-v0", {"num_rows": 1, "num_cols": 1}, "locked_room_prob: expected 0 for one room"),
     ("BabyAI-KeyCorridor-v0", {"num_cols": 2}, "num_cols: expected 3 to 100, got 2"),
     ("BabyAI-PickupLoc-v0", {"num_rows": 2}, "num_rows: no option of"),
     ("BabyAI-SynthSeq-v0", {"instr_kinds": ("or",)}, r"instr_kinds: expected one of"),
@@ -292,6 +373,21 @@ def test_levels_without_room(id, options):
         else:
             with pytest.raises(cypool.EnvError):
                 env.reset()
+
+
+def test_levels_that_are_thrown_away_again_and_again():
+    """Work is bounded, too: each attempt takes few draws and a millisecond."""
+    with cypool.make("BabyAI-UnblockPickup-v0", num_envs=1, seed=0, room_size=40, num_rows=20, num_cols=20) as env:
+        with pytest.raises(cypool.EnvError, match="no level with these options was found in a second's work"):
+            env.reset()
+
+
+def test_obstacles_move_for_ever():
+    """The bound on draws is that of a reset. Here balls have no place to go to, and make 404 draws in each step."""
+    with cypool.make("MiniGrid-Dynamic-Obstacles-5x5-v0", num_envs=1, seed=0, max_steps=2**31 - 2, size=4,
+                     n_obstacles=2) as env:
+        env.reset()
+        env.rollout(np.ones((55_000, 1), np.int64))
 
 
 def test_text():

@@ -76,6 +76,7 @@ protected:
         return there && inside(room_at(agent), object.at);
     }
     template <class F> void each_match(const Description& d, F f) const {
+        work_ += static_cast<int64_t>(objects.size());
         for (int k = FIRST; k < static_cast<int>(objects.size()); ++k) {
             if (matches(d, k)) {
                 f(k);
@@ -153,8 +154,10 @@ protected:
         }
         lit_rows_[word(agent)] = bit(agent.x);
         // down, then up, until nothing is new; the frame of the grid is never open
+        work_ += int64_t{2} * width * height;
         for (bool more = true; more;) {
             more = false;
+            work_ += int64_t{6} * words * height;
             for (int n = 1; n < 2 * height - 3; ++n) {
                 const int y = n < height - 1 ? n : 2 * height - 3 - n;
                 for (int w = 0; w < words; ++w) {
@@ -190,6 +193,7 @@ protected:
     // RoomGridLevel.reset
     void reset_mission(bool (BabyAI::*generate)()) {
         for (bool good = false; !good;) {
+            start_again();
             try {
                 build();
                 task_ = {};

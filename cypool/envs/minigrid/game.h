@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cypool/envs/common/state_archive.h"
 #include "observations.h"
 
 namespace cypool::minigrid {
@@ -15,6 +16,7 @@ public:
 
     // Raises std::runtime_error where there is no room for what is to be placed.
     void reset() {
+        ready_ = false;
         begin();
         try {
             if (level_->generate) {
@@ -27,6 +29,7 @@ public:
         }
         find_goal();
         size_visits();
+        ready_ = true;
     }
 
     // what StochasticActionWrapper makes of an action is done; the bonus is for the action that was asked for
@@ -40,24 +43,104 @@ public:
         }
         if (options.bonus) {
             // ActionBonus, PositionBonus
-            const int at = agent.y * width + agent.x;
-            int32_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * MOST_ACTIONS + asked : at];
+            const size_t at = static_cast<size_t>(agent.y) * width + agent.x;
+            int64_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * MOST_ACTIONS + asked : at];
             reward += 1 / std::sqrt(static_cast<double>(++visits)) * options.bonus_scale;
         }
     }
 
-    std::vector<int32_t> save() {
-        Saver saver;
-        exchange(saver);
-        return saver.numbers;
+    // whether there is a level: not before a reset, nor after one that failed
+    bool ready() const { return ready_; }
+    // one of the same level that was never reset
+    Game fresh() const {
+        Game game;
+        game.configure(level_->name, options, fixed_mission_);
+        return game;
     }
-    // false: these are not the numbers of a state of this level; then nothing of the state is of use
-    bool load(const int32_t* numbers, size_t count) {
-        Loader loader{numbers, numbers + count};
-        exchange(loader);
-        find_goal();
-        return loader.good && loader.next == loader.end;
+
+    // all that step and observe depend on
+    template <class Archive> void exchange(Archive& archive) {
+        if constexpr (Archive::LOADS) clear(grid_width(), grid_height());
+        if (fixed_mission_.empty()) archive.text("mission", mission, options.mission_length);
+        archive("max_steps", max_steps, 1, std::numeric_limits<int>::max() - 1);
+        archive("step_count", step_count, 0, max_steps);
+        archive("dir", dir, 0, 3);
+        exchange(archive, "agent", agent, 0);
+        // the first ones are always the same
+        archive.size("objects", objects, FIRST, MOST_OBJECTS);
+        const int last = static_cast<int>(objects.size()) - 1;
+        for (int k = FIRST; k <= last; ++k) {
+            Object& object = objects[k];
+            archive.in("objects", k, [&] {
+                archive("type", object.type, DOOR, BOX);
+                archive("color", object.color, RED, GREY);
+                archive("state", object.state, 0, object.type == DOOR ? LOCKED_DOOR : 0);
+                archive("matches", object.matches, 0, 255);
+                archive("contains", object.contains, 0, last);
+                exchange(archive, "at", object.at, -1);
+            });
+            if constexpr (Archive::LOADS) object.clear = object.type != DOOR || object.state == OPEN_DOOR;
+        }
+        archive("carrying", carrying, 0, last);
+        each_cell([&](int k, Pos p) { archive.item("cells", k, cell(p), 0, last); });
+        if constexpr (Archive::LOADS) size_visits();
+        archive.all("visits", visits_, 0, int64_t{1} << 53);
+        archive.in("target", [&] {
+            archive("object", target_.object, 0, last);
+            archive("other", target_.other, 0, last);
+            archive("type", target_.type, 0, AGENT);
+            archive("color", target_.color, RED, GREY);
+            exchange(archive, "pos", target_.pos, 0);
+            exchange(archive, "bad", target_.bad, 0);
+        });
+        if (level_->generate) exchange_task(archive, last);
+        if constexpr (Archive::LOADS) {
+            find_goal();
+            ready_ = true;
+        }
     }
+    // Each object is in one place: in the cell where it says it is, in the agent's hands or in a box. What was in a box
+    // or picked up was nowhere before.
+    void validate() const {
+        const int count = static_cast<int>(objects.size());
+        std::vector<bool> placed(count);
+        const auto place = [&](int k, const std::string& where, const char* expected) {
+            if (k != NOTHING && (k < FIRST || placed[k])) refuse_state(where, expected, std::to_string(k));
+            placed[k] = true;
+        };
+        for (int k = FIRST; k < count; ++k) {
+            const Pos at = objects[k].at;
+            if ((at.x < 0) != (at.y < 0)) {
+                refuse_state(name_of_item("objects", k) + ".at", "a cell, or -1 twice",
+                             std::to_string(at.x) + " and " + std::to_string(at.y));
+            }
+            placed[k] = on_grid(k);
+        }
+        each_cell([&](int k, Pos p) {
+            const int object = cell(p);
+            if (object >= FIRST && !(objects[object].at == p)) {
+                refuse_state(name_of_item("cells", k), "an object that is there", std::to_string(object));
+            }
+        });
+        place(carrying, "carrying", "an object that is nowhere else");
+        if (carrying && !is_portable(carrying)) {
+            refuse_state("carrying", "a key, ball or box", std::to_string(carrying));
+        }
+        for (int k = FIRST; k < count; ++k) {
+            if (objects[k].contains && (on_grid(k) || k == carrying)) {
+                place(objects[k].contains, name_of_item("objects", k) + ".contains", "an object that is nowhere else");
+            }
+        }
+        if (will_carry() && !(object_ >= FIRST && on_grid(object_))) {
+            refuse_state("moved", "an object in a cell", std::to_string(object_));
+        }
+        if (level_->step == &Game::step_dynamic_obstacles) {
+            for (int k = FIRST; k < count; ++k) {
+                if (!on_grid(k)) refuse_state(name_of_item("objects", k) + ".at", "a cell", "none");
+            }
+        }
+    }
+
     // of a grid of this level
     int grid_width() const {
         return options.room_size ? (options.room_size - 1) * options.num_cols + 1 : options.width;
@@ -73,93 +156,39 @@ private:
     }
 
     void size_visits() {
-        visits_.resize(options.bonus ? width * height * (options.bonus == OF_ACTIONS ? 4 * MOST_ACTIONS : 1) : 0);
+        const size_t num_cells = static_cast<size_t>(width) * height;
+        visits_.resize(options.bonus ? num_cells * (options.bonus == OF_ACTIONS ? 4 * MOST_ACTIONS : 1) : 0);
     }
 
-    struct Saver {
-        static constexpr bool LOADS = false;
-        std::vector<int32_t> numbers;
-        template <class T> void operator()(T& value, int, int) { numbers.push_back(static_cast<int32_t>(value)); }
-    };
-    struct Loader {
-        static constexpr bool LOADS = true;
-        const int32_t *next, *end;
-        bool good = true;
-        template <class T> void operator()(T& value, int low, int high) {
-            good = good && next != end && *next >= low && *next <= high;
-            if (good) {
-                value = static_cast<T>(*next++);
-            }
-        }
-    };
-
-    // all that step and observe depend on, but for the mission's text
-    template <class Archive> void exchange(Archive& archive) {
-        constexpr int MOST = std::numeric_limits<int>::max() - 1;
-        if (Archive::LOADS) {
-            clear(grid_width(), grid_height());
-        }
-        archive(step_count, 0, MOST);
-        archive(max_steps, 1, MOST);
-        archive(dir, 0, 3);
-        exchange(archive, agent, 0);
-        int count = static_cast<int>(objects.size());
-        archive(count, FIRST, MOST_OBJECTS);
-        objects.resize(count);
-        for (int k = FIRST; k < count; ++k) {
-            Object& object = objects[k];
-            archive(object.type, DOOR, BOX);
-            archive(object.color, RED, GREY);
-            archive(object.state, 0, object.type == DOOR ? LOCKED_DOOR : 0);
-            archive(object.matches, 0, 255);
-            archive(object.contains, 0, count - 1);
-            exchange(archive, object.at, -1);
-            object.clear = object.type != DOOR || object.state == OPEN_DOOR;
-        }
-        archive(carrying, 0, count - 1);
-        for (int y = 0; y < height; ++y) {
-            for (int x = 0; x < width; ++x) {
-                archive(cell(x, y), 0, count - 1);
-            }
-        }
-        size_visits();
-        for (int32_t& visits : visits_) {
-            archive(visits, 0, MOST);
-        }
-        archive(target_.object, 0, count - 1);
-        archive(target_.other, 0, count - 1);
-        archive(target_.type, 0, AGENT);
-        archive(target_.color, RED, GREY);
-        exchange(archive, target_.pos, 0);
-        exchange(archive, target_.bad, 0);
-        if (!level_->generate) {
-            return;
-        }
-        archive(object_, 0, count - 1);
-        noted_.resize(cells_.size());
-        for (int y = 0; y < height; ++y) {
-            for (int x = 0; x < width; ++x) {
-                archive(noted_[index({x, y})], 0, 255);
-            }
-        }
-        archive(task_.order, ALONE, AFTER);
-        for (Clause& clause : task_.clauses) {
-            archive(clause.size, 1, 2);
-            archive(clause.status, CONTINUE, FAILURE);
-            for (int k = 0; k < 2; ++k) {
-                Instruction& part = clause.parts[k];
-                archive(clause.done[k], CONTINUE, FAILURE);
-                archive(part.verb, GO_TO, PUT_NEXT);
-                archive(part.strict, 0, 1);
-                archive(part.bit_a, 0, 255);
-                archive(part.bit_b, 0, 255);
-                archive(part.carried, 0, count - 1);
-            }
-        }
+    template <class F> void each_cell(F&& f) const {
+        for (int k = 0; k < width * height; ++k) f(k, Pos{k % width, k / width});
     }
-    template <class Archive> void exchange(Archive& archive, Pos& p, int least) {
-        archive(p.x, least, width - 1);
-        archive(p.y, least, height - 1);
+    // of BabyAI's
+    template <class Archive> void exchange_task(Archive& archive, int last) {
+        archive("moved", object_, 0, last);
+        if constexpr (Archive::LOADS) noted_.assign(cells_.size(), 0);
+        each_cell([&](int k, Pos p) { archive.item("noted", k, noted_[index(p)], 0, 255); });
+        archive.in("task", [&] {
+            archive("order", task_.order, ALONE, AFTER);
+            archive.each("clauses", task_.clauses, [&](Clause& clause) {
+                archive("size", clause.size, 1, 2);
+                archive("status", clause.status, CONTINUE, FAILURE);
+                archive.all("done", clause.done, CONTINUE, FAILURE);
+                archive.each("parts", clause.parts, [&](Instruction& part) {
+                    archive("verb", part.verb, GO_TO, PUT_NEXT);
+                    archive("strict", part.strict, 0, 1);
+                    archive("bit_a", part.bit_a, 0, 255);
+                    archive("bit_b", part.bit_b, 0, 255);
+                    archive("carried", part.carried, 0, last);
+                });
+            });
+        });
+    }
+    template <class Archive> void exchange(Archive& archive, const char* name, Pos& p, int least) {
+        archive.in(name, [&] {
+            archive("x", p.x, least, width - 1);
+            archive("y", p.y, least, height - 1);
+        });
     }
 
     struct Level {
@@ -178,7 +207,9 @@ private:
     const Level* level_ = nullptr;
     // of options.bonus; they last longer than an episode
     enum { OF_ACTIONS = 1, MOST_ACTIONS = 7 };
-    std::vector<int32_t> visits_;
+    std::vector<int64_t> visits_;
+    std::string fixed_mission_;  // of all episodes, or none
+    bool ready_ = false;
 };
 
 inline const Game::Level Game::LEVELS[] = {
@@ -238,9 +269,8 @@ inline bool Game::configure(const std::string& name, const Options& given, const
     options = given;
     view = given.view;
     see_through = given.see_through;
-    visits_.clear();
     max_steps = given.fixed_steps;
-    mission = text;
+    mission = fixed_mission_ = text;
     for (const Level& level : LEVELS) {
         if (name == level.name) {
             level_ = &level;

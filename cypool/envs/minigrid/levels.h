@@ -112,6 +112,7 @@ protected:
         }
     }
     void step_dynamic_obstacles(int action) {
+        draws_ = 0;
         const int ahead = cell(front());
         for (int k = FIRST; k < static_cast<int>(objects.size()); ++k) {
             const Pos old = objects[k].at;
@@ -374,6 +375,7 @@ protected:
         if (top.x < 0 || top.y < 0 || top.x + w > width || top.y + h >= height) {
             return false;
         }
+        work_ += static_cast<int64_t>(rooms.size());
         // the room before may touch it
         for (size_t k = 0; k + 1 < rooms.size(); ++k) {
             const Pos other = rooms[k].top, size = rooms[k].size;
@@ -409,6 +411,7 @@ protected:
         const int count = draw(options.min_rooms, options.max_rooms + 1);
         std::vector<Box> rooms, best;
         while (static_cast<int>(best.size()) < count) {
+            start_again();
             rooms.clear();
             // both are drawn within the width
             const int x = draw(0, width - 2);

@@ -1,7 +1,8 @@
 """MiniGrid and BabyAI: grid worlds of rooms, doors and objects, with a mission in words."""
+import math
+
 import numpy as np
 
-from cypool.arguments import shown
 from cypool.envs.minigrid import babyai, levels
 from cypool.envs.minigrid.observations import OBS_TYPES, goal_directions
 from cypool.envs.minigrid.reference import draw_level
@@ -9,13 +10,14 @@ from cypool.envs.minigrid.tiles import kind_numbers, tiles
 from cypool.state import check_state
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Rng, Slot
+from cypool.envs.common.state_archive cimport field_tuples, list_state, load_state, save_state
 from cypool.random cimport integers, uniform
 
 cnp.import_array()
@@ -35,7 +37,7 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         double death_cost
         int bonus
         double bonus_scale
-        int view_is_late, highlight
+        int view_is_late, highlight, mission_length
 
     cdef struct Tiles:
         int size
@@ -69,8 +71,8 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         Pos to_goal()
         void encode(uint8_t* image)
         const Object& carried()
-        vector[int32_t] save()
-        cbool load(const int32_t* numbers, size_t count)
+        cbool ready()
+        Game fresh() except +
 
 
 cdef extern from *:
@@ -106,6 +108,8 @@ cdef class MiniGrid(Env):
     cdef Tiles tiles
     # to the goal, by the way there: rows of 2 * width - 1
     cdef const double* directions
+    # of the parts of an observation
+    cdef vector[size_t] row_bytes
     # what these point to
     cdef object _kinds, _pixels, _directions
 
@@ -125,6 +129,7 @@ cdef class MiniGrid(Env):
         numbers["no_death"] = sum({1 << levels.DEATH_NUMBERS[levels.DEATHS.index(name)]
                                    for name in shared["no_death_types"]})
         numbers["death_cost"] = shared["death_cost"]
+        numbers["mission_length"] = level.mission_length
         options = numbers
         self.obs_type = OBS_TYPES.index(shared["obs_type"])
         self.image_only = shared["image_only"]
@@ -136,6 +141,7 @@ cdef class MiniGrid(Env):
         self.random_action = -1 if shared["random_action"] is None else shared["random_action"]
         self.num_actions = level.num_actions
         self.mission_length = level.mission_length
+        self.row_bytes = [math.prod(part.shape) * part.dtype.itemsize for _, part in spec.observations]
         if not self.game.configure(level.name.encode(), options, level.mission.encode()):
             raise ValueError(f"level: expected one of game.h, got {level.name!r}")
 
@@ -171,6 +177,8 @@ cdef class MiniGrid(Env):
         cdef size_t length = self.game.mission.size()
         cdef Pos way
         cdef int k = 1
+        if not self.game.ready():
+            return self._observe_nothing(out)
         if self.image_only or self.obs_type == FLAT:
             return self._observe_image(out.obs[0])
         (<int64_t*>out.obs[0])[0] = self.game.dir
@@ -182,6 +190,13 @@ cdef class MiniGrid(Env):
         self._observe_image(out.obs[k])
         memcpy(out.obs[k + 1], self.game.mission.data(), length)
         memset(<char*>out.obs[k + 1] + length, 0, self.mission_length - length)
+        return 0
+
+    cdef int _observe_nothing(self, const Slot* out) except -1 nogil:
+        # the last reset failed
+        cdef size_t k
+        for k in range(self.row_bytes.size()):
+            memset(out.obs[k], 0, self.row_bytes[k])
         return 0
 
     cdef int _observe_image(self, void* out) except -1 nogil:
@@ -202,27 +217,24 @@ cdef class MiniGrid(Env):
         return 0
 
     cdef object save(self):
-        cdef vector[int32_t] numbers = self.game.save()
-        return <bytes>self.game.mission, (<char*>numbers.data())[:numbers.size() * sizeof(int32_t)]
+        return (<bytes>save_state(self.game),)
 
     cdef int load(self, object state) except -1:
-        mission, packed = check_state(state, bytes, bytes)
-        if len(mission) > self.mission_length or not (mission.isascii() and mission.decode("ascii").isprintable()):
-            raise ValueError(f"state[0]: expected at most {self.mission_length} printable characters of ASCII, got "
-                             f"{shown(mission)}")
-        # a copy takes them, so that this environment stays what it is if they are wrong
-        cdef Game game = self.game
-        cdef vector[int32_t] numbers
-        cdef bint fits = len(packed) > 0 and len(packed) % sizeof(int32_t) == 0
-        if fits:
-            numbers.resize(len(packed) // sizeof(int32_t))
-            memcpy(numbers.data(), <const char*>packed, len(packed))
-            fits = game.load(numbers.data(), numbers.size())
-        if not fits:
-            raise ValueError("state[1]: expected the numbers of a state of this level, got others")
-        game.mission = mission
-        self.game = game
+        saved, = check_state(state, bytes)
+        # into another one, so that this environment stays what it is if the state is refused
+        cdef Game game = self.game.fresh()
+        load_state(game, saved)
+        assign(self.game, game)
+        self.game.rng = self.rng
         return 0
+
+    def state_fields(self, state):
+        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as `struct` has it.
+
+        The environment is of no other use then.
+        """
+        self.load(state)
+        return field_tuples(list_state(self.game))
 
     cdef int copy_from(self, Env other) except -1 nogil:
         assign(self.game, (<MiniGrid>other).game)
@@ -231,6 +243,8 @@ cdef class MiniGrid(Env):
         return 0
 
     cdef object render(self):
+        if not self.game.ready():
+            raise RuntimeError("render: expected a reset that succeeded, got none")
         cdef const Object* carried = &self.game.carried()
         codes = np.empty((self.game.width, self.game.height, 3), np.uint8)
         self.game.encode(<uint8_t*>cnp.PyArray_DATA(codes))

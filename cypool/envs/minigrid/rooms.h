@@ -25,6 +25,7 @@ struct Options {
     double bonus_scale;
     int view_is_late;  // ViewSizeWrapper looks when reset is over
     int highlight;
+    int mission_length;  // of the longest one
 };
 
 struct Room {

@@ -23,8 +23,10 @@ constexpr int ANY = -1;                                                       //
 constexpr std::array<int, 6> COLORS{BLUE, GREEN, GREY, PURPLE, RED, YELLOW};  // COLOR_NAMES is sorted
 constexpr std::array<int, 3> KINDS{KEY, BALL, BOX};
 constexpr int DX[4] = {1, 0, -1, 0}, DY[4] = {0, 1, 0, -1};
-// of one reset: some arguments leave no room for what is to be placed, and the reference then draws for ever
+// Of one reset. Some arguments leave no room for what is to be placed, and the reference then draws for ever; work is in
+// about nanoseconds, and ends only resets that throw a level away.
 constexpr int MOST_DRAWS = 20'000'000;
+constexpr int64_t MOST_WORK = 1'000'000'000;
 
 inline std::string name_of_color(int color) {
     constexpr const char* names[] = {"red", "green", "blue", "purple", "yellow", "grey"};
@@ -86,6 +88,7 @@ public:
         height = h;
         stride_ = w + 2 * margin();
         cells_.assign(static_cast<size_t>(stride_) * (h + 2 * margin()), A_WALL);
+        work_ += static_cast<int64_t>(cells_.size());
         for (int y = 0; y < h; ++y) {
             std::fill_n(&cell(0, y), w, uint16_t{NOTHING});
         }
@@ -196,8 +199,15 @@ public:
     bool is(int k, int type) const { return objects[k].type == type; }
     double success() const { return 1 - 0.9 * (static_cast<double>(step_count) / max_steps); }
 
+    // before a level that was thrown away is drawn again
+    void start_again() const {
+        if (work_ + 10 * draws_ > MOST_WORK) {
+            throw std::runtime_error("no level with these options was found in a second's work");
+        }
+    }
+
     void begin() {
-        draws_ = 0;
+        draws_ = work_ = 0;
         step_count = 0;
         carrying = NOTHING;
         reward = 0;
@@ -268,11 +278,12 @@ protected:
         }
     }
 
+    bool is_portable(int k) const { return objects[k].type >= KEY && objects[k].type <= BOX; }
+
 private:
     bool overlaps(int k) const {
         return k == NOTHING || k == A_GOAL || k == A_LAVA || (is(k, DOOR) && objects[k].state == OPEN_DOOR);
     }
-    bool is_portable(int k) const { return objects[k].type >= KEY && objects[k].type <= BOX; }
 
     void toggle(int k, Pos p) {
         Object& object = objects[k];
@@ -348,6 +359,7 @@ private:
 protected:
     int stride_ = 0;
     int64_t draws_ = 0;
+    mutable int64_t work_ = 0;  // but for draws
     std::vector<uint16_t> cells_;
 };
 

@@ -19,8 +19,8 @@ FAMILY = Family(
     contract_options={
         "GymnasiumDoom": {"config": {"screen_resolution": "RES_160X120"}, "frame_skip": 4},
         "EnvPoolDoom": {"screen_resolution": "RES_160X120"}},
-    fuzz_pools=(("Basic-v1", {}),),
-    draws_alone=("*",),
+    saves=False,
+    fuzz_ids=("Basic-v1",),
     peers={"GymnasiumDoom": ("async-vector",), "EnvPoolDoom": ("envpool",)},
     peer_options={"frame_skip": 4},
     gymnasium_module="vizdoom.gymnasium_wrapper",
