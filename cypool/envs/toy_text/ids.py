@@ -10,7 +10,6 @@ FAMILY = Family(
     reference="Gymnasium 1.4; EnvPool 1.2.5 for Catch and NChain",
     fidelity="everything; of Catch and NChain the rules",
     smoke_ids=("FrozenLake-v1", "Blackjack-v1"),
-    draws_alone=("Catch-v0", "NChain-v0"),
     peers={"*": ("loop", "sync-vector", "async-vector", "numpy-vector", "envpool")},
     measured=(("FrozenLake-v1", 1024),),
     first_make={"FrozenLake-v1": ""},
