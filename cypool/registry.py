@@ -177,6 +177,11 @@ def reference_of(id: str) -> str | None:
     return _entry(id).reference
 
 
+def step_limit_of(id: str) -> int | None:
+    """Returns the `max_episode_steps` that an id is registered with, or None; raises as `reference_of`."""
+    return _entry(id).max_episode_steps
+
+
 def _entry(id: str) -> Entry:
     entries = _load()
     hint = "; list_all_envs() names all"
