@@ -42,15 +42,21 @@ def write(folder: Path, pictures: bool, partial: bool = False) -> None:
         text = page(family, entries, folder / "pictures" if pictures else None, partial)
         (folder / f"{family}.md").write_text(text)
         example = html.escape(entries[0].id)
-        rows.append(f"| [{title_of(family)}]({family}.md) | {len(entries):,} | `{example}` |")
+        picture = re.search(r"<img [^>]*>", text)
+        rows.append(f"| {picture[0] if picture else ''} | [{title_of(family)}]({family}.md) | {len(entries):,} | "
+                    f"`{example}` |")
     total = sum(map(len, families().values()))
     (folder / "index.md").write_text(f"""# Catalogue
 
 cypool {cypool.__version__} registers {total:,} ids. These pages are generated from the registry.
 
-| family | ids | for example |
-| --- | --: | --- |
+<div class="environments" markdown>
+
+| | family | ids | for example |
+| --- | --- | --: | --- |
 {chr(10).join(rows)}
+
+</div>
 
 - [Environments and their options](../reference/environments.md) explains the families.
 - [Fidelity](../reference/fidelity.md) says what each one equals, and which test shows it.

@@ -170,9 +170,11 @@ class MLPPolicy:
         return result
 
     def get_weights(self) -> dict[str, NDArray[Any]]:
+        """Returns copies of the weights, by name."""
         return {name: value.copy() for name, value in self._weights.items()}
 
     def set_weights(self, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Copies weights, by name, into the policy."""
         self._weights = {name: np.array(weights[name], np.float32) for name in self._weights}
 
     def __call__(self, obs: Any) -> dict[str, NDArray[Any]]:
@@ -199,9 +201,11 @@ class TorchPolicy:
         self.module, self.distribution = module, distribution
 
     def get_weights(self) -> dict[str, NDArray[Any]]:
+        """Returns the module's `state_dict` as arrays."""
         return weights_of(self.module)
 
     def set_weights(self, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Loads arrays as the module's `state_dict`."""
         import torch
 
         # a copy: arrays of the object store are read-only, which torch has no word for
