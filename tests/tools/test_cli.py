@@ -76,7 +76,7 @@ def test_info_fits_80_columns(capsys, monkeypatch):
 
 def test_docstrings_are_unwrapped():
     text = """First line
-goes on.
+continues.
 
 A paragraph of
 two lines.
@@ -87,7 +87,7 @@ Action: three
 * a point that
   has two lines
 - another"""
-    assert unwrapped(text) == """First line goes on.
+    assert unwrapped(text) == """First line continues.
 
 A paragraph of two lines.
 
