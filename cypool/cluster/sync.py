@@ -75,7 +75,7 @@ class APS:
     """Adaptive policy synchronisation: a worker takes the newest version when the policy has drifted.
 
     The measure is the mean over environments of KL(worker's policy || newest policy) on observations of the worker's;
-    with the learner it is compared with what the worker's policy said when it saw them.
+    the learner compares with the output of the worker's policy at the time.
 
     Args:
         kl_threshold: At this divergence or above weights are due. 0 is `Always`, infinity is `Never`. Also due are

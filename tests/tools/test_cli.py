@@ -11,8 +11,8 @@ import pytest
 from waiting import wait_until
 
 from cypool.tools.cli import main
-from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
 from cypool.tools.cli.console import out
+from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
 from cypool.tools.cli.info import area_mean, arguments_of, unwrapped
 
 VERBS = ("list", "info", "check", "new", "doctor", "bench", "tune", "play")
@@ -69,7 +69,8 @@ def test_info_fits_80_columns(capsys, monkeypatch):
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
     # spaces and options come before the text, whose lines are as long as the terminal has room for
-    assert said.index("observation  ") < said.index("obs_dtype = 'float64'\n    ") < said.index("\nReward: For velocity")
+    parts = ["observation  ", "obs_dtype = 'float64'\n    ", "\nReward: For velocity"]
+    assert said.index(parts[0]) < said.index(parts[1]) < said.index(parts[2])
     assert "exclude_current_positions_from_observation = True" in said
     assert "velocities; contact forces on each body but the world, clipped.\nAction" in said
 

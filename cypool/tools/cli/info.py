@@ -138,7 +138,7 @@ def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
                 env.step(env.action_space.sample())
             image = np.asarray(env.render()[0])
     except Exception as error:
-        # a courtesy if nobody has asked for it: a machine may have no OpenGL
+        # optional unless asked for: a machine may have no OpenGL
         if is_asked_for:
             raise
         out.print(f"\nno picture: {error}", style="dim", markup=False)
