@@ -1,4 +1,6 @@
-"""Lets `gymnasium.make_vec("cypool/Pong-v5")` find our environments, whichever of the two is imported first.
+"""Lets `gymnasium.make_vec("cypool/Pong-v5")` and `gymnasium.make` find our environments.
+
+It does not matter which of the two packages is imported first.
 
 Gymnasium has no entry points for plug-ins: somebody has to call its `register`. But importing cypool is not to import
 Gymnasium, so if it is not there yet, we wait for its import.
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 
     from cypool.registry import Entry
 
-# what makes vectors of environments for Gymnasium
+# what makes vectors of environments for Gymnasium, and single environments
 ENTRY_POINT = "cypool:make_gymnasium"
+_SINGLE_ENTRY_POINT = "cypool.adapters.single:UnlimitedEnv"
 # of a reference that Gymnasium makes
 _PREFIX = "gymnasium:"
 
@@ -54,8 +57,9 @@ def announce(entries: Iterable[Entry]) -> None:
                 known.max_episode_steps = entry.max_episode_steps
         elif not name.startswith("ALE/"):
             try:
-                spec = make_spec(name, reward_threshold=threshold, max_episode_steps=entry.max_episode_steps,
-                                 vector_entry_point=ENTRY_POINT, kwargs={"id": entry.id})
+                spec = make_spec(name, _SINGLE_ENTRY_POINT, reward_threshold=threshold,
+                                 max_episode_steps=entry.max_episode_steps, vector_entry_point=ENTRY_POINT,
+                                 kwargs={"id": entry.id})
             except gymnasium.error.Error:
                 # it is stricter about names; ours are for cypool.make in the first place
                 continue

@@ -49,6 +49,7 @@ class State:
 
     @property
     def needs_reset(self) -> Bools:
+        """Whether the next step of each environment starts a new episode: bool, (k,)."""
         return np.array([row["needs_reset"] for row in self.rows], np.bool_)
 
     def save(self, path: Pathlike) -> None:

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 
 import api
@@ -31,9 +32,11 @@ PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "project/contributing.md", 
 # folders of pages that are sections of the navigation, in this order
 SECTIONS = {"tutorials": "Tutorials", "how_to": "How-to guides", "environments": "Environments",
             "reference": "Reference", "api": "API", "explanation": "Explanation", "project": "Project"}
-FIRST = ("index", "first_steps", "environments", "concepts", "cypool", "contributing")  # of their sections
+# the pages that come first in their sections; the others follow by title
+FIRST = ("index", "first_steps", "environments", "concepts", *api.PAGES, "contributing")
 LANGUAGES = {".c": "c", ".cpp": "cpp", ".csv": "text", ".h": "cpp", ".json": "json", ".pxd": "cython", ".py": "python",
              ".pyi": "python", ".pyx": "cython", ".toml": "toml", ".yml": "yaml"}
+MEDIA = (".gif", ".jpg", ".mp4", ".png", ".svg", ".webp")  # copied as they are
 CODE = r"^ *(?P<fence>`{3,}|~{3,}).*?^ *(?P=fence) *$|`[^`\n]+`"
 
 
@@ -86,7 +89,7 @@ class Site:
         if file in self.pages:
             return self.pages[file]
         visible = re.sub(r"(^|/)\.", r"\1", file)  # the generator leaves out what begins with a dot
-        if re.search(r"\.(png|svg|gif)$", file):
+        if file.endswith(MEDIA):
             place = file.removeprefix("docs/")
             (SOURCE / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, SOURCE / place)
@@ -145,8 +148,34 @@ def deepen_lists(text: str) -> str:
     return re.sub(r"^((?:  )+)(?=[-*] |\w)", r"\1\1", text, flags=re.MULTILINE)
 
 
+class _Media(HTMLParser):
+    """Collects the targets of pictures and films of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("img", "source", "video"):
+            self.targets += [value.split()[0] for name, value in attrs if name in ("src", "srcset") and value]
+
+
+def broken_media(site: Path) -> list[str]:
+    """Returns "page: target" for each picture or film of the site that is missing or is no picture or film."""
+    broken = []
+    for page in sorted(site.rglob("*.html")):
+        media = _Media()
+        media.feed(page.read_text())
+        for target in media.targets:
+            path = target.partition("#")[0].partition("?")[0]
+            base = site if path.startswith("/") else page.parent
+            if ":" not in path and not (path.endswith(MEDIA) and (base / path.lstrip("/")).is_file()):
+                broken.append(f"{page.relative_to(site)}: {target}")
+    return broken
+
+
 def main() -> None:
-    """Writes the pages, then has them built; ends with the generator's exit status."""
+    """Writes the pages, then has them built; ends with the generator's exit status, or 1 if a picture is broken."""
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
     parser.add_argument("--serve", action="store_true", help="show it at http://localhost:8000 and build it no further")
     parser.add_argument("--no-pictures", action="store_true", help="leave out the pictures of environments")
@@ -169,9 +198,12 @@ def main() -> None:
     config.write_text(f"{text}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
     command = ["serve"] if args.serve else ["build", "--clean", "--strict"]
     done = subprocess.run(["zensical", *command, "-f", str(config)])
-    if done.returncode == 0:
-        print(f"the site is in {config.with_name('site')}")
-    sys.exit(done.returncode)
+    if done.returncode or args.serve:
+        sys.exit(done.returncode)
+    folder = config.with_name("site")
+    if broken := broken_media(folder):
+        sys.exit("broken pictures:\n" + "\n".join(broken))
+    print(f"the site is in {folder}")
 
 
 if __name__ == "__main__":

@@ -37,16 +37,21 @@ def write(folder: Path, pictures: bool, partial: bool = False) -> None:
     for family, entries in families().values():
         text = page(family, entries, folder / "pictures" if pictures else None, partial)
         (folder / f"{family.name}.md").write_text(text)
-        rows.append(f"| [{family.title}]({family.name}.md) | {family.description} | {len(entries):,} | "
-                    f"`{family.smoke_ids[0]}` |")
+        picture = re.search(r"<img [^>]*>", text)
+        rows.append(f"| {picture[0] if picture else ''} | [{family.title}]({family.name}.md) | {family.description} | "
+                    f"{len(entries):,} | `{family.smoke_ids[0]}` |")
     total = sum(len(entries) for _, entries in families().values())
     (folder / "index.md").write_text(f"""# Catalogue
 
 cypool {cypool.__version__} registers {total:,} ids. These pages are generated from the registry.
 
-| family | environments | ids | for example |
-| --- | --- | --: | --- |
+<div class="environments" markdown>
+
+| | family | environments | ids | for example |
+| --- | --- | --- | --: | --- |
 {chr(10).join(rows)}
+
+</div>
 
 - [Environments and their options](../reference/environments.md) explains the families.
 - [Fidelity](../reference/fidelity.md) says what each one equals, and which test shows it.

@@ -39,11 +39,11 @@ def recipe(args, num_envs, seed, num_threads):
 def roll(pipe, args, w, num_threads):
     """Is a process of "pools"."""
     worker = Worker()
-    life, _ = worker.begin(recipe(args, args.envs, w * args.envs, num_threads), Glance(args.env, scale=1 / 255))
-    worker.reset(life)
+    incarnation, _ = worker.start(recipe(args, args.envs, w * args.envs, num_threads), Glance(args.env, scale=1 / 255))
+    worker.reset(incarnation)
     pipe.send(None)
     for steps in iter(pipe.recv, None):
-        worker.rollout(life, steps)
+        worker.rollout(incarnation, steps)
         pipe.send(None)
 
 
@@ -72,8 +72,8 @@ def main():
     for pipe in pipes:
         pipe.recv()
     single = Worker()
-    life, _ = single.begin(recipe(args, args.workers * args.envs, 0, args.workers * threads), policy)
-    single.reset(life)
+    incarnation, _ = single.start(recipe(args, args.workers * args.envs, 0, args.workers * threads), policy)
+    single.reset(incarnation)
     env = ClusterEnv(args.env, args.workers, args.envs, policy=policy, sync=Never(), seed=0, num_threads=threads,
                      cpus_per_worker=threads)
     env.reset()
@@ -89,7 +89,7 @@ def main():
         nonlocal filled
         filled = env.rollout(args.steps, out=filled)
 
-    candidates = {"pools": pools, "one pool": lambda: single.rollout(life, args.steps), "cluster": cluster}
+    candidates = {"pools": pools, "one pool": lambda: single.rollout(incarnation, args.steps), "cluster": cluster}
     seconds = {name: [] for name in candidates}
     # the first four rounds are for memory that has never been touched
     for i in range(args.rounds + 4):

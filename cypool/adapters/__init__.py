@@ -1,4 +1,4 @@
-"""Pools in the terms of the libraries people train with: a module for each, imported only by those who have it."""
+"""Adapters to training libraries: a module for each, which needs that library."""
 from __future__ import annotations
 
 import importlib
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
 
 
-def require(module: str, package: str, least: str, below: str) -> ModuleType:
+def require(module: str, package: str, minimum: str, below: str) -> ModuleType:
     """Imports `module` of a library, or says what to install.
 
     Args:
         module: What to import.
         package: What brings it, as pip calls it; also the name of the extra.
-        least, below: The versions supported: at least the one, below the other.
+        minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
 
     Returns:
         The module.
@@ -26,14 +26,14 @@ def require(module: str, package: str, least: str, below: str) -> ModuleType:
     Raises:
         ImportError: The library is not there, or in another version.
     """
-    wanted = f"{package} {least} or later, below {below}"
+    wanted = f"{package} {minimum} or later, below {below}"
     install = f'pip install "cypool[{package}]"'
     try:
         found = importlib.import_module(module)
     except ImportError as error:
         raise ImportError(f"{module}: expected {wanted}, which cannot be imported ({error}): {install}") from error
     have = version(package)
-    if not _numbers(least) <= _numbers(have) < _numbers(below):
+    if not _numbers(minimum) <= _numbers(have) < _numbers(below):
         raise ImportError(f"{module}: expected {wanted}, got {have}: {install}")
     return found
 

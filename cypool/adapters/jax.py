@@ -107,7 +107,7 @@ class _Calls:
         return self._call(_reset, (obs, info), handle, mask)
 
     def _call(self, work: Callable[..., Any], like: Any, handle: Any, *args: Any) -> Any:
-        """Has compiled code call `work(pool, *args)`, which returns what looks like `like` with the rows of a batch."""
+        """Calls `work(pool, *args)` from compiled code; the result has the structure of `like`, and a batch's rows."""
         arrays, arguments = jax.tree.flatten(args)
         leaves, tree = jax.tree.flatten(like)
         shapes = [jax.ShapeDtypeStruct((self.pool.batch_size, *array.shape[1:]), canonicalize_dtype(array.dtype))
@@ -133,7 +133,7 @@ class _Function(namedtuple("_Function", ["work", "arguments", "tree"])):
     def __call__(self, number: int, arrays: Any) -> Any:
         pool = pools.get(number)
         if pool is None:
-            raise ValueError(f"handle: expected one of a pool that somebody holds, got number {number}")
+            raise ValueError(f"handle: expected one of a pool that is still referenced, got number {number}")
         return self.tree.flatten_up_to(self.work(pool, *self.arguments.unflatten(arrays)))
 
 

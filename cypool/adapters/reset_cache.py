@@ -1,4 +1,4 @@
-"""For libraries that reset environments themselves after an episode: the pool has done that by then."""
+"""First observations, kept for libraries that reset environments themselves after an episode has ended."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ResetCache:
-    """First observations and infos of episodes that a pool began by itself, until somebody asks for them.
+    """First observations and infos of episodes that a pool began by itself, until the library resets.
 
     Args:
         pool: A pool with `autoreset_mode="SameStep"`.
@@ -33,7 +33,7 @@ class ResetCache:
         self._there[ids] = False
 
     def keep(self, obs: Any, info: dict[str, Any]) -> None:
-        """Takes the first rows out of a batch in which episodes ended, and puts the last ones in their place."""
+        """Keeps the first observations of new episodes, and puts the last ones of ended episodes in their place."""
         rows = np.flatnonzero(info["_final_obs"])
         ids = info["env_id"][rows]
         self._there[ids] = True

@@ -7,6 +7,8 @@ import gymnasium
 
 import cypool
 from cypool.api.gymnasium import metadata_of
+from cypool.arguments import seeds_of
+from cypool.registry import entry_of
 
 
 class SingleEnv(gymnasium.Env):
@@ -19,10 +21,15 @@ class SingleEnv(gymnasium.Env):
     Attributes:
         pool: The pool.
         spec: That of Gymnasium's environment of the same id, or None.
+        np_random: A generator for wrappers, seeded as the environment. The environment draws from a stream of its own.
     """
+
+    # read before there is an environment: with it, gymnasium.make(..., render_mode="human") opens a window
+    metadata = {"render_modes": ["rgb_array"]}
 
     def __init__(self, id: str, **kwargs: Any):
         self.pool = cypool.make(id, "gymnasium", num_envs=1, autoreset_mode="Disabled", **kwargs)
+        self._seed_generator(kwargs.get("seed"))
         self.observation_space = self.pool.single_observation_space
         self.action_space = self.pool.single_action_space
         self.metadata = metadata_of(self.pool.env_spec)
@@ -30,22 +37,47 @@ class SingleEnv(gymnasium.Env):
         self.spec = gymnasium.registry.get(id)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Starts an episode. See `gymnasium.Env.reset`.
+
+        Args:
+            seed: Seeds the random stream of the environment; None continues it.
+            options: Only for environments of Gymnasium, which receive them.
+        """
         obs, info = self.pool.reset(seed=seed, options=options)
+        self._seed_generator(seed)
         return self._row(obs), _first(info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Makes a step. After the end of an episode, it raises a RuntimeError until `reset`."""
         obs, reward, terminated, truncated, info = self.pool.step([action])
         return self._row(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def render(self) -> Any:
+        """Returns a picture, uint8, (height, width, 3)."""
         return self.pool.render()[0]
 
     def close(self) -> None:
+        """Ends the threads. A second call does nothing."""
         self.pool.close()
+
+    def _seed_generator(self, seed: Any) -> None:
+        seeds = seeds_of(seed, 1, self.pool.env_spec.max_seed)
+        if seeds is not None:
+            super().reset(seed=seeds[0])
 
     def _row(self, obs: Any) -> Any:
         spec = self.pool.env_spec
         return spec.pack([part[0] for part in spec.unpack(obs)])
+
+
+class UnlimitedEnv(SingleEnv):
+    """A `SingleEnv` without the step limit of its id: `gymnasium.make("cypool/...")` puts a `TimeLimit` around it."""
+
+    def __init__(self, id: str, **kwargs: Any):
+        # a limit that depends on options is part of the environment, and stays
+        if entry_of(id).max_episode_steps is not None:
+            kwargs["max_episode_steps"] = 2**31 - 2  # the longest
+        super().__init__(id, **kwargs)
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:

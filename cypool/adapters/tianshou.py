@@ -109,7 +109,7 @@ class PoolVectorEnv(BaseVectorEnv):
             raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
         # environments of Gymnasium return what they like, and its names are not known before
         self._has_extra_infos = pool.keeps_extra_infos = pool._pool.has_extra_infos
-        self._told_names = None if infos is None else list(infos)
+        self._reported_names = None if infos is None else list(infos)
         self._infos = list(spec.info) if infos is None else list(infos)
         if self._has_extra_infos:
             self._infos = [name for name in self._infos if name == "elapsed_step"]
@@ -247,8 +247,8 @@ class PoolVectorEnv(BaseVectorEnv):
         rows = np.empty(len(info["env_id"]), object)
         for k, i in enumerate(info["env_id"].tolist()):
             own = extra_infos.get(i) or {}
-            if self._told_names is not None:
-                own = {key: own[key] for key in self._told_names if key in own}
+            if self._reported_names is not None:
+                own = {key: own[key] for key in self._reported_names if key in own}
             rows[k] = {**own, **{key: values[k].item() for key, values in arrays.items()}}
         return rows
 

@@ -152,6 +152,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
     @property
     def spec(self) -> GymnasiumSpec | None:
+        """Gymnasium's `EnvSpec`, from which `gymnasium.make_vec` makes such a pool. It may be assigned."""
         if self._spec is None:
             self._spec = _registered(self)
         return self._spec
@@ -366,6 +367,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
     # Gymnasium's own, which passes what wrappers pass on to close_extras
     close = VectorEnv.close
+    """Ends the threads. A second call does nothing."""
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads; called by `close`, which may be called twice."""

@@ -48,13 +48,16 @@ class Categorical:
         self.n = self.num_parameters = check_int("n", n, 1, 2**31 - 1)
 
     def sample(self, parameters: Parameters, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draws actions, int64, (rows,)."""
         result: NDArray[np.int64] = (parameters + rng.gumbel(size=parameters.shape)).argmax(-1)
         return result
 
     def logp(self, parameters: Parameters, actions: NDArray[Any]) -> Floats:
+        """Returns the log probability of each action, (rows,)."""
         return np.take_along_axis(_log_softmax(parameters), np.asarray(actions)[:, None], -1)[:, 0]
 
     def kl(self, old: Parameters, new: Parameters) -> Floats:
+        """Returns KL(old || new) for each row, (rows,)."""
         before, after = _log_softmax(old), _log_softmax(new)
         # where old excludes a choice its term is 0, whatever new says
         terms = np.exp(before) * np.subtract(before, after, out=np.zeros_like(before), where=before > -np.inf)
@@ -77,17 +80,20 @@ class DiagonalGaussian:
         self.num_parameters = 2 * self.size
 
     def sample(self, parameters: Parameters, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Draws actions, float32, (rows, *shape)."""
         mean, log_std = self._split(parameters)
         drawn = mean + np.exp(log_std) * rng.standard_normal(mean.shape)
         return drawn.astype(np.float32).reshape(-1, *self.shape)
 
     def logp(self, parameters: Parameters, actions: NDArray[Any]) -> Floats:
+        """Returns the log density of each action, (rows,)."""
         mean, log_std = self._split(parameters)
         z = (np.asarray(actions).reshape(-1, self.size) - mean) / np.exp(log_std)
         result: Floats = -(z * z / 2 + log_std + math.log(2 * math.pi) / 2).sum(-1)
         return result
 
     def kl(self, old: Parameters, new: Parameters) -> Floats:
+        """Returns KL(old || new) for each row, (rows,)."""
         (old_mean, old_log), (new_mean, new_log) = self._split(old), self._split(new)
         terms = (new_log - old_log - 0.5
                  + (np.exp(2 * old_log) + (old_mean - new_mean) ** 2) / (2 * np.exp(2 * new_log)))

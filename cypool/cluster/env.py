@@ -1,4 +1,4 @@
-"""The learner's side of a cluster: what users call.
+"""The learner's side of a cluster: its public methods.
 
 Behind it, a station each: `topology.py` has the workers and where they run, `restarts.py` starts them, `weights.py`
 says which weights go to whom, `streams.py` calls workers and sorts their answers, `statistics.py` counts.
@@ -92,7 +92,7 @@ class ClusterEnv(VectorEnv):
     Raises:
         TypeError, ValueError: A value of the wrong type or out of range; nothing was started.
         ImportError: Ray is not installed.
-        TimeoutError: The cluster has no place for the workers, or nobody answers at its address.
+        TimeoutError: The cluster has no place for the workers, or nothing answers at its address.
         RuntimeError: A worker could not be started.
 
     Threads: one at a time.
@@ -186,11 +186,11 @@ class ClusterEnv(VectorEnv):
         # two rows reveal a policy that mixes them up
         blank = [np.zeros((2, *part.shape), part.dtype) for _, part in self.env_spec.observations]
         try:
-            said = policy(self.env_spec.pack(blank))
+            output = policy(self.env_spec.pack(blank))
         except Exception as error:
             raise ValueError(f"policy: expected one that takes observations of {self.env_spec.id}, got an error: "
                              f"{error!r}") from error
-        params, _ = checked(policy, said, 2)
+        params, _ = checked(policy, output, 2)
         drawn = np.asarray(policy.distribution.sample(params, np.random.default_rng(0)))
         shape, action = (2, *self.env_spec.action.shape), self.env_spec.action
         if drawn.shape != shape or (isinstance(action, Discrete) and drawn.dtype.kind not in "iu"):
@@ -200,7 +200,7 @@ class ClusterEnv(VectorEnv):
             raise ValueError(f"policy: expected one that chooses from {action.n} actions, got "
                              f"{getattr(policy.distribution, 'n', None)}")
 
-    # what users call
+    # the public methods
 
     def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None,
               timeout: float | None = None) -> tuple[Any, dict[str, Any]]:
@@ -245,7 +245,7 @@ class ClusterEnv(VectorEnv):
 
         Returns:
             Observation, reward, terminated, truncated, info. Where the policies chose, info also has "action" (as
-            drawn), "params", "logp", what else they said, "policy_version" and "kl".
+            drawn), "params", "logp", the rest of their output, "policy_version" and "kl".
 
         Raises:
             TypeError, ValueError: Wrong actions; nothing was sent.
@@ -315,7 +315,7 @@ class ClusterEnv(VectorEnv):
                     fits = key in again and (again[key].shape, again[key].dtype) == (shape, dtype)
                     buffers[key] = again[key] if fits else np.empty(shape, dtype)
             elif wanted != (found := {key: (array.shape, array.dtype) for key, array in buffers.items()}):
-                # rows that nobody writes would be anything
+                # rows that are never written would hold arbitrary values
                 raise ValueError(f"policy: expected the same arrays from all workers, but worker {w} returned "
                                  f"{_differing(wanted, found)}, another one {_differing(found, wanted)}")
             for key, array in arrays.items():
@@ -328,7 +328,7 @@ class ClusterEnv(VectorEnv):
         return assembled(self.env_spec, num_steps, buffers, ends, versions, kls)
 
     def stream(self, num_steps: int, in_flight: int = 2, timeout: float | None = None) -> Iterator[Rollout]:
-        """Iterates over rollouts of single workers for ever, in the order in which they come in.
+        """Iterates over rollouts of single workers without end, in the order in which they come in.
 
         Each worker has `in_flight` calls under way or finished and not fetched, never more; the next one is made when
         the loop asks for the next rollout. So a worker does not wait for the learner, nor for another worker; a learner
@@ -425,7 +425,7 @@ class ClusterEnv(VectorEnv):
         """Returns the answers of all workers to a call, in the order of workers."""
         answers = [None] * self.num_workers
         for w, answer in self._streams.answers(submit, timeout):
-            # a copy: it may be needed when the user has long overwritten his
+            # a copy: it may be needed after the caller has overwritten the array
             self._topology.records[w].seen = [np.array(part) for part in answer["obs"]]
             answers[w] = answer
         return answers
@@ -454,7 +454,7 @@ class ClusterEnv(VectorEnv):
         version, kl = (np.full(self.envs_per_worker, part[name]) for name in ("version", "kl"))
         return assembled(self.env_spec, num_steps, arrays, [(0, part)], version, kl, w)
 
-    # what is learned from answers
+    # records of answers
 
     def _learn_rollout(self, w: int, part: dict[str, Any], arrays: dict[Any, NDArray[Any]]) -> None:
         obs = [array for (kind, _), array in arrays.items() if kind == "obs"]
@@ -462,7 +462,7 @@ class ClusterEnv(VectorEnv):
         self._learn(w, part, [array[:-1] for array in obs], arrays["step", "params"])
 
     def _learn(self, w: int, part: dict[str, Any], obs: list[NDArray[Any]] | None, params: NDArray[np.float32]) -> None:
-        """Takes down what a policy did: `obs` are parts (T, envs, ...) of what it saw, `params` what it said.
+        """Records the use of a policy: `obs` are parts (T, envs, ...) of its observations, `params` its output.
 
         None for `obs`: that is not known.
         """
@@ -495,7 +495,7 @@ class ClusterEnv(VectorEnv):
         """Returns the seconds that a worker may take, of an argument."""
         return self._timeout if timeout is None else check_float("timeout", timeout, 0.001, math.inf)
 
-    # what may be called when
+    # the order of calls
 
     def _expect_open(self) -> None:
         if self.closed:

@@ -26,7 +26,7 @@ from cypool.factory import from_factories, make
 from cypool.registry import make_spec
 from cypool.spec import Discrete, EnvSpec
 
-# what rollouts and infos say themselves
+# names that rollouts and infos use
 RESERVED = ("obs", "next_obs", "action", "logp", "reward", "terminated", "truncated", "valid", "env_id", "elapsed_step",
             "policy_version", "kl")
 
@@ -60,7 +60,7 @@ def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: An
     if isinstance(source, EnvSpec):
         return source
     if not is_gymnasium_id(source) and (isinstance(source, (str, bytes)) or not isinstance(source, Iterable)):
-        # which complains of what is no str
+        # make_spec rejects what is no str
         return make_spec(cast(str, source), max_episode_steps=max_episode_steps, **options)
     of_make = inspect.signature(make).parameters
     for name in options:
@@ -79,17 +79,17 @@ def evaluated(policy: Policy, obs: Any, rows: int) -> tuple[NDArray[np.float32],
     return checked(policy, policy(obs), rows)
 
 
-def checked(policy: Policy, said: Any, rows: int) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
-    """Returns the parameters that a policy has said, as float32, and a dict of the rest.
+def checked(policy: Policy, output: Any, rows: int) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
+    """Returns the parameters in a policy's output, as float32, and a dict of the rest.
 
     Raises:
         TypeError: The policy does not return a dict.
         ValueError: Parameters are missing, of the wrong shape, or NaN; or something else has another number of rows.
     """
-    if not isinstance(said, Mapping) or "params" not in said:
-        raise TypeError(f"policy: expected a dict with 'params' from its call, got {said!r}")
-    others = {name: np.asarray(value) for name, value in said.items() if name != "params"}
-    params = np.asarray(said["params"], np.float32)
+    if not isinstance(output, Mapping) or "params" not in output:
+        raise TypeError(f"policy: expected a dict with 'params' from its call, got {output!r}")
+    others = {name: np.asarray(value) for name, value in output.items() if name != "params"}
+    params = np.asarray(output["params"], np.float32)
     wanted = rows, policy.distribution.num_parameters
     if params.shape != wanted:
         raise ValueError(f"policy: expected params of shape {wanted}, got {params.shape}")
@@ -170,9 +170,11 @@ class MLPPolicy:
         return result
 
     def get_weights(self) -> dict[str, NDArray[Any]]:
+        """Returns copies of the weights, by name."""
         return {name: value.copy() for name, value in self._weights.items()}
 
     def set_weights(self, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Copies weights, by name, into the policy."""
         self._weights = {name: np.array(weights[name], np.float32) for name in self._weights}
 
     def __call__(self, obs: Any) -> dict[str, NDArray[Any]]:
@@ -199,21 +201,23 @@ class TorchPolicy:
         self.module, self.distribution = module, distribution
 
     def get_weights(self) -> dict[str, NDArray[Any]]:
+        """Returns the module's `state_dict` as arrays."""
         return weights_of(self.module)
 
     def set_weights(self, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Loads arrays as the module's `state_dict`."""
         import torch
 
-        # a copy: arrays of the object store are read-only, which torch has no word for
+        # a copy: arrays of the object store are read-only, and torch has no read-only tensors
         self.module.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
 
     def __call__(self, obs: Any) -> dict[str, NDArray[Any]]:
         import torch
 
         with torch.inference_mode():
-            said = self.module(_tensors(obs, torch))
-        said = said if isinstance(said, Mapping) else {"params": said}
-        return {name: value.numpy() for name, value in said.items()}
+            output = self.module(_tensors(obs, torch))
+        output = output if isinstance(output, Mapping) else {"params": output}
+        return {name: value.numpy() for name, value in output.items()}
 
 
 def _tensors(obs: Any, torch: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How a worker's life begins: the first one, and each one after its process died."""
+"""Starts of workers: the first one, and those after their process died."""
 from __future__ import annotations
 
 import time
@@ -21,7 +21,7 @@ class Starter:
         recipe: Arguments of `cypool.make`, or of `cypool.from_factories`, for every worker.
         factories: A function for each row that makes an environment, or None.
         seeds: A seed for each row.
-        policy: What chooses actions on the workers, or None.
+        policy: Chooses actions on the workers, or None.
         sync: How workers decide about new weights themselves; None: the learner decides.
         infos: Names of infos that rollouts carry.
         imports: Modules that workers import first.
@@ -43,19 +43,19 @@ class Starter:
             TimeoutError: One is not there in time.
             RuntimeError: One could not be started.
         """
-        refs = [self.begin(w) for w in range(len(self._topology.workers))]
+        refs = [self.start(w) for w in range(len(self._topology.workers))]
         for w, ref in enumerate(refs):
             self._await_started(w, ref, until)
         self._topology.find_nodes()
 
-    def begin(self, w: int) -> Any:
-        """Has a worker begin a life; returns Ray's reference to its answer."""
+    def start(self, w: int) -> Any:
+        """Starts a worker's environments; returns Ray's reference to its answer."""
         rows = slice(w * self._envs_per_worker, (w + 1) * self._envs_per_worker)
         recipe = {**self._recipe, "seed": self._seeds[rows]}
         if self._factories is not None:
             recipe["factories"] = self._factories[rows]
         # Ray repeats this one call by itself until there is a process again
-        return self._topology.workers[w].begin.options(max_task_retries=-1).remote(
+        return self._topology.workers[w].start.options(max_task_retries=-1).remote(
             recipe, self._policy, *self._arguments)
 
     def restarted(self, w: int, ref: Any) -> Lost | None:
@@ -63,7 +63,7 @@ class Starter:
 
         Args:
             w: The worker.
-            ref: What `begin` returned; the answer is there.
+            ref: What `start` returned; the answer is there.
 
         Returns:
             The state from which the worker continues, or None if it had no call.
@@ -81,10 +81,10 @@ class Starter:
         return record.seen, (entropy.generate_state(self._envs_per_worker) >> 2).tolist()
 
     def _await_started(self, w: int, ref: Any, until: float) -> None:
-        """Waits until a worker has begun its life, and takes down its name and process id."""
+        """Waits until a worker has started, and records its incarnation and process id."""
         ray, record = self._topology.ray, self._topology.records[w]
         try:
-            record.life, record.pid = ray.get(ref, timeout=max(0.0, until - time.monotonic()))
+            record.incarnation, record.pid = ray.get(ref, timeout=max(0.0, until - time.monotonic()))
         except ray.exceptions.GetTimeoutError:
             raise TimeoutError(f"worker {w}: expected it to be there within {self.start_timeout:g} s") from None
         except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:

@@ -29,7 +29,7 @@ class Rollout:
         terminated, truncated: bool, (T, N): whether step t ended the episode.
         valid: bool, (T, N): False where row t is no transition: the step after an end (NextStep) ignores its action,
             and so do the one or two steps in which a lost worker's environments start again.
-        extras: Whatever else the policy said, (T, N, ...) each.
+        extras: The rest of the policy's output, (T, N, ...) each.
         infos: The infos that were asked for, (T, N, ...) each: what step t led to.
         final_step, final_env, final_obs: Where an episode ended, with "SameStep": int64 (k,), int64 (k,), (k, ...), in
             the order of steps. Empty, and None for the observations, if none ended or with "NextStep".

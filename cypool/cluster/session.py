@@ -43,7 +43,7 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         Whether it was started here, by this call or an earlier one.
 
     Raises:
-        TimeoutError: Nobody answers at the address.
+        TimeoutError: Nothing answers at the address.
     """
     global _users, _connected, _here
     ray = ray_or_explain()
@@ -51,7 +51,7 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         arguments: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         here = starts_here(address)
         if here:
-            # nobody set this Ray up, so nobody agreed to its reporting to its makers
+            # cypool started this Ray, and no one has agreed to usage reports
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             arguments |= {"address": "local", "num_cpus": cpus.available(), "include_dashboard": False}
         else:
@@ -64,7 +64,7 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
 
 
 def _await(address: str, timeout: float) -> None:
-    """Waits until somebody listens at "host:port", for which Ray waits for many minutes."""
+    """Waits until a server listens at "host:port"; Ray itself would wait for many minutes."""
     host, _, port = address.rpartition(":")
     if not host or "/" in host or not port.isdigit():
         return

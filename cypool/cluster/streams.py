@@ -48,7 +48,7 @@ class Streams:
         """Calls a method of a worker."""
         record = self._topology.records[w]
         record.unanswered += 1
-        return self._numbered(getattr(self._topology.workers[w], method).remote(record.life, *args), w, kl)
+        return self._numbered(getattr(self._topology.workers[w], method).remote(record.incarnation, *args), w, kl)
 
     def call_policy(self, w: int, method: str, argument: Any, lost: Lost | None) -> Call:
         """Calls a worker that is to use its policy; with newer weights, if they are due."""
@@ -72,7 +72,7 @@ class Streams:
         ray, topology, start_timeout = self._topology.ray, self._topology, self._starter.start_timeout
         records = topology.records
         queues: list[deque[Call]] = [deque() for _ in records]
-        # when the oldest call of each has to be answered: a worker does first what nobody waits for any more
+        # when the oldest call of each has to be answered: a worker finishes abandoned calls first
         now = time.monotonic()
         due = [now + timeout * (1 + record.unanswered) for record in records]
         for _ in range(in_flight):
@@ -94,11 +94,11 @@ class Streams:
             # its later calls were for the one that died as well
             restarting[w] = len(queues[w])
             queues[w].clear()
-            queues[w].append(self._numbered(self._starter.begin(w), w, math.nan))
+            queues[w].append(self._numbered(self._starter.start(w), w, math.nan))
             due[w] = time.monotonic() + start_timeout
 
         while any(queues):
-            # the oldest first, so that nobody is passed over
+            # the oldest first, so that no worker is passed over
             heads = {call.ref: call for call in sorted((q[0] for q in queues if q), key=lambda call: call.number)}
             late = min((call.worker for call in heads.values()), key=due.__getitem__)
             if time.monotonic() < due[late]:
@@ -129,7 +129,7 @@ class Streams:
                 finally:
                     if lost is not None:
                         # it does not know where to continue: the next call starts it once more
-                        records[w].life = None
+                        records[w].incarnation = None
                 due[w] = time.monotonic() + timeout
                 continue
             records[w].unanswered = len(queue) - 1

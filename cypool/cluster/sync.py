@@ -24,7 +24,14 @@ class Sync(Protocol):
     @property
     def where(self) -> str: ...
 
-    def due(self, lag: int, drift: Drift) -> bool: ...
+    def due(self, lag: int, drift: Drift) -> bool:
+        """Returns whether a worker takes the newest weights now.
+
+        Args:
+            lag: How many versions the worker is behind, at least 1.
+            drift: Computes the mean KL divergence of the newest policy from the worker's; None if it is not known.
+        """
+        ...
 
 
 class Always:
@@ -33,6 +40,7 @@ class Always:
     where = "learner"
 
     def due(self, lag: int, drift: Drift) -> bool:
+        """Returns True."""
         return True
 
 
@@ -49,6 +57,7 @@ class Every:
         self.k = check_int("k", k, 1, 2**31 - 1)
 
     def due(self, lag: int, drift: Drift) -> bool:
+        """Returns whether the worker is `k` versions behind."""
         return lag >= self.k
 
 
@@ -58,6 +67,7 @@ class Never:
     where = "learner"
 
     def due(self, lag: int, drift: Drift) -> bool:
+        """Returns False."""
         return False
 
 
@@ -65,7 +75,7 @@ class APS:
     """Adaptive policy synchronisation: a worker takes the newest version when the policy has drifted.
 
     The measure is the mean over environments of KL(worker's policy || newest policy) on observations of the worker's;
-    with the learner it is compared with what the worker's policy said when it saw them.
+    the learner compares with the output of the worker's policy at the time.
 
     Args:
         kl_threshold: At this divergence or above weights are due. 0 is `Always`, infinity is `Never`. Also due are
@@ -89,6 +99,7 @@ class APS:
         self.sample = check_int("sample", sample, 1, 2**31 - 1)
 
     def due(self, lag: int, drift: Drift) -> bool:
+        """Returns whether the drift has reached the threshold, or the lag `max_lag`."""
         if self.max_lag is not None and lag >= self.max_lag:
             return True
         if self.kl_threshold == math.inf:

@@ -18,7 +18,7 @@ class WorkerRecord:
     """The learner's data on a worker.
 
     Attributes:
-        life: The name of its process's life; a call that names another one is not answered.
+        incarnation: The name of its current incarnation; a call that names another one is not answered.
         pid: Its process id.
         node: The id of its node.
         restarts: How often it was started again.
@@ -26,11 +26,11 @@ class WorkerRecord:
         sent: The version of the weights that it got last.
         used: The version that chose its actions last.
         seen: The parts of the observation that it showed last.
-        unanswered: Calls whose answers have not come, some of which nobody waits for any more.
+        unanswered: Calls whose answers have not come, some of which no caller waits for any more.
         sample: Version, observation parts and parameters, to see how far the policy has drifted.
     """
 
-    life: str | None = None
+    incarnation: str | None = None
     pid: int | None = None
     node: str | None = None
     restarts = 0
@@ -84,9 +84,9 @@ class Topology:
         """Connects to Ray, and returns how many CPUs a worker reserves there.
 
         Raises:
-            TimeoutError: Nobody answers at the address.
+            TimeoutError: Nothing answers at the address.
         """
-        # nobody else has a Ray of our own: the CPUs are shared out already, and there may be more workers than CPUs
+        # a Ray that we started has no other users: its CPUs are assigned already, and workers may be more than CPUs
         return TOKEN if session.enter(address, ray_init, self._start_timeout) else share
 
     def place(self, share: float, placement: str) -> None:
@@ -111,7 +111,7 @@ class Topology:
             self.workers.append(actor.options(scheduling_strategy=place).remote())
 
     def find_nodes(self) -> None:
-        """Takes down which node each worker is on."""
+        """Records which node each worker is on."""
         nodes = self.ray.util.placement_group_table(self._group)["bundles_to_node_id"]
         for w, record in enumerate(self.records):
             record.node = nodes[w]

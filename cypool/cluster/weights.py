@@ -33,7 +33,7 @@ class WeightSync:
 
     def __init__(self, spec: EnvSpec, policy: Policy | None, sync: Sync, statistics: Statistics,
                  envs_per_worker: int):
-        # not the user's own, which may be trained meanwhile
+        # copies: the caller may train its own in the meantime
         self.policy = copy.deepcopy(policy)
         self.learner_decides = sync.where == "learner"
         self.version = 0
@@ -75,7 +75,7 @@ class WeightSync:
                     return None
                 version, obs, params = record.sample
                 if version != record.sent:
-                    # weights are on their way to it, as good as new
+                    # newer weights are on their way to it already
                     return 0.0
                 assert self.policy is not None
                 new, _ = evaluated(self.policy, self._spec.pack(obs), len(params))
@@ -96,7 +96,7 @@ class WeightSync:
         Args:
             record: The worker's.
             obs: Parts (T, envs, ...) of what its policy saw.
-            params: What the policy said.
+            params: The policy's output.
         """
         if self.learner_decides and hasattr(self._sync, "sample"):
             rows = max(1, self._sync.sample // self._envs_per_worker)
@@ -104,7 +104,7 @@ class WeightSync:
             record.sample = record.used, [_flat(part[steps]) for part in obs], _flat(params[steps])
 
     def close(self) -> None:
-        """Lets go of what is in the object store."""
+        """Drops the references to the object store."""
         self._ref = None
 
 

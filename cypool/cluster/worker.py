@@ -31,16 +31,16 @@ FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "v
 class Worker:
     """Some environments of a cluster, and its copy of the policy.
 
-    It begins a life with `begin`, and another one when it had to be started again: a process knows nothing of the one
-    before it. Calls name the life they are meant for, and any other answers None.
+    `start` begins an incarnation, and another one after a restart: a process knows nothing of the one before it. Each
+    call names the incarnation it is meant for. A worker in another incarnation answers None.
     """
 
-    _life: str | None = None
+    _incarnation: str | None = None
     # Any, as calls that use them come only where there is a policy
     _policy: Any
     _newer: Any
 
-    def begin(self, recipe: dict[str, Any], policy: Policy | None, sync: Sync | None = None, infos: Sequence[str] = (),
+    def start(self, recipe: dict[str, Any], policy: Policy | None, sync: Sync | None = None, infos: Sequence[str] = (),
               imports: Sequence[str] = ()) -> tuple[str, int]:
         """Makes the environments.
 
@@ -52,7 +52,7 @@ class Worker:
             imports: Modules to import first: those that register environments.
 
         Returns:
-            The name of this life, and the process id.
+            The name of this incarnation, and the process id.
         """
         for module in imports:
             import_module(module)
@@ -73,21 +73,21 @@ class Worker:
         self._first_reports: list[Any] = []
         self._buffers: dict[Any, NDArray[Any]] = {}
         self._buffers_steps = 0
-        self._life = uuid.uuid4().hex
-        return self._life, os.getpid()
+        self._incarnation = uuid.uuid4().hex
+        return self._incarnation, os.getpid()
 
-    def reset(self, life: str | None, seeds: list[Any] | None = None) -> dict[str, Any] | None:
+    def reset(self, incarnation: str | None, seeds: list[Any] | None = None) -> dict[str, Any] | None:
         """Starts new episodes.
 
         Args:
-            life: Whom the call is meant for.
+            incarnation: The receiver of the call.
             seeds: A list; if there is one for each environment, it also seeds what the policy draws. None: random
                 streams continue.
 
         Returns:
             A dict: "obs", the parts of the observation, and "info".
         """
-        if life != self._life:
+        if incarnation != self._incarnation:
             return None
         if seeds is not None and None not in seeds:
             self._rng = np.random.default_rng(seeds)
@@ -96,19 +96,19 @@ class Worker:
         self._obs, self._over = obs, np.zeros(self._num_envs, np.bool_)
         return {"obs": self._spec.unpack(obs), "info": info}
 
-    def step(self, life: str | None, actions: Any, version: int = 0, weights: Any = None,
+    def step(self, incarnation: str | None, actions: Any, version: int = 0, weights: Any = None,
              lost: Lost | None = None) -> dict[str, Any] | None:
         """Steps all environments.
 
         Args:
             actions: (num_envs, *action shape); None: the policy chooses.
-            life, version, weights, lost: As in `rollout`.
+            incarnation, version, weights, lost: As in `rollout`.
 
         Returns:
             A dict: "obs", the parts of the observation, "reward", "terminated", "truncated", "info"; if the policy
-            chose also "chosen", what it said, "version" and "kl".
+            chose also "chosen", its output, "version" and "kl".
         """
-        if life != self._life:
+        if incarnation != self._incarnation:
             return None
         self._begin(lost)
         chosen = {}
@@ -124,12 +124,12 @@ class Worker:
         return {"obs": self._spec.unpack(obs), "reward": reward, "terminated": terminated, "truncated": truncated,
                 "info": info, **chosen}
 
-    def rollout(self, life: str | None, num_steps: int, version: int = 0, weights: Any = None,
+    def rollout(self, incarnation: str | None, num_steps: int, version: int = 0, weights: Any = None,
                 lost: Lost | None = None) -> dict[str, Any] | None:
         """Steps all environments `num_steps` times as the policy says.
 
         Args:
-            life: Whom the call is meant for.
+            incarnation: The receiver of the call.
             num_steps: T.
             version, weights: Newer than those it has; None: there are none for it.
             lost: (observation parts, seeds) if it continues for a process that died: the last observations.
@@ -139,7 +139,7 @@ class Worker:
             environments and observation parts, or None; "episodes", a dict or None; "version"; "kl", NaN if there was
             no comparison. None if it was started again.
         """
-        if life != self._life:
+        if incarnation != self._incarnation:
             return None
         self._begin(lost)
         kl = self._take(version, weights)

@@ -66,7 +66,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     * Observations lie in their space, rewards are finite.
     * The same seed and actions give the same bytes, whatever the number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
-    * `save` takes down all there is: `load` brings it back, in this pool, in another one, and after pickling.
+    * `save` is complete: `load` restores the state in this pool, in another one, and after pickling.
     * The autoreset modes have the same episodes.
     * A step that fails costs a row, and nothing else.
     * Its steps and resets run without the GIL.
@@ -340,7 +340,7 @@ class _Check:
             env.send(self.actions_of(0, info["env_id"]), info["env_id"])
             interval = sys.getswitchinterval()
             try:
-                # nobody else gets the GIL but when this thread waits
+                # another thread gets the GIL only while this one waits
                 sys.setswitchinterval(1e6)
                 for t in range(self.num_steps):
                     if not env._pool.await_holding_gil(PATIENCE):

@@ -386,10 +386,10 @@ def plot(report: dict[str, Any], path: str) -> None:
 
 def check(args: Args) -> None:
     """Raises a Failure where a number is out of range, a file cannot be written or a package is missing."""
-    for name, least, most in (("num_envs", 1, 2**16), ("batch_size", 1, args.num_envs), ("threads", 1, 4096),
+    for name, low, high in (("num_envs", 1, 2**16), ("batch_size", 1, args.num_envs), ("threads", 1, 4096),
                               ("seconds", 0.01, 600), ("rounds", 1, 10_000)):
-        if not least <= getattr(args, name) <= most:
-            fail(f"--{name.replace('_', '-')}: expected {least} to {most}, got {getattr(args, name)}")
+        if not low <= getattr(args, name) <= high:
+            fail(f"--{name.replace('_', '-')}: expected {low} to {high}, got {getattr(args, name)}")
     for file in filter(None, (args.json, args.plot)):
         if not Path(file).resolve().parent.is_dir():
             fail(f"{file}: there is no such folder")

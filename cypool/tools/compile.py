@@ -134,9 +134,9 @@ def load(source: str | os.PathLike[str]) -> ModuleType:
     name = f"{stem}_{key[:16]}"
     if name in sys.modules:
         return sys.modules[name]
-    target, said = _cached(path, text, name, key)
-    if said:
-        warnings.warn(f"{path.name if path else 'cell.pyx'}: {said}", stacklevel=3)
+    target, warning = _cached(path, text, name, key)
+    if warning:
+        warnings.warn(f"{path.name if path else 'cell.pyx'}: {warning}", stacklevel=3)
     loader = ExtensionFileLoader(name, str(target))
     spec = spec_from_file_location(name, target, loader=loader)
     assert spec is not None
@@ -201,7 +201,7 @@ def _cpu() -> str:
 
 
 def _cached(path: Path | None, text: str, name: str, key: str) -> tuple[Path, str]:
-    """Returns the path of the compiled module, which is made if need be, and what Cython said about it."""
+    """Returns the path of the compiled module, which is made if it is missing, and Cython's messages."""
     try:
         return cache.get(cache.folder(), "compiled", key, sysconfig.get_config_var("EXT_SUFFIX"),
                          lambda new: _make(path, text, name, new))
@@ -212,7 +212,7 @@ def _cached(path: Path | None, text: str, name: str, key: str) -> tuple[Path, st
 
 
 def _make(path: Path | None, text: str, name: str, target: Path) -> str:
-    """Writes the compiled module to `target`; returns what Cython said."""
+    """Writes the compiled module to `target`; returns Cython's messages."""
     source_name = path.name if path else "cell.pyx"
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work, _progress(f"compiling {source_name}"):
         source = path or Path(work, source_name)
@@ -221,12 +221,12 @@ def _make(path: Path | None, text: str, name: str, target: Path) -> str:
         generated = Path(work, f"{name}.cpp")
         directives = [word for pair in DIRECTIVES.items() for word in ("-X", "=".join(pair))]
         # the C++ compiler reports errors in lines of the .pyx too
-        said = _run(source, work, ["-m", "cython", "--cplus", "--line-directives", "-I", str(source.parent),
+        messages = _run(source, work, ["-m", "cython", "--cplus", "--line-directives", "-I", str(source.parent),
                                    *directives, "--module-name", name, str(source), "-o", str(generated)])
         include_dirs = [cypool.get_include(), str(source.parent)]
         _run(source, work, ["-c", _COMPILE, name, str(generated), work, "\n".join(include_dirs), "\n".join(FLAGS)])
         os.replace(Path(work, name + sysconfig.get_config_var("EXT_SUFFIX")), target)
-    return said
+    return messages
 
 
 def _progress(text: str) -> AbstractContextManager[Any]:
@@ -239,20 +239,20 @@ def _progress(text: str) -> AbstractContextManager[Any]:
 
 
 def _run(source: Path, work: str | Path, arguments: Sequence[str]) -> str:
-    """Runs Python with these arguments; returns what it said, or raises a CompileError of it."""
+    """Runs Python with these arguments; returns its output, or raises a CompileError with it."""
     # what can be imported here can be cimported there
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(os.path.abspath(folder) for folder in sys.path))
     done = subprocess.run([sys.executable, *arguments], cwd=work, env=env, capture_output=True, text=True,
                           errors="replace")
-    # of a text the lines only
-    said = (done.stdout + done.stderr).replace(f"{work}{os.sep}", "").strip()
+    # without the temporary folder
+    output = (done.stdout + done.stderr).replace(f"{work}{os.sep}", "").strip()
     if done.returncode:
-        raise CompileError(f"{source.name} does not compile:\n\n{said}")
-    return said
+        raise CompileError(f"{source.name} does not compile:\n\n{output}")
+    return output
 
 
 def _need() -> None:
-    """Looks for what compiles; setuptools is for another interpreter, in this one it might complain of distutils."""
+    """Checks that Cython and setuptools are there. Importing setuptools here might warn of distutils."""
     for module in ("Cython", "setuptools"):
         try:
             found = importlib.import_module(module) if module == "Cython" else find_spec(module)

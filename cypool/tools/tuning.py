@@ -95,18 +95,18 @@ def tune(id: str, goal: str, *, cpus: int, max_envs: int, learner_seconds: float
 def in_order(measured: list[Measured]) -> list[Measured]:
     """Returns the settings by speed, but first of all the smallest of those that are nearly as fast as the fastest."""
     # what was measured once only may owe its place to luck
-    most = max(each.samples for each in measured)
-    again = [each for each in measured if each.samples == most]
+    max_samples = max(each.samples for each in measured)
+    again = [each for each in measured if each.samples == max_samples]
     enough = NEARLY * max(each.steps_per_second for each in again)
     chosen = min((each for each in again if each.steps_per_second >= enough),
                  key=lambda each: (each.setting.num_envs, each.setting.num_threads, -each.steps_per_second))
     others = sorted((each for each in measured if each is not chosen),
-                    key=lambda each: (each.samples < most, -each.steps_per_second))
+                    key=lambda each: (each.samples < max_samples, -each.steps_per_second))
     return [chosen, *others]
 
 
 def stepping(env: Any, setting: Setting, learner_seconds: float) -> Iterator[int]:
-    """Steps for ever, with random actions drawn beforehand; yields how many environments each call has stepped."""
+    """Steps without end, with random actions drawn beforehand; yields how many environments each call has stepped."""
     from gymnasium.vector.utils import batch_space
 
     space = batch_space(env.single_action_space, setting.batch_size)

@@ -1,10 +1,11 @@
-"""`gymnasium.make_vec("cypool/...")`: whichever of the two packages is imported first."""
+"""`gymnasium.make_vec("cypool/...")`, `gymnasium.make`: whichever of the two packages is imported first."""
 import copy
 
 import gymnasium
 import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
 import cypool
 
@@ -62,14 +63,85 @@ def test_wrappers(wrap):
 
 
 @pytest.mark.parametrize("call", [
-    lambda: gymnasium.make("cypool/CartPole-v1"),
-    lambda: gymnasium.make_vec("cypool/CartPole-v1", vectorization_mode="sync"),
     lambda: gymnasium.make_vec("cypool/CartPole-v1", wrappers=[gymnasium.wrappers.TimeAwareObservation]),
     lambda: gymnasium.make_vec("cypool/CartPole-v1", vector_kwargs={"copy": False}),
-], ids=["make", "sync", "wrappers", "vector_kwargs"])
+], ids=["wrappers", "vector_kwargs"])
 def test_what_gymnasium_refuses_it_says_itself(call):
     with pytest.raises(gymnasium.error.Error, match="entry.point|kwargs"):
         call()
+
+
+@pytest.mark.filterwarnings("ignore:.*(infinity|symmetric and normalized)")
+@pytest.mark.parametrize("id", ["cypool/CartPole-v1", "cypool/Pendulum-v1", "cypool/FrozenLake-v1", "cypool/Pong-v5",
+                                "cypool/MiniGrid-Empty-5x5-v0", "walker/Walk-v0"])
+def test_single_environments_pass_gymnasiums_check(walker, id):
+    env = gymnasium.make(id, disable_env_checker=True)
+    check_env(env.unwrapped, skip_render_check=not env.metadata["render_modes"])
+    env.close()
+
+
+@pytest.mark.parametrize("id", ["CartPole-v1", "MountainCarContinuous-v0", "FrozenLake-v1"])
+def test_a_single_environment_has_gymnasiums_episodes(id):
+    ours, theirs = gymnasium.make(f"cypool/{id}", max_episode_steps=30), gymnasium.make(id, max_episode_steps=30)
+    assert ours.observation_space == theirs.observation_space and ours.action_space == theirs.action_space
+    assert str(ours).replace("UnlimitedEnv", type(theirs.unwrapped).__name__).replace("cypool/", "") == str(theirs)
+    theirs.action_space.seed(0)
+    for seed in (3, None, np.int64(7)):
+        obs, info = ours.reset(seed=seed)
+        assert (obs == theirs.reset(seed=seed if seed is None else int(seed))[0]).all() and info["env_id"] == 0
+        ended = False
+        while not ended:
+            action = theirs.action_space.sample()
+            got, want = ours.step(action), theirs.step(action)
+            assert (got[0] == want[0]).all() and got[1:4] == want[1:4]
+            ended = want[2] or want[3]
+
+
+def test_the_limit_of_a_single_environment_is_that_of_make():
+    # the pendulum never falls: its own limit is 200
+    for limit, steps in ((None, 200), (9, 9), (250, 250)):
+        env = gymnasium.make("cypool/Pendulum-v1", max_episode_steps=limit)
+        env.reset(seed=0)
+        assert [env.step(np.zeros(1, np.float32))[3] for _ in range(steps)] == [False] * (steps - 1) + [True]
+    env = gymnasium.make("cypool/Pendulum-v1", max_episode_steps=-1)
+    env.reset(seed=0)
+    assert not any(env.step(np.zeros(1, np.float32))[3] for _ in range(300))
+    # a limit that depends on options is the environment's
+    env = gymnasium.make("cypool/MiniGrid-Empty-5x5-v0")
+    env.reset(seed=0)
+    assert [env.step(0)[3] for _ in range(100)] == [False] * 99 + [True]
+
+
+def test_options_seeds_and_errors_of_a_single_environment():
+    env = gymnasium.make("cypool/FrozenLake-v1", is_slippery=False, map_name="8x8")
+    assert env.unwrapped.pool.env_spec.options["is_slippery"] is False and env.observation_space.n == 64
+    with pytest.raises(ValueError, match="^is_slipery: no option of FrozenLake-v1"):
+        gymnasium.make("cypool/FrozenLake-v1", is_slipery=False)
+    with pytest.raises(ValueError, match="^seed: expected"):
+        env.reset(seed=-1)
+    with pytest.raises(TypeError, match="^seed: expected"):
+        env.reset(seed="a")
+    # wrappers draw from a stream that is seeded, and not the same number each time
+    draws = []
+    for _ in range(2):
+        env.reset(seed=5)
+        draws.append(env.np_random.random(3).tolist())
+    assert draws[0] == draws[1] and len(set(draws[0])) == 3 and env.unwrapped.np_random_seed == 5
+    assert gymnasium.make("cypool/FrozenLake-v1", seed=6).unwrapped.np_random_seed == 6
+    env = gymnasium.make("cypool/FrozenLake-v1", is_slippery=False).unwrapped
+    env.reset(seed=0)
+    # down and to the right is a hole
+    assert [env.step(action)[2] for action in (1, 2)] == [False, True]
+    with pytest.raises(RuntimeError, match="is over: reset it first"):
+        env.step(0)
+
+
+def test_pictures_of_a_single_environment():
+    pytest.importorskip("pygame")
+    env = gymnasium.make("cypool/CartPole-v1", render_mode="rgb_array_list")
+    env.reset(seed=0)
+    env.step(0)
+    assert [frame.shape for frame in env.render()] == [(400, 600, 3)] * 2
 
 
 def test_unknown_ids():

@@ -194,7 +194,7 @@ def started(id="CartPole-v1", mode="NextStep", policy=None, num_threads=1, **kwa
     recipe = {"id": id, "num_envs": NUM, "seed": list(range(NUM)), "autoreset_mode": mode, "num_threads": num_threads,
               "episode_statistics": True}
     worker = Worker()
-    life, _ = worker.begin(recipe, MLPPolicy(id) if policy is None else policy, **kwargs)
+    life, _ = worker.start(recipe, MLPPolicy(id) if policy is None else policy, **kwargs)
     return worker, life, cypool.make(**recipe)
 
 

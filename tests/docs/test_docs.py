@@ -1,4 +1,7 @@
 """The examples of the documentation run as they stand, and its links lead somewhere."""
+import ast
+import builtins
+import importlib.util
 import re
 from pathlib import Path
 
@@ -13,6 +16,8 @@ BLOCKS = [
     for page in PAGES
     for k, block in enumerate(re.findall(r"```python\n(import cypool\n.*?)```", page.read_text(), re.DOTALL))
 ]
+# stand for what a reader has already
+PLACEHOLDERS = {"make_env"}
 
 
 def headings(page):
@@ -26,8 +31,35 @@ def headings(page):
 def test_example(run_python, block):
     if '"dm_control/' in block:
         pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
+    if '"my_env/' in block:
+        pytest.skip("tests/tools/test_new.py makes this package")
+    for package in ("jax", "numba", "torch"):
+        if f"import {package}\n" in block and importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
     done = run_python(block)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_examples_can_be_pasted_alone(page):
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        tree = ast.parse(block)
+        known = {name for node in ast.walk(tree) for name in names_of(node)} | set(dir(builtins))
+        unknown = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - known - PLACEHOLDERS
+        assert not unknown, f"{page.name}: {sorted(unknown)} in:\n{block}"
+
+
+def names_of(node):
+    """The names that a node of a syntax tree makes known."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.arg):
+        return {node.arg}
+    if isinstance(node, ast.ExceptHandler):
+        return {node.name}
+    return {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
 
 
 def test_links_lead_to_files_and_headings():

@@ -11,8 +11,9 @@ import pytest
 from waiting import wait_until
 
 from cypool.tools.cli import main
+from cypool.tools.cli.console import out
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
-from cypool.tools.cli.info import area_mean, arguments_of
+from cypool.tools.cli.info import area_mean, arguments_of, unwrapped
 
 VERBS = ("list", "info", "check", "new", "doctor", "bench", "tune", "play")
 
@@ -60,6 +61,41 @@ def test_info(capsys):
     assert main(["info", "CartPole-v1", "--picture"]) == 0
     said = capsys.readouterr().out
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
+
+
+def test_info_fits_80_columns(capsys, monkeypatch):
+    monkeypatch.setattr(out, "width", 80)
+    assert main(["info", "Ant-v5"]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    # spaces and options come before the text, whose lines are as long as the terminal has room for
+    parts = ["observation  ", "obs_dtype = 'float64'\n    ", "\nReward: For velocity"]
+    assert said.index(parts[0]) < said.index(parts[1]) < said.index(parts[2])
+    assert "exclude_current_positions_from_observation = True" in said
+    assert "velocities; contact forces on each body but the world, clipped.\nAction" in said
+
+
+def test_docstrings_are_unwrapped():
+    text = """First line
+continues.
+
+A paragraph of
+two lines.
+
+Observation: one
+    two
+Action: three
+* a point that
+  has two lines
+- another"""
+    assert unwrapped(text) == """First line continues.
+
+A paragraph of two lines.
+
+Observation: one two
+Action: three
+* a point that has two lines
+- another"""
 
 
 def test_options_of_base_classes_are_explained(capsys):

@@ -208,8 +208,8 @@ cdef class Atari(Env):
 
     Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but the whole screen
     of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's, except its
-    processor and its video chip, which are ours and the same bit for bit (docs/explanation/emulator.md), and its
-    colour averaging, which is left out.
+    processor and its video chip, which are ours and the same bit for bit, and its colour averaging, which is
+    left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three
         planes (red, green, blue) for each frame if not `gray_scale`, or with `channels_last`

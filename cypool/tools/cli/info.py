@@ -27,10 +27,10 @@ def info(
     # the class that describes, which may have another one made
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
-    what = inspect.cleandoc(without_signature(cls.__doc__ or ""))
+    about = unwrapped(inspect.cleandoc(without_signature(cls.__doc__ or "")))
     meanings = options_with_meanings(cls)
     facts = {
-        "id": id, "about": what,
+        "id": id, "about": about,
         "observation": {name or "observation": str(part) for name, part in spec.observations},
         "action": ({name: str(part) for name, part in spec.action.items()} if isinstance(spec.action, dict)
                    else str(spec.action)),
@@ -51,6 +51,11 @@ def without_signature(text: str) -> str:
     """Returns a docstring without the line that Cython puts before it."""
     first, _, rest = text.partition("\n")
     return rest.lstrip("\n") if re.fullmatch(r"[\w.]+\(.*\)", first) else text
+
+
+def unwrapped(text: str) -> str:
+    """Returns a docstring with one line for each paragraph and each "Name: ..." item, so that a terminal wraps them."""
+    return re.sub(r"(?<=\S) *\n(?!\n|[A-Z]\w*: |[-*] ) *(?=\S)", " ", text)
 
 
 def options_with_meanings(cls: Any) -> dict[str, str]:
@@ -77,11 +82,14 @@ def arguments_of(docstring: str) -> dict[str, str]:
 
 def _show(facts: dict[str, Any], reference: str) -> None:
     from rich.markup import escape
+    from rich.padding import Padding
     from rich.table import Table
+    from rich.text import Text
 
+    summary, _, details = facts["about"].partition("\n")
     out.print(f"[bold]{facts['id']}[/bold]")
-    if facts["about"]:
-        out.print(facts["about"], markup=False, highlight=False)
+    if summary:
+        out.print(summary, markup=False, highlight=False)
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column()
@@ -101,11 +109,15 @@ def _show(facts: dict[str, Any], reference: str) -> None:
     out.print()
     out.print(table)
     if facts["options"]:
-        options = Table("option", "value", "meaning", box=None, pad_edge=False, header_style="italic")
+        out.print("\noptions")
         for name, option in facts["options"].items():
-            options.add_row(name, escape(repr(option["value"])), escape(option["meaning"]))
+            out.print(f"[cyan]{name}[/cyan] = {escape(repr(option['value']))}")
+            # texts below each other, not in columns: there may be 80 characters in all
+            if option["meaning"]:
+                out.print(Padding(Text(option["meaning"]), (0, 0, 0, 4)))
+    if details.strip():
         out.print()
-        out.print(options)
+        out.print(details.strip(), markup=False, highlight=False)
 
 
 def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
@@ -125,7 +137,7 @@ def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
                 env.step(env.action_space.sample())
             image = np.asarray(env.render()[0])
     except Exception as error:
-        # a courtesy if nobody has asked for it: a machine may have no OpenGL
+        # optional unless asked for: a machine may have no OpenGL
         if is_asked_for:
             raise
         out.print(f"\nno picture: {error}", style="dim", markup=False)

@@ -73,7 +73,7 @@ def tune(
         torch = f"environments are stepped while the learner works: torch.set_num_threads({rest}) on a CPU"
     else:
         torch = (f"environments and learner take turns: torch.set_num_threads({cpus.available()}), all usable CPUs, "
-                 "takes nothing from them")
+                 "takes nothing from them. With small networks torch.set_num_threads(1) is the fastest")
     if as_json:
         print_json({"id": id, "for": goal.value, "learner_ms": milliseconds, "best": best._asdict(), "line": line,
                     "torch": torch, "settings": [{**each.setting._asdict(), "steps_per_second": each.steps_per_second,

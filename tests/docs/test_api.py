@@ -1,0 +1,61 @@
+"""The pages of the API reference show every public name, and the site notices a picture that is missing."""
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import cypool
+from cypool.api.gymnasium import GymnasiumPool
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def tool(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs_tools"))
+    yield lambda name: __import__(name)
+    for name in ("api", "build_site", "catalogue"):
+        sys.modules.pop(name, None)
+
+
+def test_the_names_of_cypool_are_shown(tool):
+    names = [name for group in tool("api").NAMES.values() for name in group]
+    assert names[0] == "make" and sorted(names) == sorted(cypool.__all__)
+
+
+def test_the_methods_of_a_pool_are_shown(tool):
+    names = [name for group in tool("api").POOL.values() for name in group]
+    ours = {name for cls in GymnasiumPool.__mro__ if cls.__module__.startswith("cypool.")
+            for name, member in vars(cls).items()
+            if not name.startswith("_") and (callable(member) or isinstance(member, property))}
+    # a hook for Gymnasium, whose `close` calls it
+    assert names[:2] == ["reset", "step"] and sorted(names) == sorted(ours - {"close_extras"})
+
+
+def test_public_modules_are_shown(tool):
+    page = (ROOT / "docs" / "reference" / "compatibility.md").read_text()
+    public = set(re.findall(r"`cypool\.(\w+)", page.partition("## Public names")[2].partition("All other")[0]))
+    shown = {(each if isinstance(each, str) else each[0]).split(".")[1]
+             for name, each_page in tool("api").PAGES.items() if name not in ("cypool", "pools", "other_pools")
+             for each in each_page.shown}
+    assert public - {"__all__", "make", "list_all_envs"} == shown
+
+
+@pytest.mark.parametrize("html, broken", [
+    ('<img src="../a.webp">', None),
+    ('<img src="../a.webp#only-light"><source srcset="/a.webp 2x"><video src="https://example.org/a.mp4">', None),
+    ('<img src="../b.webp">', "../b.webp"),
+    ('<img src="../source/a.webp/">', "../source/a.webp/"),
+    ('<img src="../other.html">', "../other.html"),
+    ('<video src="b.mp4">', "b.mp4"),
+])
+def test_the_site_notices_broken_pictures(tool, tmp_path, html, broken):
+    for folder in ("page", "source/a.webp"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "a.webp").write_bytes(b"")
+    for name in ("other.html", "source/a.webp/index.html"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "page" / "index.html").write_text(html)
+    expected = [f"page/index.html: {broken}"] if broken else []
+    assert tool("build_site").broken_media(tmp_path) == expected
