@@ -10,8 +10,8 @@ cdef class StepBackend:
         raise NotImplementedError("count")
 
     def pack_options(self, options):
-        """Returns the options of a reset, as the user gives them, in the form that `submit` takes; changes nothing."""
-        raise NotImplementedError("pack_options")
+        """Returns the options of a reset, as the user gives them, in the form that `submit` takes; by default as they are."""
+        return options
 
     def close(self):
         """Frees all that it uses. A second call does nothing."""

@@ -285,7 +285,6 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
     """Where Python has a part in each step: hooks, policies, and environments in other processes."""
     spec, num_envs = env.env_spec, env._pool.num_envs
     read = reader_of(spec, num_envs)
-    observed = [t for t in range(num_steps) if t % every == every - 1 or t == num_steps - 1]
     buffers = RolloutBuffers(spec, num_steps, num_envs) if out is None else out
     info: dict[str, Any] = {}
     causes: dict[int, BaseException] = {}
@@ -330,6 +329,8 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
         _add_info(info, batch[4], t, ids, (num_steps, num_envs), spec)
         if env.stays_at_end:
             over |= terminated | truncated
+    # not before the steps, of which there may be more than there is time for
+    observed = np.union1d(np.arange(every - 1, num_steps, every), num_steps - 1)
     for key in info.keys() & spec.info.keys():
         info[key] = info[key][observed]
     if "final_obs" in info:

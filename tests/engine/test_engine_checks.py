@@ -284,3 +284,18 @@ def test_a_reset_returns_no_other_environments(env_type):
     assert sorted(env.async_reset([7]) or [int(i) for i in np.atleast_1d(env._pool.recv()[4]["env_id"])]) == [7]
 
 
+
+
+def test_a_rollout_of_many_steps_ends_in_time():
+    env = cypool.make("CartPole-v1", num_envs=1, seed=0)
+    env.reset()
+    steps = []
+
+    def policy(obs):
+        steps.append(1)
+        return [len(steps) % 2]
+
+    # the lists that depend on the number of steps are made behind them
+    with pytest.raises(TimeoutError, match="^rollout: not done in 0.05 s"):
+        env.rollout(2**27, policy=policy, timeout=0.05)
+    assert steps
