@@ -10,7 +10,7 @@ cdef class StepBackend:
         raise NotImplementedError("count")
 
     def pack_options(self, options):
-        """Returns the options of a reset, as the user gives them, in the form that `submit` takes; by default as they are."""
+        """Returns the options of a reset in the form that `submit` takes: by default as they are."""
         return options
 
     def close(self):
