@@ -187,7 +187,7 @@ class MLP(Policy):
         return actions
 
     def check(self, spec, num_envs):
-        """Raises a ValueError if the network has other observations or actions than a pool."""
+        """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
         if spec.observation != self._observation or spec.action != self._action:
             raise ValueError(f"policy: expected one for {spec.observation} and {spec.action}, got an MLP for "
                              f"{self._observation} and {self._action}")

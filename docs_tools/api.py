@@ -28,7 +28,7 @@ POOL = {
     "Go back, and branch": ["save", "load", "copy"],
     "Draw": ["render"],
     "Change to tensors": ["torch", "xla"],
-    "Look up": ["spec", "np_random_seed", "np_random"],
+    "Look up": ["env_spec", "spec", "np_random_seed", "np_random"],
 }
 BASE, GYMNASIUM = "cypool.api.base.VectorAPI", "cypool.api.gymnasium.GymnasiumPool"
 

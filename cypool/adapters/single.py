@@ -28,6 +28,10 @@ class SingleEnv(gymnasium.Env):
     metadata = {"render_modes": ["rgb_array"]}
 
     def __init__(self, id: str, **kwargs: Any):
+        for name in ("num_envs", "batch_size", "env_type", "autoreset_mode"):
+            if name in kwargs:
+                raise TypeError(f"{name}: expected none for a single environment, got {kwargs[name]!r}: "
+                                "use cypool.make")
         self.pool = cypool.make(id, "gymnasium", num_envs=1, autoreset_mode="Disabled", **kwargs)
         self._seed_generator(kwargs.get("seed"))
         self.observation_space = self.pool.single_observation_space
