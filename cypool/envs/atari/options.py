@@ -134,11 +134,11 @@ def _observation_shape(options: dict[str, Any], facts: Facts) -> tuple[int, ...]
 
 
 def _check_switch(name: str, value: Any, task: str, available: list[int]) -> int:
-    value = check_int(name, value, -2**31, 2**31 - 1)
-    if value != -1 and value not in available:
+    number: int = check_int(name, value, -2**31, 2**31 - 1)
+    if number != -1 and number not in available:
         raise ValueError(f"{name}: expected one of {', '.join(map(str, available))}, or -1, the default of {task!r}, "
-                         f"got {value}")
-    return value
+                         f"got {number}")
+    return number
 
 
 def _check_full_action_space(value: Any) -> bool | str:
