@@ -1407,7 +1407,7 @@ def pester():
         k += 1
 
 signal.signal(signal.SIGINT, take)
-thread = threading.Thread(target=pester)
+thread = threading.Thread(target=pester, daemon=True)
 thread.start()
 for method in ("forkserver", "spawn"):
     with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=2, start_method=method) as env:
