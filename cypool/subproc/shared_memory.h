@@ -39,7 +39,7 @@ struct alignas(64) EnvMailbox {
     uint64_t payload_bytes;  // of what is pickled: the way there options or a call, the way back infos or an error
     double reward;
     std::atomic<int64_t> since;  // when it was posted, ns; only if tasks have a time limit
-    bool requested;  // the user asked for this reset
+    bool requested;              // the user asked for this reset
     bool seeded;
     bool resets;  // a reset follows if the episode ends
     bool last;    // it does, by the pool's limit

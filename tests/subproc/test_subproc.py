@@ -1224,7 +1224,9 @@ def test_a_rollout_ends_with_its_timeout(tmp_path, monkeypatch):
     state = env.save()
     actions = np.array([[0, 0], [0, 2], [0, 0]])
 
-    for go_on in (env.reset, lambda: env.load(state), lambda: env.reset(options={"reset_mask": np.array([True, False])})):
+    mask = np.array([True, False])
+    for go_on in (env.reset, lambda: env.load(state), lambda: env.reset(options={"reset_mask": mask}),
+                  lambda: env.reset([0, 1])):
         with pytest.raises(TimeoutError, match="^rollout: not done in 0.2 s; in step 1, recv: 1 of 2 envs finished"):
             env.rollout(actions, timeout=0.2)
         gate.touch()
@@ -1289,7 +1291,7 @@ def test_an_edited_state_that_is_refused():
     with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, seed=3) as env:
         env.reset()
         state = edited(env.save(), lambda env: delattr(env.unwrapped, "observation_space"))
-        with pytest.raises(ValueError, match="env 0 cannot load: ValueError: its pickle cannot be loaded: AttributeError"):
+        with pytest.raises(ValueError, match="env 0 cannot load: .*its pickle cannot be loaded: AttributeError"):
             env.load(state)
         env.step([0, 0])
 
@@ -1328,8 +1330,7 @@ def test_an_environment_that_raises_after_load_keeps_its_random_stream():
 @pytest.mark.parametrize("wrap", [lambda env: env, gymnasium.wrappers.OrderEnforcing], ids=["same", "wrapped"])
 def test_one_environment_for_several_rows(num_workers, wrap):
     one = Bare()
-    with pytest.raises(ValueError, match="^factories: expected an environment of its own for each row, got the same for "
-                                         "rows 0 and 2"):
+    with pytest.raises(ValueError, match="^factories: expected an environment of its own .* the same for rows 0 and 2"):
         cypool.from_factories([lambda: one, Bare, lambda: wrap(one)], num_workers=num_workers)
 
 
@@ -1360,7 +1361,7 @@ def test_render_before_the_first_reset(num_workers):
 def test_an_environment_without_render():
     with cypool.from_factories([Undrawn], num_workers=1) as env:
         env.reset()
-        with pytest.raises(NotImplementedError, match="^render: expected environments that have it, but env 0 does not"):
+        with pytest.raises(NotImplementedError, match="^render: expected environments that have it, but env 0"):
             env.render()
 
 

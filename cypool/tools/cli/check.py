@@ -8,7 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from cypool.tools.cli.console import (
-    Id, Json, Options, Refusal, choice_option, member_of, options_of, out, print_json, progress)
+    Id,
+    Json,
+    Options,
+    Refusal,
+    choice_option,
+    member_of,
+    options_of,
+    out,
+    print_json,
+    progress,
+)
 
 HELD = 7  # what `check_env` reports of an environment that can be saved and runs without the GIL
 

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from cypool.tools.cli.console import (
-    Id, Json, Options, Refusal, choice_option, member_of, options_of, out, print_json, progress)
+    Id,
+    Json,
+    Options,
+    Refusal,
+    choice_option,
+    member_of,
+    options_of,
+    out,
+    print_json,
+    progress,
+)
 
 
 class Goal(str, Enum):
