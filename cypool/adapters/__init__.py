@@ -58,8 +58,8 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
     for name, value in (("env_type", "gymnasium"), ("autoreset_mode", "SameStep")):
         if name in kwargs:
             raise TypeError(f"{name}: expected none, as {library} needs {value!r}, got {kwargs[name]!r}: leave it out")
-    pool: GymnasiumPool = cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
-    return pool
+    env: GymnasiumPool = cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
+    return env
 
 
 def same_step(env: GymnasiumPool) -> GymnasiumPool:

@@ -131,7 +131,7 @@ class SB3VecEnv(VecEnv):
 
     def _ask(self, indices: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
         ids = np.array(self._ids_of(indices), np.int32)
-        return self.pool._pool.ask(ids, function, *args, **kwargs)
+        return self.pool._pool.ask(ids, function, *args, **kwargs) if len(ids) else []
 
     def _ids_of(self, indices: Any) -> list[int]:
         """Returns the ids of environments that SB3 names as the items of a list: -1 is the last one."""

@@ -9,7 +9,7 @@ import numpy as np
 from cypool.arguments import check_array, shown
 from cypool.spec import Discrete
 
-from cypool.engine.action_check cimport ActionPart, part_of, take_array
+from cypool.engine.action_check cimport ActionPart, is_checkable, part_of, take_array
 
 cnp.import_array()
 
@@ -79,6 +79,8 @@ cdef class ActionReader:
     cdef int num_envs
     cdef object space
     cdef tuple shape
+    cdef Py_ssize_t count            # numbers of an action
+    cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
     # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked
     cdef cnp.ndarray checked
@@ -87,7 +89,11 @@ cdef class ActionReader:
         self.num_envs = num_envs
         self.discrete = isinstance(space, Discrete)
         self.space, self.shape = space, space.shape
-        self.part = part_of(space, 0)
+        self.count = math.prod(space.shape)
+        # bools are numbers for the engine, but users pass no others
+        self.has_part = is_checkable(space) and space.dtype.kind != "b"
+        if self.has_part:
+            self.part = part_of(space, 0)
         self.checked = np.zeros(num_envs if self.discrete else 0, np.int64)
 
     def __call__(self, actions):
@@ -130,7 +136,7 @@ cdef class ActionReader:
         cdef cnp.ndarray taken
         wanted = self.space.dtype
         # a view of one number may say that it has millions of rows
-        if cnp.PyArray_SIZE(array) > <Py_ssize_t>(self.num_envs * self.part.count):
+        if cnp.PyArray_SIZE(array) > self.num_envs * self.count:
             raise ValueError(f"actions: expected shape {('k', *self.shape)}, at most {self.num_envs} rows, got "
                              f"{(<object>array).shape}")
         if array.dtype.kind not in "iuf" and (array.dtype.kind, wanted.kind) != ("b", "b"):
@@ -140,7 +146,7 @@ cdef class ActionReader:
         if (<object>array).shape[1:] != self.shape or cnp.PyArray_NDIM(array) == 0:
             raise ValueError(f"actions: expected shape {('k', *self.shape)}, got {(<object>array).shape}")
         taken = np.empty((<object>array).shape, wanted)
-        if wanted.kind != "b" and take_array(array, self.part, cnp.PyArray_DATA(taken)):
+        if self.has_part and take_array(array, self.part, cnp.PyArray_DATA(taken)):
             return taken
         # another thread may change the user's array meanwhile
         return self._converted(np.array(array))

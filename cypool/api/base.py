@@ -147,6 +147,7 @@ class VectorAPI:
 
     def _check_reset(self, ids: EnvIds | None) -> None:
         """Raises a RuntimeError if the batch that comes after a reset may be of other environments."""
+        self._drop_early_end()
         if ids is not None and self._pool.num_pending:
             raise RuntimeError("reset: expected that no environment is in flight, as the next batch may be theirs, got "
                                f"{self._pool.num_pending} that are: call async_reset(env_id), then recv()")

@@ -19,5 +19,6 @@ cdef extern from "cypool/engine/action_check.h" namespace "cypool" nogil:
     bint take_actions(const void* given, Number number, size_t rows, const ActionPart& part, void* out) noexcept
 
 
+cdef bint is_checkable(description)
 cdef ActionPart part_of(description, size_t offset) except *
 cdef bint take_array(cnp.ndarray given, const ActionPart& part, void* out) noexcept

@@ -26,6 +26,15 @@ cdef vector[char] chars(bytes data):
     return result
 
 
+cdef str kind_of(description):
+    return "u1" if description.dtype.kind == "b" else f"{description.dtype.kind}{description.dtype.itemsize}"
+
+
+cdef bint is_checkable(description):
+    """Whether `part_of` knows the type of the numbers."""
+    return kind_of(description) in NUMBERS
+
+
 cdef ActionPart part_of(description, size_t offset) except *:
     """Returns a part of an action, at `offset`.
 
@@ -33,7 +42,7 @@ cdef ActionPart part_of(description, size_t offset) except *:
         ValueError: Its numbers are of no type that can be checked.
     """
     cdef ActionPart part
-    kind = "u1" if description.dtype.kind == "b" else f"{description.dtype.kind}{description.dtype.itemsize}"
+    kind = kind_of(description)
     if kind not in NUMBERS:
         raise ValueError(f"action: expected one of {', '.join(NUMBERS)} or bool, got {description.dtype}")
     part.number, part.count, part.offset = <Number><int>NUMBERS.index(kind), math.prod(description.shape), offset

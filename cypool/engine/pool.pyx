@@ -241,9 +241,9 @@ cdef class Pool:
         cdef Env env
         self._enter()
         try:
+            packed = None if options is None or self.backend is None else self.backend.pack_options(options)
             if others and env_ids is None:
                 raise ValueError("env_id: expected those to reset where the others are observed, got None")
-            packed = None if options is None or self.backend is None else self.backend.pack_options(options)
             if others and cnp.PyArray_SIZE(env_ids) == 0:
                 ids = self.ids.check(self.scheduler, None, INSPECT, &count)
                 count = 0

@@ -1225,7 +1225,8 @@ def test_a_rollout_ends_with_its_timeout(tmp_path, monkeypatch):
     actions = np.array([[0, 0], [0, 2], [0, 0]])
 
     mask = np.array([True, False])
-    for go_on in (env.reset, lambda: env.load(state), lambda: env.reset(options={"reset_mask": mask})):
+    for go_on in (env.reset, lambda: env.load(state), lambda: env.reset(options={"reset_mask": mask}),
+                  lambda: env.reset([0, 1])):
         with pytest.raises(TimeoutError, match="^rollout: not done in 0.2 s; in step 1, recv: 1 of 2 envs finished"):
             env.rollout(actions, timeout=0.2)
         gate.touch()
@@ -1290,7 +1291,7 @@ def test_an_edited_state_that_is_refused():
     with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, seed=3) as env:
         env.reset()
         state = edited(env.save(), lambda env: delattr(env.unwrapped, "observation_space"))
-        with pytest.raises(ValueError, match="env 0 cannot load: ValueError: its pickle cannot be loaded"):
+        with pytest.raises(ValueError, match="env 0 cannot load: .*its pickle cannot be loaded: AttributeError"):
             env.load(state)
         env.step([0, 0])
 
@@ -1329,7 +1330,7 @@ def test_an_environment_that_raises_after_load_keeps_its_random_stream():
 @pytest.mark.parametrize("wrap", [lambda env: env, gymnasium.wrappers.OrderEnforcing], ids=["same", "wrapped"])
 def test_one_environment_for_several_rows(num_workers, wrap):
     one = Bare()
-    with pytest.raises(ValueError, match="^factories: expected an environment of its own for each row, got the same"):
+    with pytest.raises(ValueError, match="^factories: expected an environment of its own .* the same for rows 0 and 2"):
         cypool.from_factories([lambda: one, Bare, lambda: wrap(one)], num_workers=num_workers)
 
 
@@ -1407,7 +1408,7 @@ def pester():
         k += 1
 
 signal.signal(signal.SIGINT, take)
-thread = threading.Thread(target=pester)
+thread = threading.Thread(target=pester, daemon=True)
 thread.start()
 for method in ("forkserver", "spawn"):
     with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=2, start_method=method) as env:

@@ -159,7 +159,7 @@ def test_versions_within_bounds():
     (["info", "CartPole-v1", "-o", "precison=fast"], "did you mean precision"),
     (["info", "CartPole-v1", "-o", "precision"], "--option: expected name=value"),
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
-    (["check", "Pong-v5", "--only", "parity"], "as nothing else equals Atari .* cypool check Pong-v5 -o preset=ale"),
+    (["check", "Pong-v5", "--only", "parity"], "without one: cypool check Pong-v5 -o preset=ale"),
     (["check", "Pong-v5", "--only", "parrot"], "--only: expected one of 'parity', 'contract', got 'parrot'"),
     (["info", "CoinrunEasy-v0"], "no environment 'CoinrunEasy-v0'; list_all_envs() names all"),
     (["new", "My-Env"], "name: expected one in lower case"),
