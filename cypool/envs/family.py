@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -126,4 +125,6 @@ class Family(NamedTuple):
 
 def matches(id: str, patterns: tuple[str, ...]) -> bool:
     """Whether an id matches one of the patterns."""
+    from fnmatch import fnmatchcase  # registering ids does without
+
     return any(fnmatchcase(id, pattern) for pattern in patterns)

@@ -16,7 +16,7 @@ NUM_ACTIONS = 18
 
 
 class Facts(NamedTuple):
-    """What is known of a game before it is played.
+    """Facts about a game before it is played.
 
     Attributes:
         rom, md5: The path of its ROM, and the sum of that.

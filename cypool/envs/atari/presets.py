@@ -8,7 +8,7 @@ MAX_EPISODE_STEPS = 27_000
 
 
 class Ways(NamedTuple):
-    """What a package does that no option says.
+    """The behaviour of a package that no option sets.
 
     Attributes:
         hashes_seeds: ALE's seed and the number of no-ops are drawn from NumPy's generators.
