@@ -119,7 +119,7 @@ cdef class WorkerLoop:
         return env
 
     def _replace_broken(self, int k):
-        """Makes an environment anew which came from a state and has raised since; it keeps its random stream."""
+        """Makes an environment again which came from a state and has raised since; it keeps its random stream."""
         env = self._made(k)
         try:
             stream = self.envs[k].unwrapped.np_random

@@ -1096,7 +1096,7 @@ class Counted:
 
 
 class Asked(gymnasium.Env):
-    """Tells in its infos what `reset` was called with; episodes have two steps."""
+    """Says in its infos what `reset` was called with; episodes have two steps."""
 
     observation_space = spaces.Discrete(9)
     action_space = spaces.Discrete(2)
