@@ -250,35 +250,39 @@ public:
         const double left = region.column * per_column - RADIUS;
         const double right = (region.column_end - 1) * per_column + RADIUS;
         const double below = z - RADIUS, above = z + RADIUS;
-        // lattice points (i, j, k) lie at (i, j, k) + (i + j + k) / 3
-        const int i_least = floor_of((5 * top - right - above) / 6);
-        const int i_most = floor_of((5 * bottom - left - below) / 6) + 1;
-        const int j_least = floor_of((5 * left - bottom - above) / 6);
-        const int j_most = floor_of((5 * right - top - below) / 6) + 1;
+        const double rows = 1 / per_row, columns = 1 / per_column;
         Disc disc{};
         disc.per_row = static_cast<float>(per_row);
         disc.per_column = static_cast<float>(per_column);
         disc.pitch = pitch;
-        for (int i = i_least; i <= i_most; ++i) {
-            for (int j = j_least; j <= j_most; ++j) {
-                const int k_most = floor_of((3 * above - i - j) / 4);
-                for (int k = floor_of((3 * below - i - j) / 4) + 1; k <= k_most; ++k) {
-                    const double squish = (i + j + k) * SQUISH, x = i + squish, y = j + squish, dz = z - (k + squish);
-                    if (x < top || x > bottom || y < left || y > right || dz * dz >= 2) continue;
-                    const double radius = std::sqrt(2 - dz * dz);
-                    const int row = std::max(region.row, floor_of((x - radius) / per_row));
-                    const int column = std::max(region.column, floor_of((y - radius) / per_column));
-                    disc.rows = std::min(region.row_end, floor_of((x + radius) / per_row) + 1) - row;
-                    disc.columns = std::min(region.column_end, floor_of((y + radius) / per_column) + 1) - column;
+        // a lattice point (i, j, k) lies at (i + shift, j + shift, k + shift), where shift is a third of their sum
+        const int most_sum = floor_of((bottom + right + above) / 2);
+        for (int sum = floor_of((top + left + below) / 2); sum <= most_sum; ++sum) {
+            const double shift = sum * SQUISH;
+            const int k_most = floor_of(above - shift);
+            for (int k = floor_of(below - shift) + 1; k <= k_most; ++k) {
+                const double dz = z - (k + shift), near = 2 - dz * dz;
+                if (near <= 0) continue;
+                const double radius = std::sqrt(near);
+                const double j_and_i = sum - k + shift;  // j + shift + i
+                const int i_least = floor_of(std::max(top - shift, j_and_i - right)) + 1;
+                const int i_most = floor_of(std::min(bottom - shift, j_and_i - left));
+                disc.near = static_cast<float>(near);
+                for (int i = i_least; i <= i_most; ++i) {
+                    const double x = i + shift, y = j_and_i - i;
+                    const int row = std::max(region.row, floor_of((x - radius) * rows));
+                    const int column = std::max(region.column, floor_of((y - radius) * columns));
+                    disc.rows = std::min(region.row_end, floor_of((x + radius) * rows) + 1) - row;
+                    disc.columns = std::min(region.column_end, floor_of((y + radius) * columns) + 1) - column;
                     if (disc.rows <= 0 || disc.columns <= 0) continue;
+                    const int j = sum - k - i;
                     const Gradient& g = turned ? noise.gradient(j, i, k) : noise.gradient(i, j, k);
-                    const auto part = [&](int axis) { return static_cast<float>(g[axis] * weight / NORM); };
-                    disc.near = static_cast<float>(2 - dz * dz);
+                    const double scale = weight / NORM;
                     disc.row = static_cast<float>(row * per_row - x);
                     disc.column = static_cast<float>(column * per_column - y);
-                    disc.along_row = part(turned ? 1 : 0);
-                    disc.along_column = part(turned ? 0 : 1);
-                    disc.along_z = part(2) * static_cast<float>(dz);
+                    disc.along_row = static_cast<float>(g[turned ? 1 : 0] * scale);
+                    disc.along_column = static_cast<float>(g[turned ? 0 : 1] * scale);
+                    disc.along_z = static_cast<float>(g[2] * scale * dz);
                     run<AddDisc>(&disc, to + static_cast<int64_t>(row) * pitch + column);
                 }
             }

@@ -6,58 +6,48 @@
 
 namespace cypool::crafter {
 
-// The numbers of a cell that decide what it is. Approximate noise decides nearly always; else all is computed as
-// crafter does it.
+// The numbers of a cell that decide what it is. Approximate ones decide nearly always; else all is computed as crafter
+// does it.
 class Place {
 public:
-    Place(const Noise& noise, int x, int y, int square_of_distance, float wet, float high)
-        : noise_(noise), x_(x), y_(y), square_(square_of_distance), wet_(wet), high_(high) {
-        // No noise is above 0.99: the start is at most e**-22, e**-8, e**-4, e**-2, rounded up.
-        const int d = square_of_distance;
-        most_start_ = d > 800 ? 3e-10 : d > 202 ? 3.4e-4 : d > 103 ? 0.019 : d > 66 ? 0.14 : 1;
-    }
+    // The start of an episode is a meadow: from a distance of more than WINDOW, less than 1.2e-4 is left of it.
+    static constexpr int WINDOW = 15;
+    static constexpr double ERROR = 4 * NoiseField::ERROR;
 
-    // beyond a distance of 6.1, it never is
-    bool is_start() { return square_ <= 38 && start() > 0.5; }
-    bool is_water_above(double limit) {
-        if (wet_ + ERROR <= limit) return false;
-        if (wet_ - 2 * most_start_ - ERROR > limit) return true;
-        return water() > limit;
+    // start, water, mountain: within ERROR
+    Place(const Noise& noise, int x, int y, int square_of_distance, double start, double water, double mountain)
+        : noise_(noise), x_(x), y_(y), square_(square_of_distance), start_(start), water_(water), mountain_(mountain) {}
+
+    bool is_start_above(double limit) const {
+        return std::fabs(start_ - limit) > ERROR ? start_ > limit : exact_start() > limit;
     }
-    // -4 start - 0.3 water is -0.3 wet - 3.4 start
-    bool is_mountain_above(double limit) {
-        const double high = high_ - 0.3 * wet_;
-        if (high + ERROR <= limit) return false;
-        if (high - 3.4 * most_start_ - ERROR > limit) return true;
-        return mountain() > limit;
+    bool is_water_above(double limit) const {
+        return std::fabs(water_ - limit) > ERROR ? water_ > limit : exact_water() > limit;
+    }
+    bool is_mountain_above(double limit) const {
+        return std::fabs(mountain_ - limit) > ERROR ? mountain_ > limit : exact_mountain() > limit;
     }
 
 private:
-    static constexpr double ERROR = 1.5 * NoiseField::ERROR;
-
     double layers(double z, double second) const {
         return noise_(x_ / 15.0, y_ / 15.0, z) + second * noise_(x_ / 5.0, y_ / 5.0, z);
     }
-    double start() {
-        if (start_ < 0) {
-            double value = 4 - std::sqrt(static_cast<double>(square_));
-            value += 2 * noise_(x_ / 3.0, y_ / 3.0, 8);
-            start_ = 1 / (1 + std::exp(-value));
-        }
-        return start_;
+    double exact_start() const {
+        double value = 4 - std::sqrt(static_cast<double>(square_));
+        value += 2 * noise_(x_ / 3.0, y_ / 3.0, 8);
+        return 1 / (1 + std::exp(-value));
     }
-    double water() { return layers(3, 0.15) + 0.1 - 2 * start(); }
-    double mountain() { return layers(0, 0.3) / 1.3 - (4 * start() + 0.3 * water()); }
+    double exact_water() const { return layers(3, 0.15) + 0.1 - 2 * exact_start(); }
+    double exact_mountain() const { return layers(0, 0.3) / 1.3 - (4 * exact_start() + 0.3 * exact_water()); }
 
     const Noise& noise_;
     int x_, y_, square_;
-    double wet_, high_;  // water and the height of mountains, approximately, if there were no start
-    double most_start_, start_ = -1;
+    double start_, water_, mountain_;
 };
 
 // Memory for making worlds, one per thread.
 struct Ground {
-    enum Field { WETNESS, HEIGHT, CAVES, TUNNELS_ALONG_X, TUNNELS_ALONG_Y, COAL_SEAMS, IRON_SEAMS, LAVA_LAKES, BEACHES,
+    enum Field { MEADOW, WETNESS, HEIGHT, CAVES, TUNNELS_ALONG_X, TUNNELS_ALONG_Y, COAL_SEAMS, IRON_SEAMS, LAVA_LAKES, BEACHES,
                  WOODS, NUM_FIELDS };
     // of a cell
     enum : uint8_t { START = 1, ROCK = 2, HIGH_ROCK = 4, PEAK = 8, SHORE = 16, WET = 32, TUNNEL = 64 };
@@ -89,6 +79,10 @@ inline void World::generate() {
         if (region.row < region.row_end) add(field, size, z, 1, region);
     };
     const Region everywhere{0, width, 0, height};
+    const int window = Place::WINDOW;
+    const Region near_player{std::max(0, px - window), std::min(width, px + window + 1), std::max(0, py - window),
+                             std::min(height, py + window + 1)};
+    make_field(Ground::MEADOW, 3, 8, near_player);
     make_field(Ground::WETNESS, 15, 3, everywhere);
     add(Ground::WETNESS, 5, 3, 0.15, everywhere);
     make_field(Ground::HEIGHT, 15, 0, everywhere);
@@ -96,12 +90,19 @@ inline void World::generate() {
 
     ground.kinds.resize(shape.cells());
     for (int x = 0; x < width; ++x) {
+        const float* meadow = &ground.fields[Ground::MEADOW][static_cast<size_t>(x) * pitch];
         const float* wetness = &ground.fields[Ground::WETNESS][static_cast<size_t>(x) * pitch];
         const float* heights = &ground.fields[Ground::HEIGHT][static_cast<size_t>(x) * pitch];
         for (int y = 0; y < height; ++y) {
-            Place place(noise, x, y, (x - px) * (x - px) + (y - py) * (y - py), wetness[y] + 0.1, heights[y] / 1.3);
+            const int square = (x - px) * (x - px) + (y - py) * (y - py);
+            double start = 0;
+            if (square <= window * window) {
+                start = 1 / (1 + std::exp(std::sqrt(static_cast<double>(square)) - 4 - 2 * meadow[y]));
+            }
+            const double water = wetness[y] + 0.1 - 2 * start;
+            const Place place(noise, x, y, square, start, water, heights[y] / 1.3 - (4 * start + 0.3 * water));
             uint8_t kind = 0;
-            if (place.is_start()) {
+            if (place.is_start_above(0.5)) {
                 kind = Ground::START;
             } else if (place.is_mountain_above(0.15)) {
                 kind = Ground::ROCK;
