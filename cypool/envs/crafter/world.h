@@ -43,8 +43,9 @@ constexpr uint32_t HABITATS[NUM_KINDS] = {0,        WALKABLE | set_of({LAVA}), W
                                           WALKABLE, WALKABLE | set_of({WATER, LAVA}), set_of({GRASS})};
 constexpr int MOST_HEALTH[NUM_KINDS] = {0, 0, 3, 5, 3, 0, 1};
 constexpr int MOST_ITEMS = 9, RIPE = 300, CHUNK = 12;
-// a number that grows without end in a game that does not end stays below 2**31
+// a number that grows without end stays below 2**31 for as long as a game may last
 constexpr int32_t MOST_COUNT = 1 << 30;
+constexpr int32_t MOST_COUNTS[NUM_KINDS] = {0, 0, 0, 5, 4, 0, MOST_COUNT};
 
 struct Options {
     int area[2], view[2], size[2];
@@ -115,6 +116,11 @@ public:
         objects.reserve(256 + shape.cells() / 16);
         spare.reserve(64);
         chunk_order.reserve(shape.chunks());
+        // a meadow, so that it can be played before its first episode
+        std::fill(materials.begin(), materials.end(), GRASS);
+        random.seed(0);
+        begin();
+        survey();
     }
 
     // Before the first episode; the hash of a seed is what Python has.
@@ -126,20 +132,8 @@ public:
 
     void reset() {
         ++episode;
-        step_count = 0;
         random.seed(hash_of_pair(seed_hash, episode));
-        clear();
-        std::fill_n(inventory, int{NUM_ITEMS}, 0);
-        std::fill_n(achievements, int{NUM_ACHIEVEMENTS}, 0);
-        for (const Item item : {HEALTH, FOOD, DRINK, ENERGY}) inventory[item] = MOST_ITEMS;
-        is_sleeping = false;
-        health_at_update = health_at_step = MOST_ITEMS;
-        hunger = thirst = fatigue = recovery = 0;
-        unlocked = 0;
-        reward = 0;
-        update_daylight();
-        const int player = add(PLAYER, shape.width / 2, shape.height / 2, 0);
-        objects[player].facing = DOWN;
+        begin();
         generate();
     }
 
@@ -211,16 +205,39 @@ private:
         daylight = 1 - std::pow(std::fabs(std::cos(3.141592653589793 * progress)), 3.0);
     }
 
+    // an episode, with nobody but the player
+    void begin() {
+        step_count = 0;
+        update_daylight();
+        clear();
+        std::fill_n(inventory, int{NUM_ITEMS}, 0);
+        std::fill_n(achievements, int{NUM_ACHIEVEMENTS}, 0);
+        for (const Item item : {HEALTH, FOOD, DRINK, ENERGY}) inventory[item] = MOST_ITEMS;
+        is_sleeping = false;
+        health_at_update = health_at_step = MOST_ITEMS;
+        hunger = thirst = fatigue = recovery = 0;
+        unlocked = 0;
+        reward = 0;
+        const int player = add(PLAYER, shape.width / 2, shape.height / 2, 0);
+        objects[player].facing = DOWN;
+    }
+
+    // what follows from the materials, and from where objects are
+    void survey() {
+        for (int x = 0; x < shape.width; ++x) {
+            for (int y = 0; y < shape.height; ++y) ++chunks[chunk_at(x, y)].materials[material_at(x, y)];
+        }
+        std::memcpy(semantic.data(), materials.data(), materials.size());
+        for (int slot = first; slot; slot = objects[slot].next) enter_cell(slot);
+    }
+
     void clear() {
-        std::memset(materials.data(), 0, materials.size());
         std::fill(occupant.begin(), occupant.end(), 0);
         std::memset(static_cast<void*>(chunks.data()), 0, chunks.size() * sizeof(Chunk));
         chunk_order.clear();
         spare.clear();
         objects.assign(1, Object{});
         first = last = 0;
-        choices.clear();
-        next_choice = 0;
     }
 
     // ---- cells and objects
@@ -281,6 +298,7 @@ private:
     void append(int slot, const Object& object) {
         objects[slot] = object;
         objects[slot].previous = last;
+        objects[slot].next = 0;
         (last ? objects[last].next : first) = slot;
         last = slot;
         enter_cell(slot);

@@ -177,11 +177,9 @@ inline void World::generate() {
                 m = is_above(Ground::WOODS, 0, 7, 5) && random.real() > 0.8 ? TREE : GRASS;
             }
             materials[at(x, y)] = m;
-            ++chunks[chunk_at(x, y)].materials[m];
         }
     }
-    std::memcpy(semantic.data(), materials.data(), materials.size());
-    enter_cell(PLAYER_SLOT);
+    survey();
     for (int x = 0; x < width; ++x) {
         for (int y = 0; y < height; ++y) {
             const Material m = material_at(x, y);
