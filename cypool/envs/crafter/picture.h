@@ -15,9 +15,9 @@ enum Texture { NO_TEXTURE, PLAYER_TEXTURE, PLAYER_ASLEEP = PLAYER_TEXTURE + 4, C
 
 // Of a size of pictures; borrowed.
 struct Pictures {
-    const uint8_t* tiles;    // [material][texture][channel][y][x]; beyond the edge of the world is [0][0]
+    const uint8_t* tiles;    // [material][texture][channel][pixel], padded; beyond the edge of the world is [0][0]
     const uint8_t* items;    // [item][amount][y][x][channel]
-    const double* vignette;  // [y][x]
+    const double* vignette;  // [pixel], padded
     int width, height;
     int columns, rows, view_rows;  // cells, and those of the view with the items
 };
@@ -31,71 +31,102 @@ inline void copy_row(uint8_t* to, const uint8_t* from, int size) {
     }
 }
 
-CYPOOL_INLINE int gray_of(int red, int green, int blue) {
-    return (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+// Pixels are in three planes, each of which is padded to a multiple of so many.
+constexpr int MOST_LANES = 8;
+constexpr int padded(int pixels) { return (pixels + MOST_LANES - 1) / MOST_LANES * MOST_LANES; }
+
+// As many pixels at once as there are numbers of double precision in a vector.
+template <int BYTES> struct Pixels {
+    static constexpr int LANES = BYTES / sizeof(double);
+    using Doubles = Vector<double, BYTES>;
+    using Floats = Vector<float, BYTES / 2>;
+    using Ints = Vector<int32_t, BYTES / 2>;
+    using Bytes = Vector<uint8_t, BYTES / 8>;
+    struct Colors {
+        Ints red, green, blue;
+    };
+
+    static CYPOOL_INLINE Ints load(const uint8_t* at) {
+        // the compiler's conversion goes byte by byte
+        uint32_t words[(LANES + 3) / 4] = {};
+        std::memcpy(words, at, LANES);
+        Ints ints, shifts;
+        for (int k = 0; k < LANES; ++k) {
+            ints[k] = static_cast<int32_t>(words[k / 4]);
+            shifts[k] = k % 4 * 8;
+        }
+        return ints >> shifts & 255;
+    }
+    static CYPOOL_INLINE Colors load_colors(const uint8_t* at, int plane) {
+        return {load(at), load(at + plane), load(at + 2 * plane)};
+    }
+    static CYPOOL_INLINE void store_colors(uint8_t* at, int plane, const Colors& colors) {
+        store_vector<Bytes>(at, __builtin_convertvector(colors.red, Bytes));
+        store_vector<Bytes>(at + plane, __builtin_convertvector(colors.green, Bytes));
+        store_vector<Bytes>(at + 2 * plane, __builtin_convertvector(colors.blue, Bytes));
+    }
+    static CYPOOL_INLINE Doubles doubles(const Ints& ints) { return __builtin_convertvector(ints, Doubles); }
+    static CYPOOL_INLINE Ints truncated(const Doubles& numbers) { return __builtin_convertvector(numbers, Ints); }
+    static CYPOOL_INLINE Ints gray_of(const Colors& colors) {
+        return (colors.red * 19595 + colors.green * 38470 + colors.blue * 7471 + 0x8000) >> 16;
+    }
+
+    // what `amount` of noise makes of colours; numbers: two of the stream for each pixel
+    static CYPOOL_INLINE Colors darkened(const Colors& colors, const uint64_t* numbers, const double* vignette,
+                                         double amount) {
+        using Words = Vector<uint64_t, BYTES>;
+        const Words words = load_vector<Words>(numbers);
+        // of numbers below 2**31, which are quick to convert
+        const Doubles high = doubles(__builtin_convertvector((words & 0xffffffffu) >> 5, Ints));
+        const Doubles low = doubles(__builtin_convertvector(words >> 38, Ints));
+        const Doubles noise = 32 + 95 * ((high * 67108864.0 + low) / 9007199254740992.0);
+        const Doubles mask = amount * load_vector<Doubles>(vignette), keep = 1 - mask, add = mask * noise;
+        return {truncated(keep * doubles(colors.red) + add), truncated(keep * doubles(colors.green) + add),
+                truncated(keep * doubles(colors.blue) + add)};
+    }
+    // Pillow's saturation of what is seen at night, a tint, and as much of the day's colours as there is light.
+    static CYPOOL_INLINE Colors lit(const Colors& day, const Colors& night, double daylight) {
+        const Ints gray = gray_of(night);
+        const Floats gray_float = __builtin_convertvector(gray, Floats);
+        const auto channel = [&](const Ints& of_day, const Ints& of_night, double tint) __attribute__((always_inline)) {
+            const Floats soft = gray_float + 0.4f * __builtin_convertvector(of_night - gray, Floats);
+            return truncated(daylight * doubles(of_day)
+                             + (1 - daylight) * (0.5 * doubles(__builtin_convertvector(soft, Ints)) + tint));
+        };
+        return {channel(day.red, night.red, 0), channel(day.green, night.green, 8), channel(day.blue, night.blue, 32)};
+    }
+    static CYPOOL_INLINE Colors asleep(const Colors& colors) {
+        const Ints half = gray_of(colors) >> 1;
+        return {half, half, half + 8};
+    }
+};
+
+// numbers: null by day
+struct Shade {
+    template <int BYTES>
+    static CYPOOL_INLINE void run(const uint8_t* from, uint8_t* to, int plane, double daylight, bool is_sleeping,
+                                  const uint64_t* numbers, const double* vignette) {
+        using P = Pixels<BYTES>;
+        for (int k = 0; k < plane; k += P::LANES) {
+            const typename P::Colors colors = P::load_colors(from + k, plane);
+            typename P::Colors seen = colors;
+            if (numbers) seen = P::darkened(colors, numbers + k, vignette + k, 2 * (0.5 - daylight));
+            seen = P::lit(colors, seen, daylight);
+            P::store_colors(to + k, plane, is_sleeping ? P::asleep(seen) : seen);
+        }
+    }
+};
+
+inline void interleave(const uint8_t* planes, uint8_t* to, int width, int height, int64_t pitch) {
+    const int plane = padded(width * height);
+    for (int y = 0; y < height; ++y, to += pitch, planes += width) {
+        for (int x = 0; x < width; ++x) {
+            to[3 * x] = planes[x];
+            to[3 * x + 1] = planes[x + plane];
+            to[3 * x + 2] = planes[x + 2 * plane];
+        }
+    }
 }
-
-// Noise of the night: two numbers of the stream for each pixel.
-struct Darken {
-    template <int> static CYPOOL_INLINE void run(const uint8_t* __restrict from, uint8_t* __restrict to,
-                                                 const uint64_t* __restrict numbers, const double* __restrict vignette,
-                                                 int n, double amount) {
-        for (int k = 0; k < n; ++k) {
-            // of numbers below 2**31, which are quick to convert
-            const int high = static_cast<int>(static_cast<uint32_t>(numbers[k]) >> 5);
-            const int low = static_cast<int>(numbers[k] >> 38);
-            const double noise = 32 + 95 * ((high * 67108864.0 + low) / 9007199254740992.0);
-            const double mask = amount * vignette[k], keep = 1 - mask, add = mask * noise;
-            to[k] = static_cast<uint8_t>(static_cast<int>(keep * from[k] + add));
-            to[k + n] = static_cast<uint8_t>(static_cast<int>(keep * from[k + n] + add));
-            to[k + 2 * n] = static_cast<uint8_t>(static_cast<int>(keep * from[k + 2 * n] + add));
-        }
-    }
-};
-
-// Pillow's saturation of what is seen at night, a tint, and as much of the picture as there is daylight.
-struct Light {
-    template <int> static CYPOOL_INLINE void run(const uint8_t* __restrict day, const uint8_t* __restrict night,
-                                                 uint8_t* __restrict to, int n, double daylight) {
-        const double rest = 1 - daylight;
-        for (int k = 0; k < n; ++k) {
-            const int gray = gray_of(night[k], night[k + n], night[k + 2 * n]);
-            const auto lit = [&](int channel, double tint) {
-                const int soft = static_cast<int>(static_cast<float>(gray)
-                                                  + 0.4f * static_cast<float>(night[k + channel * n] - gray));
-                return static_cast<uint8_t>(
-                    static_cast<int>(daylight * day[k + channel * n] + rest * (0.5 * soft + tint)));
-            };
-            to[k] = lit(0, 0);
-            to[k + n] = lit(1, 8);
-            to[k + 2 * n] = lit(2, 32);
-        }
-    }
-};
-
-struct FallAsleep {
-    template <int> static CYPOOL_INLINE void run(uint8_t* pixels, int n) {
-        for (int k = 0; k < n; ++k) {
-            const int half = gray_of(pixels[k], pixels[k + n], pixels[k + 2 * n]) >> 1;
-            pixels[k] = pixels[k + n] = static_cast<uint8_t>(half);
-            pixels[k + 2 * n] = static_cast<uint8_t>(half + 8);
-        }
-    }
-};
-
-struct Interleave {
-    template <int> static CYPOOL_INLINE void run(const uint8_t* __restrict planes, uint8_t* __restrict to, int width,
-                                                 int height, int64_t pitch) {
-        const int n = width * height;
-        for (int y = 0; y < height; ++y) {
-            for (int x = 0; x < width; ++x) {
-                to[y * pitch + 3 * x] = planes[y * width + x];
-                to[y * pitch + 3 * x + 1] = planes[y * width + x + n];
-                to[y * pitch + 3 * x + 2] = planes[y * width + x + 2 * n];
-            }
-        }
-    }
-};
 
 // Memory for pictures, one per thread.
 class Painter {
@@ -119,7 +150,6 @@ public:
     }
 
 private:
-    int tile_size() const { return tile_width_ * tile_height_; }
     uint8_t* image_at(int column, int row) const {
         return image_ + int64_t{row} * tile_height_ * pitch_ + 3 * column * tile_width_;
     }
@@ -127,11 +157,11 @@ private:
         if (!slot) return NO_TEXTURE;
         const Object& object = world.objects[slot];
         switch (object.kind) {
-            case PLAYER: return world.is_sleeping ? PLAYER_ASLEEP : PLAYER_TEXTURE + object.facing;
+            case PLAYER: return world.is_sleeping ? PLAYER_ASLEEP : int{PLAYER_TEXTURE} + object.facing;
             case COW: return COW_TEXTURE;
             case ZOMBIE: return ZOMBIE_TEXTURE;
             case SKELETON: return SKELETON_TEXTURE;
-            case ARROW: return ARROW_TEXTURE + object.facing;
+            case ARROW: return int{ARROW_TEXTURE} + object.facing;
             default: return object.count > RIPE ? RIPE_TEXTURE : PLANT_TEXTURE;
         }
     }
@@ -145,7 +175,7 @@ private:
                 int tile = 0;
                 if (world.is_inside(x, y)) {
                     const int cell = world.at(x, y);
-                    tile = world.materials[cell] * NUM_TEXTURES + texture_of(world, world.occupant[cell]);
+                    tile = world.materials[cell] * int{NUM_TEXTURES} + texture_of(world, world.occupant[cell]);
                 }
                 f(column, row, tile);
             }
@@ -158,52 +188,48 @@ private:
 
     // lights each kind of tile once
     void draw_day() {
-        const int size = 3 * tile_size();
-        lit_.resize(size_t{NUM_MATERIALS * NUM_TEXTURES} * size);
-        work_.resize(size);
-        is_lit_.assign(NUM_MATERIALS * NUM_TEXTURES, 0);
+        constexpr int NUM_TILES = int{NUM_MATERIALS} * int{NUM_TEXTURES};
+        const int plane = padded(tile_width_ * tile_height_);
+        const size_t size = size_t{3} * plane;
+        lit_.resize(NUM_TILES * size);
+        planes_.resize(size);
+        is_lit_.assign(NUM_TILES, 0);
         each_tile([&](int column, int row, int tile) {
-            uint8_t* lit = &lit_[size_t{1} * tile * size];
+            uint8_t* lit = &lit_[tile * size];
             if (!is_lit_[tile]) {
                 is_lit_[tile] = 1;
-                const uint8_t* plain = pictures_->tiles + size_t{1} * tile * size;
-                run<Light>(plain, plain, work_.data(), tile_size(), world_->daylight);
-                if (world_->is_sleeping) run<FallAsleep>(work_.data(), tile_size());
-                run<Interleave>(static_cast<const uint8_t*>(work_.data()), lit, tile_width_, tile_height_,
-                                int64_t{3} * tile_width_);
+                shade(pictures_->tiles + tile * size, plane, nullptr);
+                interleave(planes_.data(), lit, tile_width_, tile_height_, int64_t{3} * tile_width_);
             }
             draw_tile(column, row, lit);
         });
     }
 
     void draw_night() {
-        const int width = pictures_->columns * tile_width_, height = pictures_->rows * tile_height_, n = width * height;
-        plain_.resize(size_t{3} * n);
-        dark_.resize(size_t{3} * n);
-        work_.resize(size_t{3} * n);
+        const int width = pictures_->columns * tile_width_, height = pictures_->rows * tile_height_;
+        const int plane = padded(width * height), tile_plane = padded(tile_width_ * tile_height_);
+        plain_.resize(size_t{3} * plane);
+        planes_.resize(size_t{3} * plane);
         each_tile([&](int column, int row, int tile) {
-            const uint8_t* from = pictures_->tiles + size_t{3} * tile * tile_size();
             for (int channel = 0; channel < 3; ++channel) {
-                uint8_t* to = &plain_[size_t{1} * channel * n + row * tile_height_ * width + column * tile_width_];
-                for (int y = 0; y < tile_height_; ++y, from += tile_width_) {
-                    std::memcpy(to + y * width, from, tile_width_);
-                }
+                const uint8_t* from = pictures_->tiles + (size_t{3} * tile + channel) * tile_plane;
+                uint8_t* to = &plain_[size_t{1} * channel * plane + row * tile_height_ * width + column * tile_width_];
+                for (int y = 0; y < tile_height_; ++y) std::memcpy(to + y * width, from + y * tile_width_, tile_width_);
             }
         });
         draw_noise(width, height);
-        const uint8_t *plain = plain_.data(), *dark = dark_.data();
-        run<Darken>(plain, dark_.data(), static_cast<const uint64_t*>(noise_.data()), pictures_->vignette, n,
-                    2 * (0.5 - world_->daylight));
-        run<Light>(plain, dark, work_.data(), n, world_->daylight);
-        if (world_->is_sleeping) run<FallAsleep>(work_.data(), n);
-        run<Interleave>(static_cast<const uint8_t*>(work_.data()), image_, width, height, pitch_);
+        shade(plain_.data(), plane, noise_.data());
+        interleave(planes_.data(), image_, width, height, pitch_);
+    }
+    void shade(const uint8_t* from, int plane, const uint64_t* numbers) {
+        run<Shade>(from, planes_.data(), plane, world_->daylight, world_->is_sleeping, numbers, pictures_->vignette);
     }
     // crafter draws them column by column
     void draw_noise(int width, int height) {
         const size_t n = size_t{1} * width * height;
         numbers_.resize(2 * n + RandomState::SIZE + 16);
         columns_.resize(n);
-        noise_.resize(n);
+        noise_.resize(padded(width * height));
         world_->random.peek(reinterpret_cast<uint32_t*>(columns_.data()), static_cast<int64_t>(2 * n), numbers_.data());
         for (int x = 0; x < width; ++x) {
             for (int y = 0; y < height; ++y) noise_[size_t{1} * y * width + x] = columns_[size_t{1} * x * height + y];
@@ -215,7 +241,7 @@ private:
             const int amount = world_->inventory[item];
             if (amount < 1) continue;
             draw_tile(item % pictures_->columns, pictures_->rows + item / pictures_->columns,
-                      pictures_->items + size_t{3} * (item * (MOST_ITEMS + 1) + amount) * tile_size());
+                      pictures_->items + size_t{3} * (item * (MOST_ITEMS + 1) + amount) * tile_width_ * tile_height_);
         }
     }
 
@@ -224,7 +250,7 @@ private:
     int tile_width_, tile_height_;
     int64_t pitch_;
     uint8_t* image_;
-    std::vector<uint8_t> plain_, dark_, work_, lit_, is_lit_;
+    std::vector<uint8_t> plain_, planes_, lit_, is_lit_;
     std::vector<uint32_t> numbers_;
     std::vector<uint64_t> columns_, noise_;
 };

@@ -6,9 +6,6 @@
 
 #define CYPOOL_INLINE inline __attribute__((always_inline))
 
-// the compiler makes vectors of loops, where -O2 alone hardly does
-#define CYPOOL_VECTORS __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic")))
-
 namespace cypool::crafter {
 
 enum class Simd { PLAIN, AVX2, AVX512 };
@@ -26,13 +23,13 @@ inline Simd best_simd() noexcept {
 inline Simd simd = best_simd();
 
 // Runs a kernel, a struct with a static member function `run<BYTES>` that is CYPOOL_INLINE, for vectors of BYTES.
-template <class Kernel, class... Args> CYPOOL_VECTORS void run_plain(Args... args) { Kernel::template run<16>(args...); }
+template <class Kernel, class... Args> void run_plain(Args... args) { Kernel::template run<16>(args...); }
 #if defined(__x86_64__)
-template <class Kernel, class... Args> CYPOOL_VECTORS __attribute__((target("avx2"))) void run_avx2(Args... args) {
+template <class Kernel, class... Args> __attribute__((target("avx2"))) void run_avx2(Args... args) {
     Kernel::template run<32>(args...);
 }
 template <class Kernel, class... Args>
-CYPOOL_VECTORS __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) void run_avx512(Args... args) {
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) void run_avx512(Args... args) {
     Kernel::template run<64>(args...);
 }
 #endif
