@@ -180,6 +180,51 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
     return (check_int if isinstance(least, int) and isinstance(most, int) else check_float)(name, value, least, most)
 
 
+def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
+    """Returns the state of a random stream, checked: a stream that continues with it draws ever new numbers.
+
+    Args:
+        name: The name that messages call it by.
+        state: What the attribute `state` of a bit generator was.
+        kind: The class of that bit generator, such as `numpy.random.PCG64`.
+
+    Raises:
+        ValueError: It is something else, or a stream would draw the same numbers again and again.
+    """
+    if kind not in _scratch:
+        _scratch[kind] = kind(0)
+    stream = _scratch[kind]
+    try:
+        stream.state = state
+        taken: dict[str, Any] = stream.state
+        is_one = _equal(taken, state)
+    except Exception as error:
+        raise ValueError(f"{name}: expected the state of {kind.__name__}, got {shown(state)}: {error}") from error
+    if not is_one:
+        raise ValueError(f"{name}: expected the state of {kind.__name__}, got {shown(state)}")
+    # NumPy takes these, too
+    numbers = taken["state"]
+    if "PCG64" in taken["bit_generator"] and numbers["inc"] % 2 == 0:
+        raise ValueError(f"{name}: expected a PCG64 with an odd increment, got {numbers['inc']}")
+    if taken["bit_generator"] == "MT19937":
+        if not 0 <= numbers["pos"] <= len(numbers["key"]):
+            raise ValueError(f"{name}: expected an MT19937 at 0 to {len(numbers['key'])}, got {numbers['pos']}")
+        # of the first number only the highest bit counts
+        if numbers["key"][0] < 2**31 and not numbers["key"][1:].any():
+            raise ValueError(f"{name}: expected an MT19937 whose key is not zero, got {shown(state)}")
+    return taken
+
+
+# a bit generator of each kind, to try states with
+_scratch: dict[Any, Any] = {}
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
+    return bool(one == other) if isinstance(one, (int, str)) else np.array_equal(one, other)
+
+
 def unpack(packed: Any, most: Any) -> Any:
     """Returns what `zlib.compress` made `packed` of.
 

@@ -3,6 +3,7 @@ from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t
 
 from cypool.arguments import check_bool, check_int, shown
+from cypool.state import check_stream
 
 from cpython.ref cimport PyObject
 
@@ -12,9 +13,6 @@ from cypool.random cimport copy_stream
 
 KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_requested", "episode_return", "episode_length",
                   "episode_ns", "rng", "own"])
-
-# a bit generator of each kind, to try states with
-cdef dict streams = {}
 
 
 cdef dict save_state(Env env):
@@ -68,21 +66,12 @@ def _same(one, other):
 
 
 def _stream(own, state):
-    """Returns the state of a bit generator like `own`, as one that has taken it says it."""
-    if own is None or state is None:
-        if own is not None or state is not None:
-            raise ValueError(f"rng: expected {'None' if own is None else 'the state of a stream'}, got {shown(state)}")
-        return None
-    kind = type(own)
-    if kind not in streams:
-        streams[kind] = kind(0)
-    stream = streams[kind]
-    stream.state = state
-    taken = stream.state
-    # those of other generators than ours hold arrays
-    if taken["bit_generator"] == "PCG64" and not _same(taken, state):
-        raise ValueError(f"rng: expected the state of a PCG64, got {shown(state)}")
-    return taken
+    """Returns the state of a bit generator like `own`, checked."""
+    if own is not None and state is not None:
+        return check_stream("rng", state, type(own))
+    if own is not None or state is not None:
+        raise ValueError(f"rng: expected {'None' if own is None else 'the state of a stream'}, got {shown(state)}")
+    return None
 
 
 def _refused(Env env, error):

@@ -2,6 +2,7 @@
 import hashlib
 import json
 import pickle
+import re
 import zlib
 
 import gymnasium
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.state import MAGIC, State, check_state, unpack
+from cypool.state import MAGIC, State, check_state, check_stream, unpack
 
 NAN, INF = float("nan"), float("inf")
 # up to the JSON
@@ -172,6 +173,94 @@ def test_indices_of_mujoco():
                       (7, [version - 1, "x"])):
         for value in values:
             refused(env, state, put(own, k, value))
+
+
+# random streams that would draw the same number for ever, or read behind their numbers
+
+ZEROS = bytes(4 * 624)
+# what PCG64's has, and what is said of it
+BAD_PCG64 = [({"state": 0, "inc": 0}, "expected a PCG64 with an odd increment, got 0"),
+             ({"state": 12345, "inc": 2**127}, "expected a PCG64 with an odd increment, got 1701411834604692317316873"),
+             ({"state": 2**128, "inc": 1}, "expected the state of PCG64, got {'bit_generator'"),
+             ({"state": 1, "inc": -1}, "expected the state of PCG64, got"), ({"state": 1}, "expected the state of"),
+             ({"state": 0.5, "inc": 1}, "expected the state of"), (None, "expected the state of PCG64")]
+BAD_KEYS = [(ZEROS, 624, "expected an MT19937 whose key is not zero, got"),
+            (b"\xff\xff\xff\x7f" + ZEROS[4:], 624, "expected an MT19937 whose key is not zero"),
+            (ZEROS[4:] + b"abcd", 625, "expected an MT19937 at 0 to 624, got 625"),
+            (ZEROS[4:] + b"abcd", -1, "expected an MT19937 at 0 to 624, got -1"),
+            (ZEROS[4:] + b"abcd", 2**40, "expected the state of MT19937, got"),
+            (ZEROS[4:] + b"abcd", "1", "expected the state of MT19937"), (b"a" * 2492, 1, "expected the state of"),
+            (b"a" * 2500, 1, "expected the state of")]
+
+
+@pytest.mark.parametrize("id", ["Blackjack-v1", "CartPole-v1", "Reacher-v5"])
+def test_streams_of_pools(id):
+    if id == "Reacher-v5":
+        pytest.importorskip("mujoco")
+    env = cypool.make(id, seed=0)
+    env.reset()
+    state = env.save()
+    row = state.rows[0]
+    for numbers, message in BAD_PCG64:
+        with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: rng: {message}"):
+            env.load(State([0], [{**row, "rng": {**row["rng"], "state": numbers}}]))
+    for bad in (None, 3, {}, {**row["rng"], "bit_generator": "MT19937"}, {**row["rng"], "uinteger": 2**32}):
+        with pytest.raises(ValueError, match="^state: .* env 0 cannot load: ValueError: rng: expected the state of"):
+            env.load(State([0], [{**row, "rng": bad}]))
+    env.load(State([0], [{**row, "rng": {**row["rng"], "state": {"state": 0, "inc": 1}}}]))
+    env.reset()
+
+
+def test_streams_of_dm_control():
+    pytest.importorskip("dm_control")
+    env = cypool.make("dm_control/cartpole-swingup-v0", seed=0)
+    env.reset()
+    state = env.save()
+    key, pos, *others = state.rows[0]["own"][4]
+    for bad, at, message in BAD_KEYS:
+        with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: random: {message}"):
+            env.load(edited(state, put(state.rows[0]["own"], 4, (bad, at, *others))))
+    for bad in ("x", None, key[:-1]):
+        with pytest.raises(ValueError, match="ValueError: random: expected the key of an MT19937, got"):
+            env.load(edited(state, put(state.rows[0]["own"], 4, (bad, pos, *others))))
+
+
+def test_streams_of_atari():
+    env = cypool.make("Pong-v5", seed=0, obs_type="ram", stack_num=1)
+    env.reset()
+    state = env.save()
+    own = state.rows[0]["own"]
+    numbers = own[2].split()
+    assert len(numbers) == 625
+    zeros = [b"0"] * 624
+    for bad, message in ((zeros + [b"5"], "expected an MT19937 whose key is not zero"),
+                         ([b"%d" % 2**63] * 624 + [b"5"], "expected the state of MT19937"),
+                         ([b"%d" % 2**32] + numbers[1:], "expected the state of MT19937"),
+                         (numbers[1:], "expected the state of MT19937"),
+                         (numbers[:-1] + [b"625"], "expected an MT19937 at 0 to 624, got 625"),
+                         ([b"x"], "expected the numbers of an MT19937, got b'x'"),
+                         ([], "expected the numbers of an MT19937, got b''")):
+        with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: noops: {message}"):
+            env.load(edited(state, put(own, 2, b" ".join(bad))))
+    refused(env, state, put(own, 2, own[2] + b" "))
+    # one that ALE's emulator draws from, with as many characters
+    unpacked = zlib.decompress(own[0])
+    place = re.search(rb"(\d+ ){624}\d+", unpacked).span()
+    text = b"0 " * 624 + b"0" * (place[1] - place[0] - 2 * 624)
+    refused(env, state, put(own, 0, zlib.compress(unpacked[:place[0]] + text + unpacked[place[1]:])))
+
+
+def test_check_stream():
+    for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64):
+        stream = kind(3)
+        np.random.Generator(stream).integers(0, 7, 3)
+        taken = check_stream("x", stream.state, kind)
+        want, other = stream.random_raw(2000), kind(4)
+        other.state = taken
+        assert (other.random_raw(2000) == want).all()
+        for bad in (None, {}, [], {**taken, "state": None}, {**taken, "bit_generator": "x"}, {**taken, "more": 1}):
+            with pytest.raises(ValueError, match=f"^x: expected the state of {kind.__name__}, got"):
+                check_stream("x", bad, kind)
 
 
 def test_rows_that_change_while_they_are_checked():

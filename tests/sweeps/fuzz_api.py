@@ -7,8 +7,12 @@ Each case is a process, forked, with a time limit. It makes a pool of some famil
 things with it: calls in any order, arguments of all kinds, states that were edited, damaged or saved by others. Each
 may succeed, or raise an exception of a documented kind whose message names the argument; and afterwards the pool works
 on. Anything else is a finding, printed with the line that repeats it.
+
+The environments are those of the registry, each family as often. Numbers in their states are replaced by those at an
+edge of the ranges that a family declares (`state_fields`), or else of the number's type.
 """
 import argparse
+import math
 import os
 import pickle
 import random
@@ -20,29 +24,73 @@ import threading
 import time
 import warnings
 import zlib
+from pathlib import Path
 
 import gymnasium
 import numpy as np
 
 import cypool
 from cypool.compat import envpool
+from cypool.registry import known_entries, resolve
 from cypool.state import State
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from state_edits import edged_states, with_own  # noqa: E402
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 LIMIT = 120  # seconds for a case, on a busy machine
 ALLOWED = (TypeError, ValueError, RuntimeError, NotImplementedError, cypool.ClosedError, cypool.EnvError,
            cypool.WorkerError)
-POOLS = [
-    ("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {}), ("Pendulum-v1", {}),
-    ("MountainCarContinuous-v0", {}), ("Acrobot-v1", {"precision": "fast"}), ("FrozenLake-v1", {}), ("Taxi-v3", {}),
-    ("CliffWalking-v1", {}), ("Catch-v0", {}), ("NChain-v0", {}), ("Blackjack-v1", {}), ("Pong-v5", {}),
-    ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("Pitfall2-v5", {}),
-    ("MontezumaRevenge-v5", {"episodic_life": True}), ("Breakout-v5", {"obs_type": "ram", "continuous": True}),
-    ("Ant-v5", {}), ("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}), ("Humanoid-v5", {}),
-    ("Basic-v1", {}),
-    ("gymnasium:CartPole-v1", {"num_workers": 0}), ("gymnasium:CartPole-v1", {"num_workers": 1}),
+# with options that are code of their own
+VARIANTS = [
+    ("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {"precision": "fast"}),
+    ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("MontezumaRevenge-v5", {"episodic_life": True}),
+    ("Breakout-v5", {"obs_type": "ram", "continuous": True}),
+    ("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),
+    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "position", "obs_type": "full"}),
+    ("BabyAI-PutNextS5N2Carrying-v0", {"bonus": "action", "obs_type": "rgb"}),
+    ("LunarLander-v3", {"continuous": True, "enable_wind": True}), ("CarRacing-v3", {"domain_randomize": True}),
 ]
-# without OpenGL, and soon
-DRAWN = ("Pong-v5", "Pitfall2-v5", "Breakout-v5", "MontezumaRevenge-v5", "Catch-v0", "NChain-v0", "Basic-v1")
+HOSTED = [("gymnasium:CartPole-v1", {"num_workers": 0}), ("gymnasium:CartPole-v1", {"num_workers": 1})]
+# families that draw with OpenGL, or slowly
+NOT_DRAWN = ("mujoco", "dm_control", "classic_control")
+# of a family whose ids need files that not everybody has
+ALWAYS_THERE = {"vizdoom": "Basic-v1"}
+
+
+def families():
+    """Returns the ids of each family, by class: {family: [ids of a class, ...]}, those that can be made here."""
+    found = {}
+    for entry in known_entries():
+        package, _, rest = entry.entry_point.partition("cypool.envs.")
+        if not package:
+            found.setdefault(rest.split(".")[0], {}).setdefault(entry.entry_point, []).append(entry.id)
+    for family, classes in list(found.items()):
+        try:
+            cypool.make_spec(ALWAYS_THERE.get(family) or next(iter(classes.values()))[0])
+        except ImportError as error:
+            print(f"without {family}: {error}", file=sys.stderr)
+            del found[family]
+    return {family: list(classes.values()) for family, classes in found.items()}
+
+
+FAMILIES = families()
+FAMILY_OF = {id: family for family, classes in FAMILIES.items() for ids in classes for id in ids}
+
+
+def drawn_id(r):
+    family = r.choice(sorted(FAMILIES))
+    return ALWAYS_THERE.get(family) or r.choice(r.choice(FAMILIES[family]))
+
+
+def drawn_pool(r):
+    """Returns an id, and options."""
+    kind = r.random()
+    if kind < 0.1:
+        return r.choice(HOSTED)
+    if kind < 0.3:
+        return r.choice([(id, options) for id, options in VARIANTS if id in FAMILY_OF])
+    return drawn_id(r), {}
 
 
 # ---- what nobody should pass
@@ -169,6 +217,9 @@ class Case:
             for _ in range(8):
                 self.function()
             return
+        if self.r.random() < 0.3:
+            self.edges()
+            return
         self.make()
         if self.pool is not None:
             for _ in range(self.r.randrange(3, 16)):
@@ -177,7 +228,8 @@ class Case:
 
     def make(self):
         r = self.r
-        self.id, options = r.choice(POOLS)
+        self.id, options = drawn_pool(r)
+        self.is_drawn = self.id in FAMILY_OF and FAMILY_OF[self.id] not in NOT_DRAWN
         self.kind = r.choice(["gymnasium", "gymnasium", "gym", "dm"])
         given = {"num_envs": 2, "batch_size": r.choice([2, 2, 1]), "seed": r.randrange(100), **options}
         if self.id.startswith("gymnasium:"):
@@ -227,7 +279,7 @@ class Case:
         name, *given = r.choice([
             ("reset",), ("async_reset",), ("step", both), ("step", both, [0, 1]), ("step", one, [1]), ("send", both),
             ("send", one, [0]), ("recv", 5), ("recv", 5), ("save",), ("save", [0]), ("render",), ("close",)])
-        if (name == "render" and self.id not in DRAWN) or (name == "close" and r.random() < 0.7):
+        if (name == "render" and not self.is_drawn) or (name == "close" and r.random() < 0.7):
             return
         self.attempt(f"{name}{tuple(given)}", lambda: getattr(pool, name)(*given))
 
@@ -256,7 +308,7 @@ class Case:
             if hasattr(pool, "load_normalization"):
                 calls.append(("load_normalization(.)", lambda: pool.load_normalization(value), "statistics"))
         name, call, names = r.choice(calls)
-        if name == "render(.)" and self.id not in DRAWN:
+        if name == "render(.)" and not self.is_drawn:
             return
         # None is what many arguments are anyway; EnvPool's have other names
         named = () if value is None or self.kind == "envpool" else names.split()
@@ -318,6 +370,59 @@ class Case:
                 self.drain()
             self.attempt("save after load", pool.save)
 
+    def edges(self):
+        """States with numbers at an edge, or beyond it, in one of two environments."""
+        r = self.r
+        self.id, options = drawn_pool(r)
+        while self.id not in FAMILY_OF or FAMILY_OF[self.id] == "vizdoom":
+            # those have no states, or pickles, whose code is the user's
+            self.id, options = drawn_pool(r)
+        draws = FAMILY_OF[self.id] not in NOT_DRAWN
+        self.log(f"edges of {self.id!r}, {options}")
+        with cypool.make(self.id, num_envs=2, num_threads=0, seed=r.randrange(100), autoreset_mode="Disabled",
+                         **options) as self.pool:
+            self.pool.reset()
+            for _ in range(r.choice([0, 1, 8])):
+                self.attempt("step", lambda: self.pool.step(self.actions()))
+            state = self.pool.save([0])
+            other = self.pool.save([1]).rows
+            for path, edited, is_in_range in self.edge_states(state):
+                well, _ = self.attempt(f"load of {path}", lambda state=edited: self.pool.load(state, [0]), ["state"])
+                if not well:
+                    continue
+                if not is_in_range:
+                    self.findings.append(f"{self.id}: a state with {path}, which is out of its range, was loaded")
+                if draws:
+                    self.attempt(f"render after {path}", lambda: self.pool.render([0]))
+                for _ in range(3):
+                    self.attempt(f"step after {path}", lambda: self.pool.step(self.actions(1), [0]))
+                if draws:
+                    self.attempt(f"render after steps after {path}", lambda: self.pool.render([0]))
+                self.attempt(f"save after {path}", lambda: self.pool.save([0]))
+                self.attempt(f"reset after {path}", lambda: self.pool.reset([0]))
+                self.attempt(f"step after reset after {path}", lambda: self.pool.step(self.actions(1), [0]))
+                if not all(map(same_rows, self.pool.save([1]).rows, other)):
+                    self.findings.append(f"{self.id}: another environment changed after {path}")
+                self.attempt(f"copy after {path}", lambda: self.pool.copy(1, 0))
+            self.pool.load(state, [0])
+            self.attempt("copy", lambda: self.pool.copy(0, 1))
+            self.attempt("step after copy", lambda: self.pool.step(self.actions()))
+
+    def edge_states(self, state):
+        """Yields (path, state, whether it is in range): in the ranges that are declared, or, where none are, any."""
+        r, own = self.r, state.rows[0]["own"]
+        count = 5
+        if hasattr(resolve(self.id, None, dict(state.rows[0]["options"]))[0], "state_fields"):
+            yield from edged_states(state, np.random.default_rng(r.randrange(2**32)), count)
+        else:
+            places = list(numbers_in(own))
+            for place in r.sample(places, min(count, len(places))):
+                for value in replacements(r, at(own, place)):
+                    yield f"own{list(place)} = {value!r:.60}", with_own(state, put(own, place, value)), True
+        for value in ((), (b"",) * len(own), None, 0, tuple(own)[::-1], (*own, 0)):
+            if value != own:
+                yield f"own = {value!r:.60}", with_own(state, value), True
+
     def threads(self):
         """Two calls at once."""
         thread = threading.Thread(target=self.call)
@@ -346,7 +451,7 @@ class Case:
         """A function, with one argument that nobody should pass."""
         r = self.r
         value, text = hostile(r)
-        id, _ = r.choice(POOLS[:-2])
+        id = drawn_id(r)
         option = r.choice(sorted(cypool.make_spec(id).options) or ["max_episode_steps"])
         new = f"mine/Env{r.randrange(10**9)}-v0"
         cart, wrong = lambda: gymnasium.make("CartPole-v1"), lambda: value
@@ -386,6 +491,73 @@ ARGUMENTS = {
     "from_factories": ["factories", "num_workers", "start_method", "worker_timeout", "batch_size", "seed"],
     "envpool.make": ["num_envs", "batch_size", "num_threads", "seed", "max_episode_steps"],
 }
+
+
+# ---- states as plain data
+
+def numbers_in(data, place=()):
+    """Yields where numbers, arrays and bytes are in plain data: tuples of indices and keys."""
+    if isinstance(data, (tuple, list)):
+        for k, value in enumerate(data):
+            yield from numbers_in(value, (*place, k))
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from numbers_in(value, (*place, key))
+    else:
+        yield place
+
+
+def at(data, place):
+    for key in place:
+        data = data[key]
+    return data
+
+
+def put(data, place, value):
+    """Returns plain data with something else in one place."""
+    if not place:
+        return value
+    key, *rest = place
+    changed = dict(data) if isinstance(data, dict) else list(data)
+    changed[key] = put(data[key], rest, value)
+    return changed if isinstance(data, (dict, list)) else tuple(changed)
+
+
+def replacements(r, value):
+    """Returns what an edge is for any number, array or bytes."""
+    if isinstance(value, np.ndarray):
+        return [np.zeros_like(value), value[:0], np.concatenate([value.ravel(), value.ravel()[:1]])]
+    if isinstance(value, bytes):
+        return [bytes(len(value)), b"", value + b"\0", with_edge(r, value), with_edge(r, value)]
+    return [0, -1, 2**31, 2**63 - 1, math.nan, math.inf, -math.inf]
+
+
+def with_edge(r, data):
+    """Returns bytes, of which four or eight are an edge of a number's type; of what was compressed what is inside."""
+    packed = False
+    try:
+        data, packed = zlib.decompress(data), True
+    except zlib.error:
+        pass
+    edges = [number.tobytes() for kind in (np.int32, np.int64, np.float32, np.float64) for number in np.array(
+        [0, -1, 1e9] + ([np.nan, np.inf] if kind in (np.float32, np.float64) else [np.iinfo(kind).max]), kind)]
+    edge = r.choice(edges)
+    place = r.randrange(max(len(data) // 4, 1)) * 4
+    data = data[:place] + edge + data[place + len(edge):]
+    return zlib.compress(data, 1) if packed else data
+
+
+def same_rows(a, b):
+    """Whether two saved environments are the same, but for the time that an episode took."""
+    return same({**a, "episode_ns": 0}, {**b, "episode_ns": 0})
+
+
+def same(a, b):
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b or (a != a and b != b)
 
 
 def damaged(r, data):
@@ -486,8 +658,9 @@ def main():
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
         return bool(findings)
     # what all cases read; no threads are started
-    for id, _ in POOLS[:-3]:
-        cypool.make_spec(id)
+    for family, classes in FAMILIES.items():
+        for ids in classes:
+            cypool.make_spec(ALWAYS_THERE.get(family, ids[0]))
     began, bad = time.monotonic(), 0
     for seed in range(given.first, given.first + given.cases):
         findings = fork_case(seed)

@@ -10,7 +10,7 @@ from cypool.envs.atari import roms
 from cypool.envs.atari.frames import picture_of
 from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
 from cypool.spec import Array, Discrete, EnvSpec
-from cypool.state import check_state, unpack
+from cypool.state import check_state, check_stream, unpack
 
 cimport cython
 from libc.limits cimport INT_MAX
@@ -192,6 +192,15 @@ def observation_shape(options, facts):
         rows = shown_rows(options["preset"], facts)
         frame = (rows, facts.width) if gray else (rows, facts.width, 3)
     return frame if stack == 1 else (stack, *frame)
+
+
+def state_of(text):
+    """Returns the text of a random stream as the state of NumPy's bit generator that draws the same."""
+    try:
+        *key, place = map(int, text.split())
+    except ValueError as error:
+        raise ValueError(f"noops: expected the numbers of an MT19937, got {shown(text)}") from error
+    return {"bit_generator": "MT19937", "state": {"key": key, "pos": place}}
 
 
 cdef class Atari(Env):
@@ -626,6 +635,7 @@ cdef class Atari(Env):
          score, discount) = check_state(
             state, bytes, (0, MAX_SNAPSHOT), bytes, int32, (0, self.noop_max), bool, (0, self.frames.num_frames - 1),
             int32, bool, bool, (0, 2**31 - 1), (0, 2**62), float, float)
+        check_stream("noops", state_of(text), np.random.MT19937)
         from_text(noops, text)
         end = size + <Py_ssize_t>self.frames.frames.size()
         unpacked = unpack(packed, end + self.pooled.size())

@@ -239,9 +239,10 @@ inline void check_same(Reader& mine, Reader& theirs, size_t numbers) {
     check(mine.take(4 * numbers) == theirs.take(4 * numbers));
 }
 
-// Whether the text is a random stream's, as a std::mt19937 writes it: its numbers, and at which of them it is.
+// Whether the text is a random stream's, as a std::mt19937 writes it: its numbers, and at which of them it is. As
+// cypool.state.check_stream, it takes none whose numbers are all zero.
 inline void check_random(std::string_view text) {
-    uint64_t value = 0;
+    uint64_t value = 0, any = 0;
     for (size_t k = 0; k <= std::mt19937::state_size; ++k) {
         if (k > 0) {
             check(text.starts_with(' '));
@@ -249,9 +250,11 @@ inline void check_random(std::string_view text) {
         }
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         check(error == std::errc() && value <= std::mt19937::max());
+        // of the first number only the highest bit counts
+        if (k < std::mt19937::state_size) any |= k == 0 ? value >> 31 : value;
         text.remove_prefix(static_cast<size_t>(end - text.data()));
     }
-    check(text.empty() && value <= std::mt19937::state_size);
+    check(text.empty() && value <= std::mt19937::state_size && any != 0);
 }
 
 // Whether ALE may read this as a cartridge, of which it trusts numbers of elements and of banks.

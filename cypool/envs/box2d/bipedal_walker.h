@@ -2,8 +2,6 @@
 // is wanted for each.
 #pragma once
 
-#include <type_traits>
-
 #include "cypool/envs/box2d/saved_world.h"
 #include "cypool/rng.h"
 
@@ -63,45 +61,47 @@ public:
 
     // Returns a new one with the same options.
     BipedalWalker* fresh() const { return new BipedalWalker(hardcore, fresh_world); }
-    void save(Writer& out) const {
-        out.put(static_cast<int32>(blocks.size()));
-        for (const Block& block : blocks) put_points(out, block.corners);
-        put_points(out, ground);
-        for (const auto& cloud : clouds) put_points(out, cloud);
-        out.put_all(contact);
-        out.put(game_over);
-        out.put(shaping);
-        out.put(renders);
-        out.put_all(obs);
-        out.put_all(ray_from);
-        for (const Point& to : ray_to) out.put_all(std::initializer_list<double>{to.x, to.y});
-        save_world(out, *world);
+    template <class Archive> void exchange(Archive& archive) {
+        constexpr double REACH = 1e3, MOST_Y = 100;
+        archive.list("blocks", blocks, 0, 4 * LENGTH, [&](Block& block) {
+            archive("left", block.left, 0, REACH);
+            archive("right", block.right, 0, REACH);
+            archive("y", block.y, -MOST_Y, MOST_Y);
+            archive("other_y", block.other_y, -MOST_Y, MOST_Y);
+        });
+        archive.each("ground", ground, [&](Point& point) { archive("y", point.y, -MOST_Y, MOST_Y); });
+        archive.each("clouds", clouds, [&](auto& cloud) {
+            archive.each("corners", cloud, [&](Point& corner) {
+                archive("x", corner.x, -MOST_Y, LENGTH * STEP + MOST_Y);
+                archive("y", corner.y, -MOST_Y, MOST_Y);
+            });
+        });
+        if constexpr (Archive::LOADS) {
+            for (int i = 0; i < LENGTH; ++i) ground[i].x = i * STEP;
+            world.reset(new b2World(vec(0, -10)));
+            add_terrain();
+            build();
+            has_shaping = true;
+        }
+        archive.all("contact", contact, 0, 1);
+        archive("game_over", game_over);
+        archive("shaping", shaping, -LARGE, LARGE);
+        archive("renders", renders, 0, 99);
+        archive.all("obs", obs, -LARGE, LARGE);
+        archive.all("ray_from", ray_from, -REACH, REACH);
+        archive.each("ray_to", ray_to, [&](Point& to) {
+            archive("x", to.x, -2 * REACH, 2 * REACH);
+            archive("y", to.y, -2 * REACH, 2 * REACH);
+        });
+        exchange_world(archive, *world, REACH);
     }
-
-    // into one that was just made
-    void load(Reader& in) {
-        blocks.resize(in.number<int32>(0, 4 * LENGTH));
-        for (Block& block : blocks) get_points(in, block.corners);
-        get_points(in, ground);
-        for (auto& cloud : clouds) get_points(in, cloud);
-        world.reset(new b2World(vec(0, -10)));
-        add_terrain();
-        build();
-        in.get_all(contact);
-        in.get(game_over);
-        in.get(shaping);
-        has_shaping = true;
-        renders = in.number<int32>(0, 99);
-        in.get_all(obs);
-        in.get_all(ray_from);
-        get_points(in, ray_to);
-        load_world(in, *world);
-    }
+    void validate() const {}
 
     // ---- for pictures
 
+    // a rectangle; `y` is that of its first corner
     struct Block {
-        Point corners[4];
+        double left, right, y, other_y;
     };
     std::vector<Block> blocks;  // of hardcore
     Point ground[LENGTH] = {}, clouds[NUM_CLOUDS][CLOUD_POINTS] = {};
@@ -187,10 +187,9 @@ private:
                 y += velocity;
             } else if (state == PIT && first) {
                 counter = integers(rng, 3, 5);
-                Block block{{{x, y}, {x + STEP, y}, {x + STEP, y - 4 * STEP}, {x, y - 4 * STEP}}};
+                const Block block{x, x + STEP, y, y - 4 * STEP};
                 blocks.push_back(block);
-                for (Point& corner : block.corners) corner.x = corner.x + STEP * counter;
-                blocks.push_back(block);
+                blocks.push_back({block.left + STEP * counter, block.right + STEP * counter, block.y, block.other_y});
                 counter += 2;
                 original_y = y;
             } else if (state == PIT) {
@@ -199,7 +198,7 @@ private:
             } else if (state == STUMP && first) {
                 counter = integers(rng, 1, 3);
                 const double side = counter * STEP;
-                blocks.push_back({{{x, y}, {x + side, y}, {x + side, y + side}, {x, y + side}}});
+                blocks.push_back({x, x + side, y, y + side});
             } else if (state == STAIRS && first) {
                 rise = rng->next_double(rng->state) > 0.5 ? 1 : -1;
                 width = integers(rng, 4, 5);
@@ -208,7 +207,7 @@ private:
                 for (int64_t k = 0; k < stairs; ++k) {
                     const double left = x + (k * width) * STEP, right = x + ((1 + k) * width) * STEP;
                     const double top = y + (k * rise) * STEP, bottom = y + (-1 + k * rise) * STEP;
-                    blocks.push_back({{{left, top}, {right, top}, {right, bottom}, {left, bottom}}});
+                    blocks.push_back({left, right, top, bottom});
                 }
                 counter = stairs * width;
             } else if (state == STAIRS) {
@@ -231,8 +230,10 @@ private:
         def.friction = 2.5f;
         b2PolygonShape polygon;
         def.shape = &polygon;
-        for (const Block& block : blocks) {
-            set_polygon(polygon, block.corners, 4);
+        for (size_t k = 0; k < blocks.size(); ++k) {
+            const auto [left, right, y, other_y] = blocks[k];
+            const Point corners[4] = {{left, y}, {right, y}, {right, other_y}, {left, other_y}};
+            set_polygon(polygon, corners, 4, "blocks", k);
             add_ground(def);
         }
         b2EdgeShape edge;
@@ -308,19 +309,6 @@ private:
             state[8 + 5 * k] = contact[k] ? 1.0 : 0.0;
         }
         for (int k = 0; k < 14; ++k) obs[k] = static_cast<float>(state[k]);
-    }
-
-    template <size_t N> static void put_points(Writer& out, const Point (&points)[N]) {
-        for (const Point& point : points) {
-            out.put(point.x);
-            out.put(point.y);
-        }
-    }
-    template <size_t N> static void get_points(Reader& in, Point (&points)[N]) {
-        for (Point& point : points) {
-            in.get(point.x);
-            in.get(point.y);
-        }
     }
 
     const bool hardcore, fresh_world;

@@ -16,7 +16,8 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
-from cypool.envs.box2d.engine cimport Point, b2Vec2, copy_world, initialize, load_bytes, save_bytes
+from cypool.envs.box2d.engine cimport Point, b2Vec2, copy_world, initialize, load_world
+from cypool.envs.common.state_archive cimport field_tuples, list_state, save_state
 from cypool.random cimport Rng
 
 
@@ -103,12 +104,17 @@ cdef class BipedalWalker(Env):
         return 0
 
     cdef object save(self):
-        return (<bytes>save_bytes(self.world.get()[0]),)
+        return (<bytes>save_state(self.world.get()[0]),)
 
     cdef int load(self, object state) except -1:
         cdef string saved = check_state(state, bytes)[0]
-        load_bytes(self.world, self.new_world(), saved)
+        load_world(self.world, self.new_world(), saved)
         return 0
+
+    def state_fields(self, state):
+        """Returns what `MiniGrid.state_fields` returns: (path, type, offset, least, greatest) of each number."""
+        self.load(state)
+        return field_tuples(list_state(self.world.get()[0]))
 
     cdef int copy_from(self, Env other) except -1 nogil:
         copy_world(self.world, (<BipedalWalker>other).world.get())

@@ -158,7 +158,7 @@ public:
                     std::swap(u, v);
                 }
                 if ((r >= a && r < b) || (r == bottom && b == bottom)) {
-                    const float t = static_cast<float>((r - a) * (v - u)) / static_cast<float>(b - a);
+                    const float t = static_cast<float>(int64_t{r - a} * (v - u)) / static_cast<float>(b - a);
                     at[m] = static_cast<int>(m % 2 == 0 ? std::floor(t) : std::ceil(t)) + u;
                     ++m;
                 }

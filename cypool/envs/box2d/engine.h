@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
+#include <string>
 
 #include <Box2D/Common/b2Settings.h>
 // as in Box2D itself, compiled with build_tools/box2d_headers: no Python, as there is no GIL
@@ -32,10 +33,47 @@ struct Point {
     double x, y;
 };
 
+// Whether Box2D finds the hull of n points. It goes from corner to corner until it is back at the first one; for corners
+// that lie so close that rounding decides, it may never be, and writes behind its arrays.
+inline bool has_hull(const b2Vec2* points, int n) noexcept {
+    int first = 0;
+    for (int k = 1; k < n; ++k) {
+        const b2Vec2 &p = points[k], &most = points[first];
+        if (p.x > most.x || (p.x == most.x && p.y < most.y)) first = k;
+    }
+    int at = first;
+    for (int m = 0; m < n; ++m) {
+        int next = 0;
+        for (int k = 1; k < n; ++k) {
+            if (next == at) {
+                next = k;
+                continue;
+            }
+            const b2Vec2 r = points[next] - points[at], v = points[k] - points[at];
+            const float c = b2Cross(r, v);
+            if (c < 0 || (c == 0 && v.LengthSquared() > r.LengthSquared())) next = k;
+        }
+        at = next;
+        if (at == first) return true;
+    }
+    return false;
+}
+
 inline void set_polygon(b2PolygonShape& shape, const Point* points, int n) {
     b2Vec2 vertices[b2_maxPolygonVertices];
     for (int k = 0; k < n; ++k) vertices[k] = vec(points[k].x, points[k].y);
+    if (!has_hull(vertices, n)) throw std::logic_error("corners without a hull");
     shape.Set(vertices, n);
+}
+
+// The same of an item of the ground, which an error names.
+inline void set_polygon(b2PolygonShape& shape, const Point* points, int n, const char* name, size_t index) {
+    try {
+        set_polygon(shape, points, n);
+    } catch (const std::logic_error& error) {
+        throw std::logic_error(std::string(name) + "[" + std::to_string(index) + "]: expected corners of a polygon, got "
+                               + error.what());
+    }
 }
 
 inline b2Body* add_body(b2World& world, b2BodyType type, double x = 0, double y = 0, double angle = 0) {

@@ -9,7 +9,6 @@ cdef extern from "cypool/envs/box2d/saved_world.h" namespace "cypool::box2d" nog
     cdef struct Point:
         double x, y
     void initialize() except +
-    string save_bytes[T](const T& env) except +
     # puts a new environment with this state in the place of env, or throws std::invalid_argument, a ValueError
-    void load_bytes[T](unique_ptr[T]& env, T* fresh, const string& bytes) except +
+    void load_world[T](unique_ptr[T]& env, T* fresh, const string& bytes) except +
     void copy_world[T](unique_ptr[T]& env, T* other) except +

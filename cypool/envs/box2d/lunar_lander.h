@@ -85,45 +85,35 @@ public:
 
     // Returns a new one with the same options.
     LunarLander* fresh() const { return new LunarLander(continuous, gravity, wind, wind_power, turbulence_power); }
-    void save(Writer& out) const {
-        out.put_all(smooth_y);
-        out.put(wind_index);
-        out.put(torque_index);
-        out.put(time);
-        out.put_all(contact);
-        out.put(game_over);
-        out.put(shaping);
-        out.put_all(obs);
-        out.put(static_cast<int64_t>(particles.size()));
-        for (const Particle& p : particles) {
-            out.put(p.born);
-            for (double x : {p.mass, p.x, p.y, p.impulse_x, p.impulse_y, p.ttl}) out.put(x);
+    template <class Archive> void exchange(Archive& archive) {
+        constexpr int64_t MOST_STEPS = int64_t{1} << 40;
+        constexpr double REACH = 1e6, MOST_IMPULSE = 1e3;
+        archive.all("smooth_y", smooth_y, 0, H);
+        archive("wind_index", wind_index, -MOST_STEPS, MOST_STEPS);
+        archive("torque_index", torque_index, -MOST_STEPS, MOST_STEPS);
+        archive("time", time, 1, MOST_STEPS);
+        if constexpr (Archive::LOADS) {
+            build();
+            has_shaping = true;
         }
-        save_world(out, *world);
+        archive.all("contact", contact, 0, 1);
+        archive("game_over", game_over);
+        archive("shaping", shaping, -LARGE, LARGE);
+        archive.all("obs", obs, -LARGE, LARGE);
+        int64_t least = std::max<int64_t>(time - OLDEST, 0);
+        archive.list("particles", particles, 0, 2 * OLDEST, [&](Particle& p) {
+            archive("born", p.born, least, time - 1);
+            least = p.born;
+            archive("mass", p.mass, SIDE_MASS, MAIN_MASS);
+            archive("x", p.x, -REACH, REACH);
+            archive("y", p.y, -REACH, REACH);
+            archive("impulse_x", p.impulse_x, -MOST_IMPULSE, MOST_IMPULSE);
+            archive("impulse_y", p.impulse_y, -MOST_IMPULSE, MOST_IMPULSE);
+            archive("ttl", p.ttl, -10, 1);
+        });
+        exchange_world(archive, *world, REACH);
     }
-
-    // into one that was just made
-    void load(Reader& in) {
-        in.get_all(smooth_y);
-        const int64_t most = int64_t{1} << 40;
-        wind_index = in.number<int64_t>(-most, most);
-        torque_index = in.number<int64_t>(-most, most);
-        time = in.number<int64_t>(1, most);
-        build();
-        in.get_all(contact);
-        in.get(game_over);
-        in.get(shaping);
-        has_shaping = true;
-        in.get_all(obs);
-        particles.resize(in.number<int64_t>(0, 1 << 22));
-        int64_t latest = 0;
-        for (Particle& p : particles) {
-            p.born = latest = in.number<int64_t>(latest, time - 1);
-            for (double* x : {&p.mass, &p.x, &p.y, &p.impulse_x, &p.impulse_y, &p.ttl}) in.get(*x);
-            if (!(p.mass > 0)) Reader::fail("a flame without mass");
-        }
-        load_world(in, *world);
-    }
+    void validate() const {}
 
     // ---- for pictures
 
@@ -170,6 +160,8 @@ public:
 private:
     static constexpr double SCALE = 30.0, W = 600 / SCALE, H = 400 / SCALE, HELIPAD_Y = H / 4, INITIAL_RANDOM = 1000;
     static constexpr float SCALE_F = 30;
+    static constexpr double MAIN_MASS = 3.5, SIDE_MASS = 0.7;  // of flames
+    static constexpr int64_t OLDEST = 1000;                    // steps: a picture computes the way of each flame
 
     struct Engines {
         double main, side;
@@ -189,7 +181,7 @@ private:
             const double ox = tip.x * (4 / SCALE + 2 * d0) + side.x * d1;
             const double oy = -tip.y * (4 / SCALE + 2 * d0) - side.y * d1;
             const b2Vec2 at = lander->GetPosition();
-            push(3.5, at.x + ox, at.y + oy, ox * 13.0 * engines.main, oy * 13.0 * engines.main, engines.main);
+            push(MAIN_MASS, at.x + ox, at.y + oy, ox * 13.0 * engines.main, oy * 13.0 * engines.main, engines.main);
             lander->ApplyLinearImpulse(vec(-ox * 13.0 * engines.main, -oy * 13.0 * engines.main),
                                        vec(at.x + ox, at.y + oy), true);
         }
@@ -200,13 +192,14 @@ private:
             const double oy = -tip.y * d0 - side.y * (3 * d1 + direction * 12 / SCALE);
             const b2Vec2 at = lander->GetPosition();
             const double x = at.x + ox - tip.x * 17 / SCALE, y = at.y + oy + tip.y * 14 / SCALE;
-            push(0.7, x, y, ox * 0.6 * engines.side, oy * 0.6 * engines.side, engines.side);
+            push(SIDE_MASS, x, y, ox * 0.6 * engines.side, oy * 0.6 * engines.side, engines.side);
             lander->ApplyLinearImpulse(vec(-ox * 0.6 * engines.side, -oy * 0.6 * engines.side), vec(x, y), true);
         }
         return engines;
     }
     void finish_step(const Engines& engines) {
         ++time;
+        forget_old();
         look(engines.main, engines.side);
     }
 
@@ -322,10 +315,11 @@ private:
 
     void push(double mass, double x, double y, double impulse_x, double impulse_y, double ttl) {
         particles.push_back({time, mass, x, y, impulse_x, impulse_y, ttl});
-        forget_old();
     }
     void forget_old() {
-        while (!particles.empty() && particles.front().ttl < 0) particles.pop_front();
+        while (!particles.empty() && (particles.front().ttl < 0 || time - particles.front().born > OLDEST)) {
+            particles.pop_front();
+        }
     }
     static b2Body* add_particle(b2World& to, const Particle& p) {
         b2Body* body = add_body(to, b2_dynamicBody, p.x, p.y);

@@ -1,103 +1,47 @@
-// The state of a world as bytes: all that its next steps go by, contacts, impulses and the tree of the broad phase
-// included. What the environment itself made, bodies, shapes and joints, it creates again before it loads.
+// The state of a world: all that its next steps go by, contacts, impulses and the tree of the broad phase included. What
+// the environment itself made, bodies, shapes and joints, it creates again before it loads.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cypool/envs/box2d/engine.h"
+#include "cypool/envs/common/state_archive.h"
 
 namespace cypool::box2d {
 
-class Writer {
-public:
-    template <class T> void put(const T& value) {
-        static_assert(std::is_arithmetic_v<T>);
-        bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-    void put(const b2Vec2& v) {
-        put(v.x);
-        put(v.y);
-    }
-    template <class T> void put_all(const T& values) {
-        for (const auto& value : values) put(value);
-    }
+constexpr double LARGE = 1e9;  // what Box2D can compute with
 
-    std::string bytes;
-};
-
-// Reads what a Writer wrote, or what somebody made to look like it: throws std::invalid_argument.
-class Reader {
-public:
-    Reader(const char* bytes, size_t size) : at(bytes), end(bytes + size) {}
-
-    template <class T> void get(T& value) {
-        static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
-        if (static_cast<size_t>(end - at) < sizeof value) fail("its end is missing");
-        std::memcpy(&value, at, sizeof value);
-        at += sizeof value;
-        if constexpr (std::is_floating_point_v<T>) {
-            // what Box2D can compute with; it also ends whatever is not a number
-            if (!(std::fabs(value) <= T{1e9})) fail("a number is out of range");
-        }
-    }
-    void get(b2Vec2& v) {
-        get(v.x);
-        get(v.y);
-    }
-    void get(bool& value) { value = number<uint8_t>(0, 1); }
-    template <class T> void get_all(T& values) {
-        for (auto& value : values) get(value);
-    }
-    // an integer from low to high
-    template <class T> T number(int64_t low, int64_t high) {
-        T value;
-        get(value);
-        if (static_cast<int64_t>(value) < low || static_cast<int64_t>(value) > high) fail("a number is out of range");
-        return value;
-    }
-    void finish() const {
-        if (at != end) fail("there is something behind its end");
-    }
-    [[noreturn]] static void fail(const char* why) {
-        throw std::invalid_argument(std::string("state: expected one that save returned: ") + why);
-    }
-
-private:
-    const char *at, *end;
-};
-
-// What an environment saves; nothing before its first reset.
-template <class T> std::string save_bytes(const T& env) {
-    Writer out;
-    if (env.ready()) env.save(out);
-    return out.bytes;
-}
-
-// Puts `fresh`, an environment that was just made and that it owns, in the place of env, with what save_bytes returned;
+// Puts `fresh`, an environment that was just made and that it owns, in the place of env, with what save_state returned;
 // throws std::invalid_argument, and then env is as it was.
-template <class T> void load_bytes(std::unique_ptr<T>& env, T* fresh, const std::string& bytes) {
+template <class T> void load_world(std::unique_ptr<T>& env, T* fresh, const std::string& bytes) {
     std::unique_ptr<T> loaded(fresh);
     try {
-        Reader in(bytes.data(), bytes.size());
-        if (!bytes.empty()) loaded->load(in);
-        in.finish();
+        load_state(*loaded, bytes);
     } catch (const std::invalid_argument&) {
         throw;
-    } catch (const std::logic_error&) {
-        Reader::fail("Box2D does not take it");
+    } catch (const std::logic_error& error) {
+        // of Box2D, or of what makes shapes
+        throw std::invalid_argument(std::string("state: ") + error.what());
     }
     env = std::move(loaded);
 }
 
-// Makes env what load_bytes makes of it with what save_bytes returns of another one with the same options.
+// Makes env what load_world makes of it with what save_state returns of another one with the same options.
 template <class T> void copy_world(std::unique_ptr<T>& env, const T* other) {
-    load_bytes(env, other->fresh(), save_bytes(*other));
+    load_world(env, other->fresh(), save_state(*other));
+}
+
+template <class Archive, class XY> void exchange_xy(Archive& archive, const char* name, XY& point, double most) {
+    archive.in(name, [&] {
+        archive("x", point.x, -most, most);
+        archive("y", point.y, -most, most);
+    });
 }
 
 // All fixtures of a world, in an order that depends only on that in which they were made.
@@ -120,22 +64,7 @@ inline int32 index_of(const std::vector<b2Fixture*>& fixtures, const b2Fixture* 
     return static_cast<int32>(std::find(fixtures.begin(), fixtures.end(), fixture) - fixtures.begin());
 }
 
-inline void put_tree(Writer& out, const b2DynamicTree& tree) {
-    out.put(tree.m_nodeCapacity);
-    out.put(tree.m_nodeCount);
-    out.put(tree.m_root);
-    out.put(tree.m_freeList);
-    for (int32 k = 0; k < tree.m_nodeCapacity; ++k) {
-        const b2TreeNode& node = tree.m_nodes[k];
-        out.put(static_cast<int32>(node.height));
-        out.put(static_cast<int32>(node.parent));  // of a free node: the next one
-        if (node.height < 0) continue;
-        out.put(node.child1);
-        out.put(node.child2);
-        out.put(node.aabb.lowerBound);
-        out.put(node.aabb.upperBound);
-    }
-}
+[[noreturn]] inline void refuse_tree(const char* got) { refuse_state("world.tree", "a tree of all shapes", got); }
 
 // Each node is used once: in the tree, whose heights are true, or in the list of free ones.
 inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 root, int32 free) {
@@ -143,189 +72,190 @@ inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 
     std::vector<char> seen(nodes.size());
     int32 num_free = 0;
     for (int32 k = free; k != b2_nullNode; k = nodes[k].next, ++num_free) {
-        if (seen[k] || nodes[k].height != -1) Reader::fail("its free nodes are no list");
+        if (seen[k] || nodes[k].height != -1) refuse_tree("free nodes that are no list");
         seen[k] = 1;
     }
-    if (num_free != capacity - count) Reader::fail("its nodes do not add up");
+    if (num_free != capacity - count) refuse_tree("nodes that do not add up");
     std::vector<int32> order{root};
-    if (root == b2_nullNode || nodes[root].parent != b2_nullNode) Reader::fail("its nodes are no tree");
+    if (root == b2_nullNode || nodes[root].parent != b2_nullNode) refuse_tree("nodes that are no tree");
     for (size_t i = 0; i < order.size(); ++i) {
         const b2TreeNode& node = nodes[order[i]];
-        if (seen[order[i]] || node.height < 0) Reader::fail("its nodes are no tree");
+        if (seen[order[i]] || node.height < 0) refuse_tree("nodes that are no tree");
         seen[order[i]] = 1;
-        if (node.IsLeaf() != (node.child2 == b2_nullNode)) Reader::fail("its nodes are no tree");
+        if (node.IsLeaf() != (node.child2 == b2_nullNode)) refuse_tree("nodes that are no tree");
         if (node.IsLeaf()) continue;
         for (int32 child : {node.child1, node.child2}) {
-            if (nodes[child].parent != order[i]) Reader::fail("its nodes are no tree");
+            if (nodes[child].parent != order[i]) refuse_tree("nodes that are no tree");
             order.push_back(child);
         }
     }
-    if (static_cast<int32>(order.size()) != count) Reader::fail("its nodes do not add up");
+    if (static_cast<int32>(order.size()) != count) refuse_tree("nodes that do not add up");
     for (const int32 k : order) {
         const b2TreeNode& node = nodes[k];
         const int32 height = node.IsLeaf() ? 0 : 1 + std::max(nodes[node.child1].height, nodes[node.child2].height);
-        if (node.height != height) Reader::fail("its nodes are no tree");
+        if (node.height != height) refuse_tree("nodes that are no tree");
     }
 }
 
-inline void get_tree(Reader& in, b2DynamicTree& tree, const std::vector<b2Fixture*>& fixtures) {
-    const int32 capacity = in.number<int32>(1, MOST_NODES);
-    const int32 count = in.number<int32>(1, capacity), last = capacity - 1;
-    const int32 root = in.number<int32>(b2_nullNode, last), free = in.number<int32>(b2_nullNode, last);
+template <class Archive>
+void exchange_tree(Archive& archive, b2DynamicTree& tree, const std::vector<b2Fixture*>& fixtures) {
+    int32 capacity = tree.m_nodeCapacity, count = tree.m_nodeCount, root = tree.m_root, free = tree.m_freeList;
+    archive("capacity", capacity, 1, MOST_NODES);
+    const int32 last = capacity - 1;
+    archive("count", count, 1, capacity);
+    archive("root", root, b2_nullNode, last);
+    archive("free", free, b2_nullNode, last);
     std::vector<b2TreeNode> nodes(capacity);
-    for (b2TreeNode& node : nodes) {
-        node.userData = nullptr;
-        node.height = in.number<int32>(-1, capacity);
-        node.parent = in.number<int32>(b2_nullNode, last);
-        node.child1 = node.child2 = b2_nullNode;
-        if (node.height < 0) continue;
-        node.child1 = in.number<int32>(b2_nullNode, last);
-        node.child2 = in.number<int32>(b2_nullNode, last);
-        in.get(node.aabb.lowerBound);
-        in.get(node.aabb.upperBound);
+    if constexpr (!Archive::LOADS) std::copy_n(tree.m_nodes, capacity, nodes.begin());
+    archive.each("nodes", nodes, [&](b2TreeNode& node) {
+        if constexpr (Archive::LOADS) {
+            node.userData = nullptr;
+            node.child1 = node.child2 = b2_nullNode;
+        }
+        archive("height", node.height, -1, capacity);
+        archive("parent", node.parent, b2_nullNode, last);  // of a free node: the next one
+        if (node.height < 0) return;
+        archive("child1", node.child1, b2_nullNode, last);
+        archive("child2", node.child2, b2_nullNode, last);
+        exchange_xy(archive, "low", node.aabb.lowerBound, LARGE);
+        exchange_xy(archive, "high", node.aabb.upperBound, LARGE);
+    });
+    if constexpr (Archive::LOADS) check_tree(nodes, count, root, free);
+    for (size_t k = 0; k < fixtures.size(); ++k) {
+        b2FixtureProxy& proxy = fixtures[k]->m_proxies[0];
+        archive.item("leaves", k, proxy.proxyId, 0, last);
+        if constexpr (Archive::LOADS) {
+            b2TreeNode& leaf = nodes[proxy.proxyId];
+            if (leaf.height != 0 || leaf.userData) refuse_tree("a shape that has no leaf of its own");
+            leaf.userData = &proxy;
+        }
     }
-    check_tree(nodes, count, root, free);
-    for (b2Fixture* fixture : fixtures) {
-        const int32 id = in.number<int32>(0, last);
-        if (nodes[id].height != 0 || nodes[id].userData) Reader::fail("a shape has no leaf of its own");
-        nodes[id].userData = &fixture->m_proxies[0];
-        fixture->m_proxies[0].proxyId = id;
-    }
-    if (count != 2 * static_cast<int32>(fixtures.size()) - 1) Reader::fail("a leaf has no shape");
-    b2Free(tree.m_nodes);
-    const size_t size = nodes.size() * sizeof(b2TreeNode);
-    tree.m_nodes = static_cast<b2TreeNode*>(b2Alloc(static_cast<int32>(size)));
-    std::memcpy(static_cast<void*>(tree.m_nodes), nodes.data(), size);
-    tree.m_nodeCapacity = capacity;
-    tree.m_nodeCount = count;
-    tree.m_root = root;
-    tree.m_freeList = free;
-}
-
-inline void put_contact(Writer& out, const b2Contact& contact) {
-    const b2Manifold& manifold = contact.m_manifold;
-    out.put(contact.m_flags);
-    out.put(contact.m_toiCount);
-    // what follows is not set otherwise
-    if (contact.m_flags & b2Contact::e_toiFlag) out.put(contact.m_toi);
-    out.put(manifold.pointCount);
-    if (manifold.pointCount == 0) return;
-    out.put(static_cast<int32>(manifold.type));
-    out.put(manifold.localPoint);
-    // between circles there is none
-    out.put(manifold.type == b2Manifold::e_circles ? b2Vec2_zero : manifold.localNormal);
-    for (int32 k = 0; k < manifold.pointCount; ++k) {
-        const b2ManifoldPoint& point = manifold.points[k];
-        out.put(point.localPoint);
-        out.put(point.normalImpulse);
-        out.put(point.tangentImpulse);
-        out.put(point.id.key);
+    if constexpr (Archive::LOADS) {
+        if (count != 2 * static_cast<int32>(fixtures.size()) - 1) refuse_tree("a leaf that has no shape");
+        b2Free(tree.m_nodes);
+        const size_t size = nodes.size() * sizeof(b2TreeNode);
+        tree.m_nodes = static_cast<b2TreeNode*>(b2Alloc(static_cast<int32>(size)));
+        std::memcpy(static_cast<void*>(tree.m_nodes), nodes.data(), size);
+        tree.m_nodeCapacity = capacity;
+        tree.m_nodeCount = count;
+        tree.m_root = root;
+        tree.m_freeList = free;
     }
 }
 
-inline void get_contact(Reader& in, b2Contact& contact) {
+template <class Archive> void exchange_contact(Archive& archive, b2Contact& contact) {
     b2Manifold& manifold = contact.m_manifold;
-    contact.m_flags = in.number<uint32>(0, 2 * b2Contact::e_toiFlag - 1);
-    contact.m_toiCount = in.number<int32>(0, 1 << 20);
-    if (contact.m_flags & b2Contact::e_toiFlag) in.get(contact.m_toi);
-    manifold.pointCount = in.number<int32>(0, b2_maxManifoldPoints);
+    archive("flags", contact.m_flags, 0, 2 * b2Contact::e_toiFlag - 1);
+    archive("toi_count", contact.m_toiCount, 0, 1 << 20);
+    // what follows is not set otherwise
+    if (contact.m_flags & b2Contact::e_toiFlag) archive("toi", contact.m_toi, 0, 1);
+    archive("num_points", manifold.pointCount, 0, b2_maxManifoldPoints);
     if (manifold.pointCount == 0) return;
-    manifold.type = static_cast<b2Manifold::Type>(in.number<int32>(0, b2Manifold::e_faceB));
-    in.get(manifold.localPoint);
-    in.get(manifold.localNormal);
+    archive("type", manifold.type, b2Manifold::e_circles, b2Manifold::e_faceB);
+    exchange_xy(archive, "point", manifold.localPoint, LARGE);
+    // between circles there is none
+    if constexpr (Archive::LOADS) manifold.localNormal = b2Vec2_zero;
+    if (manifold.type != b2Manifold::e_circles) exchange_xy(archive, "normal", manifold.localNormal, LARGE);
     for (int32 k = 0; k < manifold.pointCount; ++k) {
         b2ManifoldPoint& point = manifold.points[k];
-        in.get(point.localPoint);
-        in.get(point.normalImpulse);
-        in.get(point.tangentImpulse);
-        in.get(point.id.key);
+        archive.in("points", k, [&] {
+            exchange_xy(archive, "point", point.localPoint, LARGE);
+            archive("normal_impulse", point.normalImpulse, -LARGE, LARGE);
+            archive("tangent_impulse", point.tangentImpulse, -LARGE, LARGE);
+            archive("id", point.id.key, 0, ~uint32_t{0});
+        });
     }
 }
 
-// Calls f for each number of a body or of a joint that changes in a step; they are saved and loaded in this order.
-template <class Body, class F> void for_each_number(Body& body, F&& f) {
-    f(body.m_xf.p);
-    f(body.m_xf.q.s);
-    f(body.m_xf.q.c);
-    f(body.m_sweep.c0);
-    f(body.m_sweep.c);
-    f(body.m_sweep.a0);
-    f(body.m_sweep.a);
-    f(body.m_sweep.alpha0);
-    f(body.m_linearVelocity);
-    f(body.m_angularVelocity);
-    f(body.m_force);
-    f(body.m_torque);
-    f(body.m_sleepTime);
+template <class Archive>
+void exchange_contacts(Archive& archive, b2ContactManager& contacts, const std::vector<b2Fixture*>& fixtures) {
+    std::vector<b2Contact*> made;
+    if constexpr (!Archive::LOADS) {
+        for (b2Contact* c = contacts.m_contactList; c; c = c->GetNext()) made.push_back(c);
+        // lists grow in front
+        std::reverse(made.begin(), made.end());
+    }
+    archive.size("contacts", made, 0, MOST_NODES);
+    const int32 last = static_cast<int32>(fixtures.size()) - 1;
+    for (size_t k = 0; k < made.size(); ++k) {
+        archive.in("contacts", k, [&] {
+            int32 a = 0, b = 0;
+            if constexpr (!Archive::LOADS) {
+                a = index_of(fixtures, made[k]->GetFixtureA());
+                b = index_of(fixtures, made[k]->GetFixtureB());
+            }
+            archive("a", a, 0, last);
+            archive("b", b, 0, last);
+            if constexpr (Archive::LOADS) {
+                contacts.AddPair(&fixtures[a]->m_proxies[0], &fixtures[b]->m_proxies[0]);
+                made[k] = contacts.m_contactList;
+                if (contacts.m_contactCount != static_cast<int32>(k) + 1 || made[k]->GetFixtureA() != fixtures[a]
+                    || made[k]->GetFixtureB() != fixtures[b]) {
+                    refuse_state("world." + name_of_item("contacts", k), "two shapes that can touch, for the first time",
+                                 std::to_string(a) + " and " + std::to_string(b));
+                }
+            }
+            exchange_contact(archive, *made[k]);
+        });
+    }
 }
-template <class Joint, class F> void for_each_number_of_joint(Joint& joint, F&& f) {
-    f(joint.m_impulse.x);
-    f(joint.m_impulse.y);
-    f(joint.m_impulse.z);
-    f(joint.m_motorImpulse);
-    f(joint.m_maxMotorTorque);
-    f(joint.m_motorSpeed);
+
+// What changes in a step. No body is farther than `reach` from the world's middle.
+template <class Archive> void exchange_body(Archive& archive, b2Body& body, double reach) {
+    constexpr double MOST_ANGLE = 1e6, MOST_SPEED = 1e4;
+    uint16 flags = body.m_flags & BODY_FLAGS;
+    archive("flags", flags, 0, BODY_FLAGS);
+    if constexpr (Archive::LOADS) body.m_flags = (body.m_flags & ~BODY_FLAGS) | (flags & BODY_FLAGS);
+    if (body.GetType() != b2_dynamicBody) return;
+    exchange_xy(archive, "position", body.m_xf.p, reach);
+    archive("sine", body.m_xf.q.s, -1, 1);
+    archive("cosine", body.m_xf.q.c, -1, 1);
+    exchange_xy(archive, "center0", body.m_sweep.c0, reach);
+    exchange_xy(archive, "center", body.m_sweep.c, reach);
+    archive("angle0", body.m_sweep.a0, -MOST_ANGLE, MOST_ANGLE);
+    archive("angle", body.m_sweep.a, -MOST_ANGLE, MOST_ANGLE);
+    // Box2D asserts that it is less than 1
+    archive("alpha0", body.m_sweep.alpha0, 0, 0.9999999);
+    exchange_xy(archive, "velocity", body.m_linearVelocity, MOST_SPEED);
+    archive("spin", body.m_angularVelocity, -MOST_SPEED, MOST_SPEED);
+    exchange_xy(archive, "force", body.m_force, LARGE);
+    archive("torque", body.m_torque, -LARGE, LARGE);
+    archive("sleep_time", body.m_sleepTime, 0, LARGE);
+}
+
+template <class Archive> void exchange_joint(Archive& archive, b2RevoluteJoint& joint) {
+    archive("limit_state", joint.m_limitState, e_inactiveLimit, e_equalLimits);
+    archive("impulse_x", joint.m_impulse.x, -LARGE, LARGE);
+    archive("impulse_y", joint.m_impulse.y, -LARGE, LARGE);
+    archive("impulse_z", joint.m_impulse.z, -LARGE, LARGE);
+    archive("motor_impulse", joint.m_motorImpulse, -LARGE, LARGE);
+    archive("max_motor_torque", joint.m_maxMotorTorque, 0, LARGE);
+    archive("motor_speed", joint.m_motorSpeed, -LARGE, LARGE);
 }
 
 }  // namespace saved
 
-// Of a world between two steps.
-inline void save_world(Writer& out, b2World& world) {
+// Of a world between two steps; what loads has just made it, with the same bodies, shapes and joints.
+template <class Archive> void exchange_world(Archive& archive, b2World& world, double reach) {
     const std::vector<b2Fixture*> fixtures = fixtures_of(world);
     b2ContactManager& contacts = world.m_contactManager;
-    out.put(world.m_inv_dt0);
-    saved::put_tree(out, contacts.m_broadPhase.m_tree);
-    for (const b2Fixture* fixture : fixtures) out.put(fixture->m_proxies[0].proxyId);
-    out.put(contacts.m_contactCount);
-    std::vector<b2Contact*> made;
-    for (b2Contact* c = contacts.m_contactList; c; c = c->GetNext()) made.push_back(c);
-    // lists grow in front
-    for (auto c = made.rbegin(); c != made.rend(); ++c) {
-        out.put(saved::index_of(fixtures, (*c)->GetFixtureA()));
-        out.put(saved::index_of(fixtures, (*c)->GetFixtureB()));
-        saved::put_contact(out, **c);
-    }
-    const auto put = [&](const auto& value) { out.put(value); };
-    for (b2Body* body = world.GetBodyList(); body; body = body->GetNext()) {
-        out.put(static_cast<uint16>(body->m_flags & saved::BODY_FLAGS));
-        if (body->GetType() == b2_dynamicBody) saved::for_each_number(*body, put);
-    }
-    for (b2Joint* joint = world.GetJointList(); joint; joint = joint->GetNext()) {
-        const auto& hinge = static_cast<b2RevoluteJoint&>(*joint);
-        out.put(static_cast<int32>(hinge.m_limitState));
-        saved::for_each_number_of_joint(hinge, put);
-    }
-}
-
-// Into a world that was just made, with the same bodies, shapes and joints.
-inline void load_world(Reader& in, b2World& world) {
-    const std::vector<b2Fixture*> fixtures = fixtures_of(world);
-    b2ContactManager& contacts = world.m_contactManager;
-    in.get(world.m_inv_dt0);
-    saved::get_tree(in, contacts.m_broadPhase.m_tree, fixtures);
-    contacts.m_broadPhase.m_moveCount = 0;
-    world.m_flags &= ~b2World::e_newFixture;
-    const int32 count = in.number<int32>(0, saved::MOST_NODES), last = static_cast<int32>(fixtures.size()) - 1;
-    for (int32 k = 0; k < count; ++k) {
-        b2Fixture *a = fixtures[in.number<int32>(0, last)], *b = fixtures[in.number<int32>(0, last)];
-        contacts.AddPair(&a->m_proxies[0], &b->m_proxies[0]);
-        b2Contact* contact = contacts.m_contactList;
-        if (contacts.m_contactCount != k + 1 || contact->GetFixtureA() != a || contact->GetFixtureB() != b) {
-            Reader::fail("two shapes cannot touch");
+    archive.in("world", [&] {
+        archive("inv_dt0", world.m_inv_dt0, 0, 100);
+        archive.in("tree", [&] { saved::exchange_tree(archive, contacts.m_broadPhase.m_tree, fixtures); });
+        if constexpr (Archive::LOADS) {
+            contacts.m_broadPhase.m_moveCount = 0;
+            world.m_flags &= ~b2World::e_newFixture;
         }
-        saved::get_contact(in, *contact);
-    }
-    const auto get = [&](auto& value) { in.get(value); };
-    for (b2Body* body = world.GetBodyList(); body; body = body->GetNext()) {
-        const uint16 flags = in.number<uint16>(0, saved::BODY_FLAGS) & saved::BODY_FLAGS;
-        body->m_flags = (body->m_flags & ~saved::BODY_FLAGS) | flags;
-        if (body->GetType() == b2_dynamicBody) saved::for_each_number(*body, get);
-    }
-    for (b2Joint* joint = world.GetJointList(); joint; joint = joint->GetNext()) {
-        auto& hinge = static_cast<b2RevoluteJoint&>(*joint);
-        hinge.m_limitState = static_cast<b2LimitState>(in.number<int32>(0, e_equalLimits));
-        saved::for_each_number_of_joint(hinge, get);
-    }
+        saved::exchange_contacts(archive, contacts, fixtures);
+        size_t k = 0;
+        for (b2Body* body = world.GetBodyList(); body; body = body->GetNext()) {
+            archive.in("bodies", k++, [&] { saved::exchange_body(archive, *body, reach); });
+        }
+        k = 0;
+        for (b2Joint* joint = world.GetJointList(); joint; joint = joint->GetNext()) {
+            archive.in("joints", k++, [&] { saved::exchange_joint(archive, static_cast<b2RevoluteJoint&>(*joint)); });
+        }
+    });
 }
 
 }  // namespace cypool::box2d

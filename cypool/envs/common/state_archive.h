@@ -45,6 +45,12 @@ inline std::string text_of(double number) {
     return text;
 }
 
+// How an enumerator or a bool is saved.
+template <class T> struct Stored : std::underlying_type<T> {};
+template <> struct Stored<bool> {
+    using type = uint8_t;
+};
+
 // What all archives have in common; Self: `LOADS`, `NAMES` (whether it looks at paths), and `number`.
 template <class Self> class StateArchive {
 public:
@@ -124,14 +130,12 @@ private:
     Self& self() { return static_cast<Self&>(*this); }
 
     template <class T> void field(const char* name, size_t index, T& value, Bound<T> low, Bound<T> high) {
-        if constexpr (std::is_enum_v<T>) {
-            auto number = static_cast<std::underlying_type_t<T>>(value);
+        if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+            // what is loaded into may be no valid value yet
+            typename Stored<T>::type number{};
+            if constexpr (!Self::LOADS) number = static_cast<typename Stored<T>::type>(value);
             self().number(name, index, number, low, high);
             if constexpr (Self::LOADS) value = static_cast<T>(number);
-        } else if constexpr (std::is_same_v<T, bool>) {
-            auto number = static_cast<uint8_t>(value);
-            self().number(name, index, number, low, high);
-            if constexpr (Self::LOADS) value = number != 0;
         } else {
             self().number(name, index, value, low, high);
         }

@@ -5,7 +5,6 @@ from cypool.envs.mujoco_common.simulation import Simulation
 from cypool.spec import EnvSpec
 
 DOMAINS: dict[Any, Any]
-KEY_SIZE: int
 
 def describe_task(domain: Any, task: Any, parts: Any, common: Any, **own: Any) -> Any: ...
 

@@ -1,5 +1,6 @@
 """The base class of all tasks of the suite. Its `.pxd` lists what a subclass has, and what it implements."""
 import math
+import sys
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -8,7 +9,7 @@ from cypool.arguments import check_bool, check_choice, check_float, check_int, s
 from cypool.envs.dm_control.models import text_of
 from cypool.envs.dm_control.tasks import DOMAINS
 from cypool.spec import Array, EnvSpec
-from cypool.state import check_state
+from cypool.state import check_state, check_stream
 
 cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
@@ -30,8 +31,6 @@ cnp.import_array()
 
 # those in use, by domain and task: tasks whose texts are the same share one
 _models = WeakValueDictionary()
-# numbers of the key of an MT19937
-KEY_SIZE = 624
 cdef enum: MOST_ATTEMPTS = 10_000
 
 
@@ -426,18 +425,18 @@ cdef class ControlTask(Simulation):
         if type(state) is not tuple or len(state) != 6:
             raise ValueError(f"expected six values of the task, got {shown(state)}")
         key, pos, has_spare, spare, written, episode = state
-        pos, spare = check_state((pos, spare), (0, KEY_SIZE), float)
-        if type(key) is not bytes or len(key) != 4 * KEY_SIZE:
-            raise ValueError(f"expected the key of an MT19937, {4 * KEY_SIZE} bytes, got {shown(key)}")
+        if type(key) is not bytes or len(key) % 4 != 0:
+            raise ValueError(f"random: expected the key of an MT19937, got {shown(key)}")
+        stream = {"bit_generator": "MT19937", "state": {"key": np.frombuffer(key, "<u4"), "pos": pos}}
+        stream = check_stream("random", stream, np.random.MT19937)
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
             raise ValueError(f"expected the fields of the model that the task writes, got {shown(written)}")
         episode = check_state(episode, *[float] * <Py_ssize_t>self.episode.size())
-        return np.frombuffer(key, "<u4"), pos, check_bool("has_spare", has_spare), spare, written, episode
+        spare = check_float("spare", spare, -sys.float_info.max, sys.float_info.max)
+        return stream, check_bool("has_spare", has_spare), spare, written, episode
 
     cdef int load_own(self, object checked) except -1:
-        key, pos, has_spare, spare, written, self.episode = checked
-        self._mt19937.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": pos}}
-        self.random.has_spare, self.random.spare = has_spare, spare
+        self._mt19937.state, self.random.has_spare, self.random.spare, written, self.episode = checked
         self.variation.set_contents(written)
         guard.fill_arena(self.model, self.data)
         return 0

@@ -1,11 +1,11 @@
 """Box2D's environments: Gymnasium's bits and pixels where box2d is installed, states, bad input."""
 import importlib.util
 import os
-import pickle
 
 import numpy as np
 import pytest
 from saving import assert_goes_on
+from state_edits import edged_states, edited, fields_of, with_own
 
 import cypool
 from cypool.testing import check_env, check_parity
@@ -188,13 +188,6 @@ def test_pictures_go_on_from_a_state(id):
     assert (pictures[0] == pictures[1]).all() and (pictures[0] == pictures[2]).all()
 
 
-def broken(state, saved):
-    """The state of an environment, with other bytes of its own."""
-    state = pickle.loads(pickle.dumps(state))
-    state.rows[0]["own"] = (saved,)
-    return state
-
-
 @pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"])
 def test_damaged_states(id):
     """Each is refused, or taken; none crashes, and those that are taken can be stepped, if only to an error."""
@@ -205,16 +198,19 @@ def test_damaged_states(id):
         env.step(env.action_space.sample())
     state = env.save()
     saved, = state.rows[0]["own"]
-    for wrong in (saved[:-1], saved + b"\0", saved[: len(saved) // 2], b"\0", saved[:-8] + b"\xff" * 8, 3):
-        with pytest.raises(ValueError, match="state"):
-            env.load(broken(state, wrong))
+    for wrong, message in ((saved[:-1], r"state: world.joints\[\d\].motor_speed: expected 4 more bytes, got 3"),
+                           (saved + b"\0", "state: its end: expected no more bytes, got 1"), (b"", "state: ready"),
+                           (saved[: len(saved) // 2], "more bytes"), (b"\2", "state: ready: expected 0 to 1, got 2"),
+                           (saved[:-8] + b"\xff" * 8, "motor_torque: expected 0 to 1e\\+09, got -?nan"), (3, "state")):
+        with pytest.raises(ValueError, match=message):
+            env.load(with_own(state, (wrong,)))
     rng, refused = np.random.default_rng(0), 0
     for _ in range(200):
         wrong = bytearray(saved)
         for place in rng.integers(len(saved), size=rng.integers(1, 9)):
             wrong[place] = rng.integers(256)
         try:
-            env.load(broken(state, bytes(wrong)))
+            env.load(with_own(state, (bytes(wrong),)))
         except ValueError:
             refused += 1
             continue
@@ -227,6 +223,100 @@ def test_damaged_states(id):
     assert refused > 20
     env.load(state)
     env.step(env.action_space.sample())
+
+
+PLAYS = [("LunarLander-v3", {"enable_wind": True}), ("BipedalWalkerHardcore-v3", {}),
+         ("CarRacing-v3", {"domain_randomize": True})]
+
+
+@pytest.mark.parametrize(("id", "options"), PLAYS)
+def test_edited_states(id, options):
+    """Each number at an edge of its range is refused, or harmless; beyond it, it is refused by its name."""
+    env, bystander = (make(id, autoreset_mode="Disabled", **options) for _ in range(2))
+    for pool in (env, bystander):
+        pool.reset()
+        pool.action_space.seed(0)
+        for _ in range(20):
+            pool.step(pool.action_space.sample())
+    state, want = env.save(), bystander.save().rows
+    # most numbers are of the tree of shapes, and of the track
+    for path, changed, is_in_range in edged_states(state, np.random.default_rng(0), 40):
+        try:
+            env.load(changed)
+        except ValueError as error:
+            assert is_in_range or f"state: {path}: expected" in str(error)
+            continue
+        assert is_in_range
+        for _ in range(2):
+            try:
+                if env.step(env.action_space.sample())[2][0]:
+                    env.reset()
+            except cypool.EnvError:
+                env.reset()
+        env.save()
+    assert bystander.save().rows == want
+    env.load(state)
+    env.render()
+
+
+@pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3"])
+def test_states_without_a_world(id):
+    """Such a state is saved after a step that failed; nothing is seen of it, and a step of it fails, too."""
+    env = make(id, autoreset_mode="Disabled", render_mode="rgb_array")
+    env.reset()
+    state = env.save()
+    with pytest.raises(ValueError, match="state: ready: expected 1 more bytes, got 0"):
+        env.load(with_own(state, (b"",)))
+    obs, _ = env.load(with_own(state, (b"\0",)))
+    assert not obs.any()
+    with pytest.raises(RuntimeError, match="render: expected a reset"):
+        env.render()
+    with pytest.raises(cypool.EnvError, match="a step without a world"):
+        env.step(env.action_space.sample())
+    assert env.save().rows[0]["own"] == (b"\0",)
+    env.reset()
+
+
+def test_corners_whose_hull_does_not_end():
+    """Box2D would go around them for ever, and write behind its arrays."""
+    env = make("BipedalWalkerHardcore-v3")
+    env.reset()
+    state = env.save()
+    fields = fields_of(state)
+    # a height of one rounding error, far outside
+    flat = {"blocks[0].left": 0.1, "blocks[0].right": 999, "blocks[0].y": 99, "blocks[0].other_y": 99.000001}
+    for changes in (flat, {"blocks[0].left": 50, "blocks[0].right": 50},
+                    {"blocks[0].y": 1, "blocks[0].other_y": 1}):
+        with pytest.raises(ValueError, match=r"state: blocks\[0\]: expected corners of a polygon, got"):
+            env.load(edited(state, changes, fields))
+    env = make("CarRacing-v3")
+    env.reset()
+    state = env.save()
+    # a tile whose corners lie on one line, but for rounding
+    beta, before = -0.54880323962888233, (-457.1425665980683, 48.481220841839125)
+    corner = (-455.87679420181166, 47.707251906079385)
+    tile = {f"track[{k}].{name}": value for k, point in ((5, before), (6, corner))
+            for name, value in zip(("x", "y", "beta"), (*point, beta), strict=True)}
+    with pytest.raises(ValueError, match=r"state: track\[6\]: expected corners of a polygon, got corners without a hull"):
+        env.load(edited(state, tile))
+    env.load(state)
+
+
+def test_flames_that_are_too_old():
+    """A picture computes their way since they were born."""
+    env = make("LunarLander-v3")
+    env.reset()
+    for _ in range(5):
+        env.step([2])
+    state = env.save()
+    with pytest.raises(ValueError, match=r"state: particles\[0\].born: expected 1099511626776 to 1099511627775, got 1"):
+        env.load(edited(state, {"time": 2**40}))
+    env.load(edited(state, {"time": 1000}))
+    env.render()
+    for _ in range(20):
+        env.step([0])
+    env.load(env.save())
+    assert not [path for path in fields_of(env.save()) if path.startswith("particles[0]")]
 
 
 # ---- bad input
