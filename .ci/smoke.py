@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Steps an environment of every family of the installed cypool, and compiles two: seconds, for `.ci/debian`."""
-import importlib.util
 import platform
 import subprocess
 import sys
@@ -11,19 +10,10 @@ import gymnasium
 import numpy as np
 
 import cypool
+from cypool.envs import FAMILIES
 from cypool.tools.cli.new import TEMPLATE
 
-FAMILIES = {
-    "classic control": ["CartPole-v1", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"],
-    "toy text": ["FrozenLake-v1", "Taxi-v3", "Blackjack-v1"],
-    "Atari": ["Pong-v5", "ALE/Breakout-v5"],
-    "Box2D": ["LunarLander-v3", "BipedalWalker-v3"],
-    "MiniGrid": ["MiniGrid-DoorKey-8x8-v0", "BabyAI-BossLevel-v0"],
-    "MuJoCo": ["Ant-v5", "HalfCheetah-v5"],
-    "DeepMind Control Suite": ["dm_control/walker-walk-v0", "CartpoleSwingup-v1"],
-    "Doom": ["VizdoomBasic-v1"],
-    "hosted": ["gymnasium:CartPole-v1"],
-}
+HOSTED = "gymnasium:CartPole-v1"
 
 
 def play(id, num_steps=50, **options):
@@ -100,20 +90,17 @@ def plugin(folder):
 def main():
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, Gymnasium {gymnasium.__version__}, "
           f"{'-'.join(platform.libc_ver())}: {cypool.__file__}")
-    for family, ids in FAMILIES.items():
-        wanted = {"Atari": "cypool.envs.atari.atari", "MuJoCo": "cypool.envs.mujoco.ant",
-                  "DeepMind Control Suite": "cypool.envs.dm_control.walkers",
-                  "Box2D": "cypool.envs.box2d.lunar_lander", "Doom": "cypool.envs.vizdoom.doom"}.get(family)
-        # without it, looking for the module is an error
-        if family == "DeepMind Control Suite" and not importlib.util.find_spec("dm_control"):
-            print(f"{family}: dm_control is not installed")
-            continue
-        if wanted and not importlib.util.find_spec(wanted):
-            print(f"{family}: left out of this build")
-            continue
-        for id in ids:
-            play(id)
-        print(f"{family}: {', '.join(ids)}" + (picture() if family == "MuJoCo" else ""))
+    for family in FAMILIES:
+        if not family.is_built:
+            print(f"{family.title}: left out of this build")
+        elif not family.is_installed:
+            print(f"{family.title}: {family.package} is not installed")
+        else:
+            for id in family.smoke_ids:
+                play(id)
+            print(f"{family.title}: {', '.join(family.smoke_ids)}" + picture() * (family.name == "mujoco"))
+    play(HOSTED)
+    print(f"hosted: {HOSTED}")
     for id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1"):
         follows_gymnasium(id)
     asynchronous("CartPole-v1")

@@ -139,7 +139,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     """Returns the `Env` subclass and the spec of an id with options; raises as `make_spec` does."""
     from cypool.spec import EnvSpec
 
-    entry = _entry(id)
+    entry = entry_of(id)
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name, None)
     if cls is None:
@@ -172,12 +172,8 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
 
 
-def reference_of(id: str) -> str | None:
-    """Returns the `reference` that an id is registered with, or None; raises ValueError if the id is unknown."""
-    return _entry(id).reference
-
-
-def _entry(id: str) -> Entry:
+def entry_of(id: str) -> Entry:
+    """Returns the registration of an id; raises ValueError if the id is unknown."""
     entries = _load()
     hint = "; list_all_envs() names all"
     if not isinstance(id, str):

@@ -12,22 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import cypool
-from cypool.registry import Entry, known_entries
+from cypool.envs import FAMILIES, family_of
+from cypool.envs.family import Family
+from cypool.registry import Entry
 
-TITLES = {"box2d": "Box2D", "dm_control": "dm_control", "minigrid": "MiniGrid", "mujoco": "MuJoCo",
-          "toy_text": "Toy text", "vizdoom": "Doom"}
 WIDTH = 192  # pixels of a picture, twice what is shown
 STEPS = 40  # random ones before a picture is taken
 
 
 @functools.cache
-def families() -> dict[str, list[Entry]]:
-    """Returns what is registered, by the name of the family's package."""
-    found: dict[str, list[Entry]] = defaultdict(list)
-    for entry in known_entries():
-        if entry.entry_point.startswith("cypool.envs."):
-            found[entry.entry_point.split(".")[2]].append(entry)
-    return dict(found)
+def families() -> dict[str, tuple[Family, list[Entry]]]:
+    """Returns the families that this build has, by name, and what is registered of each."""
+    return {family.name: (family, family.entries(("*",))) for family in FAMILIES if family.is_built}
 
 
 def write(folder: Path, pictures: bool, partial: bool = False) -> None:
@@ -38,18 +34,18 @@ def write(folder: Path, pictures: bool, partial: bool = False) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
-    for family, entries in sorted(families().items()):
+    for family, entries in families().values():
         text = page(family, entries, folder / "pictures" if pictures else None, partial)
-        (folder / f"{family}.md").write_text(text)
-        example = html.escape(entries[0].id)
-        rows.append(f"| [{title_of(family)}]({family}.md) | {len(entries):,} | `{example}` |")
-    total = sum(map(len, families().values()))
+        (folder / f"{family.name}.md").write_text(text)
+        rows.append(f"| [{family.title}]({family.name}.md) | {family.description} | {len(entries):,} | "
+                    f"`{family.smoke_ids[0]}` |")
+    total = sum(len(entries) for _, entries in families().values())
     (folder / "index.md").write_text(f"""# Catalogue
 
 cypool {cypool.__version__} registers {total:,} ids. These pages are generated from the registry.
 
-| family | ids | for example |
-| --- | --: | --- |
+| family | environments | ids | for example |
+| --- | --- | --: | --- |
 {chr(10).join(rows)}
 
 - [Environments and their options](../reference/environments.md) explains the families.
@@ -59,17 +55,13 @@ cypool {cypool.__version__} registers {total:,} ids. These pages are generated f
 """)
 
 
-def title_of(family: str) -> str:
-    """Returns a family's name as people write it."""
-    return TITLES.get(family, family.replace("_", " ").capitalize())
-
-
-def page(family: str, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
+def page(family: Family, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
     """Returns the page of a family: a section for each class, with its options and its ids."""
     classes: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         classes[entry.entry_point].append(entry)
-    parts = [f"# {title_of(family)}", f"{len(entries):,} ids. [What they equal](../reference/fidelity.md)."]
+    about = f"{family.description[0].upper()}{family.description[1:]}: {len(entries):,} ids."
+    parts = [f"# {family.title}", f"{about} [What they equal](../reference/fidelity.md).", *needs_of(family)]
     # a family's newest versions come first
     for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
         try:
@@ -80,6 +72,17 @@ def page(family: str, entries: list[Entry], pictures: Path | None, partial: bool
             print(f"catalogue: {entry_point} is left out: {error}", file=sys.stderr)
             parts += [f"## {entry_point.partition(':')[2]}", "`" + "`, `".join(each.id for each in members) + "`"]
     return "\n\n".join(parts) + "\n"
+
+
+def needs_of(family: Family) -> list[str]:
+    """Returns sentences about what has to be installed, and about a family's own page."""
+    said = []
+    if family.extra:
+        what = "They need" if family.package else "`render()` needs"
+        said.append(f'{what} `pip install "cypool[{family.extra}]"`.')
+    if family.page:
+        said.append(f"[More about them](../reference/{family.page}).")
+    return [" ".join(said)] if said else []
 
 
 def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> list[str]:
@@ -139,7 +142,10 @@ def reference_of(entry: Entry) -> str:
     if entry.reference is None:
         return ""
     package, _, name = entry.reference.partition(":")
-    return f"Gymnasium {name}" if package == "gymnasium" else "its preset's package"
+    if package == "gymnasium":
+        return f"Gymnasium {name}"
+    family = family_of(entry.entry_point)
+    return package if family is None else family.reference
 
 
 def describe(space: Any) -> str:

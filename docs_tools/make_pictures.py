@@ -14,21 +14,12 @@ import os
 import re
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
-# a row for each family
-GRID = [
-    ["Pong-v5", "Breakout-v5", "MsPacman-v5", "SpaceInvaders-v5", "Seaquest-v5"],
-    ["Ant-v5", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "Walker2d-v5"],
-    ["VizdoomBasic-v1", "VizdoomDeadlyCorridor-v1", "VizdoomDefendCenter-v1", "VizdoomHealthGathering-v1",
-     "VizdoomTakeCover-v1"],
-    ["CartPole-v1", "Acrobot-v1", "MountainCar-v0", "Pendulum-v1", "FrozenLake-v1"],
-]
 WIDTH, HEIGHT, GAP = 144, 108, 4  # of a cell, in pixels
 FRAMES, SECONDS_PER_FRAME = 40, 0.1
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -77,7 +68,10 @@ def film(id: str) -> list[Any]:
 
     import cypool
 
-    with cypool.make(id, num_envs=1, num_threads=0, seed=3, render_mode="rgb_array") as env:
+    # a camera's picture has the shape of the cell
+    known = cypool.make_spec(id).options
+    camera = {name: 2 * pixels for name, pixels in (("width", WIDTH), ("height", HEIGHT)) if name in known}
+    with cypool.make(id, num_envs=1, num_threads=0, seed=3, render_mode="rgb_array", **camera) as env:
         env.action_space.seed(3)
         env.reset()
         # about as fast as they are watched, whatever the frame rate
@@ -87,9 +81,7 @@ def film(id: str) -> list[Any]:
             for _ in range(skip):
                 env.step(env.action_space.sample())
             picture = Image.fromarray(env.render()[0])
-            # a robot stands in the middle of its square; others need their edges
-            fit = ImageOps.fit if id in GRID[1] else partial(ImageOps.pad, color=picture.getpixel((0, 0)))
-            pictures.append(fit(picture, (WIDTH, HEIGHT)))
+            pictures.append(ImageOps.pad(picture, (WIDTH, HEIGHT), color=picture.getpixel((0, 0))))
     return pictures
 
 
@@ -97,9 +89,12 @@ def make_gallery(path: Path) -> None:
     """Writes the grid, a row for each family."""
     from PIL import Image
 
-    size = (len(GRID[0]) * (WIDTH + GAP) - GAP, len(GRID) * (HEIGHT + GAP) - GAP)
+    from cypool.envs import FAMILIES
+
+    grid_of_ids = [family.pictures for family in FAMILIES if family.pictures]
+    size = (max(map(len, grid_of_ids)) * (WIDTH + GAP) - GAP, len(grid_of_ids) * (HEIGHT + GAP) - GAP)
     grids = [Image.new("RGB", size) for _ in range(FRAMES)]
-    for row, ids in enumerate(GRID):
+    for row, ids in enumerate(grid_of_ids):
         for column, id in enumerate(ids):
             for grid, picture in zip(grids, film(id), strict=True):
                 grid.paste(picture, (column * (WIDTH + GAP), row * (HEIGHT + GAP)))

@@ -1,22 +1,41 @@
-"""The built-in families; importing this registers their ids and loads none of them."""
+"""The built-in families: each folder here with an `ids.py`. Importing this registers their ids and loads none of them.
+"""
+from __future__ import annotations
+
 import importlib.util
 import os
+import sys
+from typing import TYPE_CHECKING
 
-from cypool.envs.atari import ids as _atari_ids  # noqa: F401
-from cypool.envs.box2d import ids as _box2d_ids  # noqa: F401
-from cypool.envs.classic_control import ids as _classic_control_ids  # noqa: F401
-from cypool.envs.minigrid import ids as _minigrid_ids  # noqa: F401
-from cypool.envs.toy_text import ids as _toy_text_ids  # noqa: F401
-from cypool.envs.vizdoom import ids as _vizdoom_ids  # noqa: F401
+if TYPE_CHECKING:
+    from cypool.envs.family import Family
 
 
-def _register_without_package(family: str) -> None:
-    """Runs a family's `ids.py` alone: an import would run the package first, which needs MuJoCo."""
-    path = os.path.join(os.path.dirname(__file__), family, "ids.py")
-    spec = importlib.util.spec_from_file_location(f"cypool.envs.{family}.ids", path)
+def _declared(folder: str, path: str) -> Family:
+    """Runs a family's `ids.py` alone, and returns its record: an import would run the package first, which may need
+    another package."""
+    name = f"cypool.envs.{folder}.ids"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    family: Family = module.FAMILY
+    return family
 
 
-for _family in ("mujoco", "dm_control"):
-    _register_without_package(_family)
+def _found() -> tuple[Family, ...]:
+    here = os.path.dirname(__file__)
+    paths = {folder: os.path.join(here, folder, "ids.py") for folder in sorted(os.listdir(here))}
+    return tuple(_declared(folder, path) for folder, path in paths.items() if os.path.isfile(path))
+
+
+FAMILIES = _found()
+
+
+def family_of(entry_point: str) -> Family | None:
+    """Returns the family of the class that an id is registered with, or None if it is none of these."""
+    return next((family for family in FAMILIES if family.has(entry_point)), None)

@@ -11,7 +11,7 @@ import numpy as np
 
 import cypool
 from cypool.arguments import check_int
-from cypool.registry import reference_of
+from cypool.registry import entry_of
 from cypool.spec import Text
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
             `cypool.make`.
         ImportError: The reference is not installed.
     """
-    reference = reference_of(id)
+    reference = entry_of(id).reference
     if reference is None:
-        known = ", ".join(each for each in cypool.list_all_envs() if reference_of(each) is not None)
+        known = ", ".join(each for each in cypool.list_all_envs() if entry_of(each).reference is not None)
         raise ValueError(f"id: {id!r} is registered without a reference to compare it with; expected one of {known}")
     if options.get("precision", "exact") != "exact":
         raise ValueError(f"precision: expected 'exact', as nothing else equals the reference, got "

@@ -43,13 +43,10 @@ from rich.table import Table
 
 import cypool
 from cypool.engine import cpus
+from cypool.envs import family_of
 from cypool.envs.atari import roms
+from cypool.registry import entry_of
 
-# the work of Gymnasium's AtariPreprocessing and FrameStackObservation, in the words of cypool and EnvPool
-ATARI = {"frame_skip": 4, "stack_num": 4, "noop_max": 30, "use_fire_reset": False, "episodic_life": False,
-         "reward_clip": False, "repeat_action_probability": 0.0}
-# what ViZDoom's environments have in common, in the same words everywhere
-DOOM = {"frame_skip": 4}
 WARM_UP = 0.1  # seconds before each sample
 
 Args = argparse.Namespace
@@ -158,10 +155,8 @@ def stepping(env: Any) -> Started:
 def make_single(args: Args) -> Any:
     """Makes one environment of Gymnasium's, with the work that cypool's has."""
     die_with_parent()  # this may be a process of AsyncVectorEnv
-    if "vizdoom" in args.kinds:
-        importlib.import_module("vizdoom.gymnasium_wrapper")
-    if "minigrid" in args.kinds:
-        importlib.import_module("minigrid")
+    if args.module:
+        importlib.import_module(args.module)
     if not args.game:
         return gymnasium.make(args.env, **args.options)
     gymnasium.register_envs(ale_py)
@@ -177,9 +172,8 @@ class Candidate(NamedTuple):
     # takes the arguments, the number of environments, and how many of them return at a time;
     # returns the action space of one, and step(actions), which says how many it has stepped
     start: Callable[[Args, int, int], Started]
-    # of ids: Atari, others of Gymnasium's, those of them that it also has in NumPy, those with MuJoCo; Doom as in its
-    # wrapper, Doom as in EnvPool; minigrid's; dm_control's tasks
-    kinds: str = "atari gymnasium"
+    # whether it has the environment, if the family says that it may
+    fits: Callable[[Args], bool] = lambda args: True
     is_async: bool = False                  # those return that finish first
     few: bool = False
 
@@ -191,20 +185,19 @@ class Candidate(NamedTuple):
 
 CANDIDATES = [
     # few: the speed of the loop does not depend on the number, and for AsyncVectorEnv each is a process
-    Candidate("Python for-loop", "loop", python_loop, "atari gymnasium minigrid", few=True),
-    Candidate("dm_control for-loop", "loop", dm_control_loop, "dm_control", few=True),
+    Candidate("Python for-loop", "loop", python_loop, lambda args: args.in_gymnasium, few=True),
+    Candidate("dm_control for-loop", "loop", dm_control_loop, lambda args: bool(args.suite), few=True),
     Candidate("Gymnasium SyncVectorEnv", "sync-vector", lambda args, n, rows: stepping(
-        SyncVectorEnv([partial(make_single, args)] * n)), "gymnasium minigrid"),
+        SyncVectorEnv([partial(make_single, args)] * n)), lambda args: args.in_gymnasium),
     Candidate("Gymnasium AsyncVectorEnv", "async-vector", lambda args, n, rows: stepping(
-        AsyncVectorEnv([partial(make_single, args)] * n, context="fork")), "atari gymnasium vizdoom", few=True),
+        AsyncVectorEnv([partial(make_single, args)] * n, context="fork")), lambda args: args.in_gymnasium, few=True),
     Candidate("Gymnasium's NumPy env", "numpy-vector", lambda args, n, rows: stepping(
-        gymnasium.make_vec(args.env, n, vectorization_mode="vector_entry_point")), "numpy"),
-    Candidate("ALE AtariVectorEnv sync", "ale", ale, "atari"),
-    Candidate("ALE AtariVectorEnv async", "ale", ale, "atari", is_async=True),
-    Candidate("mujoco.rollout", "rollout", mujoco_rollout, "mujoco"),
-    Candidate("EnvPool sync", "envpool", partial(pool, "envpool"), "atari gymnasium doom minigrid dm_control"),
-    Candidate("EnvPool async", "envpool", partial(pool, "envpool"), "atari gymnasium doom minigrid dm_control",
-              is_async=True),
+        gymnasium.make_vec(args.env, n, vectorization_mode="vector_entry_point")), lambda args: args.has_numpy),
+    Candidate("ALE AtariVectorEnv sync", "ale", ale),
+    Candidate("ALE AtariVectorEnv async", "ale", ale, is_async=True),
+    Candidate("mujoco.rollout", "rollout", mujoco_rollout, lambda args: args.in_gymnasium),
+    Candidate("EnvPool sync", "envpool", partial(pool, "envpool")),
+    Candidate("EnvPool async", "envpool", partial(pool, "envpool"), is_async=True),
     Candidate("cypool sync", "", partial(pool, "cypool")),
     Candidate("cypool async", "", partial(pool, "cypool"), is_async=True),
 ]
@@ -407,30 +400,26 @@ def check(args: Args) -> None:
 
 
 def of_env(args: Args, env: str) -> Args:
-    """Returns the arguments for an environment, with `game`, ALE's name of an Atari game, its `kinds` and `options`."""
+    """Returns the arguments for an environment, with what the record of its family says about its peers.
+
+    `game` is ALE's name of an Atari game, `suite` the domain and task of dm_control; else they are None.
+    """
     args = argparse.Namespace(**{**vars(args), "env": env})
     try:
         options = cypool.make_spec(args.env).options
     except (ValueError, ImportError) as error:
         fail(f"--env: {error}")
-    task = options.get("task")
+    entry_point = entry_of(env).entry_point
+    family = family_of(entry_point)
+    task, entry = options.get("task"), gymnasium.registry.get(args.env)
     args.game = task if task in roms.TASKS else None
-    entry = gymnasium.registry.get(args.env)
-    args.options, args.suite = {}, suite_task(args.env)
-    if args.suite:
-        args.kinds = ["dm_control"]
-    elif args.env.startswith(("MiniGrid-", "BabyAI-")):
-        args.kinds = ["minigrid"] if importlib.util.find_spec("minigrid") else []
-    elif args.game:
-        args.kinds, args.options = ["atari"], ATARI
-    elif "engine_timeout" in options:
-        args.kinds, args.options = ["vizdoom" if "scenario_config_file" in options else "doom"], DOOM
-    else:
-        args.kinds = ["gymnasium"] if entry else []
-        if entry and entry.vector_entry_point:
-            args.kinds.append("numpy")
-        if entry and "xml_file" in options:
-            args.kinds.append("mujoco")
+    args.suite = suite_task(args.env)
+    args.offered, args.options, args.module = [], {}, ""
+    if family is not None:
+        args.offered = list(family.of_class(family.peers, entry_point, ()))
+        args.options, args.module = dict(family.peer_options), family.gymnasium_module
+    args.in_gymnasium = bool(entry) or bool(args.module and importlib.util.find_spec(args.module.partition(".")[0]))
+    args.has_numpy = bool(entry and entry.vector_entry_point)
     return args
 
 
@@ -446,7 +435,8 @@ def suite_task(id: str) -> tuple[str, str] | None:
 
 def choose(args: Args) -> tuple[list[Candidate], list[str]]:
     """Returns the candidates, and the peers that are not installed."""
-    peers = list(dict.fromkeys(c.peer for c in CANDIDATES if c.peer and set(args.kinds) & set(c.kinds.split())))
+    fitting = [c for c in CANDIDATES if c.peer in args.offered and c.fits(args)]
+    peers = list(dict.fromkeys(c.peer for c in fitting))
     wanted = {"all": peers, "none": []}.get(args.peers or "all", (args.peers or "").split(","))
     for peer in wanted:
         if peer not in peers:
@@ -454,8 +444,7 @@ def choose(args: Args) -> tuple[list[Candidate], list[str]]:
     missing = ["envpool"] if "envpool" in wanted and not importlib.util.find_spec("envpool") else []
     if missing and args.peers:
         fail("--peers: EnvPool is not installed: pip install envpool")
-    kinds = set(args.kinds)
-    return [c for c in CANDIDATES if not c.peer or (c.peer in {*wanted} - {*missing} and kinds & set(c.kinds.split()))
+    return [c for c in CANDIDATES if not c.peer or (c in fitting and c.peer in {*wanted} - {*missing})
             if not (c.is_async and args.batch_size == args.num_envs)], missing
 
 

@@ -11,7 +11,7 @@ from saving import MODES, NUM, Player, actions_for, assert_goes_on, make, starte
 
 import cypool
 import cypool.compat.envpool as envpool
-from cypool.registry import _entry
+from cypool.envs import FAMILIES
 from cypool.state import State
 
 # num_threads, batch_size of NUM environments
@@ -42,9 +42,8 @@ def test_it_goes_on_exactly(walker, id, options, num_threads, batch_size, mode):
 
 
 @pytest.mark.parametrize("id", [
-    id for id in cypool.list_all_envs()
-    # Atari's and MuJoCo's have tests of their own, and Doom cannot be saved
-    if ".classic_control." in _entry(id).entry_point or ".toy_text." in _entry(id).entry_point])
+    # those with a native library have tests of their own
+    entry.id for family in FAMILIES if not family.extension for entry in family.entries(family.quick_ids)])
 def test_every_small_environment_goes_on_exactly(id):
     for mode in MODES:
         assert_goes_on(id, mode, 2, 5, 23, 60, max_episode_steps=30)

@@ -14,12 +14,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from cypool.envs import FAMILIES
 from cypool.tools import benchmark
 
-# ids that EnvPool has, too, and how many environments
-ROWS = [("CartPole-v1", 1), ("CartPole-v1", 64), ("CartPole-v1", 1024), ("FrozenLake-v1", 1024), ("Pong-v5", 1),
-        ("Pong-v5", 64), ("Breakout-v5", 64), ("HalfCheetah-v5", 64), ("Ant-v5", 64), ("WalkerWalk-v1", 64),
-        ("LunarLander-v3", 64), ("MiniGrid-DoorKey-8x8-v0", 1024), ("HealthGathering-v1", 8)]
+ROWS = [row for family in FAMILIES for row in family.measured]
 
 
 def measure(args, console):

@@ -10,11 +10,9 @@ import statistics
 import subprocess
 import sys
 
-# an id of each family, and the package that it imports
-IDS = {"CartPole-v1": "", "FrozenLake-v1": "", "MiniGrid-DoorKey-8x8-v0": "", "Pong-v5": "ale_py", "Ant-v5": "mujoco",
-       "LunarLander-v3": "", "CarRacing-v3": "pygame", "dm_control/walker-walk-v0": "mujoco",
-       "dm_control/quadruped-walk-v0": "dm_control.suite.quadruped",
-       "VizdoomBasic-v1": "vizdoom"}
+from cypool.envs import FAMILIES
+
+IDS = {id: package for family in FAMILIES for id, package in family.first_make.items()}
 PROGRAM = """
 import time
 import cypool

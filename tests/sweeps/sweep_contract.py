@@ -13,22 +13,20 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import cypool
+from cypool.envs import family_of
+from cypool.registry import entry_of
 from cypool.testing import check_env
-
-# by an option that Doom's environments have: small screens, as all of them are compared
-OPTIONS = {"scenario_config_file": {"config": {"screen_resolution": "RES_160X120"}, "frame_skip": 4},
-           "cfg_path": {"screen_resolution": "RES_160X120"}}
 
 
 def check(id):
     """Returns what is wrong with an id: "" for nothing, None if its data is not here."""
     try:
-        spec = cypool.make_spec(id)
+        cypool.make_spec(id)
     except (ValueError, ImportError):
         return None
-    options = {}
-    for name in OPTIONS.keys() & spec.options.keys():
-        options |= OPTIONS[name]
+    entry_point = entry_of(id).entry_point
+    family = family_of(entry_point)
+    options = family.of_class(family.contract_options, entry_point, {}) if family else {}
     try:
         check_env(id, num_envs=2, num_steps=10, **options)
     except Exception as error:

@@ -1,21 +1,23 @@
 """`cypool.testing.check_env` passes what keeps the contract, and finds what does not; `debug=True` watches rows."""
 import numpy as np
 import pytest
-from weights import slow
 
 import cypool
-from cypool.registry import _entry
+from cypool.envs import FAMILIES
+from cypool.envs.family import matches
 from cypool.testing import ContractError, check_env
 
-# of all families but Atari and Doom, whose checks take seconds each: there are more of them in test_contract_all.py
-FAMILIES = tuple(f"cypool.envs.{family}." for family in ("classic_control", "toy_text", "mujoco"))
-OWN = [id for id in cypool.list_all_envs() if _entry(id).entry_point.startswith(FAMILIES)]
+# of all families; there are more in test_contract_all.py
+OWN = [(family, entry) for family in FAMILIES for entry in family.entries(family.quick_ids)]
 
 
-@pytest.mark.parametrize("id", [*(id for id in OWN if not id.endswith("-v4")),
-                                *slow(*(id for id in OWN if id.endswith("-v4")))])
-def test_our_own(id):
-    report = check_env(id, num_steps=40)
+@pytest.mark.parametrize("family, entry", [
+    pytest.param(family, entry, id=entry.id, marks=[pytest.mark.slow] * matches(entry.id, family.slow_ids))
+    for family, entry in OWN])
+def test_our_own(family, entry):
+    if not family.is_installed:
+        pytest.skip(f"{family.package} is not installed")
+    report = check_env(entry.id, num_steps=40, **family.of_class(family.contract_options, entry.entry_point, {}))
     assert len(report.passed) == 7 and report.skipped == () and report.num_episodes >= 9
 
 

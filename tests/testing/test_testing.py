@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.registry import known_entries
+from cypool.envs import FAMILIES
+from cypool.envs.family import matches
 from cypool.testing import ParityError, check_parity
 
 MODES = ["NextStep", "SameStep", "Disabled"]
@@ -63,18 +64,18 @@ def test_final_observations_and_infos_are_compared(walker):
     assert caught.value.key == "info final_obs" and caught.value.ours.shape == (2,) and caught.value.env_id in range(4)
 
 
-@pytest.mark.parametrize("id, entry_point, mode", [
-    # a picture takes long
-    pytest.param(entry.id, entry.entry_point, mode, marks=[pytest.mark.slow] * (k > 0 and entry.id == "CarRacing-v3"))
-    for entry in known_entries() for k, mode in enumerate(MODES)
-    if (entry.reference or "").startswith("gymnasium:") and "/" not in entry.id])
-def test_everything_that_has_a_reference_equals_it(id, entry_point, mode, tmp_path, monkeypatch):
-    if ".box2d." in entry_point:
-        pytest.importorskip("Box2D", reason="the package box2d is not installed: it has wheels for Python before 3.14")
+@pytest.mark.parametrize("family, id, mode", [
+    pytest.param(family, entry.id, mode, id=f"{entry.id}-{mode}",
+                 marks=[pytest.mark.slow] * (k > 0 and matches(entry.id, family.slow_ids)))
+    for family in FAMILIES for entry in family.entries(family.quick_ids) for k, mode in enumerate(MODES)
+    if entry.reference is not None])
+def test_everything_that_has_a_reference_equals_it(family, id, mode, tmp_path, monkeypatch):
+    for package in filter(None, (family.package, family.reference_package)):
+        pytest.importorskip(package, reason=f"{package} is not installed")
     # MuJoCo in the reference writes a log to the current folder
     monkeypatch.chdir(tmp_path)
-    report = check_parity(id, num_envs=3, num_steps=60, seeds=(5,), autoreset_mode=mode, max_episode_steps=9)
-    assert report.num_episodes >= 18
+    report = check_parity(id, num_envs=3, num_steps=60, seeds=(5,), autoreset_mode=mode, **family.short_episode)
+    assert report.num_episodes >= 6
 
 
 @pytest.mark.parametrize("options", [

@@ -1,15 +1,43 @@
 """The ids of Atari's games: cypool's own, and those of ale_py and Gymnasium."""
-from importlib.util import find_spec
 from typing import Any
 
 from cypool.envs.atari import roms
+from cypool.envs.family import Family, Sanitizer
 from cypool.registry import register
+
+FAMILY = Family(
+    name="atari",
+    title="Atari",
+    description="the 104 games of `ale-py` for one player",
+    licence="ALE: GPL-2",
+    # CYPOOL_WITHOUT=atari leaves it out
+    extension="atari",
+    reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, as the preset says",
+    fidelity="everything, with a preset",
+    smoke_ids=("Pong-v5", "ALE/Breakout-v5"),
+    quick_ids=("ALE/Pong-v5", "BreakoutNoFrameskip-v4"),
+    slow_ids=("BreakoutNoFrameskip-v4",),
+    fuzz_pools=(
+        ("Pong-v5", {}), ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("Pitfall2-v5", {}),
+        ("MontezumaRevenge-v5", {"episodic_life": True}), ("Breakout-v5", {"obs_type": "ram", "continuous": True})),
+    draws_alone=("*",),
+    # ale_py's own C++ and ours; how much memory there is without a sanitizer
+    sanitizer=Sanitizer(tests=("atari/test_image.py", "atari/test_atari.py", "atari/test_emulator.py",
+                               "atari/test_tia.py"), without="ale_py_in_the_same or memory_of_an_environment"),
+    peers={"*": ("loop", "async-vector", "ale", "envpool")},
+    # the work of Gymnasium's AtariPreprocessing and FrameStackObservation, in the words of cypool and EnvPool
+    peer_options={"frame_skip": 4, "stack_num": 4, "noop_max": 30, "use_fire_reset": False, "episodic_life": False,
+                  "reward_clip": False, "repeat_action_probability": 0.0},
+    gymnasium_module="ale_py",
+    measured=(("Pong-v5", 1), ("Pong-v5", 64), ("Breakout-v5", 64)),
+    first_make={"Pong-v5": "ale_py"},
+    pictures=("Pong-v5", "Breakout-v5", "MsPacman-v5", "SpaceInvaders-v5", "Seaquest-v5"),
+    keyboard="cypool.envs.atari.joystick:keyboard")
 
 _ATARI: Any = {"entry_point": "cypool.envs.atari.atari:Atari", "reference": "cypool.envs.atari.reference:make"}
 # what ale_py's own environments show
 _ALE: Any = {"preset": "gymnasium", "obs_type": "screen", "gray_scale": False, "stack_num": 1, "noop_max": 0}
-# a build may leave the extension out: CYPOOL_WITHOUT=atari
-for _task in roms.TASKS if find_spec("cypool.envs.atari.atari") else ():
+for _task in roms.TASKS if FAMILY.is_built else ():
     register(f"{roms.title(_task)}-v5", task=_task, **_ATARI)
     register(f"ALE/{roms.ale_title(_task)}-v5", task=_task, **_ATARI, **_ALE)
     for _version, _sticky in (("v0", 0.25), ("v4", 0.0)):

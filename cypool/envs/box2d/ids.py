@@ -1,11 +1,36 @@
 """The ids of Box2D's environments: Gymnasium's, and EnvPool's names for the same."""
-from importlib.util import find_spec
-
+from cypool.envs.family import Family, Sanitizer
 from cypool.registry import register
 
+FAMILY = Family(
+    name="box2d",
+    title="Box2D",
+    description="LunarLander, BipedalWalker and CarRacing",
+    page="box2d.md",
+    licence="Box2D: zlib",
+    # CYPOOL_WITHOUT=box2d leaves it out
+    extension="lunar_lander",
+    extra="render",
+    reference="Gymnasium 1.4, box2d 2.3.10, pygame-ce 2.5.8",
+    reference_package="Box2D",
+    fidelity="everything",
+    smoke_ids=("LunarLander-v3", "BipedalWalker-v3"),
+    slow_ids=("CarRacing-*",),
+    # else the world of an episode remembers those before
+    contract_options={"BipedalWalker": {"fresh_world": True}, "CarRacing": {"fresh_world": True}},
+    fuzz_pools=(("LunarLander-v3", {}), ("LunarLander-v3", {"continuous": True, "enable_wind": True}),
+                ("BipedalWalker-v3", {}), ("BipedalWalkerHardcore-v3", {}), ("CarRacing-v3", {})),
+    # box2d for Python has C++ of its own
+    sanitizer=Sanitizer(tests=("box2d",), without="parity or pictures_are_gymnasiums or not_needed"),
+    peers={"*": ("loop", "sync-vector", "async-vector", "envpool")},
+    measured=(("LunarLander-v3", 64),),
+    first_make={"LunarLander-v3": "", "CarRacing-v3": "pygame"},
+    pictures=("LunarLander-v3", "LunarLanderContinuous-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3",
+              "CarRacing-v3"),
+    keys={"LunarLander": {"": 0, "left": 1, "up": 2, "right": 3}})
+
 _BOX2D = "cypool.envs.box2d"
-# CYPOOL_WITHOUT=box2d leaves the extensions out
-if find_spec(f"{_BOX2D}.lunar_lander"):
+if FAMILY.is_built:
     for _id, _continuous in (("LunarLander", False), ("LunarLanderContinuous", True)):
         register(f"{_id}-v3", f"{_BOX2D}.lunar_lander:LunarLander", max_episode_steps=1000,
                  reference=f"gymnasium:{_id}-v3", continuous=_continuous)

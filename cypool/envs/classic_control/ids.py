@@ -1,5 +1,24 @@
 """The ids of classic control."""
+from cypool.envs.family import Family
 from cypool.registry import register
+
+FAMILY = Family(
+    name="classic_control",
+    title="Classic control",
+    description="CartPole, MountainCar, Pendulum and Acrobot",
+    extra="render",
+    reference="Gymnasium 1.4",
+    fidelity="everything, except `Pendulum-v0`",
+    smoke_ids=("CartPole-v1", "Pendulum-v1"),
+    fuzz_pools=(
+        ("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {}), ("Pendulum-v1", {}),
+        ("MountainCarContinuous-v0", {}), ("Acrobot-v1", {"precision": "fast"})),
+    peers={"*": ("loop", "sync-vector", "async-vector", "numpy-vector", "envpool")},
+    measured=(("CartPole-v1", 1), ("CartPole-v1", 64), ("CartPole-v1", 1024)),
+    first_make={"CartPole-v1": ""},
+    pictures=("CartPole-v1", "Acrobot-v1", "MountainCar-v0", "Pendulum-v1", "MountainCarContinuous-v0"),
+    keys={"CartPole": {"left": 0, "right": 1}, "MountainCar": {"left": 0, "": 1, "right": 2},
+          "Acrobot": {"left": 0, "": 1, "right": 2}})
 
 _CLASSIC = "cypool.envs.classic_control"
 register("CartPole-v0", f"{_CLASSIC}.cartpole:CartPole", max_episode_steps=200, reference="gymnasium:CartPole-v0")

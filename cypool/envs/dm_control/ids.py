@@ -1,22 +1,41 @@
-"""The ids of the DeepMind Control Suite: those of Shimmy, and EnvPool's.
-
-`cypool.envs` runs this file without importing the package around it, which needs dm_control.
-"""
+"""The ids of the DeepMind Control Suite: those of Shimmy, and EnvPool's."""
 import importlib.util
 import os
-from importlib.machinery import PathFinder
 
+from cypool.envs.family import Family
 from cypool.registry import register
 
-_here = os.path.dirname(__file__)
-_spec = importlib.util.spec_from_file_location("cypool.envs.dm_control.tasks", os.path.join(_here, "tasks.py"))
+FAMILY = Family(
+    name="dm_control",
+    title="DeepMind Control Suite",
+    description="all 51 tasks of `dm_control.suite`, as numbers or as images",
+    page="dm_control.md",
+    licence="MuJoCo, dm_control: Apache 2.0",
+    # CYPOOL_WITHOUT=mujoco leaves it out
+    extension="task",
+    package="dm_control",
+    extra="dm-control",
+    reference="dm_control 1.0.50 with mujoco 3.17.0",
+    fidelity="observations, rewards, discounts, ends, random streams, pixels",
+    smoke_ids=("dm_control/walker-walk-v0", "CartpoleSwingup-v1"),
+    quick_ids=("dm_control/cartpole-swingup-v0", "dm_control/reacher-easy-v0"),
+    short_episode={"time_limit": 0.2},
+    fuzz_pools=(("dm_control/cartpole-swingup-v0", {}), ("dm_control/reacher-easy-v0", {}),
+                ("dm_control/walker-walk-v0", {})),
+    peers={"*": ("loop", "envpool")},
+    measured=(("WalkerWalk-v1", 64),),
+    first_make={"dm_control/walker-walk-v0": "mujoco", "dm_control/quadruped-walk-v0": "dm_control.suite.quadruped"},
+    pictures=("dm_control/walker-walk-v0", "dm_control/cheetah-run-v0", "dm_control/dog-walk-v0",
+              "dm_control/fish-swim-v0", "dm_control/quadruped-walk-v0"))
+
+# an import would import the package first, which needs dm_control
+_spec = importlib.util.spec_from_file_location("cypool.envs.dm_control.tasks",
+                                               os.path.join(os.path.dirname(__file__), "tasks.py"))
 assert _spec is not None and _spec.loader is not None
 _tasks = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_tasks)
 
-# a build may leave the extensions out: CYPOOL_WITHOUT=mujoco
-_is_built = PathFinder.find_spec("task", [_here])
-for _name, _domain in _tasks.DOMAINS.items() if _is_built else ():
+for _name, _domain in _tasks.DOMAINS.items() if FAMILY.is_built else ():
     for _task in _domain.tasks:
         for _id in (f"dm_control/{_name}-{_task}-v0", _tasks.envpool_id(_name, _task)):
             register(_id, f"cypool.envs.dm_control.{_domain.entry_point}",

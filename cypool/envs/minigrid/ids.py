@@ -7,7 +7,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from cypool.envs.family import Family, Sanitizer
 from cypool.registry import register, register_absent
+
+FAMILY = Family(
+    name="minigrid",
+    title="MiniGrid",
+    description="the grid worlds of MiniGrid and BabyAI, with missions",
+    page="minigrid.md",
+    extra="minigrid",
+    reference="minigrid 3.2.0",
+    reference_package="minigrid",
+    fidelity="everything; missions once they are decoded",
+    smoke_ids=("MiniGrid-DoorKey-8x8-v0", "BabyAI-BossLevel-v0"),
+    quick_ids=("MiniGrid-DoorKey-8x8-v0", "MiniGrid-Dynamic-Obstacles-5x5-v0", "BabyAI-GoTo-v0"),
+    fuzz_pools=(
+        ("MiniGrid-DoorKey-8x8-v0", {}), ("MiniGrid-Dynamic-Obstacles-6x6-v0", {"obs_type": "full"}),
+        ("MiniGrid-Fetch-5x5-N2-v0", {"bonus": "position"}), ("BabyAI-GoTo-v0", {"obs_type": "rgb"})),
+    sanitizer=Sanitizer(tests=("test_minigrid.py",)),
+    peers={"*": ("loop", "sync-vector", "envpool")},
+    gymnasium_module="minigrid",
+    measured=(("MiniGrid-DoorKey-8x8-v0", 1024),),
+    first_make={"MiniGrid-DoorKey-8x8-v0": ""},
+    pictures=("MiniGrid-DoorKey-8x8-v0", "MiniGrid-LavaCrossingS9N2-v0", "MiniGrid-ObstructedMaze-Full-v1",
+              "BabyAI-GoTo-v0", "BabyAI-BossLevel-v0"),
+    # turn left, turn right, forward, pick up, drop, toggle, done
+    keys={"*": {"left": 0, "right": 1, "up": 2, "page up": 3, "page down": 4, "space": 5, "return": 6}},
+    turns=("*",))
 
 # class: ids, without `MiniGrid-` or `BabyAI-`, and the arguments of its levels
 _LEVELS: dict[str, dict[str, dict[str, Any]]] = {

@@ -1,11 +1,27 @@
-"""The ids of MuJoCo's robots.
-
-`cypool.envs` runs this file without importing the package around it, which needs MuJoCo.
-"""
-import os
-from importlib.machinery import PathFinder
-
+"""The ids of MuJoCo's robots."""
+from cypool.envs.family import Family
 from cypool.registry import register
+
+FAMILY = Family(
+    name="mujoco",
+    title="MuJoCo",
+    description="Gymnasium's robots in versions 5 and 4, as numbers or as images",
+    page="mujoco.md",
+    licence="MuJoCo: Apache 2.0",
+    # CYPOOL_WITHOUT=mujoco leaves it out
+    extension="mujoco_env",
+    package="mujoco",
+    extra="mujoco",
+    reference="Gymnasium 1.4 with mujoco 3.17.0",
+    fidelity="everything; of `Pusher-v4` observations, rewards, ends and info",
+    smoke_ids=("InvertedPendulum-v5", "Ant-v5"),
+    slow_ids=("*-v4",),
+    fuzz_pools=(("Ant-v5", {}), ("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),
+                ("Humanoid-v5", {})),
+    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "envpool")},
+    measured=(("HalfCheetah-v5", 64), ("Ant-v5", 64)),
+    first_make={"Ant-v5": "mujoco"},
+    pictures=("Ant-v5", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "Walker2d-v5"))
 
 # robot: its module, and the steps of an episode
 _ROBOTS = {"Ant": ("ant", 1000), "HalfCheetah": ("half_cheetah", 1000), "Hopper": ("hopper", 1000),
@@ -13,9 +29,7 @@ _ROBOTS = {"Ant": ("ant", 1000), "HalfCheetah": ("half_cheetah", 1000), "Hopper"
            "InvertedDoublePendulum": ("pendulums", 1000), "InvertedPendulum": ("pendulums", 1000),
            "Pusher": ("reacher", 100), "Reacher": ("reacher", 50), "Swimmer": ("swimmer", 1000),
            "Walker2d": ("hopper", 1000)}
-# a build may leave the extensions out: CYPOOL_WITHOUT=mujoco
-_is_built = PathFinder.find_spec("mujoco_env", [os.path.dirname(__file__)])
-for _robot, (_module, _steps) in _ROBOTS.items() if _is_built else ():
+for _robot, (_module, _steps) in _ROBOTS.items() if FAMILY.is_built else ():
     for _id, _class in ((f"{_robot}-v4", f"{_robot}V4"), (f"{_robot}-v5", _robot)):
         # Gymnasium does not make Pusher-v4 with the MuJoCo there is
         register(_id, f"cypool.envs.mujoco.{_module}:{_class}", max_episode_steps=_steps,

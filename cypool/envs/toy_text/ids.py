@@ -1,5 +1,28 @@
 """The ids of the toy texts."""
+from cypool.envs.family import Family
 from cypool.registry import register
+
+FAMILY = Family(
+    name="toy_text",
+    title="Toy text",
+    description="FrozenLake, CliffWalking, Taxi, Blackjack, Catch and NChain",
+    extra="render",
+    reference="Gymnasium 1.4; EnvPool 1.2.5 for Catch and NChain",
+    fidelity="everything; of Catch and NChain the rules",
+    smoke_ids=("FrozenLake-v1", "Blackjack-v1"),
+    fuzz_pools=(("FrozenLake-v1", {}), ("Taxi-v3", {}), ("CliffWalking-v1", {}), ("Catch-v0", {}), ("NChain-v0", {}),
+                ("Blackjack-v1", {})),
+    draws_alone=("Catch-v0", "NChain-v0"),
+    peers={"*": ("loop", "sync-vector", "async-vector", "numpy-vector", "envpool")},
+    measured=(("FrozenLake-v1", 1024),),
+    first_make={"FrozenLake-v1": ""},
+    pictures=("FrozenLake-v1", "FrozenLake8x8-v1", "CliffWalking-v1", "Taxi-v4", "Blackjack-v1"),
+    keys={"Catch": {"left": 0, "": 1, "right": 2},
+          "FrozenLake": {"left": 0, "down": 1, "right": 2, "up": 3},
+          "CliffWalking": {"up": 0, "right": 1, "down": 2, "left": 3},
+          "Taxi": {"down": 0, "up": 1, "right": 2, "left": 3, "space": 4, "return": 5},
+          "Blackjack": {"return": 0, "space": 1}},
+    turns=("FrozenLake", "CliffWalking", "Taxi", "Blackjack", "NChain"))
 
 _TOY = "cypool.envs.toy_text"
 register("FrozenLake-v1", f"{_TOY}.frozen_lake:FrozenLake", max_episode_steps=100, reference="gymnasium:FrozenLake-v1",

@@ -1,12 +1,38 @@
 """The ids of Doom: ViZDoom's scenarios, the levels of the games, and EnvPool's names."""
-from importlib.util import find_spec
-
+from cypool.envs.family import Family
 from cypool.registry import register
+
+FAMILY = Family(
+    name="vizdoom",
+    title="Doom",
+    description="ViZDoom's scenarios and the levels of the games, for one player or several",
+    licence="ViZDoom: MIT, its engine: that of ZDoom",
+    # CYPOOL_WITHOUT=vizdoom leaves it out
+    extension="doom",
+    package="vizdoom",
+    extra="vizdoom",
+    reference="the Gymnasium wrapper of vizdoom 1.3.2; EnvPool 1.2.5",
+    fidelity="everything for one player, but for the engine's images in EnvPool's ids",
+    smoke_ids=("VizdoomBasic-v1",),
+    quick_ids=(),
+    # small screens, as all of them are compared
+    contract_options={
+        "GymnasiumDoom": {"config": {"screen_resolution": "RES_160X120"}, "frame_skip": 4},
+        "EnvPoolDoom": {"screen_resolution": "RES_160X120"}},
+    fuzz_pools=(("Basic-v1", {}),),
+    draws_alone=("*",),
+    peers={"GymnasiumDoom": ("async-vector",), "EnvPoolDoom": ("envpool",)},
+    peer_options={"frame_skip": 4},
+    gymnasium_module="vizdoom.gymnasium_wrapper",
+    measured=(("HealthGathering-v1", 8),),
+    first_make={"VizdoomBasic-v1": "vizdoom"},
+    pictures=("VizdoomBasic-v1", "VizdoomDeadlyCorridor-v1", "VizdoomDefendCenter-v1", "VizdoomHealthGathering-v1",
+              "VizdoomTakeCover-v1"))
 
 _DOOM = "cypool.envs.vizdoom"
 _GYMNASIUM, _ENVPOOL = f"{_DOOM}.gymnasium_doom:GymnasiumDoom", f"{_DOOM}.envpool_doom:EnvPoolDoom"
-# CYPOOL_WITHOUT=vizdoom leaves the extension out; whether the engine is installed is asked when one is made
-if find_spec(f"{_DOOM}.doom"):
+# whether the engine is installed is asked when one is made
+if FAMILY.is_built:
     for _name, _config in (
             ("Basic", "basic"), ("BasicAudio", "basic_audio"), ("BasicNotifications", "basic_notifications"),
             ("DeadlyCorridor", "deadly_corridor"), ("DefendCenter", "defend_the_center"),

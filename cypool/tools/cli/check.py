@@ -32,12 +32,12 @@ def check(
     Exit status 1 if not: the text says what differs, and where first.
     """
     from cypool.errors import EnvError
-    from cypool.registry import make_spec, reference_of
+    from cypool.registry import entry_of, make_spec
     from cypool.testing import ContractError, ParityError, check_env, check_parity
 
     options = options_of(option)
     make_spec(id, **options)
-    without_reference = "" if reference_of(id) else f"{id} is registered without a reference to compare it with"
+    without_reference = "" if entry_of(id).reference else f"{id} is registered without a reference to compare it with"
     parity: dict[str, Any] | None = None
     contract: dict[str, Any] | None = None
     error = None

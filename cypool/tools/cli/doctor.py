@@ -61,13 +61,10 @@ Lines = Iterator[tuple[str, ...]]
 def _cypool() -> Lines:
     """cypool."""
     import cypool
+    from cypool.envs import FAMILIES
 
     yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
-    modules = {"atari": "cypool.envs.atari.atari", "box2d": "cypool.envs.box2d.car_racing",
-               "vizdoom": "cypool.envs.vizdoom.doom"}
-    left_out = [family for family, module in modules.items() if find_spec(module) is None]
-    if not list((Path(cypool.__file__).parent / "envs" / "mujoco").glob("mujoco_env.*.so")):
-        left_out.append("mujoco")
+    left_out = [family.title for family in FAMILIES if not family.is_built]
     if left_out:
         yield ("warning", f"compiled without {', '.join(left_out)}",
                "install again without CYPOOL_WITHOUT to have these families")
@@ -228,46 +225,53 @@ def _roms() -> Lines:
         yield "ok", f"all {len(roms.TASKS)}, in ale-py {metadata.version('ale-py')}"
 
 
-def _mujoco() -> Lines:
-    """MuJoCo."""
-    if find_spec("mujoco") is None:
-        yield "optional", "not installed", 'pip install "cypool[mujoco]"'
-        return
+def _families() -> Lines:
+    """Families."""
     import cypool
+    from cypool.envs import FAMILIES
 
-    try:
-        with cypool.make("InvertedPendulum-v5", num_threads=0, seed=0) as env:
-            env.reset()
-    except (ImportError, ValueError) as error:
-        yield "warning", str(error), 'pip install "cypool[mujoco]"'
+    for family in FAMILIES:
+        if not family.is_built:
+            continue
+        advice = f'pip install "cypool[{family.extra}]"'
+        if not family.is_installed:
+            yield "optional", f"{family.title}: {family.package} is not installed", advice
+            continue
+        id = family.smoke_ids[0]
+        try:
+            with cypool.make(id, num_threads=0, seed=0) as env:
+                env.reset()
+        except (ImportError, ValueError, cypool.EnvError) as error:
+            yield "warning", f"{family.title}: {error}", advice if family.extra else "report this"
+        else:
+            version = f", with {family.package} {_version(family.package)}" * bool(family.package)
+            yield "ok", f"{family.title}: {id} starts{version}"
+
+
+def _version(package: str) -> str:
+    """Returns the version of an installed package, by the name it is imported with."""
+    names = metadata.packages_distributions().get(package)
+    return metadata.version(names[0]) if names else "of unknown version"
+
+
+def _opengl() -> Lines:
+    """OpenGL."""
+    if find_spec("mujoco") is None:
+        yield "optional", "nothing needs it: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
         return
-    yield "ok", f"{metadata.version('mujoco')}, steps"
     # OpenGL drivers may end a process
     try:
         done = subprocess.run([sys.executable, "-c", _DRAW], capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
-        yield ("warning", "OpenGL: drawing takes longer than a minute",
+        yield ("warning", "drawing takes longer than a minute",
                "set LIBGL_ALWAYS_SOFTWARE=1, or update the driver")
         return
     if done.returncode:
         why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        yield ("warning", f"OpenGL: robots cannot be drawn: {why[0]}",
+        yield ("warning", f"robots cannot be drawn: {why[0]}",
                "apt install libegl1 libgl1-mesa-dri, or libosmesa6; stepping does without")
     else:
-        yield "ok", f"OpenGL: {done.stdout.strip()} draws"
-
-
-def _doom() -> Lines:
-    """Doom's engine."""
-    from cypool.envs.vizdoom import assets
-
-    if find_spec("vizdoom") is None:
-        yield "optional", "not installed", 'pip install "cypool[vizdoom]"'
-        return
-    try:
-        yield "ok", f"vizdoom {assets.VERSION} in {assets.package()}"
-    except ImportError as error:
-        yield "warning", str(error), f"pip install vizdoom=={assets.VERSION}"
+        yield "ok", f"{done.stdout.strip()} draws"
 
 
 def _ray() -> Lines:
@@ -292,7 +296,7 @@ def _cache() -> Lines:
 
 
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
-    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _roms, _mujoco, _doom, _ray, _cache)
+    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _families, _roms, _opengl, _ray, _cache)
 _MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "optional": "[dim]not there[/dim]"}
 
 

@@ -20,10 +20,10 @@ def info(
                                                           "has 24-bit colours.")] = None,
         as_json: Json = False) -> None:
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
-    from cypool.registry import known_entries, resolve
+    from cypool.registry import entry_of, resolve
 
     _, spec = resolve(id, None, options_of(option))
-    entry = next(entry for entry in known_entries() if entry.id == id)
+    entry = entry_of(id)
     # the class that describes, which may have another one made
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
@@ -42,7 +42,7 @@ def info(
     if as_json:
         print_json(facts)
         return
-    _show(facts)
+    _show(facts, reference_name(entry))
     if picture or (picture is None and out.is_terminal and out.color_system == "truecolor" and spec.render_fps):
         _draw(id, options_of(option), is_asked_for=bool(picture))
 
@@ -75,7 +75,7 @@ def arguments_of(docstring: str) -> dict[str, str]:
     return found
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], reference: str) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -95,7 +95,6 @@ def _show(facts: dict[str, Any]) -> None:
     table.add_row("step limit", str(facts["max_episode_steps"] or "none"))
     if facts["num_players"] > 1:
         table.add_row("players", str(facts["num_players"]))
-    reference = reference_name(facts["reference"])
     table.add_row("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte"
                   if reference else "none that `cypool check` could compare it with")
     table.add_row("class", facts["entry_point"])

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import fnmatch
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cypool.tools.cli.console import Json, Refusal, out, print_json
+
+if TYPE_CHECKING:
+    from cypool.registry import Entry
 
 
 def list_envs(
@@ -35,16 +38,19 @@ def list_envs(
         table = Table("id", "reference", box=None, pad_edge=False, header_style="italic")
         table.add_column("step limit", justify="right")
         for entry in entries:
-            table.add_row(entry.id, reference_name(entry.reference), str(entry.max_episode_steps or ""))
+            table.add_row(entry.id, reference_name(entry), str(entry.max_episode_steps or ""))
         out.print(table)
         out.print(f"\n{len(entries)} environments; `cypool info ID` shows more about one", style="dim")
 
 
-def reference_name(reference: str | None) -> str:
-    """Returns who a registered reference belongs to, in words."""
-    if reference is None:
+def reference_name(entry: Entry) -> str:
+    """Returns in words what an environment equals."""
+    from cypool.envs import family_of
+
+    if entry.reference is None:
         return ""
-    kind, _, id = reference.partition(":")
+    kind, _, id = entry.reference.partition(":")
     if kind == "gymnasium":
         return f"Gymnasium's {id}"
-    return "ALE" if ".atari." in kind else kind
+    family = family_of(entry.entry_point)
+    return kind if family is None else family.reference

@@ -81,10 +81,10 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
         raise Refusal('a window takes pygame: pip install "cypool[render]"; without one: --record video.mp4') from None
     import numpy as np
 
-    from cypool.registry import known_entries
+    from cypool.registry import entry_of
     from cypool.tools.keyboard import action_of_keys, waits_for_keys
 
-    entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)
+    entry_point = entry_of(id).entry_point
     waits = False
     choose: Callable[[Any, Collection[str]], Any]
     if policy:

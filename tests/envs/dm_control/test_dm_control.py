@@ -14,7 +14,7 @@ import cypool
 from cypool.envs.dm_control import models
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
-from cypool.registry import reference_of, resolve
+from cypool.registry import entry_of, resolve
 from cypool.testing import check_env, check_parity
 
 TASKS = [(domain, task) for domain in DOMAINS for task in DOMAINS[domain].tasks]
@@ -46,7 +46,7 @@ def test_all_tasks_are_there():
     for each in TASKS if each[0] != "dog" or each[1] == "fetch"])
 def test_equals_dm_control(domain, task):
     id = id_of(domain, task)
-    assert reference_of(id) == "cypool.envs.dm_control.reference:make_reference"
+    assert entry_of(id).reference == "cypool.envs.dm_control.reference:make_reference"
     # episodes of 20 steps
     timestep = load(domain, task, 0).control_timestep()
     parity = check_parity(id, num_envs=1, num_steps=50, seeds=(3,), num_threads=0, time_limit=20 * timestep)

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.wrappers import FrameStackObservation
 
 import cypool
-from cypool.registry import reference_of, resolve
+from cypool.registry import entry_of, resolve
 from cypool.testing import check_parity
 
 ROBOTS = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum", "InvertedPendulum",
@@ -99,7 +99,7 @@ def same(ours, theirs):
 
 @pytest.mark.parametrize("id", WITH_REFERENCE)
 def test_equals_gymnasium(id):
-    assert reference_of(id) == f"gymnasium:{id}"
+    assert entry_of(id).reference == f"gymnasium:{id}"
     parity = check_parity(id, num_envs=2, num_steps=210, seeds=(0, 7), num_threads=2)
     assert parity.num_episodes or id.startswith(("HalfCheetah", "HumanoidStandup", "Swimmer"))
 

@@ -1,0 +1,122 @@
+"""`Family`: all that tools, tests and documentation need to know of a family, declared in its `ids.py`."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+from typing import Any
+
+from cypool.registry import Entry, known_entries
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sanitizer:
+    """How `.ci/sanitize` runs the C++ of a family.
+
+    Attributes:
+        tests: Files and folders of tests, below `tests/envs`.
+        without: What pytest leaves out of them: an expression for `-k`.
+    """
+
+    tests: tuple[str, ...]
+    without: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """A family of environments: a folder below `cypool/envs` with an `ids.py` that has one of these as `FAMILY`.
+
+    "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
+
+    Attributes:
+        name: The folder.
+        title: As people write the name.
+        description: What it has: a phrase for a table.
+        page: The page of documentation about it, below `docs/reference`.
+        licence: Of its data and its library, where that is not cypool's.
+        extension: The module that is missing if a build left the family out; "": it cannot be left out.
+        package: The Python package to import that its environments need to run.
+        extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
+        reference: The packages that it equals, with versions.
+        reference_package: The package to import that `check_parity` needs besides `package` and Gymnasium.
+        fidelity: What is equal to them: a phrase for a table.
+        smoke_ids: One or two ids that show that it works, within a second.
+        quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
+        slow_ids: Patterns of those among them that take seconds.
+        contract_options: By class: options for `check_env`.
+        short_episode: Options of both, with which every episode ends within twenty steps.
+        fuzz_pools: Ids with options, for pools that `fuzz_api.py` treats badly.
+        draws_alone: Patterns of the ids that draw pictures without OpenGL and without another package.
+        sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
+        peers: By class: what `cypool bench` compares with, as `--peers` calls it, if it has the id.
+        peer_options: Options with which cypool and its peers do the same work.
+        gymnasium_module: The module that registers its ids with Gymnasium when it is imported.
+        measured: Ids on the page of measurements, each with a number of environments.
+        first_make: Ids whose first `make` is measured, and the package that it imports, or "".
+        pictures: Five ids for the gallery; none: it has no row there.
+        keys: By class: which key of `cypool play` is which action; "" is what to do without one, else it is action 0.
+        keyboard: "module:function" instead of `keys`: takes a spec; returns a function from the names of the held keys
+            to an action, and a line that says which keys there are.
+        turns: Classes of games of turns, where each key is a step.
+    """
+
+    name: str
+    title: str
+    description: str
+    page: str = ""
+    licence: str = ""
+    extension: str = ""
+    package: str = ""
+    extra: str = ""
+    reference: str = ""
+    reference_package: str = ""
+    fidelity: str = ""
+    smoke_ids: tuple[str, ...]
+    quick_ids: tuple[str, ...] = ("*",)
+    slow_ids: tuple[str, ...] = ()
+    contract_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    short_episode: Mapping[str, Any] = field(default_factory=lambda: {"max_episode_steps": 9})
+    fuzz_pools: tuple[tuple[str, Mapping[str, Any]], ...]
+    draws_alone: tuple[str, ...] = ()
+    sanitizer: Sanitizer | None = None
+    peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    peer_options: Mapping[str, Any] = field(default_factory=dict)
+    gymnasium_module: str = ""
+    measured: tuple[tuple[str, int], ...] = ()
+    first_make: Mapping[str, str] = field(default_factory=dict)
+    pictures: tuple[str, ...] = ()
+    keys: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    keyboard: str = ""
+    turns: tuple[str, ...] = ()
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the build has the family: `CYPOOL_WITHOUT` may leave it out."""
+        folder = os.path.join(os.path.dirname(__file__), self.name)
+        # find_spec would import the package first
+        return not self.extension or PathFinder.find_spec(self.extension, [folder]) is not None
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package that its environments need is there."""
+        return not self.package or find_spec(self.package) is not None
+
+    def entries(self, patterns: tuple[str, ...]) -> list[Entry]:
+        """Returns what is registered of the ids that match one of the patterns."""
+        return [each for each in known_entries() if self.has(each.entry_point) and matches(each.id, patterns)]
+
+    def has(self, entry_point: str) -> bool:
+        """Whether a class that an id is registered with is one of the family."""
+        return entry_point.startswith(f"cypool.envs.{self.name}.")
+
+    def of_class(self, by_class: Mapping[str, Any], entry_point: str, default: Any = None) -> Any:
+        """Returns what one of the mappings by class has for the class of an entry point."""
+        return by_class.get(entry_point.partition(":")[2], by_class.get("*", default))
+
+
+def matches(id: str, patterns: tuple[str, ...]) -> bool:
+    """Whether an id matches one of the patterns."""
+    return any(fnmatchcase(id, pattern) for pattern in patterns)
