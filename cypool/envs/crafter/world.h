@@ -186,10 +186,13 @@ public:
     int32_t inventory[NUM_ITEMS] = {}, achievements[NUM_ACHIEVEMENTS] = {};
     bool is_sleeping = false;
     double reward = 0;
-    // For a test that follows crafter's own choices, which depend on addresses in memory: for each time that it chooses
-    // among several creatures of a chunk, how many there are and the cells where they are, in its order.
-    std::vector<int32_t> choices;
-    size_t next_choice = 0;
+
+    // For tests that follow crafter's own choices, which depend on addresses in memory: how many creatures it has to
+    // choose among in the coming steps, each time that there are several, and in which cells they are, in its order.
+    void follow(const int32_t* choices, size_t count) {
+        choices_.assign(choices, choices + count);
+        next_choice_ = 0;
+    }
 
 private:
     static constexpr int PLAYER_SLOT = 1;
@@ -647,7 +650,8 @@ private:
     }
     void balance(int chunk, const Balance& rule, int least, int most) {
         const int count = chunks[chunk].kinds[rule.kind];
-        const int32_t* cells = count > 1 ? next_choices(count) : nullptr;
+        const size_t choice = next_choice_ + 1;
+        if (count > 1 && choice < choices_.size()) next_choice_ += 1 + count;
         if (count < least && random.real() < rule.birth) {
             const int cell = nth_cell(chunk, rule.ground, random.below(chunks[chunk].materials[rule.ground]));
             const int x = cell / shape.height, y = cell % shape.height;
@@ -656,7 +660,11 @@ private:
             }
         } else if (count > most && random.real() < rule.death) {
             const uint32_t chosen = random.below(count);
-            const int slot = cells ? occupant[cells[chosen]] : nth_object(chunk, rule.kind, chosen);
+            int slot = nth_object(chunk, rule.kind, chosen);
+            if (count > 1 && choice + chosen < choices_.size()) {
+                const int other = occupant[choices_[choice + chosen]];
+                if (objects[other].kind == rule.kind) slot = other;
+            }
             if (distance_of(slot) < rule.gone_at) return;
             remove(slot);
             spare.push_back(slot);
@@ -675,12 +683,6 @@ private:
         while (objects[slot].kind != kind || n-- != 0) slot = objects[slot].chunk_next;
         return slot;
     }
-    const int32_t* next_choices(int count) {
-        if (next_choice >= choices.size()) return nullptr;
-        const int32_t* cells = &choices[next_choice] + 1;
-        next_choice += 1 + count;
-        return cells;
-    }
 
     void generate();  // world_generation.h
     struct Listed;
@@ -694,6 +696,8 @@ private:
     int32_t health_at_update = 0, health_at_step = 0;
     int32_t hunger = 0, thirst = 0, fatigue = 0, recovery = 0;
     uint32_t unlocked = 0;  // achievements, a bit each
+    std::vector<int32_t> choices_;
+    size_t next_choice_ = 0;
 };
 
 }  // namespace cypool::crafter
