@@ -90,10 +90,31 @@ class Reference(gymnasium.Env[Any, Any]):
 class References(SyncVectorEnv):
     """A batch of these."""
 
+    # no Generators: see `streams`
+    np_random = None
+
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
         """Returns of each environment where its random stream is: in our saved row, and in crafter."""
-        return [(_stream(row["own"][0], env.crafter), env.crafter._world.random.get_state()[1:3])
+        return [(_stream(row["own"][0], env.crafter), _position(env.crafter._world.random))
                 for row, env in zip(rows, self.envs, strict=True)]
+
+
+def _stream(saved: bytes, crafter: Any) -> tuple[bytes, int]:
+    """Returns where the stream of a saved world is once its picture is drawn."""
+    # ready, hash of the seed, episode and step come first: state_fields
+    key = np.frombuffer(saved, "<u4", 624, offset=21)
+    position, = struct.unpack_from("<i", saved, 21 + key.nbytes)
+    random = np.random.RandomState()
+    random.set_state(("MT19937", key, position))
+    if crafter._world.daylight < 0.5:
+        view = crafter._local_view
+        random.random_sample(np.prod(view._grid * view._unit))
+    return _position(random)
+
+
+def _position(random: np.random.RandomState) -> tuple[bytes, int]:
+    _, key, position, *_ = random.get_state()
+    return np.asarray(key, "<u4").tobytes(), int(position)
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
@@ -103,8 +124,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
         ValueError: crafter has no such option.
     """
     crafter_folder()
-    own = ours.env_spec.options
-    given = {"max_episode_steps": options.get("max_episode_steps"), **own}
+    given = {"max_episode_steps": options.get("max_episode_steps"), **ours.env_spec.options}
     theirs = References([lambda: Reference(**given)] * ours.num_envs,
                         autoreset_mode=ours.metadata["autoreset_mode"])
     return theirs, f"crafter {VERSION}, with sets that keep their order"
