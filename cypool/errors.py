@@ -10,7 +10,8 @@ class EnvError(RuntimeError):
     """An environment raised; its `__cause__` says why.
 
     The row of the failed environment is zero and truncated, the other rows are as they should be:
-    they are in `batch`. The environment's next step, or a reset, starts a new episode.
+    they are in `batch`. The environment's next step, or a reset, starts a new episode; with autoreset mode Disabled it
+    has to be reset, as after any end of an episode.
 
     Attributes:
         env_id: The environment that failed; the lowest id if several failed in one batch.

@@ -151,6 +151,7 @@ class History:
             TypeError, ValueError: `step` is no such number.
             RuntimeError: Steps are in flight; the history is closed; or a step has other results than when it was
                 recorded, as on another machine it may.
+                The pool, and the history, are then as they were before.
         """
         step = check_int("step", step, 0, self._length)
         recorder = self._open()
@@ -159,15 +160,27 @@ class History:
         index = max(k for k, segment in enumerate(self._segments) if segment.first <= step)
         segment = self._segments[index]
         segment.unpack()
+        try:
+            before = self.env.save()
+        except RuntimeError:
+            # of a file, and the environments were never reset
+            before = None
         with recorder.paused():
-            self.env._load(State.from_bytes(segment.state), None)
             try:
-                count, self.position, part = recorder.replay(segment, step)
-            except (LookupError, TypeError, ValueError, OverflowError) as error:
-                # of a file that somebody made
-                raise ValueError(f"history: expected events as they are recorded, got others: {error}") from error
-            shown_now = self.env.load(self.env.save())
-        self._behind = index, count, part
+                self.env._load(State.from_bytes(segment.state), None)
+                try:
+                    count, position, part = recorder.replay(segment, step)
+                except (LookupError, TypeError, ValueError, OverflowError) as error:
+                    # of a file that somebody made
+                    raise ValueError(f"history: expected events as they are recorded, got others: {error}") from error
+                shown_now = self.env.load(self.env.save())
+            except BaseException:
+                # Ctrl-C may come in a step
+                recorder.pool.drain()
+                if before is not None:
+                    self.env._load(before, None)
+                raise
+        self._behind, self.position = (index, count, part), position
         return shown_now
 
     def save(self, path: Pathlike) -> None:
@@ -411,6 +424,8 @@ class _Recorder:
         return len(segment.events), at, None
 
     def _repeat_reset(self, ids: Any, others: Any, seeds: Any, options: Any) -> None:
+        if ids is None and others is not False:
+            raise ValueError(f"expected ids where others are observed, or False, got {shown(others)}")
         num_envs = self._history.env.num_envs
         max_seed = 2**256 if self._spec.max_seed is None else self._spec.max_seed
         pairs = [(check_int("env_id", i, 0, num_envs - 1), check_int("seed", seed, 0, max_seed))
@@ -466,7 +481,7 @@ class _Recorder:
 
 
 def _sums(batch: Batch, with_obs: bool) -> NDArray[np.uint32]:
-    """Returns for each row of a batch a sum over its bytes, in which no change of 8 bytes goes unseen."""
+    """Returns a hash of each row of a batch: rows that differ have the same one with a probability of 2**-32."""
     obs, reward, terminated, truncated, _ = batch
     parts = [reward, terminated, truncated]
     if with_obs:

@@ -57,7 +57,8 @@ class Batch:
         env_id: int32, (k,): whose rows they are.
         action: (k, ...): what they did; a dict of such where actions are dicts.
         observation: What that led to; where an episode ended the last one of it, in autoreset mode SameStep too. The
-            environment's own, also if there is an observation hook.
+            environment's own, also with an observation hook in Python. With an observation hook in C, which runs where
+            the environment does, it is what that makes.
         reward: float64, (k,): the environment's own.
         terminated, truncated: bool, (k,).
         info: As `step` returns it.

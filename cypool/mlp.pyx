@@ -69,6 +69,8 @@ cdef class _Network:
     def __init__(self, list layers, int activation, int output, int input, low, high, bint is_double):
         cdef cnp.ndarray weights, bias
         cdef float bound
+        if self.mlp.get() != NULL:
+            raise RuntimeError("the network is made already")
         self.mlp = make_unique[CMlp]()
         self.mlp.get().activation, self.mlp.get().output = <Activation>activation, <Output>output
         self.mlp.get().input, self.mlp.get().is_double = <Input>input, is_double
@@ -128,6 +130,8 @@ class MLP(Policy):
     """
 
     def __init__(self, spec, weights, biases, *, activation="tanh", output=None):
+        if "_address" in self.__dict__:
+            raise RuntimeError("the MLP is made already")
         if not isinstance(spec, EnvSpec):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
         observation, action = spec.observation, spec.action
@@ -155,11 +159,11 @@ class MLP(Policy):
         if output == "tanh" and not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise ValueError(f"output: expected another one than 'tanh' for an action without bounds, got {action}")
         kind = INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}")
-        self._network = _Network(layers, ACTIVATIONS.index(activation), OUTPUTS.index(output), kind, low, high,
-                                 action.dtype == np.float64)
-        self._observation, self._action = observation, action
+        network = _Network(layers, ACTIVATIONS.index(activation), OUTPUTS.index(output), kind, low, high,
+                           action.dtype == np.float64)
         super().__init__(<uintptr_t>&mlp_policy)
-        self._parameters_address = self._network.address
+        self._network, self._parameters_address = network, network.address
+        self._observation, self._action = observation, action
 
     def __call__(self, observation):
         """Returns the actions for observations.
@@ -183,6 +187,7 @@ class MLP(Policy):
         return actions
 
     def check(self, spec, num_envs):
+        """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
         if spec.observation != self._observation or spec.action != self._action:
             raise ValueError(f"policy: expected one for {spec.observation} and {spec.action}, got an MLP for "
                              f"{self._observation} and {self._action}")

@@ -61,6 +61,9 @@ class Policy:
     """
 
     def __init__(self, function: Any, *, state: NDArray[Any] | None = None, parameters: NDArray[Any] | None = None):
+        if "_address" in self.__dict__:
+            # a rollout in another thread may be using it
+            raise RuntimeError("the policy is made already")
         address = address_of("function", function, _SIGNATURE)
         if address is None:
             raise TypeError(f"function: expected a C function (an address, a Cython capsule, a ctypes function pointer "

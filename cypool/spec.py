@@ -4,19 +4,50 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 # names of infos that the engine and the APIs give themselves
 OWN_INFO = ("env_id", "elapsed_step", "final", "final_obs", "final_info", "episode")
 
 
-class Array:
-    """An array of fixed shape whose elements lie in `[low, high]`.
+class _Frozen:
+    """Refuses changes once it is made: pools take sizes and bounds from their specs."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, as specs never change")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, as specs never change")
+
+    def _set(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+
+class _FrozenDict(dict[str, Any]):
+    """A dict that refuses changes."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("expected no change of a spec's dict, as specs never change: make a new one")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _FrozenDict, (dict(self),)
+
+
+def _frozen(given: Any) -> Any:
+    """Returns a mapping as one that never changes; anything else as it is."""
+    return _FrozenDict(given) if isinstance(given, Mapping) else given
+
+
+class Array(_Frozen):
+    """An array of fixed shape whose elements lie in `[low, high]`. It never changes.
 
     Args:
         shape: Shape of one row, without the batch.
@@ -29,11 +60,15 @@ class Array:
             broadcast to `shape`.
     """
 
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+
     def __init__(self, shape: Sequence[int], dtype: DTypeLike, low: ArrayLike | None = None,
                  high: ArrayLike | None = None):
-        self.shape = tuple(int(n) for n in shape)
-        # of this machine's byte order
-        self.dtype = np.dtype(np.dtype(dtype).type)
+        # the dtype in this machine's byte order
+        self._set(shape=tuple(int(n) for n in shape), dtype=np.dtype(np.dtype(dtype).type))
         if len(self.shape) > 8 or min(self.shape, default=1) < 1:
             raise ValueError(f"shape: expected at most 8 dimensions, none below 1, got {self.shape}")
         if self.dtype.kind == "f":
@@ -44,10 +79,14 @@ class Array:
             least, greatest = False, True
         else:
             raise ValueError(f"dtype: expected a float, integer or bool dtype, got {self.dtype}")
-        self.low = np.broadcast_to(np.asarray(least if low is None else low, self.dtype), self.shape)
-        self.high = np.broadcast_to(np.asarray(greatest if high is None else high, self.dtype), self.shape)
+        self._set(low=self._bound(least if low is None else low), high=self._bound(greatest if high is None else high))
         if not (self.low <= self.high).all():
             raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
+
+    def _bound(self, given: ArrayLike) -> NDArray[Any]:
+        values = np.broadcast_to(np.asarray(given, self.dtype), self.shape)
+        # memory that nobody can make writeable again
+        return np.frombuffer(values.tobytes(), self.dtype).reshape(self.shape)
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.shape == other.shape and self.dtype == other.dtype
@@ -81,7 +120,7 @@ class Text(Array):
         super().__init__((length,), np.uint8)
 
 
-class Discrete:
+class Discrete(_Frozen):
     """One of `n` choices, as an int64 in `[0, n)`.
 
     Args:
@@ -90,11 +129,12 @@ class Discrete:
 
     shape = ()
     dtype = np.dtype(np.int64)
+    n: int
 
     def __init__(self, n: int):
         if n < 1:
             raise ValueError(f"n: expected at least 1, got {n}")
-        self.n = int(n)
+        self._set(n=int(n))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Discrete) and self.n == other.n
@@ -154,6 +194,8 @@ class EnvSpec:
     spaces: tuple[Any, Any] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("observation", "action", "info"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
         if isinstance(self.observation, Mapping | tuple) and not self.observation:
             raise ValueError(f"observation: expected at least one array, got {self.observation!r}")
         for name in self.info:

@@ -1,7 +1,4 @@
 """Checks and converts what a user passes as actions, once per call, so that no environment has to."""
-from libc.stdint cimport int64_t
-from libc.string cimport memcpy
-
 cimport numpy as cnp
 
 import math
@@ -11,6 +8,8 @@ import numpy as np
 
 from cypool.arguments import check_array, shown
 from cypool.spec import Discrete
+
+from cypool.engine.action_check cimport ActionPart, part_of, take_array
 
 cnp.import_array()
 
@@ -77,25 +76,19 @@ cdef class ActionReader:
         num_envs: The most rows there can be.
     """
     cdef bint discrete
-    cdef int64_t n
     cdef int num_envs
-    cdef object dtype
+    cdef object space
     cdef tuple shape
-    cdef cnp.ndarray low
-    cdef cnp.ndarray high
+    cdef ActionPart part
     # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked
     cdef cnp.ndarray checked
 
     def __init__(self, space, int num_envs):
         self.num_envs = num_envs
         self.discrete = isinstance(space, Discrete)
-        self.dtype = space.dtype
-        self.shape = space.shape
-        if self.discrete:
-            self.n = space.n
-            self.checked = np.zeros(num_envs, np.int64)
-        else:
-            self.low, self.high = np.ascontiguousarray(space.low), np.ascontiguousarray(space.high)
+        self.space, self.shape = space, space.shape
+        self.part = part_of(space, 0)
+        self.checked = np.zeros(num_envs if self.discrete else 0, np.int64)
 
     def __call__(self, actions):
         """Checks actions, one per row.
@@ -112,114 +105,58 @@ cdef class ActionReader:
             TypeError: The dtype is of the wrong kind.
             ValueError: A shape, a value out of range, or NaN.
         """
-        if self.discrete:
-            return self._discrete(actions)
         if type(actions) is not cnp.ndarray:
-            actions = check_array("actions", actions, f"{self.dtype} of shape {('k', *self.shape)}")
+            kind = "integers" if self.discrete else self.space.dtype
+            actions = check_array("actions", actions, f"{kind} of shape {('k', *self.shape)}")
+        return self._discrete(actions) if self.discrete else self._box(actions)
+
+    cdef object _discrete(self, cnp.ndarray array):
+        cdef Py_ssize_t rows = cnp.PyArray_SIZE(array)
         # a view of one number may say that it has millions of rows
-        if cnp.PyArray_SIZE(actions) > self.num_envs * cnp.PyArray_SIZE(self.low):
+        if cnp.PyArray_NDIM(array) > 1 or rows > self.num_envs:
+            raise ValueError(f"actions: expected shape (k,), at most {self.num_envs} rows, got {(<object>array).shape}")
+        if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(array)):
+            raise TypeError(f"actions: expected integers, got {array.dtype}")
+        if not cnp.PyArray_ISCARRAY_RO(array):
+            array = np.array(array, array.dtype.newbyteorder("="), order="C")
+        if not take_array(array, self.part, cnp.PyArray_DATA(self.checked)):
+            row = np.flatnonzero((array < 0) | (array >= self.space.n))[0]
+            # what was written last was not checked
+            self.checked.fill(0)
+            raise ValueError(f"actions: expected integers in [0, {self.space.n}), got {array.flat[row]} in row {row}")
+        return self.checked if rows == self.num_envs else self.checked[:rows]
+
+    cdef object _box(self, cnp.ndarray array):
+        cdef cnp.ndarray taken
+        wanted = self.space.dtype
+        # a view of one number may say that it has millions of rows
+        if cnp.PyArray_SIZE(array) > <Py_ssize_t>(self.num_envs * self.part.count):
             raise ValueError(f"actions: expected shape {('k', *self.shape)}, at most {self.num_envs} rows, got "
-                             f"{actions.shape}")
-        return self._box(np.array(actions))
+                             f"{(<object>array).shape}")
+        if array.dtype.kind not in "iuf" and (array.dtype.kind, wanted.kind) != ("b", "b"):
+            raise TypeError(f"actions: expected {wanted}, got {array.dtype}")
+        if (<object>array).shape == self.shape:
+            array = array[None]
+        if (<object>array).shape[1:] != self.shape or cnp.PyArray_NDIM(array) == 0:
+            raise ValueError(f"actions: expected shape {('k', *self.shape)}, got {(<object>array).shape}")
+        taken = np.empty((<object>array).shape, wanted)
+        if wanted.kind != "b" and take_array(array, self.part, cnp.PyArray_DATA(taken)):
+            return taken
+        # another thread may change the user's array meanwhile
+        return self._converted(np.array(array))
 
-    cdef object _discrete(self, object actions):
-        cdef cnp.ndarray array
-        cdef const int64_t* data
-        cdef Py_ssize_t k, rows
-        if type(actions) is cnp.ndarray:
-            array = actions
-        else:
-            array = check_array("actions", actions, "integers of shape (k,)")
-        if cnp.PyArray_TYPE(array) != cnp.NPY_INT64 or not cnp.PyArray_ISCARRAY_RO(array):
-            if array.dtype.kind not in "iu":
-                raise TypeError(f"actions: expected integers, got {array.dtype}")
-            # a view of one number may say that it has millions of rows
-            if array.size > cnp.PyArray_SIZE(self.checked):
-                raise ValueError(f"actions: expected at most {cnp.PyArray_SIZE(self.checked)} rows, got shape "
-                                 f"{(<object>array).shape}")
-            if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-                raise ValueError(f"actions: expected integers in [0, {self.n}), got {array.max()}")
-            array = array.astype(np.int64, order="C")
-        if cnp.PyArray_NDIM(array) > 1:
-            raise ValueError(f"actions: expected shape (k,), got {(<object>array).shape}")
-        # from here to the end no Python code runs, so nobody can change the array in between
-        data = <const int64_t*>cnp.PyArray_DATA(array)
-        rows = cnp.PyArray_SIZE(array)
-        if rows > cnp.PyArray_SIZE(self.checked):
-            raise ValueError(f"actions: expected at most {cnp.PyArray_SIZE(self.checked)} rows, got {rows}")
-        for k in range(rows):
-            if not 0 <= data[k] < self.n:
-                raise ValueError(f"actions: expected integers in [0, {self.n}), got {data[k]} in row {k}")
-        memcpy(cnp.PyArray_DATA(self.checked), data, rows * sizeof(int64_t))
-        return self.checked if rows == cnp.PyArray_SIZE(self.checked) else self.checked[:rows]
-
-    cdef object _box(self, cnp.ndarray given):
-        if given.dtype.kind not in "iuf" and (given.dtype.kind, self.dtype.kind) != ("b", "b"):
-            raise TypeError(f"actions: expected {self.dtype}, got {given.dtype}")
-        if (<object>given).shape == self.shape:
-            given = given[None]
-        if (<object>given).shape[1:] != self.shape or given.ndim == 0:
-            raise ValueError(f"actions: expected shape {('k', *self.shape)}, got {(<object>given).shape}")
-        if cnp.PyArray_ISCARRAY_RO(given):
-            taken = self._floats(given)
-            if taken is not None:
-                return taken
+    cdef object _converted(self, cnp.ndarray given):
+        """Returns actions in an order or of a dtype that `take_array` does not know; raises if they are wrong."""
+        wanted, low, high = self.space.dtype, self.space.low, self.space.high
         with np.errstate(invalid="ignore", over="ignore"):
-            taken = np.ascontiguousarray(given, self.dtype)
+            taken = np.ascontiguousarray(given, wanted)
         # as given, because the cast wraps integers; and as taken, because it rounds. NaN fails all comparisons
-        within = (given >= self.low) & (given <= self.high) & (taken >= self.low) & (taken <= self.high)
-        if self.dtype.kind != "f":
+        within = (given >= low) & (given <= high) & (taken >= low) & (taken <= high)
+        if wanted.kind != "f":
             # not a fraction, nor a bound that is a whole number only as a float
             within &= taken == given
         if not within.all():
             row = tuple(np.argwhere(~within)[0].tolist())
-            raise ValueError(f"actions: expected values in [{self.low.min()}, {self.high.max()}], "
-                             f"got {given[row]} in row {row[0]}")
+            raise ValueError(f"actions: expected values in [{low.min()}, {high.max()}], got {given[row]} in row "
+                             f"{row[0]}")
         return taken
-
-    cdef object _floats(self, cnp.ndarray given):
-        """Returns float32 or float64 actions in the space's dtype, or None if the space has none, or not these."""
-        cdef int own = cnp.PyArray_TYPE(given), wanted = cnp.PyArray_TYPE(self.low)
-        if own not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE) or wanted not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE):
-            return None
-        cdef cnp.ndarray taken = given if own == wanted else np.empty((<object>given).shape, self.dtype)
-        cdef const void* low = cnp.PyArray_DATA(self.low)
-        cdef const void* high = cnp.PyArray_DATA(self.high)
-        cdef const void* data = cnp.PyArray_DATA(given)
-        cdef void* out = cnp.PyArray_DATA(taken)
-        cdef Py_ssize_t width = cnp.PyArray_SIZE(self.low), rows = len(given)
-        cdef bint within
-        if wanted == cnp.NPY_FLOAT:
-            if own == cnp.NPY_FLOAT:
-                within = _take(<const float*>data, rows, width, <const float*>low, <const float*>high, <float*>out)
-            else:
-                within = _take(<const double*>data, rows, width, <const float*>low, <const float*>high, <float*>out)
-        elif own == cnp.NPY_FLOAT:
-            within = _take(<const float*>data, rows, width, <const double*>low, <const double*>high, <double*>out)
-        else:
-            within = _take(<const double*>data, rows, width, <const double*>low, <const double*>high, <double*>out)
-        return taken if within else None
-
-
-ctypedef fused Given:
-    float
-    double
-
-ctypedef fused Taken:
-    float
-    double
-
-
-cdef bint _take(const Given* data, Py_ssize_t rows, Py_ssize_t width, const Taken* low, const Taken* high,
-                Taken* out) noexcept:
-    """Copies numbers to out, and returns whether all are within bounds: one pass instead of NumPy's dozen."""
-    cdef Py_ssize_t _row, k
-    cdef bint within = True
-    for _row in range(rows):
-        for k in range(width):
-            out[k] = <Taken>data[k]
-            # as given and as taken, because that rounds; false for NaN; no branches
-            within &= (data[k] >= low[k]) & (data[k] <= high[k]) & (out[k] >= low[k]) & (out[k] <= high[k])
-        data += width
-        out += width
-    return within

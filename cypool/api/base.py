@@ -36,7 +36,6 @@ class VectorAPI:
         spec: What the environments are.
 
     Attributes:
-        env_spec: The `cypool.spec.EnvSpec`.
         num_envs: How many environments there are.
         batch_size: Rows of a batch.
         is_async: Whether `batch_size` is less than `num_envs`.
@@ -61,7 +60,7 @@ class VectorAPI:
     def __init__(self, pool: Pool, spec: EnvSpec):
         self._pool = pool
         self._read = reader_of(spec, pool.num_envs)
-        self.env_spec = spec
+        self._env_spec = spec
         # plain attributes: training scripts assign some of them
         self.num_envs = pool.num_envs
         self.batch_size = pool.batch_size
@@ -72,6 +71,11 @@ class VectorAPI:
         self._seeds = [-1] * pool.num_envs
         # whether the engine makes many steps without a return to Python
         self.engine_rollouts = isinstance(pool, Pool) and not pool.has_extra_infos
+
+    @property
+    def env_spec(self) -> EnvSpec:
+        """The `cypool.spec.EnvSpec` of the environments, as they are seen here."""
+        return self._env_spec
 
     def _format_batch(self, batch: Batch) -> Any:
         """Returns the engine's batch (observation, reward, terminated, truncated, info) as the user gets it."""
@@ -121,9 +125,22 @@ class VectorAPI:
             self._seeds[i] = s
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> Any:
-        """Starts new episodes and waits for a batch: `async_reset`, then `recv`."""
-        self._start(ids_of(env_id), seed)
+        """Starts new episodes and waits for a batch: `async_reset`, then `recv`.
+
+        Raises:
+            TypeError, ValueError: Wrong ids or seeds.
+            RuntimeError: With `env_id`, environments are in flight, whose results would be returned instead.
+        """
+        ids = ids_of(env_id)
+        self._check_reset(ids)
+        self._start(ids, seed)
         return self._received(self._pool.recv)
+
+    def _check_reset(self, ids: EnvIds | None) -> None:
+        """Raises a RuntimeError if the batch that comes after a reset may be of other environments."""
+        if ids is not None and self._pool.num_pending:
+            raise RuntimeError("reset: expected that no environment is in flight, as the next batch may be theirs, got "
+                               f"{self._pool.num_pending} that are: call async_reset(env_id), then recv()")
 
     def async_reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> None:
         """Starts new episodes without waiting; `recv` brings the observations.

@@ -43,27 +43,17 @@ class HookedPool:
         if not isinstance(spec.action, Mapping):
             shape, dtype = spec.action.shape, spec.action.dtype
         self._actions = np.zeros((pool.num_envs, *shape), dtype)
-        self._over = np.ones(pool.num_envs, np.bool_)
-        self._starts = np.ones(pool.num_envs, np.bool_)
         self._last: Any = None  # env ids of the last batch
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._pool, name)
 
     def send(self, actions: NDArray[Any], env_ids: EnvIds | None = None) -> None:
-        self._pool.read_needs_reset(self._over)
         self._pool.send(actions, env_ids)
         rows: Any = env_ids
         if env_ids is None:
             rows = self._last if self._pool.is_async else slice(None)
         self._actions[rows] = actions
-        self._starts[rows] = self._over[rows]
-
-    def send_reset(self, env_ids: EnvIds | None = None, others: bool = False,
-                   seeds: list[tuple[int, int]] | None = None, options: dict[str, Any] | None = None) -> None:
-        self._pool.send_reset(env_ids, others, seeds, options)
-        # those that are only observed again have no reward either
-        self._starts[slice(None) if env_ids is None or others else env_ids] = True
 
     def recv(self, timeout: float | None = None) -> EngineBatch:
         try:
@@ -103,7 +93,8 @@ class HookedPool:
                 for part, last in zip(parts, final, strict=True):
                     part[ended] = last[ended]
                 led_to = self._spec.pack(parts)
-            starts = self._starts[self._last]
+            # those that are only observed again have no reward either
+            starts = ~self._pool.stepped()
             made = np.asarray(self._reward(Batch(
                 self._last, unpack(self._spec, self._actions[self._last]), led_to, reward.copy(), terminated, truncated,
                 info, starts)))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
     from cypool.state import State
-    from cypool.typing import Batch, Bools, EnvIds, Seed
+    from cypool.typing import Batch
 
 try:
     import dm_env
@@ -25,7 +25,7 @@ from cypool.api.base import VectorAPI
 from cypool.spec import Array, Discrete
 
 INT32_MAX = np.iinfo(np.int32).max
-# by whether the env was over before, + 2 if it is now
+# of a row, by whether it begins an episode, + 2 if it ends one
 STEP_TYPES = np.array([StepType.MID, StepType.FIRST, StepType.LAST, StepType.LAST], np.int32)
 
 
@@ -85,8 +85,6 @@ class DmPool(VectorAPI, dm_env.Environment):
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         super().__init__(pool, spec)
         self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
-        # envs whose next row is a reset's; elapsed_step does not show this: Atari's continues after a lost life
-        self._over = np.zeros(self.num_envs, np.bool_)
 
     def observation_spec(self) -> Any:
         """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
@@ -109,32 +107,16 @@ class DmPool(VectorAPI, dm_env.Environment):
         """Returns the spec of a single discount."""
         return specs.BoundedArray((), np.float64, 0, 1, "discount")
 
-    def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
-               options: dict[str, Any] | None = None) -> None:
-        super()._start(ids, seed, mask, options)
-        self._over[... if ids is None else ids] = True
-
     def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
         """Puts environments where `save` found them; returns a time step that is `mid()`. See `VectorAPI.load`."""
-        try:
-            batch = self._load(state, env_id)
-            self._over[batch[-1]["env_id"]] = False
-            return self._format_batch(batch)
-        finally:
-            # if one failed, only the engine knows which were loaded
-            self._pool.read_needs_reset(self._over)
-
-    def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
-        try:
-            super()._copy(sources, targets)
-        finally:
-            self._pool.read_needs_reset(self._over)
+        return super().load(state, env_id)
 
     def _format_batch(self, batch: Batch) -> Any:
         obs, reward, terminated, truncated, info = batch
-        ids, ended = info["env_id"], terminated | truncated
-        step_type = STEP_TYPES[self._over[ids] + 2 * ended]
-        self._over[ids] = ended
+        # elapsed_step does not show where an episode begins: Atari's continues after a lost life
+        # a batch without rows comes from no pool
+        starts = self._pool.starts() if len(reward) else np.zeros(0, np.bool_)
+        step_type = STEP_TYPES[starts + 2 * (terminated | truncated)]
         # fields are fixed: there is no place for infos that an environment reports only now and then
         info.pop("extra_infos", None)
         discount = info.pop("discount").astype(np.float64) if "discount" in info else 1.0 - terminated

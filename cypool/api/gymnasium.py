@@ -209,6 +209,10 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
             batch. With a mask the environments that are not reset show what they showed before.
+
+        Raises:
+            TypeError, ValueError: Wrong ids, seeds or options.
+            RuntimeError: With `env_id`, environments are in flight, whose results would be returned instead.
         """
         ids, mask, given = ids_of(env_id), None, None
         if options is not None:
@@ -222,6 +226,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 mask = self._mask(given.pop("reset_mask"), env_id)
             if given and not self._pool.has_extra_infos:
                 raise ValueError(f"options: expected only reset_mask, got {shown(list(given))}")
+        self._check_reset(ids)
         self._start(ids, seed, mask, given)
         obs, _, _, _, info = self._received(self._pool.recv)
         return obs, info

@@ -94,9 +94,6 @@ class NormalizedPool(GymnasiumPool):
             self._obs = Moments(spec.observation.shape)
         self._return: Any = Moments(()) if reward else None
         self._returns = np.zeros(self.num_envs)
-        self._was_over = np.zeros(self.num_envs, np.bool_)
-        # whether the batch that comes is of no step
-        self._only_looks = False
 
     def normalization(self) -> dict[str, Any]:
         """Returns the statistics: a dict of `obs` and `reward`, each None or a dict of `mean`, `var` and `count`."""
@@ -123,26 +120,21 @@ class NormalizedPool(GymnasiumPool):
         for moments, mean, var, count in taken:
             moments.mean, moments.var, moments.count = mean, var, count
 
-    def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None,
-              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        self._only_looks = True
-        try:
-            return super().reset(env_id, seed=seed, options=options)
-        finally:
-            self._only_looks = False
-
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
             raise ValueError("out: expected none in a pool that normalizes")
         result: Batch = self._received(self._pool.step, self._read(actions), ids_of(env_id), None)
         return result
 
-    def load(self, state: State, env_id: ArrayLike | None = None) -> tuple[Any, dict[str, Any]]:
-        self._only_looks = True
-        try:
-            return super().load(state, env_id)
-        finally:
-            self._only_looks = False
+    def _load(self, state: State, env_id: ArrayLike | None) -> Batch:
+        batch = super()._load(state, env_id)
+        # a state does not have them
+        self._returns[batch[-1]["env_id"]] = 0
+        return batch
+
+    def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
+        super()._copy(sources, targets)
+        self._returns[targets] = self._returns[sources]
 
     def rollout_buffers(self, num_steps: int) -> NoReturn:
         raise ValueError("rollout_buffers: expected a pool that does not normalize")
@@ -157,12 +149,12 @@ class NormalizedPool(GymnasiumPool):
         if reset is None:
             reset = slice(None)
         self._returns[reset] = 0
-        self._was_over[reset] = False
 
     def _format_batch(self, batch: Batch) -> Batch:
         obs, reward, terminated, truncated, info = super()._format_batch(batch)
-        if self._return is not None and not self._only_looks:
-            reward = self._normal_reward(reward, terminated, truncated, info)
+        # a batch without rows comes from no pool
+        if self._return is not None and len(reward):
+            reward = self._normal_reward(reward, terminated, truncated, info["env_id"])
         if self._obs is not None:
             if not self.frozen:
                 self._obs.update(obs)
@@ -175,20 +167,15 @@ class NormalizedPool(GymnasiumPool):
     def _normal(self, obs: Any) -> Any:
         return ((obs - self._obs.mean) / np.sqrt(self._obs.var + self.epsilon)).astype(np.float32)
 
-    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, info: dict[str, Any]) -> Floats:
-        ids, over = info["env_id"], terminated | truncated
-        # rows of a reset; a reset within a step that ended an episode does not count
-        began = (info["elapsed_step"] == 0) & ~over
-        if not self._same_step:
-            began |= self._was_over[ids]
-        steps = ~began
+    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, ids: EnvIds) -> Floats:
+        # rows of a reset, or of no step at all, have no reward
+        steps = self._pool.stepped()
         moved = ids[steps]
         self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
         if not self.frozen:
             self._return.update(self._returns[moved])
-        self._was_over[ids] = over
         if self._same_step:
-            self._returns[ids[over]] = 0
+            self._returns[ids[terminated | truncated]] = 0
         result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
         return result
 

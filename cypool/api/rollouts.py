@@ -109,10 +109,8 @@ def rollout(env: VectorAPI, actions: Any, out: RolloutBuffers | None, observe: i
         rows, num_steps = _actions(env, actions)
     else:
         policy = policy_of(policy)
-        num_steps = check_int("actions", actions, 1, (2**31 - 1) // env.num_envs)
+        num_steps = check_int("actions", actions, 1, (2**31 - 1) // env._pool.num_envs)
         rows = _unchosen(env, num_steps)
-        if isinstance(policy, Policy):
-            policy.check(env.env_spec, env.num_envs)
     every = {"all": 1, "last": num_steps}.get(observe) if isinstance(observe, str) else observe
     if every is None:
         raise ValueError(f"observe: expected 'all', 'last' or an int, got {shown(observe)}")
@@ -138,7 +136,7 @@ def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) ->
         raise TypeError(f"state: expected what save() returned, got {shown(state)}")
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
-    spec, num_envs = env.env_spec, env.num_envs
+    spec, num_envs = env.env_spec, env._pool.num_envs
     parts = actions if isinstance(actions, Mapping) else {None: actions}
     arrays = {name: check_array("actions", part, "actions of shape ('K', 'T', ...)") for name, part in parts.items()}
     lengths = {len(array) for array in arrays.values() if array.ndim >= 2}
@@ -169,16 +167,16 @@ def _actions(env: VectorAPI, actions: Any) -> tuple[NDArray[Any], int]:
     """Returns the actions of all steps as the engine takes them, those of the first step first, and how many steps."""
     spec = env.env_spec
     if not isinstance(spec.action, Mapping):
-        rows, num_steps = _flat(actions, spec.action, env.num_envs)
+        rows, num_steps = _flat(actions, spec.action, env._pool.num_envs)
         return reader_of(spec, len(rows))(rows), num_steps
     if not isinstance(actions, Mapping) or set(actions) != set(spec.action):
         raise TypeError(f"actions: expected a dict of {', '.join(spec.action)}, got {shown(actions)}")
-    parts = {name: _flat(actions[name], part, env.num_envs) for name, part in spec.action.items()}
+    parts = {name: _flat(actions[name], part, env._pool.num_envs) for name, part in spec.action.items()}
     lengths = {num_steps for _, num_steps in parts.values()}
     if len(lengths) > 1:
         raise ValueError(f"actions: expected as many steps of each part, got {sorted(lengths)}")
     num_steps = lengths.pop()
-    return reader_of(spec, num_steps * env.num_envs)({name: rows for name, (rows, _) in parts.items()}), num_steps
+    return reader_of(spec, num_steps * env._pool.num_envs)({name: rows for name, (rows, _) in parts.items()}), num_steps
 
 
 def _unchosen(env: VectorAPI, num_steps: int) -> NDArray[Any]:
@@ -191,7 +189,7 @@ def _unchosen(env: VectorAPI, num_steps: int) -> NDArray[Any]:
     row = neutral(action) if not isinstance(action, Mapping) else np.frombuffer(
         b"".join(neutral(part).tobytes() for part in action.values()), np.uint8)
     try:
-        rows = np.zeros((num_steps * env.num_envs, *row.shape), row.dtype)
+        rows = np.zeros((num_steps * env._pool.num_envs, *row.shape), row.dtype)
     except (MemoryError, ValueError) as error:
         raise ValueError(f"actions: expected as many steps as memory can hold, got {num_steps}: {error}") from error
     if row.any():
@@ -202,7 +200,7 @@ def _unchosen(env: VectorAPI, num_steps: int) -> NDArray[Any]:
 def _chosen(env: VectorAPI, rows: NDArray[Any], num_steps: int) -> Any:
     """Returns actions of all steps as a user passes them."""
     def shaped(part: NDArray[Any]) -> NDArray[Any]:
-        return part.reshape(num_steps, env.num_envs, *part.shape[1:])
+        return part.reshape(num_steps, env._pool.num_envs, *part.shape[1:])
 
     parts = unpack(env.env_spec, rows)
     return {name: shaped(part) for name, part in parts.items()} if isinstance(parts, dict) else shaped(parts)
@@ -233,16 +231,16 @@ def _check_out(env: VectorAPI, out: RolloutBuffers, num_steps: int) -> None:
     for array, (shape, dtype) in zip(arrays, wanted, strict=True):
         # attributes can be assigned
         if (not isinstance(array, np.ndarray) or array.dtype != dtype or not array.flags.carray
-                or array.shape != (num_steps, env.num_envs, *shape)):
+                or array.shape != (num_steps, env._pool.num_envs, *shape)):
             got = f"{array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
             raise ValueError(f"out: expected writeable C-contiguous arrays of {np.dtype(dtype)}, shape "
-                             f"{(num_steps, env.num_envs, *shape)}, got {got}")
+                             f"{(num_steps, env._pool.num_envs, *shape)}, got {got}")
 
 
 def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                timeout: float | None, policy: Policy | None) -> RolloutBuffers:
     """All steps of an environment on its thread, one after the other."""
-    spec, num_envs = env.env_spec, env.num_envs
+    spec, num_envs = env.env_spec, env._pool.num_envs
     num_observed = -(-num_steps // every)
 
     def shaped(array: NDArray[Any], steps: int = num_steps) -> NDArray[Any]:
@@ -285,7 +283,7 @@ def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, o
 def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                   timeout: float | None, policy: Callable[[Any], Any] | None) -> RolloutBuffers:
     """Where Python has a part in each step: hooks, policies, and environments in other processes."""
-    spec, num_envs = env.env_spec, env.num_envs
+    spec, num_envs = env.env_spec, env._pool.num_envs
     read = reader_of(spec, num_envs)
     observed = [t for t in range(num_steps) if t % every == every - 1 or t == num_steps - 1]
     buffers = RolloutBuffers(spec, num_steps, num_envs) if out is None else out

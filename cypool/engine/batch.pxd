@@ -10,6 +10,11 @@ cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
     enum:
         MAX_COLUMNS
 
+    cdef enum RowKind:           # what a row is of
+        ROW_STEP
+        ROW_RESET                # the row begins an episode
+        ROW_NO_STEP              # the environment was only observed again, stays at its end, or has failed
+
     cdef struct Column:
         char* data               # row 0; the block owns the memory
         size_t row_bytes
@@ -23,6 +28,7 @@ cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
         double* reward
         uint8_t* terminated
         uint8_t* truncated
+        uint8_t* kind            # RowKind
         int32_t* env_id
         int32_t* elapsed_step
         int32_t* final_step
@@ -45,10 +51,12 @@ cdef class Layout:
     cdef list shapes                     # of one row
     cdef vector[size_t] row_bytes
     cdef vector[size_t] offsets          # of each column from the start of the block
+    cdef size_t kinds_offset             # of the rows' kinds, which have no array
     cdef size_t nbytes
     cdef tuple _arguments
 
     cdef Layout of(self, int num_rows)
+    cdef int check_out(self, tuple out, uint32_t num_rows) except -1
 
 
 cdef class Memory:
@@ -68,6 +76,7 @@ cdef class Block:
 
     cdef bint idle(self) except -1
     cdef void open_on(self, OpenBatch* batch) noexcept
+    cdef uint8_t* kinds(self) noexcept
 
 
 cdef class Blocks:

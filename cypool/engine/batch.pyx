@@ -1,7 +1,8 @@
 """Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 cimport numpy as cnp
 
@@ -30,6 +31,7 @@ cdef enum:
     ENV_ID = 3
     ELAPSED_STEP = 4
     NUM_OWN = 5
+    NUM_FLAGS = 3                # of these, those that a user's arrays may take the place of
 # of episodes
 cdef list STATISTICS = [np.float64, np.int64, np.float64]
 
@@ -87,10 +89,43 @@ cdef class Layout:
             self.offsets.push_back(self.nbytes)
             # every column starts on a cache line of its own
             self.nbytes += (<size_t>row_bytes * num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        self.kinds_offset = self.nbytes
+        self.nbytes += num_rows
 
     cdef Layout of(self, int num_rows):
         """The same columns with another number of rows."""
         return Layout(num_rows, *self._arguments)
+
+    cdef int check_out(self, tuple out, uint32_t num_rows) except -1:
+        """Checks arrays that are to take the place of a batch's: observations, reward, terminated, truncated.
+
+        Raises:
+            ValueError: There are more or fewer; one has another dtype, shape or order, or is read-only; or two share
+                memory, where one would overwrite the other.
+        """
+        cdef cnp.ndarray array, other
+        cdef int j, k, column
+        if len(out) != self.num_obs + NUM_FLAGS:
+            raise ValueError(f"out: expected {self.num_obs + NUM_FLAGS} arrays, got {len(out)}")
+        if len(out[len(out) - 1]) != <Py_ssize_t>num_rows:
+            raise ValueError(f"out: expected arrays of {num_rows} rows, got {len(out[len(out) - 1])}")
+        for k in range(len(out)):
+            # after the observations come the infos, which are not among them
+            column = k if k < self.num_obs else self.num_columns + k - self.num_obs
+            wanted = (num_rows, *self.shapes[column])
+            if not isinstance(out[k], cnp.ndarray):
+                raise TypeError(f"out: expected arrays, got {type(out[k]).__name__} as number {k}")
+            array = out[k]
+            if (not cnp.PyArray_ISCARRAY(array) or (<object>array).shape != wanted
+                    or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(array), self.dtypes[column].num)):
+                raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape "
+                                 f"{wanted}, got {array.dtype}, {(<object>array).shape} as number {k}")
+            for j in range(k):
+                other = out[j]
+                if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)
+                        and cnp.PyArray_BYTES(other) < cnp.PyArray_BYTES(array) + cnp.PyArray_NBYTES(array)):
+                    raise ValueError(f"out: expected arrays that share no memory, got number {j} and {k} that do")
+        return 0
 
 
 cdef object _view(Layout layout, Memory memory, int k):
@@ -166,6 +201,8 @@ cdef class Block:
         batch.reward = <double*>(self.data + self.layout.offsets[n + REWARD])
         batch.terminated = <uint8_t*>(self.data + self.layout.offsets[n + TERMINATED])
         batch.truncated = <uint8_t*>(self.data + self.layout.offsets[n + TRUNCATED])
+        batch.kind = self.kinds()
+        memset(batch.kind, ROW_STEP, self.layout.num_rows)
         batch.env_id = <int32_t*>(self.data + self.layout.offsets[n + ENV_ID])
         batch.elapsed_step = <int32_t*>(self.data + self.layout.offsets[n + ELAPSED_STEP])
         if self.layout.has_finals:
@@ -177,6 +214,10 @@ cdef class Block:
             batch.episode_time = <double*>(self.data + self.layout.offsets[self.layout.first_statistic + 2])
         batch.finished.store(0)
         batch.wanted.store(0)
+
+    cdef uint8_t* kinds(self) noexcept:
+        """A `RowKind` for each row."""
+        return <uint8_t*>(self.data + self.layout.kinds_offset)
 
 
 cdef class Blocks:

@@ -10,6 +10,12 @@ from cypool.env cimport Env
 cnp.import_array()
 
 
+cdef int check_array(str name, cnp.ndarray ids) except -1:
+    if cnp.PyArray_TYPE(ids) != cnp.NPY_INT32 or not cnp.PyArray_ISCARRAY_RO(ids):
+        raise TypeError(f"{name}: expected a C-contiguous array of int32, got {ids.dtype}, shape {(<object>ids).shape}")
+    return 0
+
+
 @cython.final
 cdef class IdTracker:
     """Checks ids and knows the state of each environment.
@@ -49,6 +55,7 @@ cdef class IdTracker:
             else:
                 ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
         else:
+            check_array(name, env_ids)
             ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
             if cnp.PyArray_SIZE(env_ids) == 0:
                 raise ValueError(f"{name}: expected at least one id, got none")
@@ -85,6 +92,7 @@ cdef class IdTracker:
         cdef const int32_t* ids = <const int32_t*>cnp.PyArray_DATA(sources)
         cdef uint32_t k, given = <uint32_t>cnp.PyArray_SIZE(sources)
         cdef int32_t env_id
+        check_array("source", sources)
         if given != 1 and given != count:
             raise ValueError(f"source: expected one id, or one for each of {count} targets, got {given}")
         self.source_ids.clear()

@@ -9,6 +9,13 @@ namespace cypool {
 
 constexpr int MAX_COLUMNS = 64;  // observation and info arrays of one environment
 
+// What a row is of.
+enum RowKind : uint8_t {
+    ROW_STEP = 0,  // a step
+    ROW_RESET,     // a reset: the row begins an episode
+    ROW_NO_STEP,   // neither: the environment was only observed again, stays at its end, or has failed
+};
+
 struct Column {
     char* data;  // row 0; the block owns the memory
     size_t row_bytes;
@@ -24,6 +31,7 @@ struct OpenBatch {
     double* reward = nullptr;
     uint8_t* terminated = nullptr;
     uint8_t* truncated = nullptr;
+    uint8_t* kind = nullptr;  // RowKind; ROW_STEP until somebody writes another one
     int32_t* env_id = nullptr;
     int32_t* elapsed_step = nullptr;
     int32_t* final_step = nullptr;  // elapsed_step of the episode that ends here

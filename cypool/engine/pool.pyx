@@ -4,8 +4,8 @@ import weakref
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memcpy, memset
 from libcpp.memory cimport make_unique, unique_ptr
 
 cimport numpy as cnp
@@ -15,7 +15,7 @@ from cypool.errors import ClosedError, EnvError
 from cypool.backend cimport StepBackend
 from cypool.engine.async_dispatch cimport AsyncDispatch
 from cypool.engine.backend_dispatch cimport BackendDispatch
-from cypool.engine.batch cimport Block, Blocks, Layout, OpenBatch
+from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
 from cypool.constants cimport SLICE_NS
 from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, STEP_EACH, STEP_TOGETHER, RowPointers, Scheduler
 from cypool.engine.scheduler cimport set_row_pointers
@@ -26,7 +26,7 @@ from cypool.engine.inline_policy cimport InlinePolicy
 from cypool.park cimport now_ns
 from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
-from cypool.engine.sync_dispatch cimport SyncDispatch, check_out
+from cypool.engine.sync_dispatch cimport SyncDispatch
 from cypool.engine.threads cimport Threads, ThreadPool
 from cypool.env cimport Env
 
@@ -78,6 +78,11 @@ cdef class Pool:
         affinity: For each thread that is started the set of its CPUs, or None.
         backend: Steps the environments instead of threads; then none are started. The pool owns it.
 
+    Attributes:
+        spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
+        num_envs, batch_size: As many as there are environments, and as given.
+        is_async: Whether `batch_size` is less than `num_envs`.
+
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
     """
@@ -89,6 +94,7 @@ cdef class Pool:
     cdef IdTracker ids
     cdef Layout layout
     cdef Results results
+    cdef readonly object spec
     cdef readonly int num_envs
     cdef readonly int batch_size
     cdef readonly bint is_async
@@ -104,7 +110,7 @@ cdef class Pool:
         cdef Env env
         if self.scheduler is not None:
             raise RuntimeError("the pool is made already")
-        spec = (<Env>envs[0]).spec
+        self.spec = spec = (<Env>envs[0]).spec
         for env, seed in zip(envs, seeds, strict=True):
             env.seed(seed)
         self.num_envs = len(envs)
@@ -234,6 +240,8 @@ cdef class Pool:
         cdef Env env
         self._enter()
         try:
+            if others and env_ids is None:
+                raise ValueError("env_id: expected those to reset where the others are observed, got None")
             if others and cnp.PyArray_SIZE(env_ids) == 0:
                 ids = self.ids.check(self.scheduler, None, INSPECT, &count)
                 count = 0
@@ -325,44 +333,34 @@ cdef class Pool:
         Raises:
             TimeoutError, KeyboardInterrupt: The rollout has ended early: each environment has made some of the steps.
             EnvError: An environment failed, in a step that `steps` names.
-            ValueError, RuntimeError: As `step`.
+            ValueError, RuntimeError: As `step`, or the arrays or the policy do not fit the pool.
         """
         cdef uint32_t count
         cdef bint finished = False, together
         cdef SyncDispatch dispatch
         cdef Scheduler scheduler = self.scheduler
-        cdef int64_t slice_ns = SLICE_NS, deadline = 0
         self._enter()
         try:
             self.ids.check(scheduler, None, STEP, &count)
+            self._check_rollout(actions, num_steps, observe_every, out, policy)
             dispatch = self.dispatch
             # a kernel for many environments has no regard for those whose episode is over
             together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
             scheduler.task = STEP_TOGETHER if together else STEP_EACH
             count = num_steps * <uint32_t>self.num_envs
-            if out is not None and observe_every == 1:
-                check_out(out, count)
+            if timeout is not None and timeout <= 0:
+                raise TimeoutError(f"rollout: not done in {timeout} s")
             by_policy = None if policy is None else dispatch.prepare_policy(policy)
             dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
             try:
-                if timeout is not None:
-                    deadline = now_ns() + <int64_t>(timeout * 1e9)
-                while not finished:
-                    if timeout is not None:
-                        slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
-                        if slice_ns <= 0:
-                            raise TimeoutError(f"rollout: not done in {timeout} s")
-                    finished = dispatch.collect(count, slice_ns)
-                    PyErr_CheckSignals()
+                finished = self._collect(count, timeout)
+                if not finished:
+                    raise TimeoutError(f"rollout: not done in {timeout} s")
                 result = dispatch.receive_rollout()
             except BaseException:
                 scheduler.cancelled.store(1)
-                while not finished:
-                    try:
-                        finished = dispatch.collect(count, SLICE_NS)
-                    except KeyboardInterrupt:
-                        # the first one is on its way already
-                        pass
+                if not finished:
+                    self._collect_all(count)
                 scheduler.errors.clear()
                 raise
             finally:
@@ -373,6 +371,44 @@ cdef class Pool:
                 error = EnvError(causes, result, steps)
                 raise error from causes[error.env_id]
             return result
+        finally:
+            self.busy = False
+
+    cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
+                            policy) except -1:
+        """Checks what threads read and write without a look at its size."""
+        cdef int64_t rows = <int64_t>num_steps * self.num_envs
+        if self.is_async or self.backend is not None:
+            raise ValueError("rollout: expected a synchronous pool without a backend")
+        if not 0 < rows < 2**31 or observe_every == 0:
+            raise ValueError(f"rollout: expected 1 to {2**31 - 1} rows, got {num_steps} steps of {self.num_envs} envs")
+        if (cnp.PyArray_NBYTES(actions) != rows * <int64_t>self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions)
+                or policy is not None and not cnp.PyArray_ISWRITEABLE(actions)):
+            raise ValueError(f"actions: expected {rows} rows, C-contiguous, got {actions.dtype}, shape "
+                             f"{(<object>actions).shape}")
+        if out is not None:
+            if observe_every > 1:
+                raise ValueError("out: expected None where not every step is observed")
+            self.layout.check_out(out, <uint32_t>rows)
+        if policy is not None:
+            policy.check(self.spec, self.num_envs)
+        return 0
+
+    def starts(self):
+        """Returns which rows of the batch received last begin an episode, as they are of a reset: bool."""
+        return self._rows_of(ROW_RESET)
+
+    def stepped(self):
+        """Returns which rows of the batch received last are of a step: bool.
+
+        The others begin an episode, or their environment was only observed, stays at its end, or has failed.
+        """
+        return self._rows_of(ROW_STEP)
+
+    cdef object _rows_of(self, RowKind kind):
+        self._enter()
+        try:
+            return self.results.rows_of(kind)
         finally:
             self.busy = False
 
@@ -492,15 +528,8 @@ cdef class Pool:
     cdef dict _copy_on_threads(self, const int32_t* ids, const int32_t* sources, uint32_t count):
         """Returns the errors."""
         cdef SyncDispatch dispatch = self.dispatch
-        cdef bint finished = False
-        interrupt = None
         dispatch.send_copies(ids, sources, count)
-        while not finished:
-            try:
-                finished = dispatch.collect(count, SLICE_NS)
-            except KeyboardInterrupt as error:
-                # an environment of Python's saw it, and has failed; the threads are at the others
-                interrupt = error
+        interrupt = self._collect_all(count)
         dispatch.end_copies()
         errors = dict(self.scheduler.errors)
         self.scheduler.errors.clear()
@@ -508,23 +537,6 @@ cdef class Pool:
             raise interrupt
         PyErr_CheckSignals()
         return errors
-
-    def read_needs_reset(self, cnp.ndarray over):
-        """Returns, for all environments that are not in flight, whether their next step starts an episode.
-
-        Args:
-            over: bool, (num_envs,), C-contiguous: is written to.
-        """
-        cdef uint8_t* flags = <uint8_t*>cnp.PyArray_DATA(over)
-        cdef uint32_t k
-        self._enter()
-        try:
-            if self.ids.pending == 0 or self.is_async:
-                for k in range(<uint32_t>self.num_envs):
-                    if not self.ids.in_flight[k]:
-                        flags[k] = (<Env>self.scheduler.envs[k]).needs_reset
-        finally:
-            self.busy = False
 
     cdef tuple _observe_now(self, const int32_t* ids, uint32_t count):
         """Observes environments on the caller's thread, into fresh memory."""
@@ -534,6 +546,7 @@ cdef class Pool:
         cdef PyObject* env
         cdef uint32_t k
         block.open_on(batch.get())
+        memset(batch.get().kind, ROW_NO_STEP, count)
         for k in range(count):
             env = self.scheduler.envs[ids[k]]
             set_row_pointers(&target, batch.get(), batch.get().columns, k)
@@ -632,6 +645,33 @@ cdef class Pool:
         finally:
             self.busy = False
 
+    cdef bint _collect(self, uint32_t wanted, timeout) except -1:
+        """Waits for rows in slices of time, between which Python looks for signals; False if the time is over."""
+        cdef int64_t slice_ns = SLICE_NS, deadline = 0
+        cdef bint finished = False
+        if timeout is not None:
+            deadline = now_ns() + <int64_t>(timeout * 1e9)
+        while not finished:
+            if timeout is not None:
+                slice_ns = max(min(<int64_t>SLICE_NS, deadline - now_ns()), <int64_t>0)
+            finished = self.dispatch.collect(wanted, slice_ns)
+            # also at the end: a batch that was handed out would be lost with the interpreter's own look
+            PyErr_CheckSignals()
+            if not finished and timeout is not None and now_ns() >= deadline:
+                return False
+        return True
+
+    cdef object _collect_all(self, uint32_t wanted):
+        """Waits for rows that nobody can take back; returns a KeyboardInterrupt that came meanwhile, or None."""
+        interrupt = None
+        while True:
+            try:
+                if self.dispatch.collect(wanted, SLICE_NS):
+                    return interrupt
+            except KeyboardInterrupt as error:
+                # an environment of Python's saw it, and has failed; the threads are at the others
+                interrupt = error
+
     cdef int _enter(self) except -1:
         if self.closed:
             raise ClosedError("the pool is closed")
@@ -648,10 +688,11 @@ cdef class Pool:
         cdef const int32_t* ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
         cdef const char* source = cnp.PyArray_BYTES(actions)
         cdef char* target = self.scheduler.actions.data()
-        if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes:
-            raise ValueError(f"actions: expected {count} rows, got shape {(<object>actions).shape}")
+        if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions):
+            raise ValueError(f"actions: expected {count} rows, C-contiguous, got {actions.dtype}, shape "
+                             f"{(<object>actions).shape}")
         if out is not None:
-            check_out(out, count)
+            self.layout.check_out(out, count)
         if self.scheduler.supports_step_many:
             self.scheduler.task = STEP_TOGETHER
         if ids == self.ids.all_ids.data():
@@ -669,21 +710,10 @@ cdef class Pool:
     cdef object _recv(self, timeout):
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t wanted = min(self.ids.pending, <uint32_t>self.batch_size)
-        cdef int64_t slice_ns = SLICE_NS, deadline = 0
-        cdef bint finished = False
         if wanted == 0:
             raise RuntimeError("nothing is pending: call send() or reset() first")
-        if timeout is not None:
-            deadline = now_ns() + <int64_t>(timeout * 1e9)
-            slice_ns = max(<int64_t>0, min(slice_ns, deadline - now_ns()))
-        while not finished:
-            finished = self.dispatch.collect(wanted, slice_ns)
-            # also at the end: a batch that was handed out would be lost with the interpreter's own look
-            PyErr_CheckSignals()
-            if not finished and timeout is not None:
-                slice_ns = min(<int64_t>SLICE_NS, deadline - now_ns())
-                if slice_ns <= 0:
-                    raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
+        if not self._collect(wanted, timeout):
+            raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
         result = self.dispatch.receive(wanted)
         if scheduler.errors:
             causes = {i: scheduler.errors.pop(i) for i in result[4]["env_id"].tolist() if i in scheduler.errors}

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t
 
 from cypool.backend cimport StepBackend
-from cypool.engine.batch cimport Block, Layout
+from cypool.engine.batch cimport Block, Layout, RowKind
 
 
 cdef class Results:
@@ -12,7 +12,10 @@ cdef class Results:
     cdef bint obs_is_tuple
     cdef list info_keys
     cdef StepBackend backend             # steps the environments, or None
+    cdef Block last                      # of the batch put together last, or None
+    cdef uint32_t last_count             # rows of it that count
 
     cdef tuple of(self, Block block, uint32_t count, tuple out)
+    cdef object rows_of(self, RowKind kind)
     cdef object observation(self, list arrays, int first)
     cdef tuple finals(self, list arrays)

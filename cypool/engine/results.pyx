@@ -1,12 +1,12 @@
 """The result of a finished batch: its arrays, in the structure of the spec."""
 cimport cython
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr
 
 cimport numpy as cnp
 
 from cypool.backend cimport StepBackend
-from cypool.engine.batch cimport Block, Layout
+from cypool.engine.batch cimport Block, Layout, RowKind
 
 cnp.import_array()
 
@@ -44,6 +44,7 @@ cdef class Results:
         """
         cdef list arrays = block.arrays
         cdef int k, n = self.layout.num_columns
+        self.last, self.last_count = block, count
         if count < <uint32_t>block.layout.num_rows:
             arrays = [array[:count] for array in arrays]
         if out is not None:
@@ -65,6 +66,20 @@ cdef class Results:
             info["episode"] = {"r": arrays[k], "l": arrays[k + 1], "t": arrays[k + 2]}
             info["_episode"] = arrays[n + 1] | arrays[n + 2]
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+
+    cdef object rows_of(self, RowKind kind):
+        """Returns which of the rows put together last are of a kind: bool, a copy."""
+        cdef cnp.npy_intp size = self.last_count, k
+        cdef cnp.ndarray rows
+        cdef uint8_t* flags
+        cdef const uint8_t* kinds
+        if self.last is None:
+            raise RuntimeError("expected a batch that was received, got none")
+        rows = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_BOOL)
+        flags, kinds = <uint8_t*>cnp.PyArray_DATA(rows), self.last.kinds()
+        for k in range(size):
+            flags[k] = kinds[k] == kind
+        return rows
 
     cdef object observation(self, list arrays, int first):
         """The observation whose parts begin at `arrays[first]`."""

@@ -3,22 +3,9 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
+from cypool.engine.action_check cimport ActionPart
 from cypool.engine.batch cimport Block, OpenBatch
 from cypool.policies cimport Decision, Policy
-
-
-cdef extern from "cypool/engine/action_check.h" namespace "cypool" nogil:
-    cdef enum class Number(int):
-        pass
-
-    cdef cppclass ActionPart:
-        Number number
-        size_t offset
-        size_t count
-        vector[char] low
-        vector[char] high
-
-    size_t first_outside(const char* action, const ActionPart& part) noexcept
 
 
 cdef class RolloutPolicy:

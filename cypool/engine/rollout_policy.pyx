@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.spec import Discrete
+from cypool.engine.action_check cimport first_outside, part_of
 
 cnp.import_array()
 
@@ -20,9 +20,6 @@ cdef enum:
     WORDS = 8
     ZONE = 64                        # bytes around the action that a policy must not write: WORDS words
     FILL = 0x5A
-
-# in the order of the enum
-NUMBERS = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 
 
 cdef bint is_filled(const char* zone) noexcept nogil:
@@ -33,13 +30,6 @@ cdef bint is_filled(const char* zone) noexcept nogil:
     for k in range(WORDS):
         other |= words[k] ^ <uint64_t>0x5A5A5A5A5A5A5A5A
     return other == 0
-
-
-cdef vector[char] chars(bytes data):
-    cdef const char* start = data
-    cdef vector[char] result
-    result.assign(start, start + len(data))
-    return result
 
 
 @cython.final
@@ -53,8 +43,10 @@ cdef class RolloutPolicy:
         block: Memory for one row of each environment.
     """
 
-    def __init__(self, policy, spec, int num_threads, Block block):
-        cdef ActionPart part
+    def __init__(self, policy, spec, int num_envs, int num_threads, Block block):
+        cdef size_t offset = 0
+        if policy._state is not None and len(policy._state) != num_envs:
+            raise ValueError(f"policy: expected a state of {num_envs} rows, got {len(policy._state)}")
         self.owner = policy
         self.call = <Policy><uintptr_t>policy._address
         self.parameters = <const void*><uintptr_t>policy._parameters_address
@@ -63,18 +55,9 @@ cdef class RolloutPolicy:
             self.state_bytes = policy._state.nbytes // len(policy._state)
         self.action_bytes = spec.action_bytes
         self.described = list(spec.action.items()) if isinstance(spec.action, Mapping) else [(None, spec.action)]
-        part.offset = 0
         for _, each in self.described:
-            kind = "u1" if each.dtype.kind == "b" else f"{each.dtype.kind}{each.dtype.itemsize}"
-            if kind not in NUMBERS:
-                raise ValueError(f"policy: expected actions of {', '.join(NUMBERS)} or bool, got {each.dtype}")
-            part.number, part.count = <Number><int>NUMBERS.index(kind), math.prod(each.shape)
-            low, high = (0, each.n - 1) if isinstance(each, Discrete) else (each.low, each.high)
-            # a copy of its own, one bound for each number
-            part.low = chars(np.broadcast_to(np.asarray(low, each.dtype), each.shape).tobytes())
-            part.high = chars(np.broadcast_to(np.asarray(high, each.dtype), each.shape).tobytes())
-            self.parts.push_back(part)
-            part.offset += part.count * each.dtype.itemsize
+            self.parts.push_back(part_of(each, offset))
+            offset += each.dtype.itemsize * math.prod(each.shape)
         # what one thread writes is on cache lines of its own
         self.stride = (ZONE + self.action_bytes + ZONE + 127) // 64 * 64
         self.memory.assign((num_threads + 1) * self.stride, FILL)

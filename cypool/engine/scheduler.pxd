@@ -57,6 +57,7 @@ cdef struct Claim:               # what one thread holds at the moment
     bint unobserved              # the observation of this step is not wanted
     uint32_t inline_count        # rows at the end of the list that only this thread steps: they are not published
     int64_t quota                # ids it may still take from the ring; below 0: no limit
+    int64_t turn_end             # when a thread that other pools have, too, looks at these; 0: never
     # the caller comes back to look for signals
     bint is_caller
     uint32_t chunks              # taken since it came
@@ -101,6 +102,7 @@ cdef class Scheduler:
     cdef atomic[uint32_t] cancelled      # nobody wants the rest of the rollout
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
+    cdef bint has_row_ends               # rows are more than what was stepped: statistics, or SAME_STEP
     cdef bint supports_step_many         # environments can step many at once
     cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
     cdef Task task                       # of this batch
@@ -112,11 +114,12 @@ cdef class Scheduler:
     cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1
     cdef int fail(self, Claim* claim, object error) except -1
     # without the GIL
-    cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil
+    cdef void limit(self, Claim* claim, int64_t ns, bint shared) noexcept nogil
     cdef int drain(self, Claim* claim) except -1 nogil
     cdef bint take(self, Claim* claim) noexcept nogil
     cdef bint next_step(self, Claim* claim) noexcept nogil
     cdef void observe_in(self, Claim* claim) noexcept nogil
+    cdef bint pauses(self, Claim* claim) noexcept nogil
     cdef bint slice_expired(self, Claim* claim) noexcept nogil
     cdef void publish_finished(self, Claim* claim) noexcept nogil
     cdef void measure(self, Claim* claim) noexcept nogil

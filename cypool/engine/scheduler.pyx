@@ -11,6 +11,7 @@ from libc.string cimport memset
 
 from cypool.park cimport now_ns, park, relax, wake
 from cypool.engine.states cimport copy_env, note_failed_copy
+from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
 from cypool.policies cimport Decision
 
@@ -19,7 +20,13 @@ cdef enum:
     MOST_NS = 20_000             # ... and no more, so that threads finish together
     TOGETHER = 16                # environments that `step_many` gets at least, where there are enough
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
-    CALLER_STEPS = 16            # of a rollout, between two looks of the caller at the clock
+    LOOK_STEPS = 16              # of a rollout, between two looks at the clock, if they take less than ...
+    LOOK_NS = 20_000             # ... this
+
+
+cdef inline bint turn_over(Claim* claim) noexcept nogil:
+    """Whether other pools may wait for this thread."""
+    return claim.turn_end > 0 and now_ns() >= claim.turn_end
 
 
 cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
@@ -80,6 +87,32 @@ cdef int autoreset_same_step(Scheduler scheduler, PyObject* env, OpenBatch* batc
     return reset(scheduler, env)
 
 
+cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
+    """Does what statistics and SAME_STEP ask of a row whose reward, terminated and truncated are written.
+
+    Returns:
+        Whether the next episode has begun: the environment is to be observed once more.
+    """
+    cdef bint ended = batch.terminated[row] or batch.truncated[row]
+    if scheduler.statistics:
+        write_episode_stats(env, batch, row, ended)
+    if scheduler.autoreset == SAME_STEP and ended:
+        autoreset_same_step(scheduler, env, batch, row)
+        return True
+    return False
+
+
+cdef inline void count_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
+    """Completes the row of the environment in work, and goes to the next one."""
+    # a byte may be a part of anything: to write each would have the compiler read all pointers again
+    if kind != ROW_STEP:
+        batch.kind[row] = kind
+    batch.env_id[row] = claim.ids[claim.at]
+    batch.elapsed_step[row] = (<Env>env).elapsed_step
+    claim.uncounted += 1
+    claim.at += 1
+
+
 cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Steps the environments of a chunk and writes their rows, one after another."""
     cdef int32_t env_id
@@ -89,10 +122,11 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef uint32_t row
     cdef double reward
     cdef bint terminated, truncated
+    cdef RowKind kind
     while claim.at < claim.count:
         env_id = claim.ids[claim.at]
         env = scheduler.envs[env_id]
-        reward, terminated, truncated = 0, False, False
+        reward, terminated, truncated, kind = 0, False, False, ROW_NO_STEP
         (<Env>env).reward = 0
         (<Env>env).terminated = (<Env>env).truncated = False
         (<Env>env).raw_reward = NAN
@@ -102,7 +136,9 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             # within a rollout nobody can ask for the reset of an environment: it stays where its episode ended
             if claim.step == 0 or scheduler.autoreset != DISABLED:
                 reset(scheduler, env)
+                kind = ROW_RESET
         else:
+            kind = ROW_STEP
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             (<Env>env).step(claim.actions + env_id * scheduler.action_bytes)
             reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
@@ -113,20 +149,15 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
                 record_step(env)
         # only now is a row needed: a slow env has held none
         batch = claim_row(scheduler, claim, &row)
-        if scheduler.statistics:
-            write_episode_stats(env, batch, row, terminated or truncated)
-        if scheduler.autoreset == SAME_STEP and (terminated or truncated):
-            autoreset_same_step(scheduler, env, batch, row)
-        if not claim.unobserved:
-            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-            (<Env>env).observe(&target.slot)
         batch.reward[row] = reward
         batch.terminated[row] = terminated
         batch.truncated[row] = truncated
-        batch.env_id[row] = env_id
-        batch.elapsed_step[row] = (<Env>env).elapsed_step
-        claim.uncounted += 1
-        claim.at += 1
+        if scheduler.has_row_ends:
+            end_row(scheduler, env, batch, row)
+        if not claim.unobserved:
+            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
+            (<Env>env).observe(&target.slot)
+        count_row(claim, env, batch, row, kind)
     return 0
 
 
@@ -148,7 +179,8 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef Rows rows
     cdef PyObject* env
     cdef uint32_t row
-    cdef bint was_reset
+    cdef RowKind kind
+    cdef bint begins
     batch = claim_row(scheduler, claim, &row)
     if not claim.stepped:
         set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
@@ -166,8 +198,8 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             continue
         env = scheduler.envs[claim.ids[claim.at]]
         (<Env>env).raw_reward = NAN
-        was_reset = (<Env>env).needs_reset
-        if was_reset:
+        kind = ROW_RESET if (<Env>env).needs_reset else ROW_STEP
+        if kind == ROW_RESET:
             reset(scheduler, env)
             batch.reward[row] = 0
             batch.terminated[row] = batch.truncated[row] = False
@@ -179,18 +211,14 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             if scheduler.statistics:
                 (<Env>env).reward = batch.reward[row]
                 record_step(env)
-        if scheduler.statistics:
-            write_episode_stats(env, batch, row, batch.terminated[row] or batch.truncated[row])
-        if scheduler.autoreset == SAME_STEP and (<Env>env).needs_reset:
-            autoreset_same_step(scheduler, env, batch, row)
-            was_reset = True
-        if was_reset:
+        # the kernel has observed those that it has stepped
+        begins = kind == ROW_RESET
+        if scheduler.has_row_ends and end_row(scheduler, env, batch, row):
+            begins = True
+        if begins:
             set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
             (<Env>env).observe(&target.slot)
-        batch.env_id[row] = claim.ids[claim.at]
-        batch.elapsed_step[row] = (<Env>env).elapsed_step
-        claim.uncounted += 1
-        claim.at += 1
+        count_row(claim, env, batch, row, kind)
     return 0
 
 
@@ -255,6 +283,7 @@ cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
     batch.reward[row] = 0
     batch.terminated[row] = False
     batch.truncated[row] = True
+    batch.kind[row] = ROW_NO_STEP
     batch.env_id[row] = env_id
     batch.elapsed_step[row] = (<Env>env).elapsed_step
     if scheduler.autoreset == SAME_STEP:
@@ -304,6 +333,7 @@ cdef class Scheduler:
         self.ordered.store(ordered)
         self.autoreset = autoreset
         self.statistics = statistics
+        self.has_row_ends = statistics or autoreset == SAME_STEP
         self.errors = {}
         self.error_steps = {}
         self.num_steppers = 1
@@ -370,9 +400,15 @@ cdef class Scheduler:
         claim.started = 0
         return 0
 
-    cdef void limit(self, Claim* claim, int64_t ns) noexcept nogil:
-        """Has a thread come back after so much work, as others may wait for it."""
+    cdef void limit(self, Claim* claim, int64_t ns, bint shared) noexcept nogil:
+        """Limits how long a thread stays.
+
+        Args:
+            ns: For about how long it takes ids from the ring.
+            shared: Whether other pools have the same threads: then it leaves shares and rollouts after this time, too.
+        """
         cdef int64_t cost = self.counters.get().cost_ns.load()
+        claim.turn_end = now_ns() + ns if shared else 0
         # a step of unknown cost may take long
         claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
@@ -390,7 +426,7 @@ cdef class Scheduler:
             else:
                 advance(self, claim)
             if claim.count > 0 and claim.step < self.last_step.load() and self.next_step(claim):
-                if claim.is_caller and claim.step % CALLER_STEPS == 0 and self.slice_expired(claim):
+                if self.pauses(claim):
                     return 0
                 continue
             self.publish_finished(claim)
@@ -407,6 +443,10 @@ cdef class Scheduler:
         claim.stepped = False
         claim.started = 0
         if self.stopping.load() != 0:
+            return False
+        if turn_over(claim):
+            # it comes back to what is left of this batch
+            claim.seen = 0
             return False
         # a step of unknown cost may take long: alone
         most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
@@ -479,6 +519,13 @@ cdef class Scheduler:
             claim.unobserved = (self.task != STEP_BY_POLICY and (claim.step + 1) % self.observe_every != 0
                                 and claim.step < self.last_step.load())
 
+    cdef bint pauses(self, Claim* claim) noexcept nogil:
+        """Whether to leave a rollout between two of its steps; the claim stays in hand."""
+        cdef int64_t cost = <int64_t>self.counters.get().cost_ns.load() * claim.count
+        if cost < LOOK_NS and claim.step % LOOK_STEPS != 0:
+            return False
+        return self.slice_expired(claim) if claim.is_caller else turn_over(claim)
+
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
         """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""
         claim.chunks += 1
@@ -508,8 +555,13 @@ cdef class Scheduler:
         self.counters.get().cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
 
     cdef bint has_work(self, Claim* claim) noexcept nogil:
-        """Whether there may be something to claim; says so of a synchronous batch once only."""
+        """Whether there is something to continue, or may be something to claim.
+
+        Says so of a synchronous batch once only, if the thread does not leave before all of it is claimed.
+        """
         cdef uint64_t published
+        if claim.count > 0:
+            return True
         if not self.ordered.load():
             return not self.ready_queue.get().empty()
         published = self.work_shares.get().published()

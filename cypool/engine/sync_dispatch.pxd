@@ -26,5 +26,3 @@ cdef class SyncDispatch(Dispatch):
     cdef tuple receive_rollout(self)
     cdef void end_rollout(self) noexcept
     cdef int redirect(self, Block block, OpenBatch* batch) except -1
-
-cdef int check_out(tuple out, uint32_t count) except -1

@@ -49,7 +49,7 @@ cdef class SyncDispatch(Dispatch):
         if self.first_block is None:
             self.first_block = Block(self.results.layout)
         spec = (<Env>self.scheduler.owner[0]).spec
-        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, self.first_block)
+        return RolloutPolicy(policy, spec, self.ids.num_envs, <int>self.scheduler.claims.size() + 1, self.first_block)
 
     cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out,
                           RolloutPolicy policy) except -1:
@@ -149,19 +149,3 @@ cdef class SyncDispatch(Dispatch):
         batch.terminated = <uint8_t*>cnp.PyArray_DATA(self.out[n + 1])
         batch.truncated = <uint8_t*>cnp.PyArray_DATA(self.out[n + 2])
         return 0
-
-
-cdef int check_out(tuple out, uint32_t count) except -1:
-    """Raises a ValueError if the user's arrays have another length, or share memory: one would overwrite the other."""
-    cdef int j, k
-    cdef const char* first
-    cdef const char* second
-    if len(out[len(out) - 1]) != <Py_ssize_t>count:
-        raise ValueError(f"out: expected arrays of {count} rows, got {len(out[len(out) - 1])}")
-    for k in range(len(out)):
-        first = cnp.PyArray_BYTES(out[k])
-        for j in range(k):
-            second = cnp.PyArray_BYTES(out[j])
-            if first < second + cnp.PyArray_NBYTES(out[j]) and second < first + cnp.PyArray_NBYTES(out[k]):
-                raise ValueError(f"out: expected arrays that share no memory, got number {j} and {k} that do")
-    return 0

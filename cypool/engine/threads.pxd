@@ -41,6 +41,7 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
 cdef class Threads:
     """Threads that serve the schedulers of one pool, or of several."""
     cdef readonly int count
+    cdef bint shared                       # may serve several schedulers
     cdef bint closed
     cdef object affinity                   # per thread a set of CPUs, or None
     cdef vector[thread*] threads           # owned until joined

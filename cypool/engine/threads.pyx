@@ -50,12 +50,14 @@ cdef class Threads:
     Args:
         count: How many; 0 is allowed.
         affinity: For each the set of CPUs it may run on, or None.
+        shared: Whether they may serve several schedulers: then they take turns.
 
     Threads: `add_scheduler` and `remove_scheduler` for callers with the GIL, any of them.
     """
 
-    def __cinit__(self, int count, affinity=None):
+    def __cinit__(self, int count, affinity=None, bint shared=False):
         self.count = count
+        self.shared = shared
         self.affinity = affinity
         self.sleepers.reset(new Sleepers())
         self.start()
@@ -197,7 +199,7 @@ cdef class Threads:
                     and (<Scheduler>scheduler).has_work(&(<Scheduler>scheduler).claims[index])):
                 state.scheduler = scheduler
                 # also if it is the only one now: another may come before this one is out of work
-                (<Scheduler>scheduler).limit(&(<Scheduler>scheduler).claims[index], TURN_NS)
+                (<Scheduler>scheduler).limit(&(<Scheduler>scheduler).claims[index], TURN_NS, self.shared)
                 return True
             self.detach(index)
         return False
@@ -270,7 +272,8 @@ cdef class ThreadPool:
 
     Pools that are used in turn, or at the same time from several Python threads, then share the threads instead of
     having as many each. A synchronous caller steps environments as well, and wakes at most `num_threads - 1` of
-    the threads to help it. A thread stays with a pool for a millisecond at a time while another one has work.
+    the threads to help it. A thread stays with a pool for a millisecond at a time while another one has work, also in
+    a rollout.
 
     Args:
         num_threads: How many, 1 to 4096; by default as many as there are CPUs for this process.
@@ -283,7 +286,7 @@ cdef class ThreadPool:
         if self.threads is not None:
             raise RuntimeError("the thread pool is made already")
         count = cpus.available() if num_threads is None else check_int("num_threads", num_threads, 1, 4096)
-        self.threads = Threads(count, cpus.affinity(thread_affinity, count))
+        self.threads = Threads(count, cpus.affinity(thread_affinity, count), True)
         thread_pools.add(self)
 
     def __del__(self):

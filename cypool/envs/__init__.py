@@ -1,4 +1,4 @@
-"""The built-in families: each folder here with an `ids.py`. Importing this registers their ids and loads none of them.
+"""The built-in families, found as folders with an `ids.py`: importing this registers their ids and loads none of them.
 """
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def _declared(folder: str, path: str) -> Family:
-    """Runs a family's `ids.py` alone, and returns its record: an import would run the package first, which may need
-    another package."""
+    """Runs a family's `ids.py` and returns its record."""
+    # an import would run the package around it first, which may need another package
     name = f"cypool.envs.{folder}.ids"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
@@ -37,5 +37,5 @@ FAMILIES = _found()
 
 
 def family_of(entry_point: str) -> Family | None:
-    """Returns the family of the class that an id is registered with, or None if it is none of these."""
+    """Returns the family of the class that an id is registered with, or None."""
     return next((family for family in FAMILIES if family.has(entry_point)), None)

@@ -17,10 +17,12 @@ class Sanitizer:
     """How `.ci/sanitize` runs the C++ of a family.
 
     Attributes:
+        target: The library that the run compiles, as `CYPOOL_WITHOUT` calls it; or the family's name: none.
         tests: Files and folders of tests, below `tests/envs`.
         without: What pytest leaves out of them: an expression for `-k`.
     """
 
+    target: str
     tests: tuple[str, ...]
     without: str = ""
 
@@ -41,15 +43,17 @@ class Family:
         package: The Python package to import that its environments need to run.
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
-        reference_package: The package to import that `check_parity` needs besides `package` and Gymnasium.
+        reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         fidelity: What is equal to them: a phrase for a table.
         smoke_ids: One or two ids that show that it works, within a second.
         quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
         slow_ids: Patterns of those among them that take seconds.
         contract_options: By class: options for `check_env`.
         short_episode: Options of both, with which every episode ends within twenty steps.
-        fuzz_pools: Ids with options, for pools that `fuzz_api.py` treats badly.
-        draws_alone: Patterns of the ids that draw pictures without OpenGL and without another package.
+        saves: Whether they have `save` and `load`.
+        fuzz_ids: Patterns of the ids that `fuzz_api.py` makes: those whose files are always there.
+        fuzz_variants: Ids with options that are code of their own, which it makes, too.
+        draws_quickly: Whether it may draw them: pictures need no OpenGL, and take milliseconds.
         sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
         peers: By class: what `cypool bench` compares with, as `--peers` calls it, if it has the id.
         peer_options: Options with which cypool and its peers do the same work.
@@ -79,8 +83,10 @@ class Family:
     slow_ids: tuple[str, ...] = ()
     contract_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     short_episode: Mapping[str, Any] = field(default_factory=lambda: {"max_episode_steps": 9})
-    fuzz_pools: tuple[tuple[str, Mapping[str, Any]], ...]
-    draws_alone: tuple[str, ...] = ()
+    saves: bool = True
+    fuzz_ids: tuple[str, ...] = ("*",)
+    fuzz_variants: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    draws_quickly: bool = True
     sanitizer: Sanitizer | None = None
     peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     peer_options: Mapping[str, Any] = field(default_factory=dict)

@@ -408,7 +408,7 @@ def of_env(args: Args, env: str) -> Args:
     try:
         options = cypool.make_spec(args.env).options
     except (ValueError, ImportError) as error:
-        fail(f"--env: {error}")
+        fail(str(error))
     entry_point = entry_of(env).entry_point
     family = family_of(entry_point)
     task, entry = options.get("task"), gymnasium.registry.get(args.env)

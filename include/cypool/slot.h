@@ -1,7 +1,9 @@
 // The plain struct and the ABI number that the engine, our environments and plug-ins share.
 #pragma once
 
-#define CYPOOL_ABI 4  // bump on any change of Env (methods, their order, fields) or of Slot
+// To raise with any change of Env or StepBackend (their methods, the order of these, fields), Slot, Rows, Transition or
+// Decision. import_cypool() compares it: modules that only have hooks or policies call it, too.
+#define CYPOOL_ABI 4
 
 #include <cstdint>
 

@@ -84,7 +84,7 @@ def test_ids_of_calls_with_actions(api, batch_size, ids, kind):
     for call in (env.step, env.send):
         # there are no six actions for four environments either
         for given in (actions, ids), ({"action": actions, "env_id": ids},):
-            refused(kind, "env_id|actions: expected at most 4", functools.partial(call, *given), env)
+            refused(kind, "env_id|actions: .*at most 4", functools.partial(call, *given), env)
 
 
 @sync_and_async
@@ -114,10 +114,16 @@ def test_as_many_actions_as_ids(api, batch_size, num_actions, ids):
 def test_ids_in_flight(api, id):
     env = started(api, 2, id)
     state = env.save()
-    for call in (lambda: env.send([0, 0], [3, 0]), lambda: env.step([0], [0]), lambda: env.reset([0]),
+    for call in (lambda: env.send([0, 0], [3, 0]), lambda: env.step([0], [0]),
                  lambda: env.async_reset([1, 0]), lambda: env.save([0]), env.save, lambda: env.load(state)):
         env.send([0, 0], [0, 2])
         refused(RuntimeError, "env 0 is in flight", call, env)
+    if api.startswith("envpool"):
+        # there a reset returns whatever comes first
+        return
+    # the batch that comes after the reset would be of environments 0 and 2, and their rewards would be lost
+    env.send([0, 0], [0, 2])
+    refused(RuntimeError, "reset: expected that no environment is in flight", lambda: env.reset([1]), env)
 
 
 # shape and type of actions

@@ -288,3 +288,47 @@ def test_other_apis():
         env.step(np.array([1, 0]))
     history.seek(4)
     assert env.step(np.array([1, 0])).mid().all() and len(history) == 5
+
+
+def plain(env):
+    """Returns the state of a pool but for the time that episodes have taken."""
+    return [{name: value for name, value in row.items() if name != "episode_ns"} for row in env.save().rows]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
+    env = cypool.make("CartPole-v1", num_envs=3, seed=0)
+    env.reset()
+    with cypool.history(env, every=4) as history:
+        rows = [env.step(np.ones(3, int))[0] for _ in range(10)]
+        history.seek(7)
+        state = plain(env)
+        recorder, check = env._pool, type(env._pool)._check
+
+        def fail(self, step, *args):
+            if step == 2:
+                raise error("injected")
+            check(self, step, *args)
+
+        monkeypatch.setattr(type(recorder), "_check", fail)
+        with pytest.raises(error, match="injected"):
+            history.seek(3)
+        monkeypatch.undo()
+        assert history.position == 7 and len(history) == 10 and plain(env) == state
+        # it continues from there, and to the end
+        assert np.array_equal(history.seek(10)[0], rows[-1])
+        history.seek(7)
+        assert np.array_equal(env.step(np.ones(3, int))[0], rows[7]) and len(history) == 8
+
+
+def test_a_reset_of_all_that_only_observes(tmp_path):
+    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
+    env.reset()
+    with cypool.history(env) as history:
+        env.step([0, 0])
+        for others in (True, 1, "x", None):
+            history._segments[-1].events.append(("reset", None, others, None, None))
+            history.save(tmp_path / "history")
+            del history._segments[-1].events[-1:]
+            with pytest.raises(ValueError, match="^history: expected events as they are recorded"):
+                cypool.load_history(tmp_path / "history", cypool.make("CartPole-v1", num_envs=2))

@@ -31,56 +31,41 @@ import numpy as np
 
 import cypool
 from cypool.compat import envpool
-from cypool.registry import known_entries, resolve
+from cypool.envs import FAMILIES
+from cypool.registry import resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from state_edits import edged_states, with_own  # noqa: E402
+from state_edits import edged_states, with_own
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-LIMIT = 120  # seconds for a case, on a busy machine
+LIMIT = 300  # seconds for a case, on a busy machine: dozens of resets may fail, each after a second
 ALLOWED = (TypeError, ValueError, RuntimeError, NotImplementedError, cypool.ClosedError, cypool.EnvError,
            cypool.WorkerError)
-# with options that are code of their own
-VARIANTS = [
-    ("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {"precision": "fast"}),
-    ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("MontezumaRevenge-v5", {"episodic_life": True}),
-    ("Breakout-v5", {"obs_type": "ram", "continuous": True}),
-    ("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),
-    ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "position", "obs_type": "full"}),
-    ("BabyAI-PutNextS5N2Carrying-v0", {"bonus": "action", "obs_type": "rgb"}),
-    ("LunarLander-v3", {"continuous": True, "enable_wind": True}), ("CarRacing-v3", {"domain_randomize": True}),
-]
 HOSTED = [("gymnasium:CartPole-v1", {"num_workers": 0}), ("gymnasium:CartPole-v1", {"num_workers": 1})]
-# families that draw with OpenGL, or slowly
-NOT_DRAWN = ("mujoco", "dm_control", "classic_control")
-# of a family whose ids need files that not everybody has
-ALWAYS_THERE = {"vizdoom": "Basic-v1"}
 
 
-def families():
-    """Returns the ids of each family, by class: {family: [ids of a class, ...]}, those that can be made here."""
+def classes(family):
+    """Returns the ids of a family, by class: [ids of a class, ...]; none if they cannot be made here."""
     found = {}
-    for entry in known_entries():
-        package, _, rest = entry.entry_point.partition("cypool.envs.")
-        if not package:
-            found.setdefault(rest.split(".")[0], {}).setdefault(entry.entry_point, []).append(entry.id)
-    for family, classes in list(found.items()):
-        try:
-            cypool.make_spec(ALWAYS_THERE.get(family) or next(iter(classes.values()))[0])
-        except ImportError as error:
-            print(f"without {family}: {error}", file=sys.stderr)
-            del found[family]
-    return {family: list(classes.values()) for family, classes in found.items()}
+    for entry in family.entries(family.fuzz_ids):
+        found.setdefault(entry.entry_point, []).append(entry.id)
+    try:
+        for ids in list(found.values())[:1]:
+            cypool.make_spec(ids[0])
+    except ImportError as error:
+        print(f"without {family.title}: {error}", file=sys.stderr)
+        return []
+    return list(found.values())
 
 
-FAMILIES = families()
-FAMILY_OF = {id: family for family, classes in FAMILIES.items() for ids in classes for id in ids}
+IDS = {family.name: found for family in FAMILIES if (found := classes(family))}
+FAMILY_OF = {id: family for family in FAMILIES for ids in IDS.get(family.name, ()) for id in ids}
+VARIANTS = [(id, options) for family in FAMILIES for id, options in family.fuzz_variants if id in FAMILY_OF]
 
 
 def drawn_id(r):
-    family = r.choice(sorted(FAMILIES))
-    return ALWAYS_THERE.get(family) or r.choice(r.choice(FAMILIES[family]))
+    return r.choice(r.choice(IDS[r.choice(sorted(IDS))]))
 
 
 def drawn_pool(r):
@@ -89,7 +74,7 @@ def drawn_pool(r):
     if kind < 0.1:
         return r.choice(HOSTED)
     if kind < 0.3:
-        return r.choice([(id, options) for id, options in VARIANTS if id in FAMILY_OF])
+        return r.choice(VARIANTS)
     return drawn_id(r), {}
 
 
@@ -229,7 +214,7 @@ class Case:
     def make(self):
         r = self.r
         self.id, options = drawn_pool(r)
-        self.is_drawn = self.id in FAMILY_OF and FAMILY_OF[self.id] not in NOT_DRAWN
+        self.is_drawn = self.id in FAMILY_OF and FAMILY_OF[self.id].draws_quickly
         self.kind = r.choice(["gymnasium", "gymnasium", "gym", "dm"])
         given = {"num_envs": 2, "batch_size": r.choice([2, 2, 1]), "seed": r.randrange(100), **options}
         if self.id.startswith("gymnasium:"):
@@ -254,7 +239,7 @@ class Case:
         if self.pool is not None and r.random() < 0.9:
             self.attempt("async_reset()", self.pool.async_reset)
             self.drain()
-            if self.id != "Basic-v1":
+            if self.id not in FAMILY_OF or FAMILY_OF[self.id].saves:
                 self.good = self.pool.save()
 
     def actions(self, count=2):
@@ -374,10 +359,10 @@ class Case:
         """States with numbers at an edge, or beyond it, in one of two environments."""
         r = self.r
         self.id, options = drawn_pool(r)
-        while self.id not in FAMILY_OF or FAMILY_OF[self.id] == "vizdoom":
+        while self.id not in FAMILY_OF or not FAMILY_OF[self.id].saves:
             # those have no states, or pickles, whose code is the user's
             self.id, options = drawn_pool(r)
-        draws = FAMILY_OF[self.id] not in NOT_DRAWN
+        draws = FAMILY_OF[self.id].draws_quickly
         self.log(f"edges of {self.id!r}, {options}")
         with cypool.make(self.id, num_envs=2, num_threads=0, seed=r.randrange(100), autoreset_mode="Disabled",
                          **options) as self.pool:
@@ -658,9 +643,9 @@ def main():
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
         return bool(findings)
     # what all cases read; no threads are started
-    for family, classes in FAMILIES.items():
-        for ids in classes:
-            cypool.make_spec(ALWAYS_THERE.get(family, ids[0]))
+    for found in IDS.values():
+        for ids in found:
+            cypool.make_spec(ids[0])
     began, bad = time.monotonic(), 0
     for seed in range(given.first, given.first + given.cases):
         findings = fork_case(seed)

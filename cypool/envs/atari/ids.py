@@ -17,12 +17,11 @@ FAMILY = Family(
     smoke_ids=("Pong-v5", "ALE/Breakout-v5"),
     quick_ids=("ALE/Pong-v5", "BreakoutNoFrameskip-v4"),
     slow_ids=("BreakoutNoFrameskip-v4",),
-    fuzz_pools=(
-        ("Pong-v5", {}), ("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}), ("Pitfall2-v5", {}),
-        ("MontezumaRevenge-v5", {"episodic_life": True}), ("Breakout-v5", {"obs_type": "ram", "continuous": True})),
-    draws_alone=("*",),
+    fuzz_variants=(("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}),
+                   ("MontezumaRevenge-v5", {"episodic_life": True}),
+                   ("Breakout-v5", {"obs_type": "ram", "continuous": True})),
     # ale_py's own C++ and ours; how much memory there is without a sanitizer
-    sanitizer=Sanitizer(tests=("atari/test_image.py", "atari/test_atari.py", "atari/test_emulator.py",
+    sanitizer=Sanitizer(target="atari", tests=("atari/test_image.py", "atari/test_atari.py", "atari/test_emulator.py",
                                "atari/test_tia.py"), without="ale_py_in_the_same or memory_of_an_environment"),
     peers={"*": ("loop", "async-vector", "ale", "envpool")},
     # the work of Gymnasium's AtariPreprocessing and FrameStackObservation, in the words of cypool and EnvPool

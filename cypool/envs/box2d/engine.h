@@ -71,8 +71,8 @@ inline void set_polygon(b2PolygonShape& shape, const Point* points, int n, const
     try {
         set_polygon(shape, points, n);
     } catch (const std::logic_error& error) {
-        throw std::logic_error(std::string(name) + "[" + std::to_string(index) + "]: expected corners of a polygon, got "
-                               + error.what());
+        throw std::logic_error(std::string(name) + "[" + std::to_string(index)
+                               + "]: expected corners of a polygon, got " + error.what());
     }
 }
 

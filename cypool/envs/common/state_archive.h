@@ -156,8 +156,8 @@ class StateLister : public StateArchive<StateLister> {
 public:
     static constexpr bool LOADS = false, NAMES = true;
     template <class T, class B> void number(const char* name, size_t index, const T&, B low, B high) {
-        fields.push_back({path_of(name, index), format<T>(), offset_, static_cast<double>(low),
-                          static_cast<double>(high)});
+        fields.push_back(
+            {path_of(name, index), format<T>(), offset_, static_cast<double>(low), static_cast<double>(high)});
         offset_ += sizeof(T);
     }
     std::vector<StateField> fields;

@@ -2,7 +2,7 @@
 import importlib.util
 import os
 
-from cypool.envs.family import Family
+from cypool.envs.family import Family, Sanitizer
 from cypool.registry import register
 
 FAMILY = Family(
@@ -16,12 +16,12 @@ FAMILY = Family(
     package="dm_control",
     extra="dm-control",
     reference="dm_control 1.0.50 with mujoco 3.17.0",
-    fidelity="observations, rewards, discounts, ends, random streams, pixels",
+    fidelity="observations, rewards, discounts, ends, random streams and pixels",
     smoke_ids=("dm_control/walker-walk-v0", "CartpoleSwingup-v1"),
     quick_ids=("dm_control/cartpole-swingup-v0", "dm_control/reacher-easy-v0"),
     short_episode={"time_limit": 0.2},
-    fuzz_pools=(("dm_control/cartpole-swingup-v0", {}), ("dm_control/reacher-easy-v0", {}),
-                ("dm_control/walker-walk-v0", {})),
+    draws_quickly=False,
+    sanitizer=Sanitizer(target="mujoco", tests=("dm_control/test_dm_control.py",)),
     peers={"*": ("loop", "envpool")},
     measured=(("WalkerWalk-v1", 64),),
     first_make={"dm_control/walker-walk-v0": "mujoco", "dm_control/quadruped-walk-v0": "dm_control.suite.quadruped"},

@@ -276,11 +276,11 @@ def _level_gen(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dis
         "action_kinds": _items("action_kinds", action_kinds, VERBS),
         "instr_kinds": _items("instr_kinds", instr_kinds, CLAUSES),
     }
-    if own["locked_room_prob"] and (num_rows, num_cols) == (1, 1):
-        raise ValueError("locked_room_prob: expected 0 for one room, which has no door")
     numbers = {"level_gen": 1, "verbs": _digits(own["action_kinds"], VERBS),
                "clauses": _digits(own["instr_kinds"], CLAUSES)}
     made = _level("level_gen", room_size, num_rows, num_cols, own=own, numbers=numbers, free=SIZE + GRID)
+    if own["locked_room_prob"] and made.numbers["num_rows"] == made.numbers["num_cols"] == 1:
+        raise ValueError("locked_room_prob: expected 0 for one room, which has no door")
     return replace(made, options={key: made.options[key] for key in free})
 
 

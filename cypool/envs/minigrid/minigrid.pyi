@@ -415,6 +415,7 @@ class MiniGrid(Env):
         bonus: Any = None,
         bonus_scale: float = 1.0,
     ) -> EnvSpec: ...
+    def state_fields(self, state: Any) -> Any: ...
 
 class MultiRoom(MiniGrid):
     @staticmethod

@@ -174,18 +174,11 @@ cdef class MiniGrid(Env):
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef size_t part
-        if self.game.ready():
-            return self._observe_level(out)
-        # the last reset failed
-        for part in range(self.row_bytes.size()):
-            memset(out.obs[part], 0, self.row_bytes[part])
-        return 0
-
-    cdef int _observe_level(self, const Slot* out) except -1 nogil:
         cdef size_t length = self.game.mission.size()
         cdef Pos way
         cdef int k = 1
+        if not self.game.ready():
+            return self._observe_nothing(out)
         if self.image_only or self.obs_type == FLAT:
             return self._observe_image(out.obs[0])
         (<int64_t*>out.obs[0])[0] = self.game.dir
@@ -197,6 +190,13 @@ cdef class MiniGrid(Env):
         self._observe_image(out.obs[k])
         memcpy(out.obs[k + 1], self.game.mission.data(), length)
         memset(<char*>out.obs[k + 1] + length, 0, self.mission_length - length)
+        return 0
+
+    cdef int _observe_nothing(self, const Slot* out) except -1 nogil:
+        # the last reset failed
+        cdef size_t k
+        for k in range(self.row_bytes.size()):
+            memset(out.obs[k], 0, self.row_bytes[k])
         return 0
 
     cdef int _observe_image(self, void* out) except -1 nogil:

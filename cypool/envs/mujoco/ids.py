@@ -1,5 +1,5 @@
 """The ids of MuJoCo's robots."""
-from cypool.envs.family import Family
+from cypool.envs.family import Family, Sanitizer
 from cypool.registry import register
 
 FAMILY = Family(
@@ -16,8 +16,10 @@ FAMILY = Family(
     fidelity="everything; of `Pusher-v4` observations, rewards, ends and info",
     smoke_ids=("InvertedPendulum-v5", "Ant-v5"),
     slow_ids=("*-v4",),
-    fuzz_pools=(("Ant-v5", {}), ("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),
-                ("Humanoid-v5", {})),
+    fuzz_variants=(("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),),
+    draws_quickly=False,
+    # what starts processes
+    sanitizer=Sanitizer(target="mujoco", tests=("mujoco/test_mujoco.py",), without="run_python or processes"),
     peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "envpool")},
     measured=(("HalfCheetah-v5", 64), ("Ant-v5", 64)),
     first_make={"Ant-v5": "mujoco"},

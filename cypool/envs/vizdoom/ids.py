@@ -12,15 +12,15 @@ FAMILY = Family(
     package="vizdoom",
     extra="vizdoom",
     reference="the Gymnasium wrapper of vizdoom 1.3.2; EnvPool 1.2.5",
-    fidelity="everything for one player, but for the engine's images in EnvPool's ids",
+    fidelity="everything for one player, but for images of EnvPool's ids",
     smoke_ids=("VizdoomBasic-v1",),
     quick_ids=(),
     # small screens, as all of them are compared
     contract_options={
         "GymnasiumDoom": {"config": {"screen_resolution": "RES_160X120"}, "frame_skip": 4},
         "EnvPoolDoom": {"screen_resolution": "RES_160X120"}},
-    fuzz_pools=(("Basic-v1", {}),),
-    draws_alone=("*",),
+    saves=False,
+    fuzz_ids=("Basic-v1",),
     peers={"GymnasiumDoom": ("async-vector",), "EnvPoolDoom": ("envpool",)},
     peer_options={"frame_skip": 4},
     gymnasium_module="vizdoom.gymnasium_wrapper",

@@ -36,7 +36,7 @@ for _name, _function, _examples in (
         ("check", check.check, ("cypool check CartPole-v1", "cypool check my_env/MyEnv-v0 --only contract")),
         ("new", new.new_command, ("cypool new my_env", "cypool new my_env ~/projects/my_env")),
         ("doctor", doctor.doctor, ("cypool doctor", "cypool doctor --json")),
-        ("bench", bench.bench, ("cypool bench", "cypool bench --env Ant-v5 --peers loop,rollout --plot ant.png")),
+        ("bench", bench.bench, ("cypool bench CartPole-v1", "cypool bench Ant-v5 --peers loop,rollout --plot ant.png")),
         ("tune", tune.tune, ("cypool tune Pong-v5", "cypool tune Ant-v5 --for async",
                              "cypool tune Pong-v5 --for learner-ms 5")),
         ("play", play.play, ("cypool play CartPole-v1", "cypool play Pong-v5 --record pong.mp4",

@@ -10,9 +10,12 @@ from cypool.tools.cli.console import Refusal, complete_id
 
 
 def bench(
-        env: Annotated[str, typer.Option(metavar="ID", autocompletion=complete_id, help="An environment, or several "
-                                         "separated by commas, each compared with its peers in their best modes; "
-                                         "'atari26': the games of Atari 100k.")] = "Pong-v5",
+        id: Annotated[str | None, typer.Argument(metavar="[ID]", autocompletion=complete_id, show_default="Pong-v5",
+                                                 help="An environment, or several separated by commas, each compared "
+                                                      "with its peers in their best modes; 'atari26': the games of "
+                                                      "Atari 100k.")] = None,
+        env: Annotated[str | None, typer.Option(metavar="ID", autocompletion=complete_id, show_default=False,
+                                                help="Another way to name the environment.")] = None,
         num_envs: Annotated[int, typer.Option(help="Environments.")] = 64,
         batch_size: Annotated[int | None, typer.Option(help="How many return at a time if asynchronous, by default "
                                                        "half of them.", show_default=False)] = None,
@@ -29,6 +32,9 @@ def bench(
                                                  show_default=False)] = None,
         verbose: Annotated[bool, typer.Option(help="Show what the candidates write to stderr.")] = False) -> None:
     """Compare the speed of cypool and its peers, interleaved, in frames per second."""
+    if id is not None and env is not None:
+        raise Refusal(f"--env: expected it without an ID, got {id!r} and --env {env!r}")
+    env = id or env or "Pong-v5"
     try:
         from cypool.engine import cpus
         from cypool.envs.atari import roms

@@ -1,0 +1,23 @@
+"""The bounds of actions: of those that users pass, and of those that policies write."""
+from libcpp.vector cimport vector
+
+cimport numpy as cnp
+
+
+cdef extern from "cypool/engine/action_check.h" namespace "cypool" nogil:
+    cdef enum class Number(int):
+        pass
+
+    cdef cppclass ActionPart:
+        Number number
+        size_t offset
+        size_t count
+        vector[char] low
+        vector[char] high
+
+    size_t first_outside(const char* action, const ActionPart& part) noexcept
+    bint take_actions(const void* given, Number number, size_t rows, const ActionPart& part, void* out) noexcept
+
+
+cdef ActionPart part_of(description, size_t offset) except *
+cdef bint take_array(cnp.ndarray given, const ActionPart& part, void* out) noexcept

@@ -1,0 +1,30 @@
+"""The list of families is what the records say, and these name what there is."""
+import re
+import runpy
+from pathlib import Path
+
+from cypool.envs import FAMILIES
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_has_the_list_of_the_records():
+    tool = runpy.run_path(str(ROOT / "docs_tools" / "family_list.py"))
+    assert tool["with_list"](tool["PAGE"].read_text()) == tool["PAGE"].read_text()
+
+
+def test_records_name_what_there_is():
+    project = (ROOT / "pyproject.toml").read_text()
+    for family in FAMILIES:
+        folder = ROOT / "cypool" / "envs" / family.name
+        assert (folder / "ids.py").is_file()
+        assert not family.extension or (folder / f"{family.extension}.pyx").is_file()
+        assert not family.page or (ROOT / "docs" / "reference" / family.page).is_file()
+        assert not family.extra or re.search(rf"(?m)^{family.extra} = ", project)
+        known = {entry.id for entry in family.entries(("*",))}
+        used = {*family.smoke_ids, *family.first_make, *family.pictures, *(id for id, _ in family.fuzz_variants),
+                *(id for id, _ in family.measured)}
+        assert used <= known or not family.is_built, used - known
+        for pattern in (*family.quick_ids, *family.slow_ids, *family.fuzz_ids):
+            assert family.entries((pattern,)) or not family.is_built, pattern
+        assert len(family.pictures) in (0, 5)
