@@ -42,17 +42,18 @@ class Pictures(NamedTuple):
     """The parts of pictures of a size.
 
     Attributes:
-        tiles: uint8, (material, texture, channel, pixel): a cell with an object; material 0 is beyond the edge.
+        tiles: uint8, (material, texture, channel, pixel), pixels column by column: a cell with an object; material 0
+            is beyond the edge.
+        vignette: float64, (pixel,), column by column: how strong the noise of the night is.
         items: uint8, (item, amount, y, x, channel): a cell of the list of items.
-        vignette: float64, (pixel,): how strong the noise of the night is.
         size: Width and height of a picture.
         grid: Columns and rows of cells, without those of items.
         view: The same with them.
     """
 
     tiles: NDArray[np.uint8]
-    items: NDArray[np.uint8]
     vignette: NDArray[np.float64]
+    items: NDArray[np.uint8]
     size: tuple[int, int]
     grid: tuple[int, int]
     view: tuple[int, int]
@@ -110,7 +111,7 @@ def pictures(view: tuple[int, int], size: tuple[int, int]) -> Pictures:
             tile = ground.copy()
             if texture is not None:
                 _blend(tile, 0, 0, texture)
-            tiles[m, t, :, :width * height] = tile.reshape(-1, 3).T
+            tiles[m, t, :, :width * height] = tile.transpose(2, 1, 0).reshape(3, -1)
     items = np.zeros((len(ITEMS), MOST_ITEMS + 1, height, width, 3), np.uint8)
     numbers = [_texture(str(amount), int(0.6 * width), int(0.6 * height)) for amount in range(1, MOST_ITEMS + 1)]
     for k, item in enumerate(ITEMS):
@@ -120,8 +121,8 @@ def pictures(view: tuple[int, int], size: tuple[int, int]) -> Pictures:
             _blend(items[k, amount], int(0.4 * width), int(0.4 * height), number)
     vignette = np.zeros(_padded(columns * width * rows * height))
     xs, ys = np.meshgrid(np.linspace(-1, 1, columns * width), np.linspace(-1, 1, rows * height))
-    vignette[:xs.size] = (1 - np.exp(-0.5 * (xs**2 + ys**2) / 0.5**2)).ravel()
-    return Pictures(tiles, items, vignette, size, (columns, rows), view)
+    vignette[:xs.size] = (1 - np.exp(-0.5 * (xs**2 + ys**2) / 0.5**2)).T.ravel()
+    return Pictures(tiles, vignette, items, size, (columns, rows), view)
 
 
 def _padded(pixels: int) -> int:

@@ -65,8 +65,8 @@ cdef extern from "cypool/envs/crafter/observations.h" namespace "cypool::crafter
 cdef extern from "cypool/envs/crafter/picture.h" namespace "cypool::crafter" nogil:
     cdef struct Pictures:
         const uint8_t* tiles
-        const uint8_t* items
         const double* vignette
+        const uint8_t* items
         int width, height, columns, rows, view_rows
     void draw_picture(const World& world, const Pictures& pictures, uint8_t* image) except +
 

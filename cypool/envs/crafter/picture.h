@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "cypool/envs/crafter/world.h"
@@ -15,20 +16,24 @@ enum Texture { NO_TEXTURE, PLAYER_TEXTURE, PLAYER_ASLEEP = PLAYER_TEXTURE + 4, C
 
 // Of a size of pictures; borrowed.
 struct Pictures {
-    const uint8_t* tiles;    // [material][texture][channel][pixel], padded; beyond the edge of the world is [0][0]
+    // pixels column by column, as crafter has them; beyond the edge of the world is tile [0][0]
+    const uint8_t* tiles;    // [material][texture][channel][pixel]
+    const double* vignette;  // [pixel]
     const uint8_t* items;    // [item][amount][y][x][channel]
-    const double* vignette;  // [pixel], padded
     int width, height;
     int columns, rows, view_rows;  // cells, and those of the view with the items
 };
 
-inline void copy_row(uint8_t* to, const uint8_t* from, int size) {
-    if (size < 16 || size > 32) {
-        std::memcpy(to, from, size);
-    } else {
-        std::memcpy(to, from, 16);
-        std::memcpy(to + size - 16, from + size - 16, 16);
-    }
+// the most common sizes without a call
+inline void copy_bytes(uint8_t* to, const uint8_t* from, int size) {
+    const auto copy = [&](auto part) {
+        std::memcpy(to, from, part);
+        std::memcpy(to + size - part, from + size - part, part);
+    };
+    if (size < 4 || size > 32) return static_cast<void>(std::memcpy(to, from, size));
+    if (size <= 8) return copy(std::integral_constant<int, 4>());
+    if (size <= 16) return copy(std::integral_constant<int, 8>());
+    copy(std::integral_constant<int, 16>());
 }
 
 // Pixels are in three planes, each of which is padded to a multiple of so many.
@@ -41,7 +46,6 @@ template <int BYTES> struct Pixels {
     using Doubles = Vector<double, BYTES>;
     using Floats = Vector<float, BYTES / 2>;
     using Ints = Vector<int32_t, BYTES / 2>;
-    using Bytes = Vector<uint8_t, BYTES / 8>;
     struct Colors {
         Ints red, green, blue;
     };
@@ -60,10 +64,8 @@ template <int BYTES> struct Pixels {
     static CYPOOL_INLINE Colors load_colors(const uint8_t* at, int plane) {
         return {load(at), load(at + plane), load(at + 2 * plane)};
     }
-    static CYPOOL_INLINE void store_colors(uint8_t* at, int plane, const Colors& colors) {
-        store_vector<Bytes>(at, __builtin_convertvector(colors.red, Bytes));
-        store_vector<Bytes>(at + plane, __builtin_convertvector(colors.green, Bytes));
-        store_vector<Bytes>(at + 2 * plane, __builtin_convertvector(colors.blue, Bytes));
+    static CYPOOL_INLINE void store_colors(uint32_t* at, const Colors& colors) {
+        store_vector<Ints>(at, colors.red | colors.green << 8 | colors.blue << 16);
     }
     static CYPOOL_INLINE Doubles doubles(const Ints& ints) { return __builtin_convertvector(ints, Doubles); }
     static CYPOOL_INLINE Ints truncated(const Doubles& numbers) { return __builtin_convertvector(numbers, Ints); }
@@ -71,15 +73,22 @@ template <int BYTES> struct Pixels {
         return (colors.red * 19595 + colors.green * 38470 + colors.blue * 7471 + 0x8000) >> 16;
     }
 
+    // of 53 bits, from two numbers of 32 each, the first of which is the low half
+    static CYPOOL_INLINE Doubles integers_of(const uint64_t* numbers) {
+        using Words = Vector<uint64_t, BYTES>;
+        const Words words = load_vector<Words>(numbers);
+        if constexpr (BYTES == 64) {
+            return __builtin_convertvector((words & 0xffffffe0u) << 21 | words >> 38, Doubles);
+        } else {
+            // without an instruction for this; below 2**31 there is one
+            return doubles(__builtin_convertvector((words & 0xffffffffu) >> 5, Ints)) * 67108864.0
+                   + doubles(__builtin_convertvector(words >> 38, Ints));
+        }
+    }
     // what `amount` of noise makes of colours; numbers: two of the stream for each pixel
     static CYPOOL_INLINE Colors darkened(const Colors& colors, const uint64_t* numbers, const double* vignette,
                                          double amount) {
-        using Words = Vector<uint64_t, BYTES>;
-        const Words words = load_vector<Words>(numbers);
-        // of numbers below 2**31, which are quick to convert
-        const Doubles high = doubles(__builtin_convertvector((words & 0xffffffffu) >> 5, Ints));
-        const Doubles low = doubles(__builtin_convertvector(words >> 38, Ints));
-        const Doubles noise = 32 + 95 * ((high * 67108864.0 + low) / 9007199254740992.0);
+        const Doubles noise = 32 + 95 * (integers_of(numbers) / 9007199254740992.0);
         const Doubles mask = amount * load_vector<Doubles>(vignette), keep = 1 - mask, add = mask * noise;
         return {truncated(keep * doubles(colors.red) + add), truncated(keep * doubles(colors.green) + add),
                 truncated(keep * doubles(colors.blue) + add)};
@@ -104,7 +113,7 @@ template <int BYTES> struct Pixels {
 // numbers: null by day
 struct Shade {
     template <int BYTES>
-    static CYPOOL_INLINE void run(const uint8_t* from, uint8_t* to, int plane, double daylight, bool is_sleeping,
+    static CYPOOL_INLINE void run(const uint8_t* from, uint32_t* to, int plane, double daylight, bool is_sleeping,
                                   const uint64_t* numbers, const double* vignette) {
         using P = Pixels<BYTES>;
         for (int k = 0; k < plane; k += P::LANES) {
@@ -112,19 +121,18 @@ struct Shade {
             typename P::Colors seen = colors;
             if (numbers) seen = P::darkened(colors, numbers + k, vignette + k, 2 * (0.5 - daylight));
             seen = P::lit(colors, seen, daylight);
-            P::store_colors(to + k, plane, is_sleeping ? P::asleep(seen) : seen);
+            P::store_colors(to + k, is_sleeping ? P::asleep(seen) : seen);
         }
     }
 };
 
-inline void interleave(const uint8_t* planes, uint8_t* to, int width, int height, int64_t pitch) {
-    const int plane = padded(width * height);
-    for (int y = 0; y < height; ++y, to += pitch, planes += width) {
-        for (int x = 0; x < width; ++x) {
-            to[3 * x] = planes[x];
-            to[3 * x + 1] = planes[x + plane];
-            to[3 * x + 2] = planes[x + 2 * plane];
-        }
+// From columns of colours to rows of bytes.
+inline void write_rows(const uint32_t* colors, uint8_t* to, int width, int height, int64_t pitch) {
+    for (int y = 0; y < height; ++y, to += pitch, ++colors) {
+        const int last = width - 1;
+        // the fourth byte is overwritten by what follows
+        for (int x = 0; x < last; ++x) std::memcpy(to + 3 * x, colors + int64_t{1} * x * height, 4);
+        std::memcpy(to + 3 * last, colors + int64_t{1} * last * height, 3);
     }
 }
 
@@ -183,7 +191,7 @@ private:
     }
     void draw_tile(int column, int row, const uint8_t* tile) const {
         uint8_t* to = image_at(column, row);
-        for (int y = 0; y < tile_height_; ++y) copy_row(to + y * pitch_, tile + 3 * y * tile_width_, 3 * tile_width_);
+        for (int y = 0; y < tile_height_; ++y) copy_bytes(to + y * pitch_, tile + 3 * y * tile_width_, 3 * tile_width_);
     }
 
     // lights each kind of tile once
@@ -192,14 +200,13 @@ private:
         const int plane = padded(tile_width_ * tile_height_);
         const size_t size = size_t{3} * plane;
         lit_.resize(NUM_TILES * size);
-        planes_.resize(size);
         is_lit_.assign(NUM_TILES, 0);
         each_tile([&](int column, int row, int tile) {
             uint8_t* lit = &lit_[tile * size];
             if (!is_lit_[tile]) {
                 is_lit_[tile] = 1;
                 shade(pictures_->tiles + tile * size, plane, nullptr);
-                interleave(planes_.data(), lit, tile_width_, tile_height_, int64_t{3} * tile_width_);
+                write_rows(colors_.data(), lit, tile_width_, tile_height_, int64_t{3} * tile_width_);
             }
             draw_tile(column, row, lit);
         });
@@ -208,32 +215,24 @@ private:
     void draw_night() {
         const int width = pictures_->columns * tile_width_, height = pictures_->rows * tile_height_;
         const int plane = padded(width * height), tile_plane = padded(tile_width_ * tile_height_);
+        const int64_t numbers = int64_t{2} * width * height;
         plain_.resize(size_t{3} * plane);
-        planes_.resize(size_t{3} * plane);
         each_tile([&](int column, int row, int tile) {
             for (int channel = 0; channel < 3; ++channel) {
                 const uint8_t* from = pictures_->tiles + (size_t{3} * tile + channel) * tile_plane;
-                uint8_t* to = &plain_[size_t{1} * channel * plane + row * tile_height_ * width + column * tile_width_];
-                for (int y = 0; y < tile_height_; ++y) std::memcpy(to + y * width, from + y * tile_width_, tile_width_);
+                uint8_t* to = &plain_[size_t{1} * channel * plane + column * tile_width_ * height + row * tile_height_];
+                for (int x = 0; x < tile_width_; ++x) copy_bytes(to + x * height, from + x * tile_height_, tile_height_);
             }
         });
-        draw_noise(width, height);
+        work_.resize(numbers + RandomState::SIZE + 16);
+        noise_.resize(plane);
+        world_->random.peek(reinterpret_cast<uint32_t*>(noise_.data()), numbers, work_.data());
         shade(plain_.data(), plane, noise_.data());
-        interleave(planes_.data(), image_, width, height, pitch_);
+        write_rows(colors_.data(), image_, width, height, pitch_);
     }
     void shade(const uint8_t* from, int plane, const uint64_t* numbers) {
-        run<Shade>(from, planes_.data(), plane, world_->daylight, world_->is_sleeping, numbers, pictures_->vignette);
-    }
-    // crafter draws them column by column
-    void draw_noise(int width, int height) {
-        const size_t n = size_t{1} * width * height;
-        numbers_.resize(2 * n + RandomState::SIZE + 16);
-        columns_.resize(n);
-        noise_.resize(padded(width * height));
-        world_->random.peek(reinterpret_cast<uint32_t*>(columns_.data()), static_cast<int64_t>(2 * n), numbers_.data());
-        for (int x = 0; x < width; ++x) {
-            for (int y = 0; y < height; ++y) noise_[size_t{1} * y * width + x] = columns_[size_t{1} * x * height + y];
-        }
+        colors_.resize(plane);
+        run<Shade>(from, colors_.data(), plane, world_->daylight, world_->is_sleeping, numbers, pictures_->vignette);
     }
 
     void draw_items() const {
@@ -250,9 +249,9 @@ private:
     int tile_width_, tile_height_;
     int64_t pitch_;
     uint8_t* image_;
-    std::vector<uint8_t> plain_, planes_, lit_, is_lit_;
-    std::vector<uint32_t> numbers_;
-    std::vector<uint64_t> columns_, noise_;
+    std::vector<uint8_t> plain_, lit_, is_lit_;
+    std::vector<uint32_t> colors_, work_;
+    std::vector<uint64_t> noise_;
 };
 
 inline void draw_picture(const World& world, const Pictures& pictures, uint8_t* image) {

@@ -22,7 +22,7 @@ public:
     }
 
     // uniform()
-    double real() {
+    __attribute__((always_inline)) double real() {
         const uint32_t high = next() >> 5, low = next() >> 6;
         return (high * 67108864.0 + low) / 9007199254740992.0;
     }
@@ -58,12 +58,12 @@ public:
     int32_t position;
 
 private:
-    uint32_t next() {
-        if (position == SIZE) twist();
+    __attribute__((always_inline)) uint32_t next() {
+        if (position == SIZE) [[unlikely]] twist();
         return tempered(key[position++]);
     }
 
-    void twist() {
+    __attribute__((noinline)) void twist() {
         run<Twist>(static_cast<uint32_t*>(key));
         key[SIZE - 1] = key[SHIFT - 1] ^ mixed(key[SIZE - 1], key[0]);
         position = 0;

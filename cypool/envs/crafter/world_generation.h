@@ -57,7 +57,9 @@ struct Ground {
 };
 
 inline void World::generate() {
-    static thread_local Ground ground;
+    static thread_local Ground memory;
+    // it takes a call to find
+    Ground& ground = memory;
     using Region = NoiseField::Region;
     const int width = shape.width, height = shape.height, px = player().x, py = player().y;
     // tunnels along y are the only field that has the rows of a picture
