@@ -20,7 +20,7 @@ MATERIAL = {name: k for k, name in enumerate(MATERIALS, 1)}
 KINDS = (objects.Player, objects.Cow, objects.Zombie, objects.Skeleton, objects.Arrow, objects.Plant)
 DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 MOVES = dict(zip(DIRECTIONS, range(1, 5), strict=True))
-OBJECT = np.dtype([("kind", "u1"), ("x", "<i4"), ("y", "<i4"), ("health", "<i4"), ("count", "<i4"), ("facing", "u1")])
+OBJECT = np.dtype([("kind", "u1"), ("x", "<i2"), ("y", "<i2"), ("health", "<i2"), ("count", "<i4"), ("facing", "u1")])
 STYLES = ("random", "walker", "player", "gifts", "immortal", "farmer", "builder", "sleeper")
 
 
@@ -234,8 +234,8 @@ def help_player(duel, style, step, chance):
 class Any:
     """Random actions, or those of a table."""
 
-    def __init__(self, chance, table=range(len(ACTIONS))):
-        self.chance, self.table = chance, tuple(table)
+    def __init__(self, chance, table=(*range(17),)):
+        self.chance, self.table = chance, table
 
     def __call__(self):
         return int(self.table[self.chance.integers(len(self.table))])

@@ -88,8 +88,8 @@ def main():
     print("| --- |" + " --: |" * 7)
     for name in ours:
         times = [statistics.median(column) for column in zip(*(mine[name] for mine, _ in rounds), strict=True)]
-        print(f"| {name} | {1e6 * times[0]:.0f} | {1e6 * times[1]:.2f} | {1 / times[1]:,.0f} | {whole / times[1]:,.0f} | "
-              f"{1e6 * times[2]:.2f} | {1 / times[2]:,.0f} | {step / times[2]:,.0f} |")
+        print(f"| {name} | {1e6 * times[0]:.0f} | {1e6 * times[1]:.2f} | {1 / times[1]:,.0f} | "
+              f"{whole / times[1]:,.0f} | {1e6 * times[2]:.2f} | {1 / times[2]:,.0f} | {step / times[2]:,.0f} |")
     print(f"\nload {os.getloadavg()[0]:.1f}, medians of {arguments.rounds} rounds")
 
 

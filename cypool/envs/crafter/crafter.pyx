@@ -7,10 +7,9 @@ from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
-from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
@@ -35,7 +34,7 @@ cdef extern from "cypool/envs/crafter/world_generation.h" namespace "cypool::cra
         int width, height
 
     cdef cppclass Object:
-        int32_t x, y
+        int16_t x, y
 
     cdef cppclass World:
         World() except +

@@ -126,10 +126,9 @@ private:
             b = is_far ? 6 : 1;
             b_is_far = is_far;
         }
-        middle[k] = static_cast<uint8_t>(
-            a_is_far != b_is_far ? 18 + 3 * two(a_is_far ? a : b) + one(a_is_far ? b : a)
-            : a_is_far           ? 12 + one(a & b)
-                                 : 15 + two(a | b));
+        middle[k] = static_cast<uint8_t>(a_is_far != b_is_far ? 18 + 3 * two(a_is_far ? a : b) + one(a_is_far ? b : a)
+                                         : a_is_far           ? 12 + one(a & b)
+                                                              : 15 + two(a | b));
     }
 };
 inline constexpr VertexLists VERTEX_LISTS{};

@@ -10,9 +10,19 @@
 
 namespace cypool::crafter {
 
-// textures.py has them in this order
-enum Texture { NO_TEXTURE, PLAYER_TEXTURE, PLAYER_ASLEEP = PLAYER_TEXTURE + 4, COW_TEXTURE, ZOMBIE_TEXTURE,
-               SKELETON_TEXTURE, ARROW_TEXTURE, PLANT_TEXTURE = ARROW_TEXTURE + 4, RIPE_TEXTURE, NUM_TEXTURES };
+// assets.py has them in this order
+enum Texture {
+    NO_TEXTURE,
+    PLAYER_TEXTURE,
+    PLAYER_ASLEEP = PLAYER_TEXTURE + 4,
+    COW_TEXTURE,
+    ZOMBIE_TEXTURE,
+    SKELETON_TEXTURE,
+    ARROW_TEXTURE,
+    PLANT_TEXTURE = ARROW_TEXTURE + 4,
+    RIPE_TEXTURE,
+    NUM_TEXTURES
+};
 
 // Of a size of pictures; borrowed.
 struct Pictures {
@@ -221,7 +231,9 @@ private:
             for (int channel = 0; channel < 3; ++channel) {
                 const uint8_t* from = pictures_->tiles + (size_t{3} * tile + channel) * tile_plane;
                 uint8_t* to = &plain_[size_t{1} * channel * plane + column * tile_width_ * height + row * tile_height_];
-                for (int x = 0; x < tile_width_; ++x) copy_bytes(to + x * height, from + x * tile_height_, tile_height_);
+                for (int x = 0; x < tile_width_; ++x, to += height, from += tile_height_) {
+                    copy_bytes(to, from, tile_height_);
+                }
             }
         });
         work_.resize(numbers + RandomState::SIZE + 16);

@@ -59,7 +59,7 @@ public:
 
 private:
     __attribute__((always_inline)) uint32_t next() {
-        if (position == SIZE) [[unlikely]] twist();
+        if (position == SIZE) twist();
         return tempered(key[position++]);
     }
 
@@ -89,9 +89,9 @@ private:
             const auto renew = [key](int begin, int end, int distance) __attribute__((always_inline)) {
                 int k = begin;
                 for (; k + LANES <= end; k += LANES) {
-                    store_vector<Words>(key + k, load_vector<Words>(key + k + distance)
-                                                     ^ mixed(load_vector<Words>(key + k),
-                                                             load_vector<Words>(key + k + 1)));
+                    store_vector<Words>(key + k,
+                                        load_vector<Words>(key + k + distance)
+                                            ^ mixed(load_vector<Words>(key + k), load_vector<Words>(key + k + 1)));
                 }
                 for (; k < end; ++k) key[k] = key[k + distance] ^ mixed(key[k], key[k + 1]);
             };
@@ -108,9 +108,8 @@ private:
             constexpr int LANES = BYTES / sizeof(uint32_t);
             for (int64_t k = SIZE; k < position + count; k += LANES) {
                 const uint32_t* old = numbers + k - SIZE;
-                store_vector<Words>(numbers + k,
-                                    load_vector<Words>(old + SHIFT) ^ mixed(load_vector<Words>(old),
-                                                                            load_vector<Words>(old + 1)));
+                store_vector<Words>(numbers + k, load_vector<Words>(old + SHIFT)
+                                                     ^ mixed(load_vector<Words>(old), load_vector<Words>(old + 1)));
             }
             int64_t k = 0;
             for (; k + LANES <= count; k += LANES) {

@@ -45,7 +45,9 @@ template <class V> CYPOOL_INLINE V load_vector(const void* from) {
     std::memcpy(&vector, from, sizeof vector);
     return vector;
 }
-template <class V> CYPOOL_INLINE void store_vector(void* to, const V& vector) { std::memcpy(to, &vector, sizeof vector); }
+template <class V> CYPOOL_INLINE void store_vector(void* to, const V& vector) {
+    std::memcpy(to, &vector, sizeof vector);
+}
 
 template <class Kernel, class... Args> void run(Args... args) {
 #if defined(__x86_64__)

@@ -16,16 +16,80 @@
 namespace cypool::crafter {
 
 // these and the next two as crafter's data.yaml has them, in its order
-enum Material : uint8_t { NO_MATERIAL, WATER, GRASS, STONE, PATH, SAND, TREE, LAVA, COAL, IRON, DIAMOND, TABLE, FURNACE,
-                          NUM_MATERIALS };
-enum Item { HEALTH, FOOD, DRINK, ENERGY, SAPLING, WOOD_ITEM, STONE_ITEM, COAL_ITEM, IRON_ITEM, DIAMOND_ITEM,
-            WOOD_PICKAXE, STONE_PICKAXE, IRON_PICKAXE, WOOD_SWORD, STONE_SWORD, IRON_SWORD, NUM_ITEMS };
-enum Achievement { COLLECT_COAL, COLLECT_DIAMOND, COLLECT_DRINK, COLLECT_IRON, COLLECT_SAPLING, COLLECT_STONE,
-                   COLLECT_WOOD, DEFEAT_SKELETON, DEFEAT_ZOMBIE, EAT_COW, EAT_PLANT, MAKE_IRON_PICKAXE, MAKE_IRON_SWORD,
-                   MAKE_STONE_PICKAXE, MAKE_STONE_SWORD, MAKE_WOOD_PICKAXE, MAKE_WOOD_SWORD, DO_PLACE_FURNACE,
-                   DO_PLACE_PLANT, DO_PLACE_STONE, DO_PLACE_TABLE, WAKE_UP, NUM_ACHIEVEMENTS };
-enum Action { NOOP, MOVE_LEFT, MOVE_RIGHT, MOVE_UP, MOVE_DOWN, DO, SLEEP, PLACE_STONE, PLACE_TABLE, PLACE_FURNACE,
-              PLACE_PLANT, MAKE_FIRST };
+enum Material : uint8_t {
+    NO_MATERIAL,
+    WATER,
+    GRASS,
+    STONE,
+    PATH,
+    SAND,
+    TREE,
+    LAVA,
+    COAL,
+    IRON,
+    DIAMOND,
+    TABLE,
+    FURNACE,
+    NUM_MATERIALS
+};
+enum Item {
+    HEALTH,
+    FOOD,
+    DRINK,
+    ENERGY,
+    SAPLING,
+    WOOD_ITEM,
+    STONE_ITEM,
+    COAL_ITEM,
+    IRON_ITEM,
+    DIAMOND_ITEM,
+    WOOD_PICKAXE,
+    STONE_PICKAXE,
+    IRON_PICKAXE,
+    WOOD_SWORD,
+    STONE_SWORD,
+    IRON_SWORD,
+    NUM_ITEMS
+};
+enum Achievement {
+    COLLECT_COAL,
+    COLLECT_DIAMOND,
+    COLLECT_DRINK,
+    COLLECT_IRON,
+    COLLECT_SAPLING,
+    COLLECT_STONE,
+    COLLECT_WOOD,
+    DEFEAT_SKELETON,
+    DEFEAT_ZOMBIE,
+    EAT_COW,
+    EAT_PLANT,
+    MAKE_IRON_PICKAXE,
+    MAKE_IRON_SWORD,
+    MAKE_STONE_PICKAXE,
+    MAKE_STONE_SWORD,
+    MAKE_WOOD_PICKAXE,
+    MAKE_WOOD_SWORD,
+    DO_PLACE_FURNACE,
+    DO_PLACE_PLANT,
+    DO_PLACE_STONE,
+    DO_PLACE_TABLE,
+    WAKE_UP,
+    NUM_ACHIEVEMENTS
+};
+enum Action {
+    NOOP,
+    MOVE_LEFT,
+    MOVE_RIGHT,
+    MOVE_UP,
+    MOVE_DOWN,
+    DO,
+    SLEEP,
+    PLACE_STONE,
+    PLACE_TABLE,
+    PLACE_FURNACE,
+    PLACE_PLANT,
+    MAKE_FIRST
+};
 // in the order of the semantic map, whose numbers go on behind the materials
 enum Kind : uint8_t { NOBODY, PLAYER, COW, ZOMBIE, SKELETON, ARROW, PLANT, NUM_KINDS };
 enum Direction : uint8_t { LEFT, RIGHT, UP, DOWN };
@@ -39,7 +103,7 @@ constexpr uint32_t set_of(std::initializer_list<Material> materials) {
 constexpr bool contains(uint32_t set, Material m) { return set >> m & 1; }
 constexpr uint32_t WALKABLE = set_of({GRASS, PATH, SAND});
 // by kind: where it may be
-constexpr uint32_t HABITATS[NUM_KINDS] = {0,        WALKABLE | set_of({LAVA}), WALKABLE, WALKABLE,
+constexpr uint32_t HABITATS[NUM_KINDS] = {0,        WALKABLE | set_of({LAVA}),        WALKABLE,       WALKABLE,
                                           WALKABLE, WALKABLE | set_of({WATER, LAVA}), set_of({GRASS})};
 constexpr int MOST_HEALTH[NUM_KINDS] = {0, 0, 3, 5, 3, 0, 1};
 constexpr int MOST_ITEMS = 9, RIPE = 300, CHUNK = 12;
@@ -62,8 +126,8 @@ struct Shape {
         columns = options.view[0];
         rows = options.view[1] - rows_of_items;
         reach = 2 * std::max(options.view[0], options.view[1]);
-        noisy_pixels = int64_t{columns} * (options.size[0] / options.view[0]) * rows
-                       * (options.size[1] / options.view[1]);
+        noisy_pixels =
+            int64_t{columns} * (options.size[0] / options.view[0]) * rows * (options.size[1] / options.view[1]);
     }
     int cells() const { return width * height; }
     int chunks_down() const { return (height + CHUNK - 1) / CHUNK; }
@@ -75,15 +139,16 @@ struct Shape {
     int64_t noisy_pixels;  // of a picture at night
 };
 
+// Half a cache line: a step looks at all of them.
 struct Object {
-    int32_t x, y, health;
+    int16_t x, y, chunk, health;
     int32_t count;  // a zombie's cooldown, a skeleton's reload, a plant's age
     int32_t previous, next, chunk_previous, chunk_next;
-    int32_t chunk;
     Kind kind;
     Direction facing;
     bool removed;
 };
+static_assert(sizeof(Object) == 32);
 
 struct Chunk {
     int32_t first, last;  // of its objects, in the order in which they came
@@ -110,7 +175,10 @@ class World {
 public:
     World() = default;
     explicit World(const Shape& shape)
-        : shape(shape), materials(shape.cells()), semantic(shape.cells()), occupant(shape.cells()),
+        : shape(shape),
+          materials(shape.cells()),
+          semantic(shape.cells()),
+          occupant(shape.cells()),
           chunks(shape.chunks()) {
         // more are rare
         objects.reserve(256 + shape.cells() / 16);
@@ -189,9 +257,9 @@ public:
 
     // For tests that follow crafter's own choices, which depend on addresses in memory: how many creatures it has to
     // choose among in the coming steps, each time that there are several, and in which cells they are, in its order.
-    void follow(const int32_t* choices, size_t count) {
-        choices_.assign(choices, choices + count);
-        next_choice_ = 0;
+    void follow(const int32_t* numbers, size_t count) {
+        choices.assign(numbers, numbers + count);
+        next_choice = 0;
     }
 
 private:
@@ -200,8 +268,13 @@ private:
     int chunk_at(int x, int y) const { return x / CHUNK * shape.chunks_down() + y / CHUNK; }
     Material material_at(int x, int y) const { return static_cast<Material>(materials[at(x, y)]); }
     int distance_to_player(int x, int y) const { return std::abs(x - player().x) + std::abs(y - player().y); }
-    int& health_of(int slot) { return slot == PLAYER_SLOT ? inventory[HEALTH] : objects[slot].health; }
-    void hurt(int slot, int damage) { health_of(slot) = std::max(0, health_of(slot) - damage); }
+    void hurt(int slot, int damage) {
+        if (slot == PLAYER_SLOT) {
+            inventory[HEALTH] = std::max(0, inventory[HEALTH] - damage);
+        } else {
+            objects[slot].health = static_cast<int16_t>(std::max(0, objects[slot].health - damage));
+        }
+    }
 
     void update_daylight() {
         const double progress = std::fmod(step_count / 300.0, 1.0) + 0.3;
@@ -266,7 +339,7 @@ private:
     }
     void enter_chunk(int slot) {
         Object& object = objects[slot];
-        object.chunk = chunk_at(object.x, object.y);
+        object.chunk = static_cast<int16_t>(chunk_at(object.x, object.y));
         Chunk& chunk = chunks[object.chunk];
         if (!chunk.known) {
             chunk.known = true;
@@ -294,7 +367,8 @@ private:
             slot = spare.back();
             spare.pop_back();
         }
-        append(slot, Object{x, y, health, 0, 0, 0, 0, 0, 0, kind, LEFT, false});
+        append(slot, Object{static_cast<int16_t>(x), static_cast<int16_t>(y), 0, static_cast<int16_t>(health), 0, 0, 0,
+                            0, 0, kind, LEFT, false});
         enter_chunk(slot);
         return slot;
     }
@@ -325,8 +399,8 @@ private:
         if (!is_free(x, y, HABITATS[object.kind])) return false;
         if (object.removed) return true;
         leave_cell(slot);
-        object.x = x;
-        object.y = y;
+        object.x = static_cast<int16_t>(x);
+        object.y = static_cast<int16_t>(y);
         enter_cell(slot);
         if (chunk_at(x, y) != object.chunk) {
             leave_chunk(slot);
@@ -547,10 +621,18 @@ private:
                 break;
             case GRASS: collect(x, y, GRASS, SAPLING, COLLECT_SAPLING, 0.1); break;
             case TREE: collect(x, y, GRASS, WOOD_ITEM, COLLECT_WOOD); break;
-            case STONE: if (wood) collect(x, y, PATH, STONE_ITEM, COLLECT_STONE); break;
-            case COAL: if (wood) collect(x, y, PATH, COAL_ITEM, COLLECT_COAL); break;
-            case IRON: if (stone) collect(x, y, PATH, IRON_ITEM, COLLECT_IRON); break;
-            case DIAMOND: if (iron) collect(x, y, PATH, DIAMOND_ITEM, COLLECT_DIAMOND); break;
+            case STONE:
+                if (wood) collect(x, y, PATH, STONE_ITEM, COLLECT_STONE);
+                break;
+            case COAL:
+                if (wood) collect(x, y, PATH, COAL_ITEM, COLLECT_COAL);
+                break;
+            case IRON:
+                if (stone) collect(x, y, PATH, IRON_ITEM, COLLECT_IRON);
+                break;
+            case DIAMOND:
+                if (iron) collect(x, y, PATH, DIAMOND_ITEM, COLLECT_DIAMOND);
+                break;
             default: break;
         }
     }
@@ -619,9 +701,7 @@ private:
     // The nine cells around the player as the slices of an array from -1 have them: at the near edges, there are none,
     // or the last ones of an area of one or two cells.
     uint32_t materials_nearby() const {
-        const auto begin = [](int center, int size) {
-            return center > 0 ? center - 1 : std::max(0, size - 1);
-        };
+        const auto begin = [](int center, int size) { return center > 0 ? center - 1 : std::max(0, size - 1); };
         uint32_t found = 0;
         for (int x = begin(player().x, shape.width); x < std::min(player().x + 2, shape.width); ++x) {
             for (int y = begin(player().y, shape.height); y < std::min(player().y + 2, shape.height); ++y) {
@@ -650,8 +730,8 @@ private:
     }
     void balance(int chunk, const Balance& rule, int least, int most) {
         const int count = chunks[chunk].kinds[rule.kind];
-        const size_t choice = next_choice_ + 1;
-        if (count > 1 && choice < choices_.size()) next_choice_ += 1 + count;
+        const size_t choice = next_choice + 1;
+        if (count > 1 && choice < choices.size()) next_choice += 1 + count;
         if (count < least && random.real() < rule.birth) {
             const int cell = nth_cell(chunk, rule.ground, random.below(chunks[chunk].materials[rule.ground]));
             const int x = cell / shape.height, y = cell % shape.height;
@@ -661,8 +741,8 @@ private:
         } else if (count > most && random.real() < rule.death) {
             const uint32_t chosen = random.below(count);
             int slot = nth_object(chunk, rule.kind, chosen);
-            if (count > 1 && choice + chosen < choices_.size()) {
-                const int other = occupant[choices_[choice + chosen]];
+            if (count > 1 && choice + chosen < choices.size()) {
+                const int other = occupant[choices[choice + chosen]];
                 if (objects[other].kind == rule.kind) slot = other;
             }
             if (distance_of(slot) < rule.gone_at) return;
@@ -696,8 +776,8 @@ private:
     int32_t health_at_update = 0, health_at_step = 0;
     int32_t hunger = 0, thirst = 0, fatigue = 0, recovery = 0;
     uint32_t unlocked = 0;  // achievements, a bit each
-    std::vector<int32_t> choices_;
-    size_t next_choice_ = 0;
+    std::vector<int32_t> choices;
+    size_t next_choice = 0;
 };
 
 }  // namespace cypool::crafter

@@ -16,7 +16,13 @@ public:
 
     // start, water, mountain: within ERROR
     Place(const Noise& noise, int x, int y, int square_of_distance, double start, double water, double mountain)
-        : noise_(noise), x_(x), y_(y), square_(square_of_distance), start_(start), water_(water), mountain_(mountain) {}
+        : noise_(noise),
+          x_(x),
+          y_(y),
+          square_(square_of_distance),
+          start_(start),
+          water_(water),
+          mountain_(mountain) {}
 
     bool is_start_above(double limit) const {
         return std::fabs(start_ - limit) > ERROR ? start_ > limit : exact_start() > limit;
@@ -47,8 +53,20 @@ private:
 
 // Memory for making worlds, one per thread.
 struct Ground {
-    enum Field { MEADOW, WETNESS, HEIGHT, CAVES, TUNNELS_ALONG_X, TUNNELS_ALONG_Y, COAL_SEAMS, IRON_SEAMS, LAVA_LAKES, BEACHES,
-                 WOODS, NUM_FIELDS };
+    enum Field {
+        MEADOW,
+        WETNESS,
+        HEIGHT,
+        CAVES,
+        TUNNELS_ALONG_X,
+        TUNNELS_ALONG_Y,
+        COAL_SEAMS,
+        IRON_SEAMS,
+        LAVA_LAKES,
+        BEACHES,
+        WOODS,
+        NUM_FIELDS
+    };
     // of a cell
     enum : uint8_t { START = 1, ROCK = 2, HIGH_ROCK = 4, PEAK = 8, SHORE = 16, WET = 32, TUNNEL = 64 };
 
@@ -56,10 +74,14 @@ struct Ground {
     std::vector<float> fields[NUM_FIELDS];
 };
 
+// not inlined: what finds a thread's own is a call, and would be made again and again
+__attribute__((noinline)) inline Ground& ground_of_thread() {
+    static thread_local Ground ground;
+    return ground;
+}
+
 inline void World::generate() {
-    static thread_local Ground memory;
-    // it takes a call to find
-    Ground& ground = memory;
+    Ground& ground = ground_of_thread();
     using Region = NoiseField::Region;
     const int width = shape.width, height = shape.height, px = player().x, py = player().y;
     // tunnels along y are the only field that has the rows of a picture
