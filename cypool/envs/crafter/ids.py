@@ -14,6 +14,8 @@ FAMILY = Family(
     fidelity="everything, with a crafter whose sets keep their order",
     smoke_ids=("CrafterReward-v1",),
     quick_ids=("CrafterReward-v1",),
+    # crafter takes a second to make a world of 64 x 64 cells
+    short_episode={"length": 9, "area": (14, 14)},
     fuzz_variants=(("CrafterReward-v1", {"area": (16, 16), "length": 40, "obs_type": "symbolic"}),
                    ("CrafterNoReward-v1", {"area": (9, 30), "view": (5, 7), "size": 45, "semantic": False})),
     # crafter's own code is slow, and its libraries are not instrumented
