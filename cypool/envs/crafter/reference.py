@@ -51,7 +51,7 @@ class Reference(gymnasium.Env[Any, Any]):
             raise ValueError(f"obs_type: expected 'rgb', as crafter has nothing else to compare with, got {obs_type!r}")
         self.crafter = Env(**options, seed=0)
         self.crafter._world.__class__ = OrderedWorld
-        self.limit, self.semantic, self.render_size = max_episode_steps, semantic, np.array(render_size)
+        self.limit, self.semantic, self.render_size = max_episode_steps, semantic, render_size
         width, height = self.crafter._size
         self.observation_space = gymnasium.spaces.Box(0, 255, (int(height), int(width), 3), np.uint8)
         self.action_space = gymnasium.spaces.Discrete(len(self.crafter.action_names))
