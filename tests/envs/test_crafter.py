@@ -365,7 +365,8 @@ def test_refused_states():
     water = [int(part[0]) for part in np.nonzero(saved.materials.reshape(SMALL["area"]) == 1)]
     cases = [
         ({"objects[0].kind": 2, "objects[0].facing": 0}, r"objects\[0\]: expected one player, the first, got 2"),
-        ({"objects[1].kind": 1, "objects[1].health": 0, "objects[1].count": 0}, r"objects\[1\]: expected one player, the first, got 1"),
+        ({"objects[1].kind": 1, "objects[1].health": 0, "objects[1].count": 0},
+         r"objects\[1\]: expected one player, the first, got 1"),
         ({f"objects[{count - 1}].x": second[0], f"objects[{count - 1}].y": second[1]},
          rf"objects\[{count - 1}\]: expected a cell that is free for it"),
         ({"arrivals[1].index": int(saved.arrivals[0])}, r"arrivals\[1\]: expected each once"),
@@ -428,7 +429,8 @@ def test_bad_options(options, message):
 
 @pytest.mark.parametrize("options", [
     {"area": (1, 1)}, {"area": (1, 90), "view": (128, 2), "size": (256, 4)},
-    {"area": (90, 1), "view": (1, 128), "size": 256}, {"view": (16, 1), "size": (32, 2)}, {"view": (2, 8), "size": (4, 2048)}, {"size": (18, 18), "length": 1},
+    {"area": (90, 1), "view": (1, 128), "size": 256},
+    {"view": (16, 1), "size": (32, 2)}, {"view": (2, 8), "size": (4, 2048)}, {"size": (18, 18), "length": 1},
     {"area": (2, 2), "length": 2**30}, {"area": (12, 12)}, {"area": (13, 13), "obs_type": "symbolic", "view": (1, 17)},
     {"obs_type": "semantic", "view": (128, 128), "size": 256, "area": (5, 5)}, {"render_size": (2048, 18)},
 ])
