@@ -3,17 +3,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from cypool.registry import Entry, known_entries
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-@dataclass(frozen=True, kw_only=True)
-class Sanitizer:
+
+class Sanitizer(NamedTuple):
     """How `.ci/sanitize` runs the C++ of a family.
 
     Attributes:
@@ -27,8 +27,8 @@ class Sanitizer:
     without: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Family:
+# a NamedTuple: importing cypool with Gymnasium makes this class, and a dataclass takes ten times as long
+class Family(NamedTuple):
     """A family of environments: a folder below `cypool/envs` with an `ids.py` that has one of these as `FAMILY`.
 
     "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
@@ -37,6 +37,7 @@ class Family:
         name: The folder.
         title: As people write the name.
         description: What it has: a phrase for a table.
+        smoke_ids: One or two ids that show that it works, within a second.
         page: The page of documentation about it, below `docs/reference`.
         licence: Of its data and its library, where that is not cypool's.
         extension: The module that is missing if a build left the family out; "": it cannot be left out.
@@ -45,7 +46,6 @@ class Family:
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         fidelity: What is equal to them: a phrase for a table.
-        smoke_ids: One or two ids that show that it works, within a second.
         quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
         slow_ids: Patterns of those among them that take seconds.
         contract_options: By class: options for `check_env`.
@@ -70,6 +70,7 @@ class Family:
     name: str
     title: str
     description: str
+    smoke_ids: tuple[str, ...]
     page: str = ""
     licence: str = ""
     extension: str = ""
@@ -78,23 +79,22 @@ class Family:
     reference: str = ""
     reference_package: str = ""
     fidelity: str = ""
-    smoke_ids: tuple[str, ...]
     quick_ids: tuple[str, ...] = ("*",)
     slow_ids: tuple[str, ...] = ()
-    contract_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    short_episode: Mapping[str, Any] = field(default_factory=lambda: {"max_episode_steps": 9})
+    contract_options: Mapping[str, Mapping[str, Any]] = _NOTHING
+    short_episode: Mapping[str, Any] = MappingProxyType({"max_episode_steps": 9})
     saves: bool = True
     fuzz_ids: tuple[str, ...] = ("*",)
     fuzz_variants: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     draws_quickly: bool = True
     sanitizer: Sanitizer | None = None
-    peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    peer_options: Mapping[str, Any] = field(default_factory=dict)
+    peers: Mapping[str, tuple[str, ...]] = _NOTHING
+    peer_options: Mapping[str, Any] = _NOTHING
     gymnasium_module: str = ""
     measured: tuple[tuple[str, int], ...] = ()
-    first_make: Mapping[str, str] = field(default_factory=dict)
+    first_make: Mapping[str, str] = _NOTHING
     pictures: tuple[str, ...] = ()
-    keys: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    keys: Mapping[str, Mapping[str, int]] = _NOTHING
     keyboard: str = ""
     turns: tuple[str, ...] = ()
 
@@ -125,4 +125,6 @@ class Family:
 
 def matches(id: str, patterns: tuple[str, ...]) -> bool:
     """Whether an id matches one of the patterns."""
+    from fnmatch import fnmatchcase  # registering ids does without
+
     return any(fnmatchcase(id, pattern) for pattern in patterns)

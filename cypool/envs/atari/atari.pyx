@@ -1,15 +1,14 @@
 """Atari 2600: ALE's emulator, with EnvPool's preprocessing, options and defaults."""
 import functools
 import zlib
-from collections import namedtuple
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
+from cypool.arguments import check_choice, shown
 from cypool.envs.atari import roms
 from cypool.envs.atari.frames import picture_of
-from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.envs.atari.options import Facts, action_set, checked, shown_rows, spec_of
+from cypool.envs.atari.presets import PRESETS
 from cypool.state import check_state, check_stream, unpack
 
 cimport cython
@@ -44,11 +43,8 @@ cdef extern from "cypool/envs/atari/ale_helpers.h":
     void tell_simd "cypool_use_simd"(int simd)
 
 cdef enum:
-    MAX_SEED = 0x7FFFFFFF        # ALE takes a non-negative int
     RAM_BYTES = 128
-    NUM_ACTIONS = 18
     MAX_SNAPSHOT = 1 << 20       # bytes; it is about 150,000
-    ENVPOOL_HEIGHT = 210         # the rows it shows, of larger screens too
 
 # what an observation shows
 cdef enum ObsType:
@@ -62,12 +58,11 @@ MOVES[0][:] = [ale.PLAYER_A_DOWNLEFT, ale.PLAYER_A_DOWN, ale.PLAYER_A_DOWNRIGHT]
 MOVES[1][:] = [ale.PLAYER_A_LEFT, ale.PLAYER_A_NOOP, ale.PLAYER_A_RIGHT]
 MOVES[2][:] = [ale.PLAYER_A_UPLEFT, ale.PLAYER_A_UP, ale.PLAYER_A_UPRIGHT]
 
-# whose ways a game is begun, ended and shown in
-cdef enum Preset:
-    OURS
-    ENVPOOL
-    ALE
-    GYMNASIUM
+# what the preset's package does that no option says: see presets.py
+cdef struct Ways:
+    bint hashes_seeds, fires_first, begins_black, ends_at_once, follows_lives, emulator_limits, repeats_image
+    bint limit_hides_end
+    int rows
 
 # what the emulator did in a step
 cdef struct Played:
@@ -95,11 +90,6 @@ def use_simd(name):
 
 # a global of ALE's: set once, before there are threads
 ale.set_log_level(ale.LogError)
-
-
-# what is known of a game before it is played; rom and md5 are bytes, and so are gray, rgb: of each palette index;
-# minimal and legal are ALE's numbers of actions
-Facts = namedtuple("Facts", "rom, md5, minimal, legal, height, width, modes, difficulties, gray, rgb")
 
 
 @functools.lru_cache(maxsize=None)
@@ -139,59 +129,6 @@ cdef class SharedStart:
 def start_of(task, mode, difficulty):
     """Returns the `SharedStart` for these arguments, which are options of an env: the same one each time."""
     return SharedStart()
-
-
-def check_switch(name, value, task, available):
-    """Returns `value` as an int if it is -1 or one of `available`; raises as `check_int` does."""
-    value = check_int(name, value, -2**31, 2**31 - 1)
-    if value != -1 and value not in available:
-        raise ValueError(f"{name}: expected one of {', '.join(map(str, available))}, or -1, the default of {task!r}, "
-                         f"got {value}")
-    return value
-
-
-def action_set(options, facts):
-    """Returns ALE's numbers of the actions that a game with these `Facts` is played with."""
-    if options["full_action_space"] == "all":
-        return range(NUM_ACTIONS)
-    return facts.legal if options["full_action_space"] or options["continuous"] else facts.minimal
-
-
-def check_full_action_space(value):
-    """Returns `value` if it is "all", else as `check_bool` does."""
-    if isinstance(value, str) and value == "all":
-        return "all"
-    return check_bool("full_action_space", value)
-
-
-def check_skip(value):
-    """Returns `value` if it is an int, or a tuple of two where it is a sequence; raises as `check_int` does."""
-    if not isinstance(value, (tuple, list)):
-        return check_int("frame_skip", value, 1, 10_000)
-    if len(value) != 2:
-        raise ValueError(f"frame_skip: expected an int, or two for a range, got {shown(value)}")
-    low = check_int("frame_skip[0]", value[0], 1, 10_000)
-    return low, check_int("frame_skip[1]", value[1], low + 1, 10_001)
-
-
-def shown_rows(preset, facts):
-    """Returns how many rows of the screen images show."""
-    return min(facts.height, ENVPOOL_HEIGHT) if preset == "envpool" else facts.height
-
-
-def observation_shape(options, facts):
-    """Returns the shape of an observation of a game with these `Facts`."""
-    stack, gray = options["stack_num"], options["gray_scale"]
-    if options["obs_type"] == "image":
-        size = options["img_height"], options["img_width"]
-        if gray:
-            return (stack, *size)
-        return (stack, *size, 3) if options["channels_last"] else (3 * stack, *size)
-    frame = (RAM_BYTES,)
-    if options["obs_type"] == "screen":
-        rows = shown_rows(options["preset"], facts)
-        frame = (rows, facts.width) if gray else (rows, facts.width, 3)
-    return frame if stack == 1 else (stack, *frame)
 
 
 def state_of(text):
@@ -244,13 +181,11 @@ cdef class Atari(Env):
     """
     cdef size_t screen_bytes             # palette indices as ALE draws them
     cdef ObsType obs_type
-    cdef Preset preset
-    # whether an episode ends with the very frame in which a life is lost, and the next one begins with a new game
-    cdef bint ends_with_life
+    cdef Ways ways
     cdef int64_t last_frame              # of an episode that ends within a step, by the number of its frames
     cdef bint tells_lives, tells_raw_reward, tells_game_over, tells_ram, tells_frame_numbers, tells_discount
     cdef int least_skip, most_skip       # frames of a step
-    cdef int max_frames                  # of an episode
+    cdef int emulator_limit              # of an episode's frames, for the emulator to count
     cdef uint32_t noop_max
     cdef bint episodic_life, reward_clip, continuous
     cdef float threshold                 # of continuous actions
@@ -319,80 +254,12 @@ cdef class Atari(Env):
             use_inter_area_resize: Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR.
             max_num_frames_per_episode: Truncates episodes within a step; for the presets "ale" and "gymnasium".
         """
+        given = dict(locals())
         if not isinstance(task, str):
             raise TypeError(f"task: expected a str, got {shown(task)}")
-        task = str(task)
-        if preset is not None:
-            preset = check_choice("preset", preset, [name for name in PRESETS if name])
-        defaults = PRESETS[preset]
-
-        def chosen(name, value):
-            return defaults[name] if value is None else value
-
-        facts = game_facts(task)
-        options = {
-            "task": task,
-            "preset": preset,
-            "stack_num": check_int("stack_num", stack_num, 1, 256),
-            "frame_skip": check_skip(frame_skip),
-            "noop_max": check_int("noop_max", noop_max, 0, 100_000),
-            "episodic_life": check_bool("episodic_life", episodic_life),
-            "zero_discount_on_life_loss": check_bool("zero_discount_on_life_loss", zero_discount_on_life_loss),
-            "img_height": check_int("img_height", img_height, 1, shown_rows(preset, facts)),
-            "img_width": check_int("img_width", img_width, 1, facts.width),
-            "gray_scale": check_bool("gray_scale", gray_scale),
-            "repeat_action_probability": check_float(
-                "repeat_action_probability", chosen("repeat_action_probability", repeat_action_probability), 0, 1),
-            "full_action_space": check_full_action_space(full_action_space),
-            "continuous": check_bool("continuous", continuous),
-            "continuous_action_threshold": check_float(
-                "continuous_action_threshold", continuous_action_threshold, 0, 1),
-            "mode": check_switch("mode", mode, task, facts.modes),
-            "difficulty": check_switch("difficulty", difficulty, task, facts.difficulties),
-            "lives": check_bool("lives", lives),
-            "obs_type": check_choice("obs_type", obs_type, ("image", "screen", "ram")),
-            "use_inter_area_resize": check_bool("use_inter_area_resize", use_inter_area_resize),
-        }
-        for name, value in {
-            "reward_clip": reward_clip, "use_fire_reset": use_fire_reset, "channels_last": channels_last,
-            "raw_reward": raw_reward, "game_over": game_over, "ram": ram, "frame_numbers": frame_numbers,
-        }.items():
-            options[name] = check_bool(name, chosen(name, value))
-        limit = chosen("max_num_frames_per_episode", max_num_frames_per_episode)
-        if limit is not None:
-            if preset not in ("ale", "gymnasium"):
-                raise ValueError(f"max_num_frames_per_episode: expected None, or preset 'ale' or 'gymnasium', "
-                                 f"got {shown(limit)}; max_episode_steps counts steps")
-            limit = check_int("max_num_frames_per_episode", limit, 1, 2**31 - 1)
-        options["max_num_frames_per_episode"] = limit
-        info = {}
-        if options["lives"]:
-            info["lives"] = Array((), np.int32)
-        if options["raw_reward"]:
-            info["reward"] = Array((), np.float32)
-        if options["game_over"]:
-            info["terminated"] = Array((), np.int32)
-        if options["ram"]:
-            info["ram"] = Array((RAM_BYTES,), np.uint8)
-        if options["frame_numbers"]:
-            info |= {name: Array((), np.int32, 0) for name in ("frame_number", "episode_frame_number")}
-        if options["zero_discount_on_life_loss"]:
-            info["discount"] = Array((), np.float32, 0, 1)
-        if options["continuous"]:
-            action = Array((3,), np.float32, [0, -np.pi, 0], [1, np.pi, 1])
-        else:
-            action = Discrete(len(action_set(options, facts)))
-        skip = options["frame_skip"]
-        return EnvSpec(
-            observation=Array(observation_shape(options, facts), np.uint8),
-            action=action,
-            info=info,
-            # Gymnasium's are hashed
-            max_seed=None if preset == "gymnasium" else MAX_SEED,
-            render_fps=max(60 // (skip if isinstance(skip, int) else sum(skip) // 2), 1),
-            max_episode_steps=MAX_EPISODE_STEPS if limit is None else None,
-            options=options,
-        )
+        given["task"] = str(task)
+        facts = game_facts(given["task"])
+        return spec_of(checked(given, facts), facts)
 
     def __init__(self, spec, env_id):
         options = spec.options
@@ -400,11 +267,11 @@ cdef class Atari(Env):
         skip = options["frame_skip"]
         self.rom = facts.rom
         self.rom_md5 = facts.md5
-        self.preset = {None: OURS, "envpool": ENVPOOL, "ale": ALE, "gymnasium": GYMNASIUM}[options["preset"]]
+        self.ways = PRESETS[options["preset"]].ways._asdict()
         self.least_skip, self.most_skip = (skip, skip) if isinstance(skip, int) else (skip[0], skip[1] - 1)
-        self.max_frames = options["max_num_frames_per_episode"] or INT_MAX
-        self.ends_with_life = self.preset in (ALE, GYMNASIUM)
-        self.last_frame = self.max_frames if self.preset == ALE else INT64_MAX
+        limit = options["max_num_frames_per_episode"]
+        self.emulator_limit = limit if limit and self.ways.emulator_limits else INT_MAX
+        self.last_frame = limit if limit and not self.ways.emulator_limits else INT64_MAX
         self.noop_max = options["noop_max"]
         self.episodic_life = options["episodic_life"]
         self.reward_clip = options["reward_clip"]
@@ -437,11 +304,11 @@ cdef class Atari(Env):
             # of a skip of one there is only one frame to see
             if self.most_skip > 1:
                 self.previous.resize(self.screen_bytes)
-            if self.ends_with_life:
+            if self.ways.ends_at_once:
                 self.pooled.resize(self.picture.num_planes * self.screen_bytes)
 
     cdef int seed(self, object seed) except -1:
-        if self.preset == GYMNASIUM:
+        if self.ways.hashes_seeds:
             stream, ale_seed = np.random.SeedSequence(seed).generate_state(2)
             Env.seed(self, int(stream))
             self.ale_seed = ale_seed.astype(np.int32)
@@ -468,18 +335,18 @@ cdef class Atari(Env):
         if whole:
             self._new_game()
             self.game_step = 0
-        if self.has_fire and self.preset == ALE:
+        if self.has_fire and self.ways.fires_first:
             self.game.get().act(ale.PLAYER_A_FIRE)
         for _k in range(count):
             self.game.get().act(ale.PLAYER_A_NOOP)
             if self.game.get().game_over():
-                if seeded and self.preset == GYMNASIUM:
+                if seeded and self.ways.hashes_seeds:
                     self._load()
                 self._new_game()
                 ended = True
-        if self.has_fire and self.preset != ALE:
+        if self.has_fire and not self.ways.fires_first:
             self.game.get().act(ale.PLAYER_A_FIRE)
-        if seeded and self.preset == GYMNASIUM and self.noop_max > 0 and not ended:
+        if seeded and self.ways.hashes_seeds and self.noop_max > 0 and not ended:
             # each reset that it repeats restarts the stream: only now is it known that the number was drawn
             integers(self.rng, 1, <int64_t>self.noop_max + 1)
         self.elapsed_step = self.game_step
@@ -489,10 +356,10 @@ cdef class Atari(Env):
         self.game_over = self.game.get().game_over(False)
         self.score = 0
         self.discount = 1
-        if self.preset == ALE:
+        if self.ways.begins_black:
             self.frames.clear()
         self._push(ale.current_screen(self.game.get()[0]))
-        if (whole or ended) and self.preset != ALE:
+        if (whole or ended) and not self.ways.begins_black:
             self.frames.fill(0)
         return 0
 
@@ -500,10 +367,10 @@ cdef class Atari(Env):
         """Returns how many frames without action a reset does."""
         if self.noop_max == 0:
             return 0
-        if self.preset == GYMNASIUM:
+        if self.ways.hashes_seeds:
             return self.seeded_noops if seeded else integers(self.rng, 1, <int64_t>self.noop_max + 1)
         cdef int64_t drawn = draw_below(self.noops, self.noop_max)
-        if self.preset == ALE:
+        if self.ways.fires_first:
             return max(drawn - self.has_fire, 0)
         return drawn + 1 - self.has_fire
 
@@ -539,7 +406,7 @@ cdef class Atari(Env):
         for k in range(skip):
             score += game.act(act, strength)
             self.num_frames += 1
-            if self.ends_with_life and self.episodic_life:
+            if self.ways.ends_at_once and self.episodic_life:
                 lost = self._life_lost(lost)
             if game.game_over() or lost or self.num_frames >= self.last_frame:
                 ended = True
@@ -560,7 +427,7 @@ cdef class Atari(Env):
     cdef inline bint _life_lost(self, bint lost) except -1 nogil:
         """Returns whether an episode that ends with a life does so with this frame."""
         cdef int lives = self.game.get().lives()
-        if self.preset == ALE:
+        if not self.ways.follows_lives:
             return 0 < lives < self.lives
         lost = lost or lives < self.lives
         self.lives = lives
@@ -568,19 +435,19 @@ cdef class Atari(Env):
 
     @cython.final
     cdef inline int _note_end(self, bint lost, int before) except -1 nogil:
-        """Sets the lives, and how the step ended the episode: here presets differ most."""
+        """Sets the lives, and how the step ended the episode."""
         cdef ale.ALEInterface* game = self.game.get()
         self.lives = game.lives()
         self.game_over = game.game_over(False)
-        if not self.ends_with_life:
+        if not self.ways.ends_at_once:
             lost = self.life_lost = 0 < self.lives < before
         self.terminated = self.game_over or (self.episodic_life and lost)
         self.discount = not (self.terminated or self.lives < before)
-        if self.preset == ALE:
-            self.truncated = self.num_frames >= self.max_frames and not self.terminated
-        elif self.preset == GYMNASIUM:
+        if self.ways.emulator_limits:
             self.truncated = game.game_truncated()
-        elif self.preset == ENVPOOL:
+        else:
+            self.truncated = self.num_frames >= self.last_frame and not self.terminated
+        if self.ways.limit_hides_end:
             self.discount = self.lives == before and not self.terminated
             if self.elapsed_step >= self.max_episode_steps:
                 self.terminated = False
@@ -696,8 +563,8 @@ cdef class Atari(Env):
         """Makes a new emulator with its seed, and does its first reset."""
         cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
         game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
-        if self.preset == GYMNASIUM:
-            game.get().setInt(b"max_num_frames_per_episode", self.max_frames)
+        if self.ways.emulator_limits:
+            game.get().setInt(b"max_num_frames_per_episode", self.emulator_limit)
         start_game(game.get()[0], self.rom, self.rom_md5, self.ale_seed, self.mode, self.difficulty, self.start.start)
         self.game.swap(game)
         self.fresh = True
@@ -732,8 +599,9 @@ cdef class Atari(Env):
         previous: The screen before the last one, if all were played.
         """
         cdef bint whole = played == skip and skip > 1
-        cdef bint missed = played < skip - 1 if self.preset == ENVPOOL else ended and not whole
-        if self.obs_type == IMAGE and self.preset != OURS and missed:
+        cdef bint missed = (ended and not whole if self.ways.ends_at_once
+                            else self.ways.repeats_image and played < skip - 1)
+        if self.obs_type == IMAGE and missed:
             self.frames.repeat()
         elif not self.pooled.empty() and ended:
             self.picture.merge(previous, self.frames.push(), self.pooled.data())

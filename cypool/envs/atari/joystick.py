@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from cypool.envs.atari.atari import action_set, game_facts
+from cypool.envs.atari.atari import game_facts
+from cypool.envs.atari.options import action_set
 
 # ALE's numbers of the joystick's positions; "space" is the button
 _POSITIONS = {frozenset(keys.split()): number for number, keys in enumerate((

@@ -1,6 +1,7 @@
 // Fields of a MuJoCo model by their names, and a model that has some of its own and shares the others.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -116,11 +117,17 @@ public:
         for (const Own& each : own_) all.append(each.bytes.get(), each.size);
         return all;
     }
-    // Takes them back; false if it is not their size.
+    // Takes them back; false if it is not their size, or if some numbers are not finite.
     bool set_contents(const std::string& all) {
         size_t size = 0, at = 0;
         for (const Own& each : own_) size += each.size;
         if (size != all.size()) return false;
+        for (const Own& each : own_) {
+            if (each.is_double && !all_finite<double>(all.data() + at, each.size)) return false;
+            if (each.is_float && !all_finite<float>(all.data() + at, each.size)) return false;
+            at += each.size;
+        }
+        at = 0;
         for (const Own& each : own_) {
             std::memcpy(each.bytes.get(), all.data() + at, each.size);
             at += each.size;
@@ -139,7 +146,7 @@ public:
         if (field.is_option) return;
         for (const Own& each : own_)
             if (each.offset == field.offset) return;
-        Own mine{field.offset, field.rows * field.columns * field.item_bytes, nullptr};
+        Own mine{field.offset, field.rows * field.columns * field.item_bytes, field.is_double, field.is_float, nullptr};
         mine.bytes.reset(new char[mine.size]);
         at(view_, mine.offset) = mine.bytes.get();
         own_.push_back(std::move(mine));
@@ -175,8 +182,18 @@ public:
 private:
     struct Own {
         size_t offset, size;
+        bool is_double, is_float;
         std::unique_ptr<char[]> bytes;
     };
+
+    template <class T> static bool all_finite(const char* bytes, size_t size) {
+        for (size_t at = 0; at < size; at += sizeof(T)) {
+            T number;
+            std::memcpy(&number, bytes + at, sizeof number);
+            if (!std::isfinite(number)) return false;
+        }
+        return true;
+    }
 
     static void*& at(mjModel& m, size_t offset) {
         return *reinterpret_cast<void**>(reinterpret_cast<char*>(&m) + offset);

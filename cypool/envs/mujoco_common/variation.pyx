@@ -123,7 +123,8 @@ cdef class Variation:
 
     cdef int set_contents(self, bytes contents) except -1:
         if not self.model.set_contents(contents):
-            raise ValueError(f"expected the fields that an environment of {self.loaded.path} writes to")
+            raise ValueError("state: expected finite numbers in the fields that an environment of "
+                             f"{self.loaded.path} writes to")
         return 0
 
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil:
