@@ -31,7 +31,7 @@ class OrderedWorld(engine.World):  # type: ignore[misc]
     def reset(self, seed: int | None = None) -> None:
         """Empties the world."""
         super().reset(seed)
-        self._chunks = collections.defaultdict(OrderedSet)
+        self._chunks: Any = collections.defaultdict(OrderedSet)
 
 
 class Reference(gymnasium.Env[Any, Any]):
@@ -91,12 +91,13 @@ class References(SyncVectorEnv):
     """A batch of these."""
 
     # no Generators: see `streams`
-    np_random = None
+    np_random: Any = None
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
         """Returns of each environment where its random stream is: in our saved row, and in crafter."""
+        envs: Any = self.envs
         return [(_stream(row["own"][0], env.crafter), _position(env.crafter._world.random))
-                for row, env in zip(rows, self.envs, strict=True)]
+                for row, env in zip(rows, envs, strict=True)]
 
 
 def _stream(saved: bytes, crafter: Any) -> tuple[bytes, int]:
@@ -105,7 +106,7 @@ def _stream(saved: bytes, crafter: Any) -> tuple[bytes, int]:
     key = np.frombuffer(saved, "<u4", 624, offset=21)
     position, = struct.unpack_from("<i", saved, 21 + key.nbytes)
     random = np.random.RandomState()
-    random.set_state(("MT19937", key, position))
+    random.set_state(("MT19937", key, position, 0, 0.0))
     if crafter._world.daylight < 0.5:
         view = crafter._local_view
         random.random_sample(np.prod(view._grid * view._unit))
