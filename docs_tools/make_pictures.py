@@ -62,7 +62,7 @@ def median_of(row: dict[str, Any]) -> float:
     return float(figures[len(figures) // 2])
 
 
-def film(id: str) -> list[Any]:
+def film(id: str, seed: int) -> list[Any]:
     """Returns pictures of an environment that acts at random, each of the size of a cell."""
     from PIL import Image, ImageOps
 
@@ -71,8 +71,8 @@ def film(id: str) -> list[Any]:
     # a camera's picture has the shape of the cell
     known = cypool.make_spec(id).options
     camera = {name: 2 * pixels for name, pixels in (("width", WIDTH), ("height", HEIGHT)) if name in known}
-    with cypool.make(id, num_envs=1, num_threads=0, seed=3, render_mode="rgb_array", **camera) as env:
-        env.action_space.seed(3)
+    with cypool.make(id, num_envs=1, num_threads=0, seed=seed, render_mode="rgb_array", **camera) as env:
+        env.action_space.seed(seed)
         env.reset()
         # about as fast as they are watched, whatever the frame rate
         skip = max(1, round(env.metadata["render_fps"] * SECONDS_PER_FRAME / 2))
@@ -96,7 +96,9 @@ def make_gallery(path: Path) -> None:
     grids = [Image.new("RGB", size) for _ in range(FRAMES)]
     for row, ids in enumerate(grid_of_ids):
         for column, id in enumerate(ids):
-            for grid, picture in zip(grids, film(id), strict=True):
+            # one that is there before has another world
+            pictures = film(id, 3 + ids[:column].count(id))
+            for grid, picture in zip(grids, pictures, strict=True):
                 grid.paste(picture, (column * (WIDTH + GAP), row * (HEIGHT + GAP)))
     grids[0].save(path, save_all=True, append_images=grids[1:], duration=round(SECONDS_PER_FRAME * 1000), loop=0,
                   quality=45, method=4)

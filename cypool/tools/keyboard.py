@@ -40,12 +40,16 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
         keys = {key: number for key, number in known.items() if number < action.n}
         digits = {str(number): number for number in range(min(action.n, 10))}
         nothing = keys.get("", 0)
+        named = [f"{key} {number}" for key, number in keys.items() if key]
+        # unless the family has digits of its own
+        if digits.keys().isdisjoint(keys):
+            keys = {**keys, **digits}
+            named.append(f"keys 0 to {len(digits) - 1}: the action of that number")
 
         def choose(held: Collection[str]) -> int:
-            return next((number for key, number in {**keys, **digits}.items() if key in held), nothing)
+            return next((number for key, number in keys.items() if key in held), nothing)
 
-        named = [f"{key} {number}" for key, number in keys.items() if key]
-        return choose, ", ".join([*named, f"keys 0 to {len(digits) - 1}: the action of that number"])
+        return choose, ", ".join(named)
     return _levers(action), "left and right: the first number of the action, down and up: the second; else the middle"
 
 

@@ -1,0 +1,1 @@
+"""Crafter: an open world of survival."""

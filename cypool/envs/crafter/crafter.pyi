@@ -1,0 +1,33 @@
+# by .ci/stubs: not to be edited
+from typing import Any
+
+from cypool.env import Env
+from cypool.spec import EnvSpec
+
+ACHIEVEMENTS: tuple[Any, ...]
+ACTIONS: tuple[Any, ...]
+ITEMS: tuple[Any, ...]
+LARGEST_AREA: int
+LARGEST_PICTURE: int
+LARGEST_VIEW: int
+LONGEST: int
+OBS_TYPES: tuple[Any, ...]
+SIMD: tuple[Any, ...]
+
+def use_simd(name: Any) -> Any: ...
+
+class Crafter(Env):
+    def __init__(self, spec: Any, env_id: Any) -> None: ...
+    @staticmethod
+    def describe(
+        area: Any = ...,
+        view: Any = ...,
+        size: Any = ...,
+        reward: bool = True,
+        length: int = 10000,
+        obs_type: str = 'rgb',
+        semantic: bool = True,
+        render_size: Any = ...,
+    ) -> EnvSpec: ...
+    def follow(self, choices: Any) -> Any: ...
+    def state_fields(self, state: Any) -> Any: ...

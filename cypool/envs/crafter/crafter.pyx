@@ -1,0 +1,282 @@
+"""Crafter: an open world of survival."""
+import numpy as np
+
+from cypool.arguments import check_bool, check_choice, check_int, check_list, shown
+from cypool.envs.crafter.assets import ACHIEVEMENTS, ACTIONS, ITEMS, crafter_folder, pictures, rows_of_items
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
+
+cimport numpy as cnp
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
+from cypool.envs.common.state_archive cimport field_tuples, list_state, load_state, save_state
+
+cnp.import_array()
+
+
+cdef extern from "cypool/envs/crafter/world_generation.h" namespace "cypool::crafter" nogil:
+    enum Simd "cypool::crafter::Simd":
+        pass
+    Simd simd
+    Simd best_simd() noexcept
+
+    cdef cppclass Options:
+        int[2] area, view, size
+        int length
+
+    cdef cppclass Shape:
+        Shape()
+        Shape(const Options& options)
+        int width, height
+
+    cdef cppclass Object:
+        int16_t x, y
+
+    cdef cppclass World:
+        World() except +
+        World(const Shape& shape) except +
+        void start(int64_t hash_of_seed)
+        void reset() except +
+        void step(int action) except +
+        cbool is_dead()
+        cbool is_over()
+        const Object& player()
+        void follow(const int32_t* choices, size_t count) except +
+        Shape shape
+        vector[uint8_t] semantic
+        int32_t[16] inventory
+        int32_t[22] achievements
+        double reward
+
+cdef extern from "cypool/envs/crafter/world_state.h" namespace "cypool::crafter" nogil:
+    pass
+
+cdef extern from "cypool/envs/crafter/observations.h" namespace "cypool::crafter" nogil:
+    enum:
+        NUM_SYMBOLS_OF_CELL, NUM_SYMBOLS_OF_PLAYER
+    void observe_view(const World& world, uint8_t* view) noexcept
+    void observe_symbols(const World& world, float* symbols) noexcept
+
+cdef extern from "cypool/envs/crafter/picture.h" namespace "cypool::crafter" nogil:
+    cdef struct Pictures:
+        const uint8_t* tiles
+        const double* vignette
+        const uint8_t* items
+        int width, height, columns, rows, view_rows
+    void draw_picture(const World& world, const Pictures& pictures, uint8_t* image) except +
+
+cdef extern from *:
+    """
+    template <class T> void assign(T& target, const T& source) { target = source; }
+    """
+    void assign(World& target, const World& source) except + nogil
+
+OBS_TYPES = ("rgb", "semantic", "symbolic")
+cdef enum:
+    RGB, SEMANTIC, SYMBOLIC
+
+SIMD = ("plain", "avx2", "avx512")
+LARGEST_AREA, LARGEST_VIEW, LARGEST_PICTURE, LONGEST = 1024, 128, 2048, 2**30
+
+
+def use_simd(name):
+    """Sets which vector instructions are used, those of `SIMD` that the CPU has at most. The bits are the same.
+
+    For tests, to be called while no environment runs.
+    """
+    global simd
+    simd = <Simd><int>min(SIMD.index(check_choice("name", name, SIMD)), <int>best_simd())
+
+
+cdef class Crafter(Env):
+    """An open world: find food, drink and sleep, fight, and collect, place and make what 22 achievements ask for.
+
+    Follows crafter 1.8.3: the same seed and actions give the same bits. Where crafter picks a creature of a set, whose
+    order depends on addresses in memory, this has the order in which they came. The world of episode k depends on the
+    seed and k alone.
+
+    Observation: uint8 (height, width, 3): the world around the player, darker at night, and what the player has.
+        "semantic": `view` uint8 (rows, columns), as in `semantic` below, 0 beyond the edge; `inventory` uint8 (16,).
+        "symbolic": float32 (1345,), in the layout of Craftax-Classic.
+    Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
+        (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
+    Reward: 1 in a step with an achievement that is new in the episode, and a tenth of the health won or lost; or 0.
+    Terminated: The player has no health left.
+    Truncated: The episode has `length` steps.
+    Info: `inventory` int32 (16,) and `achievements` int32 (22,), counts in the order of `ITEMS` and `ACHIEVEMENTS` in
+        `cypool.envs.crafter.assets`. `discount` float64: 0 for the dead, else 1. `player_pos` int64 (2,): x and y.
+        `reward` float64, as it is with `reward=True`. `semantic` uint8 (width, height), by x and y: materials 1 to 12,
+        as in `MATERIALS`, or player (13), cow (14), zombie (15), skeleton (16), arrow (17), plant (18).
+    """
+    cdef World world
+    cdef Pictures pictures
+    cdef object _pictures
+    cdef int obs_type
+    cdef bint gives_reward, has_map
+
+    @staticmethod
+    def describe(area=(64, 64), view=(9, 9), size=(64, 64), reward=True, length=10000, obs_type="rgb", semantic=True,
+                 render_size=(512, 512)):
+        """Returns the spec.
+
+        Args:
+            area: Width and height of the world in cells.
+            view: Columns and rows of the picture in cells, with those of items; an int stands for both.
+            size: Width and height of the picture in pixels; an int stands for both.
+            reward: Whether there are rewards.
+            length: Steps of an episode; 0 or None: as many as the player lives.
+            obs_type: "rgb"; "semantic", the view as numbers; or "symbolic".
+            semantic: Whether infos have the map of the whole world, `semantic`.
+            render_size: Of pictures that `render` returns, as `size`.
+        """
+        crafter_folder()
+        area, view = _pair("area", area, 1, LARGEST_AREA, False), _pair("view", view, 1, LARGEST_VIEW)
+        size = _pair("size", size, 1, LARGEST_PICTURE)
+        render_size = _pair("render_size", render_size, 1, LARGEST_PICTURE)
+        obs_type = check_choice("obs_type", obs_type, OBS_TYPES)
+        rows = view[1] - rows_of_items(view[0])
+        if rows < (obs_type != "rgb"):
+            raise ValueError(f"view: expected at least {view[1] - rows + (obs_type != 'rgb')} rows for {view[0]} "
+                             f"columns, got {view[1]}")
+        for name, pixels in (("size", size), ("render_size", render_size)):
+            if pixels[0] < 2 * view[0] or pixels[1] < 2 * view[1]:
+                raise ValueError(f"{name}: expected at least two pixels for each cell of a view of {view}, got "
+                                 f"{pixels}")
+        length = check_int("length", 0 if length is None else length, 0, LONGEST)
+        options = {"area": area, "view": view, "size": size, "reward": check_bool("reward", reward), "length": length,
+                   "obs_type": obs_type, "semantic": check_bool("semantic", semantic), "render_size": render_size}
+        if obs_type == "rgb":
+            observation = Array((size[1], size[0], 3), np.uint8)
+        elif obs_type == "semantic":
+            observation = {"view": Array((rows, view[0]), np.uint8, 0, 18),
+                           "inventory": Array((len(ITEMS),), np.uint8, 0, 9)}
+        else:
+            observation = Array((rows * view[0] * NUM_SYMBOLS_OF_CELL + NUM_SYMBOLS_OF_PLAYER,), np.float32, 0, 1)
+        info = {"inventory": Array((len(ITEMS),), np.int32, 0, 9),
+                "achievements": Array((len(ACHIEVEMENTS),), np.int32, 0),
+                "discount": Array((), np.float64, 0, 1), "player_pos": Array((2,), np.int64, 0),
+                "reward": Array((), np.float64)}
+        if options["semantic"]:
+            info["semantic"] = Array(area, np.uint8, 1, 18)
+        return EnvSpec(observation=observation, action=Discrete(len(ACTIONS)), info=info, options=options,
+                       render_fps=5, max_episode_steps=length or None)
+
+    def __init__(self, spec, env_id):
+        cdef Options options
+        chosen = spec.options
+        options.area, options.view, options.size = chosen["area"], chosen["view"], chosen["size"]
+        options.length = chosen["length"]
+        self.world = World(Shape(options))
+        self.obs_type = OBS_TYPES.index(chosen["obs_type"])
+        self.gives_reward, self.has_map = chosen["reward"], chosen["semantic"]
+        if self.obs_type == RGB:
+            self._pictures = pictures(chosen["view"], chosen["size"])
+            self.pictures = borrowed(self._pictures)
+
+    cdef int seed(self, object seed) except -1:
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        self.world.start(hash(seed))
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        self.world.reset()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.world.step(<int>(<const int64_t*>action)[0])
+        self.reward = self.world.reward if self.gives_reward else 0
+        self.terminated = self.world.is_dead()
+        self.truncated = self.world.is_over()
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef int k
+        if self.obs_type == RGB:
+            draw_picture(self.world, self.pictures, <uint8_t*>out.obs[0])
+        elif self.obs_type == SEMANTIC:
+            observe_view(self.world, <uint8_t*>out.obs[0])
+            for k in range(16):
+                (<uint8_t*>out.obs[1])[k] = <uint8_t>self.world.inventory[k]
+        else:
+            observe_symbols(self.world, <float*>out.obs[0])
+        memcpy(out.info[0], self.world.inventory, sizeof(self.world.inventory))
+        memcpy(out.info[1], self.world.achievements, sizeof(self.world.achievements))
+        (<double*>out.info[2])[0] = not self.world.is_dead()
+        (<int64_t*>out.info[3])[0] = self.world.player().x
+        (<int64_t*>out.info[3])[1] = self.world.player().y
+        (<double*>out.info[4])[0] = self.world.reward
+        if self.has_map:
+            memcpy(out.info[5], self.world.semantic.data(), self.world.semantic.size())
+        return 0
+
+    cdef object save(self):
+        return (<bytes>save_state(self.world),)
+
+    cdef int load(self, object state) except -1:
+        saved, = check_state(state, bytes)
+        # into another one, so that this world stays what it is if the state is refused
+        cdef World world = World(self.world.shape)
+        load_state(world, saved)
+        assign(self.world, world)
+        return 0
+
+    def state_fields(self, state):
+        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as `struct` has it.
+
+        The environment is of no other use then.
+        """
+        self.load(state)
+        return field_tuples(list_state(self.world))
+
+    def follow(self, choices):
+        """Makes the coming steps choose among creatures as crafter did, whose choices depend on addresses in memory.
+
+        For tests.
+
+        Args:
+            choices: int32, for each time that there are several in a chunk: how many, and the cells where they are,
+                x * height + y, in crafter's order.
+        """
+        choices = np.ascontiguousarray(choices, np.int32)
+        cells = self.world.shape.width * self.world.shape.height
+        if len(choices) and not (0 <= choices.min() and choices.max() < cells):
+            raise ValueError(f"choices: expected numbers below {cells}, got {shown(choices)}")
+        self.world.follow(<const int32_t*>cnp.PyArray_DATA(choices), len(choices))
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        assign(self.world, (<Crafter>other).world)
+        return 0
+
+    cdef object render(self):
+        size = self.spec.options["render_size"]
+        parts = pictures(self.spec.options["view"], size)
+        image = np.empty((size[1], size[0], 3), np.uint8)
+        draw_picture(self.world, borrowed(parts), <uint8_t*>cnp.PyArray_DATA(image))
+        return image
+
+
+cdef Pictures borrowed(object parts):
+    """Points to what assets.pictures returns."""
+    cdef Pictures found
+    found.tiles = <const uint8_t*>cnp.PyArray_DATA(parts.tiles)
+    found.items = <const uint8_t*>cnp.PyArray_DATA(parts.items)
+    found.vignette = <const double*>cnp.PyArray_DATA(parts.vignette)
+    found.width, found.height = parts.size
+    found.columns, found.rows = parts.grid
+    found.view_rows = parts.view[1]
+    return found
+
+
+def _pair(name, value, least, most, takes_one=True):
+    if takes_one and hasattr(type(value), "__index__") and not isinstance(value, np.ndarray):
+        value = (value, value)
+    expected = "an int or a pair (x, y)" if takes_one else "a pair (x, y)"
+    pair = check_list(name, value, expected)
+    if len(pair) != 2:
+        raise ValueError(f"{name}: expected {expected}, got {shown(value)}")
+    return check_int(f"{name}[0]", pair[0], least, most), check_int(f"{name}[1]", pair[1], least, most)

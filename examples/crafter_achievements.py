@@ -1,0 +1,72 @@
+"""Prints the success rates of Crafter's 22 achievements, and their score, as papers report them.
+
+    python examples/crafter_achievements.py                                   # random actions, a million steps
+    python examples/crafter_achievements.py --policy module:function --obs-type rgb
+
+A success rate is the percentage of episodes with an achievement. The score is the geometric mean of the rates, each
+plus 1, less 1 (arXiv:2109.06780). The paper's random agent has a score of 1.6 and a return of 2.1, over a million steps.
+
+Needs `pip install "cypool[crafter]"`.
+"""
+import argparse
+import importlib
+
+import numpy as np
+
+import cypool
+from cypool.envs.crafter.assets import ACHIEVEMENTS
+
+
+def play(policy, num_steps, num_envs, obs_type, seed):
+    """Plays episodes.
+
+    Args:
+        policy: A function from a batch of observations to actions; None: random actions.
+        num_steps: In all environments together.
+        num_envs, obs_type, seed: Of the pool.
+
+    Returns:
+        Which achievements each episode has, (episodes, 22), and the return of each.
+    """
+    unlocked, returns = [], []
+    with cypool.make("CrafterReward-v1", num_envs=num_envs, seed=seed, obs_type=obs_type, semantic=False,
+                     episode_statistics=True) as env:
+        env.action_space.seed(seed)
+        obs, _ = env.reset()
+        for _ in range(num_steps // num_envs):
+            actions = env.action_space.sample() if policy is None else policy(obs)
+            obs, _, terminated, truncated, info = env.step(actions)
+            over = terminated | truncated
+            if over.any():
+                unlocked.append(info["achievements"][over] > 0)
+                returns.append(info["episode"]["r"][over])
+    return np.concatenate(unlocked), np.concatenate(returns)
+
+
+def score_of(rates):
+    """Returns the geometric mean of percentages, as the paper has it."""
+    return np.exp(np.log(1 + rates).mean()) - 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--policy", help="module:function, from a batch of observations to actions; default: random")
+    parser.add_argument("--obs-type", default="semantic", help="rgb, semantic or symbolic")
+    parser.add_argument("--num-steps", type=int, default=1_000_000)
+    parser.add_argument("--num-envs", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    policy = None
+    if arguments.policy:
+        module, _, function = arguments.policy.partition(":")
+        policy = getattr(importlib.import_module(module), function)
+    unlocked, returns = play(policy, arguments.num_steps, arguments.num_envs, arguments.obs_type, arguments.seed)
+    rates = 100 * unlocked.mean(axis=0)
+    for name, rate in zip(ACHIEVEMENTS, rates, strict=True):
+        print(f"{name.replace('_', ' '):20} {rate:6.2f} %")
+    print(f"{'score':20} {score_of(rates):6.2f}")
+    print(f"{'return':20} {returns.mean():6.2f} +- {returns.std():.2f}, {len(returns):,} episodes")
+
+
+if __name__ == "__main__":
+    main()
