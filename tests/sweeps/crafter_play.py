@@ -190,7 +190,7 @@ def _row(each):
 
 
 def play(duel, style, chance, num_steps):
-    """Plays an episode of at most so many steps; returns how many it had."""
+    """Plays an episode of at most `num_steps` steps; returns how many it had."""
     duel.reset()
     act = {"random": lambda: Any(chance), "walker": lambda: Walker(chance), "builder": lambda: Builder(chance),
            "sleeper": lambda: Any(chance, (*[ACTION["sleep"]] * 6, ACTION["do"], *range(17))),

@@ -24,7 +24,7 @@ CANDIDATES = {"pictures": {}, "pictures, no map": {"semantic": False},
 
 
 class Ours:
-    """A pool that goes on from round to round."""
+    """A pool that continues from round to round."""
 
     def __init__(self, options):
         self.env = cypool.make("CrafterReward-v1", num_envs=NUM_ENVS, num_threads=0, seed=0, **options)

@@ -1,4 +1,4 @@
-"""What comes with the installed crafter: its rules, which have to be those of world.h, and its textures."""
+"""The rules of the installed crafter, which have to be those of world.h, and its textures."""
 from __future__ import annotations
 
 import functools

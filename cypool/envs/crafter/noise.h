@@ -16,7 +16,7 @@ constexpr double SQUISH = 1.0 / 3, STRETCH = -1.0 / 6;
 constexpr int MOST_VERTICES = 8;
 
 // A lattice point: its offset from the corner of the cell. The package subtracts a whole number before the squish or
-// behind it, and the bits tell: a distance is ((d - near) - squish) - late.
+// behind it, and the bits differ: a distance is ((d - near) - squish) - late.
 struct Vertex {
     int at[3];
     double near[3], late[3], squish;
@@ -225,7 +225,7 @@ private:
 class NoiseField {
 public:
     static constexpr double ERROR = 3e-4;  // of a value, at most
-    // each row of numbers has so many more behind it, for what is computed in vain
+    // how many numbers each row has behind it, for what is computed in vain
     static constexpr int PADDING = 48;
 
     // Of rows and columns; the ends are behind the last ones.

@@ -46,7 +46,7 @@ inline void copy_bytes(uint8_t* to, const uint8_t* from, int size) {
     copy(std::integral_constant<int, 16>());
 }
 
-// Pixels are in three planes, each of which is padded to a multiple of so many.
+// Pixels are in three planes, each of which is padded to a multiple of this number.
 constexpr int MOST_LANES = 8;
 constexpr int padded(int pixels) { return (pixels + MOST_LANES - 1) / MOST_LANES * MOST_LANES; }
 

@@ -38,7 +38,7 @@ public:
         }
     }
 
-    // leaves out so many outputs
+    // leaves out some outputs
     void skip(int64_t count) {
         while (count > SIZE - position) {
             count -= SIZE - position;

@@ -38,7 +38,7 @@ class Reference(gymnasium.Env[Any, Any]):
     """crafter's environment with ordered sets.
 
     Args:
-        max_episode_steps: Truncates episodes after so many steps, if that is sooner than `length`.
+        max_episode_steps: Truncates episodes after this number of steps, if that is sooner than `length`.
         obs_type: "rgb".
         semantic: Whether infos have `semantic`.
         render_size: Of `render`.

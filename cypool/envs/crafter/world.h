@@ -90,7 +90,7 @@ enum Action {
     PLACE_PLANT,
     MAKE_FIRST
 };
-// in the order of the semantic map, whose numbers go on behind the materials
+// in the order of the semantic map, whose numbers follow those of materials
 enum Kind : uint8_t { NOBODY, PLAYER, COW, ZOMBIE, SKELETON, ARROW, PLANT, NUM_KINDS };
 enum Direction : uint8_t { LEFT, RIGHT, UP, DOWN };
 constexpr int STEP_X[] = {-1, 1, 0, 0}, STEP_Y[] = {0, 0, -1, 1};
