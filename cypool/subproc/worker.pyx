@@ -282,8 +282,10 @@ def _unwrapped(env):
     return getattr(env, "unwrapped", env)
 
 
-def _items(method, count, result):
+cdef tuple _items(str method, Py_ssize_t count, object result):
     """Returns what a method of an environment has returned, a tuple of `count` values."""
+    if type(result) is tuple and len(<tuple>result) == count:
+        return result
     try:
         items = tuple(result)
     except TypeError:
