@@ -11,7 +11,7 @@ cdef class WorkerLoop:
     cdef list factories
     cdef list envs
     cdef list is_loaded              # of each environment whether it came from a state
-    cdef list is_broken              # and whether it has raised since
+    cdef list is_broken              # whether to make it again: it has raised since, or Ctrl-C came in its code
     cdef SlotLayout layout
     cdef list actions                # arrays over the memory
     cdef list parts                  # of the observation: keys, None for one that has no parts

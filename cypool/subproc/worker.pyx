@@ -119,7 +119,7 @@ cdef class WorkerLoop:
         return env
 
     def _replace_broken(self, int k):
-        """Makes an environment again which came from a state and has raised since; it keeps its random stream."""
+        """Makes an environment again; it keeps its random stream."""
         env = self._made(k)
         try:
             stream = self.envs[k].unwrapped.np_random
@@ -161,7 +161,8 @@ cdef class WorkerLoop:
         try:
             self.run_task(k, mailbox)
         except BaseException as error:
-            if self.is_loaded[k] and mailbox.task != CALL:
+            # Ctrl-C may come between any two lines of an environment
+            if not isinstance(error, Exception) or (self.is_loaded[k] and mailbox.task != CALL):
                 self.is_broken[k] = True
             mailbox.failed = True
             mailbox.payload_bytes = 0
@@ -281,8 +282,10 @@ def _unwrapped(env):
     return getattr(env, "unwrapped", env)
 
 
-def _items(method, count, result):
+cdef tuple _items(str method, Py_ssize_t count, object result):
     """Returns what a method of an environment has returned, a tuple of `count` values."""
+    if type(result) is tuple and len(<tuple>result) == count:
+        return result
     try:
         items = tuple(result)
     except TypeError:

@@ -798,6 +798,31 @@ def test_one_ctrl_c_after_another():
     env.close()
 
 
+class Torn(Trouble):
+    """Ctrl-C leaves it in a state that no reset mends."""
+
+    torn = False
+
+    def step(self, action):
+        if self.torn:
+            raise OSError("torn")
+        if action == RAISE:
+            self.torn = True
+            raise KeyboardInterrupt
+        return super().step(action)
+
+
+def test_an_environment_that_ctrl_c_has_torn():
+    with cypool.from_factories([partial(Torn, i) for i in range(2)], num_workers=0) as env:
+        env.reset()
+        with pytest.raises(KeyboardInterrupt):
+            env.step([GO, RAISE])
+        with pytest.raises(cypool.EnvError, match="env 1: WorkerError: it raised KeyboardInterrupt"):
+            env.recv()
+        for t in range(3):
+            assert env.step([GO, GO])[0].tolist() == [[t + 2, 0], [t, 1]]
+
+
 def test_ctrl_c(run_python):
     done = run_python("""
 import os, signal, tempfile, cypool, gymnasium

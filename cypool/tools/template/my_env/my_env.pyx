@@ -20,6 +20,8 @@ cdef class MyEnv(Env):
 
     @staticmethod
     def describe(half_length=1.0):
+        if not isinstance(half_length, (int, float)) or not 0 < half_length < np.inf:
+            raise ValueError(f"half_length: expected a number above 0, got {half_length!r}")
         high = np.array([np.inf, np.inf, 0.3], np.float32)
         return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Discrete(3),
                        info={"gust": Array((), np.float64)}, options={"half_length": float(half_length)})
