@@ -4,7 +4,7 @@
     python examples/crafter_achievements.py --policy module:function --obs-type rgb
 
 A success rate is the percentage of episodes with an achievement. The score is the geometric mean of the rates, each
-plus 1, less 1 (arXiv:2109.06780). The paper's random agent has a score of 1.6 and a return of 2.1, over a million steps.
+plus 1, less 1 (arXiv:2109.06780). The paper's random agent has a score of 1.6 and a return of 2.1, in 1 M steps.
 
 Needs `pip install "cypool[crafter]"`.
 """
