@@ -18,8 +18,7 @@ FAMILY = Family(
     short_episode={"length": 9, "area": (14, 14)},
     fuzz_variants=(("CrafterReward-v1", {"area": (16, 16), "length": 40, "obs_type": "symbolic"}),
                    ("CrafterNoReward-v1", {"area": (9, 30), "view": (5, 7), "size": 45, "semantic": False})),
-    # crafter's own code is slow, and its libraries are not instrumented
-    sanitizer=Sanitizer(target="crafter", tests=("test_crafter.py",), without="crafter_does or parity"),
+    sanitizer=Sanitizer(target="crafter", tests=("test_crafter.py",)),
     first_make={"CrafterReward-v1": "PIL"},
     pictures=("CrafterReward-v1",) * 5,
     # as in crafter's own window, but for "e", as "r" starts a new episode
