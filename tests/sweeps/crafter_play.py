@@ -219,9 +219,12 @@ def help_player(duel, style, step, chance):
             x, y = map(int, others[chance.integers(len(others))].pos + chance.integers(-3, 4, 2))
         if chance.random() < 0.1:
             x = int(chance.choice([0, duel.area[0] - 1]))
+        ores = np.argwhere(duel.theirs._world._mat_map >= MATERIAL["iron"])
+        if len(ores) and chance.random() < 0.3:
+            x, y = map(int, ores[chance.integers(len(ores))] + DIRECTIONS[chance.integers(4)])
         duel.move_player(x, y)
         return
-    least = {"immortal": {"wood": 5, "stone": 5, "coal": 2, "iron": 2, "energy": 3},
+    least = {"immortal": {"wood": 5, "stone": 5, "coal": 2, "energy": 3},
              "farmer": {"sapling": 3, "food": 5, "drink": 5, "energy": 5},
              "builder": {"wood": 6, "stone": 6, "coal": 2, "iron": 2, "sapling": 2},
              "sleeper": {"energy": 0}}.get(style)
