@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,10 @@ DIRECTIVES = {
     "linetrace": DEBUG,
 }
 
+# a statement ends with its line, unless parentheses or a backslash say otherwise
+_CIMPORT = re.compile(r"^[^\n#]*\bcimport\b(?:[^\n(]*\([^)]*\)|(?:[^\\\n]|\\\n)*)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
 
 def generate(module, source, target):
     """Writes a module's C++.
@@ -36,13 +41,30 @@ def generate(module, source, target):
     Returns:
         (path of the .cpp in the cache, what Cython had to say: "" unless there were warnings).
     """
-    # any .pxd may be cimported, in ways that Cython's own dependency tree does not see
-    made_from = [source, *sorted(Path(source.parts[0]).rglob("*.pxd"))]
-    key = cache.digest(_versions(), module, str(source), json.dumps(DIRECTIVES), "texts:", *made_from)
+    key = cache.digest(_versions(), module, str(source), json.dumps(DIRECTIVES), "texts:", *_made_from(source))
     kept, said = cache.get("cython", key, ".cpp", lambda new: _translate(module, source, new))
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(kept, target)
     return kept, said
+
+
+def _made_from(source):
+    """The files that a module's C++ depends on: itself, each .pxd that it may cimport, and what these may cimport.
+
+    Any word of a cimport statement may be a module: Cython's own dependency tree does not see all of them.
+    """
+    declarations = {}
+    for path in Path(source.parts[0]).rglob("*.pxd"):
+        declarations.setdefault(path.stem, []).append(path)
+    found, todo = set(), [source, source.with_suffix(".pxd"), *declarations.get("__init__", ())]
+    while todo:
+        path = todo.pop()
+        if path not in found and path.exists():
+            found.add(path)
+            for statement in _CIMPORT.findall(path.read_text(encoding="utf-8")):
+                for word in _WORD.findall(statement):
+                    todo += declarations.get(word, ())
+    return sorted(found)
 
 
 # workers that have nothing to do

@@ -10,7 +10,7 @@ from cypool.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_
 from cypool.engine import cpus
 from cypool.engine.pool import Pool
 from cypool.engine.threads import ThreadPool
-from cypool.registry import resolve
+from cypool.registry import is_gymnasium_id, resolve
 
 if TYPE_CHECKING:
     from cypool.env import Env
@@ -67,7 +67,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int, autoreset
     batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
     is_hooked = reward_hook is not None or observation_hook is not None or check_bool("debug", debug)
     env_options = _checked_env_options(env_options, num_envs)
-    if hosts and (isinstance(source, list) or _is_hosted(source)):
+    if hosts and (isinstance(source, list) or is_gymnasium_id(source)):
         if thread_pool is not None or thread_affinity is not None:
             raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which are "
                              "stepped in processes")
@@ -119,11 +119,6 @@ def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any)
     if num_threads is not None or thread_affinity is not None:
         raise ValueError("thread_pool: expected neither num_threads nor thread_affinity with it")
     return thread_pool.num_threads
-
-
-def _is_hosted(source: object) -> bool:
-    # the module of these environments imports Gymnasium
-    return isinstance(source, str) and source.startswith("gymnasium:")
 
 
 def _in_processes(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from cypool.registry import add_observer, known_entries
+from cypool.registry import GYMNASIUM_PREFIX, add_observer, is_gymnasium_id, known_entries
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 # what makes vectors of environments for Gymnasium, and single environments
 ENTRY_POINT = "cypool:make_gymnasium"
 _SINGLE_ENTRY_POINT = "cypool.adapters.single:UnlimitedEnv"
-# of a reference that Gymnasium makes
-_PREFIX = "gymnasium:"
 
 
 def name_of(id: str) -> str:
@@ -47,8 +45,8 @@ def announce(entries: Iterable[Entry]) -> None:
     unversioned = {(spec.namespace, spec.name) for spec in registry.values() if spec.version is None}
     for entry in entries:
         name, threshold = name_of(entry.id), None
-        if entry.reference is not None and entry.reference.startswith(_PREFIX):
-            reference = registry.get(entry.reference[len(_PREFIX):])
+        if is_gymnasium_id(entry.reference):
+            reference = registry.get(entry.reference.removeprefix(GYMNASIUM_PREFIX))
             threshold = None if reference is None else reference.reward_threshold
         if name in registry:
             known = registry[name]

@@ -26,9 +26,11 @@ _absent: dict[str, str] = {}  # ids that others have, and why cypool has not
 _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
 _observers: list[Callable[[Entry], None]] = []  # called with each new entry
+# arguments of cypool.make that are no options; a test compares
 _OF_MAKE = ("env_type", "num_envs", "batch_size", "num_threads", "seed", "autoreset_mode", "episode_statistics",
-            "render_mode", "thread_pool", "thread_affinity", "env_options", "reward_hook",
-            "observation_hook", "debug")
+            "normalize_obs", "normalize_reward", "render_mode", "thread_pool", "thread_affinity", "env_options",
+            "reward_hook", "observation_hook", "debug")
+GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
@@ -184,6 +186,11 @@ def _described(cls: Any, id: str, chosen: dict[str, Any], given: dict[str, Any])
             raise
         raise TypeError(f"{', '.join(given)}: expected values that {id} takes, got {shown(given)}: "
                         f"{type(error).__name__}: {error}") from error
+
+
+def is_gymnasium_id(id: object) -> bool:
+    """Whether an id says that Gymnasium's `make` makes the environment."""
+    return isinstance(id, str) and id.startswith(GYMNASIUM_PREFIX)
 
 
 def entry_of(id: str) -> Entry:

@@ -126,9 +126,11 @@ cdef class ActionReader:
         if not cnp.PyArray_ISCARRAY_RO(array):
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
         if not take_array(array, self.part, cnp.PyArray_DATA(self.checked)):
-            row = np.flatnonzero((array < 0) | (array >= self.space.n))[0]
             # what was written last was not checked
             self.checked.fill(0)
+            # another thread may change the user's array meanwhile
+            array = np.array(array)
+            row = np.argmax((array < 0) | (array >= self.space.n))
             raise ValueError(f"actions: expected integers in [0, {self.space.n}), got {array.flat[row]} in row {row}")
         return self.checked if rows == self.num_envs else self.checked[:rows]
 

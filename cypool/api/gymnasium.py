@@ -19,6 +19,7 @@ from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
 from cypool.arguments import shown
 from cypool.gymnasium_registration import ENTRY_POINT, name_of
+from cypool.registry import GYMNASIUM_PREFIX
 from cypool.spec import Discrete, MultiBinary
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
         "id", "num_envs", "batch_size", "autoreset_mode", "episode_statistics", "normalize_obs", "normalize_reward",
         "debug", "reward_hook", "observation_hook")}
     if pool._pool.has_extra_infos:
-        found: Any = gymnasium.spec(spec.id.removeprefix("gymnasium:").rpartition(":")[2])
+        found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])
         worker_options = ("num_workers", "start_method", "worker_timeout", "env_options")
         kwargs = {**found.kwargs, **{name: value for name, value in recipe.items()
                                      if name not in worker_options and value is not None}}

@@ -21,7 +21,7 @@ from cypool.api.actions import reader_of, unpack
 from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import spaces_of
 from cypool.arguments import check_bool, check_choice, check_float, check_int, seeds_of
-from cypool.cluster.policies import Policy, checked, env_spec_of, is_gymnasium_id
+from cypool.cluster.policies import Policy, checked, env_spec_of
 from cypool.cluster.restarts import Starter
 from cypool.cluster.rollout import Rollout, assembled, joined_infos
 from cypool.cluster.statistics import Statistics
@@ -31,6 +31,7 @@ from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
 from cypool.cluster.worker import Lost
 from cypool.errors import ClosedError
+from cypool.registry import is_gymnasium_id
 from cypool.spec import Discrete, EnvSpec
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from cypool.arguments import check_float, check_int
 from cypool.cluster.distributions import Distribution, distribution_of
 from cypool.factory import from_factories, make
-from cypool.registry import make_spec
+from cypool.registry import is_gymnasium_id, make_spec
 from cypool.spec import Discrete, EnvSpec
 
 # names that rollouts and infos use
@@ -42,11 +42,6 @@ class Policy(Protocol):
     def set_weights(self, weights: Mapping[str, NDArray[Any]], /) -> None: ...
 
     def __call__(self, obs: Any, /) -> Mapping[str, Any]: ...
-
-
-def is_gymnasium_id(id: object) -> bool:
-    """Whether an id says that Gymnasium makes the environment."""
-    return isinstance(id, str) and id.startswith("gymnasium:")
 
 
 def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:

@@ -12,17 +12,12 @@ from typing import Any
 import gymnasium
 
 from cypool.arguments import check_choice, check_float, check_int
+from cypool.registry import GYMNASIUM_PREFIX
 from cypool.spec import EnvSpec
 from cypool.subproc.backend import SubprocBackend
 from cypool.subproc.spaces import described, without_texts
 
-PREFIX = "gymnasium:"
 WORKER_OPTIONS = ("num_workers", "start_method", "worker_timeout")
-
-
-def is_gymnasium_id(id: object) -> bool:
-    """Whether an id says that Gymnasium's `make` makes the environment."""
-    return isinstance(id, str) and id.startswith(PREFIX)
 
 
 def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, render_mode: str | None,
@@ -38,7 +33,7 @@ def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, r
     Returns:
         What `start_workers` does.
     """
-    env_spec = _find(id.removeprefix(PREFIX))
+    env_spec = _find(id.removeprefix(GYMNASIUM_PREFIX))
     worker_options = {name: options[name] for name in WORKER_OPTIONS if name in options}
     common = {name: value for name, value in options.items() if name not in worker_options}
     limit = None if max_episode_steps is None else check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)

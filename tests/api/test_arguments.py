@@ -1,9 +1,12 @@
 """Bad input: each an exception that names the argument, and the pool works on."""
+import inspect
+
 import gymnasium
 import numpy as np
 import pytest
 
 import cypool
+from cypool import registry
 
 
 def rejected(kind, argument, call):
@@ -348,3 +351,11 @@ def test_statistics_of_normalized_pools():
             env.load_normalization(bad)
     assert str(env.normalization()) == str(good)
     env.load_normalization(good)
+
+
+def test_arguments_of_make_are_no_options():
+    wanted = set(inspect.signature(cypool.make).parameters) - {"id", "options", "max_episode_steps"}
+    assert wanted == set(registry._OF_MAKE)
+    for name in ("normalise_obs", "normalize_rewards", "batchsize"):
+        with pytest.raises(ValueError, match=f"^{name}: no option of CartPole-v1 .did you mean "):
+            cypool.make("CartPole-v1", **{name: True})

@@ -674,6 +674,31 @@ def test_cython_error_shows_place_and_reason(build_tools, tmp_path, monkeypatch)
     assert "number" in (tmp_path / "top.cpp").read_text()
 
 
+@pytest.mark.parametrize("statement", [
+    "from house cimport depth", "from house.depth cimport (\n    depth_of,\n)", "from . cimport depth as d",
+    "from house \\\n    cimport depth", "cimport house.depth", "from house.width cimport *"])
+def test_cython_runs_again_where_a_declaration_changed(build_tools, tmp_path, monkeypatch, statement):
+    monkeypatch.chdir(tmp_path)
+    calls = []
+    monkeypatch.setattr(build_tools.cythonize, "_versions", str)
+    monkeypatch.setattr(build_tools.cythonize, "_translate",
+                        lambda module, source, target: calls.append(source) or Path(target).write_text("") or "")
+    Path("house").mkdir()
+    Path("house", "__init__.pxd").touch()
+    Path("house", "top.pyx").write_text(f"# of {tmp_path}\n{statement}\n")
+    Path("house", "width.pxd").write_text("from house.depth cimport depth_of\n")
+    Path("house", "unused.pxd").touch()
+    runs = []
+    for path, text in ((None, ""), ("unused.pxd", "cdef int number"), ("depth.pxd", "cdef int depth_of()"),
+                       ("depth.pxd", "cdef long depth_of()"), ("top.pxd", "cdef class Top"), ("top.pxd", ""),
+                       ("__init__.pxd", "cdef int number")):
+        if path:
+            Path("house", path).write_text(text)
+        build_tools.cythonize.generate("house.top", Path("house", "top.pyx"), tmp_path / "top.cpp")
+        runs.append(len(calls))
+    assert runs == [1, 1, 2, 3, 4, 5, 6]
+
+
 def test_cython_worker_that_dies(build_tools, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(build_tools.cythonize.sys, "executable", "/bin/false")

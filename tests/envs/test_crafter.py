@@ -487,13 +487,13 @@ def test_textures_that_cannot_be_read(monkeypatch, tmp_path, content):
         assets._original.__wrapped__("cow")
 
 
-def test_crafter_is_not_imported():
+def test_crafter_is_not_imported(tmp_path):
     program = ("import sys, cypool\n"
                "assert 'PIL' not in sys.modules\n"
                "env = cypool.make('CrafterReward-v1', num_threads=0, render_mode='rgb_array', area=(9, 9))\n"
                "env.reset(); env.step([1]); env.render()\n"
                "assert not {'crafter', 'opensimplex', 'imageio'} & sys.modules.keys()\n")
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, cwd=tmp_path)
 
 
 def test_keys():
