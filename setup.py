@@ -20,6 +20,7 @@ LIBRARIES = {
     "cypool.envs.mujoco": MUJOCO,
     "cypool.envs.mujoco_common": MUJOCO,
     "cypool.envs.dm_control": MUJOCO,
+    "cypool.envs.robotics": MUJOCO,
     "cypool.envs.vizdoom.doom": VIZDOOM,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -146,6 +146,16 @@ class Discrete(_Frozen):
         return f"Discrete({self.n})"
 
 
+class Goals(Protocol):
+    """Functions of goals alone, for arrays of them: a leading dimension, and the dimensions of one goal."""
+
+    def compute_reward(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
+        """Returns the rewards, or that of one goal without a leading dimension."""
+
+    def compute_terminated(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
+        """Returns whether an episode ends there, likewise."""
+
+
 # of an observation or an action
 Description = Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | Discrete, ...]
 
@@ -177,6 +187,7 @@ class EnvSpec:
         options: Every option of the environment with the value it has here; `describe` returns those that it
             has converted.
         spaces: Gymnasium's spaces of observation and action, where they are not what follows from these two.
+        goals: Computes rewards and ends of any goals, where the observation has `achieved_goal` and `desired_goal`.
     """
 
     observation: Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | Discrete, ...]
@@ -193,6 +204,7 @@ class EnvSpec:
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     spaces: tuple[Any, Any] | None = None
+    goals: Goals | None = None
 
     def __post_init__(self) -> None:
         for name in ("observation", "action", "info"):

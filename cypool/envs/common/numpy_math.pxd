@@ -11,6 +11,15 @@ cdef extern from "cypool/envs/common/numpy_sum.h" namespace "cypool" nogil:
     T sum[T](const T* x, size_t n) noexcept                # np.sum(x)
     T sum_of_squares[T](const T* x, size_t n) noexcept     # np.sum(np.square(x))
 
+
+
+cdef inline double clip(double x, double low, double high) noexcept nogil:
+    # np.clip, of NaN too
+    if x < low:
+        x = low
+    return high if x > high else x
+
+
 cdef bint is_c                                  # the C library gives the same sine and cosine
 cdef double numpy_sin(double x) noexcept nogil
 cdef double numpy_cos(double x) noexcept nogil
@@ -37,10 +46,13 @@ cdef float cosf(float x) noexcept nogil
 cdef double norm(const double* x, Py_ssize_t n) noexcept nogil     # np.linalg.norm of an array of one dimension
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil     # x.dot(y), of one dimension
 cdef double exp(double x) noexcept nogil
+cdef double log(double x) noexcept nogil
 cdef double log1p(double x) noexcept nogil
 cdef double tanh(double x) noexcept nogil
 cdef double arcsinh(double x) noexcept nogil
+cdef double arccos(double x) noexcept nogil
 cdef double arctan2(double y, double x) noexcept nogil
 # of three numbers and three times three, row by row: vector.dot(matrix), a.dot(b)
 cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil
+cdef void matrix_times_vector(const double* matrix, const double* vector, int n, double* out) noexcept nogil  # (3, n)
 cdef void matrix_times_matrix(const double* a, const double* b, double* out) noexcept nogil

@@ -85,15 +85,20 @@ cdef int check_more() except -1:
     cdef double[9] product
     cdef double x
     for x in vector:
-        for name, found in (("exp", exp(-x)), ("log1p", log1p(fabs(x))), ("tanh", tanh(x)), ("arcsinh", arcsinh(x)),
+        for name, found in (("exp", exp(-x)), ("log", log(fabs(x))), ("log1p", log1p(fabs(x))),
+                            ("arccos", arccos(x / 30)), ("tanh", tanh(x)), ("arcsinh", arcsinh(x)),
                             ("arctan2", arctan2(x, 0.7))):
-            arguments = {"exp": (-x,), "log1p": (abs(x),), "arctan2": (x, 0.7)}.get(name, (x,))
+            arguments = {"exp": (-x,), "log": (abs(x),), "log1p": (abs(x),), "arccos": (x / 30,),
+                         "arctan2": (x, 0.7)}.get(name, (x,))
             expected = getattr(np, name)(*arguments).item()
             if found != expected:
                 raise ImportError(f"numpy {np.__version__}: expected {expected} from its loop of {name}, got {found}")
     square_matrix = np.array(matrix).reshape(3, 3)
     vector_times_matrix(vector, matrix, product)
     found, expected = [product[0], product[1], product[2]], np.array(vector).dot(square_matrix).tolist()
+    matrix_times_vector(matrix, vector, 3, product)
+    found += [product[0], product[1], product[2]]
+    expected += (square_matrix @ np.array(vector)).tolist()
     matrix_times_matrix(matrix, matrix, product)
     found += list(product)
     expected += square_matrix.dot(square_matrix).ravel().tolist()
@@ -146,9 +151,11 @@ cdef Function np_cos = find(np.cos, "d->d")
 cdef Function np_sinf = find(np.sin, "f->f")
 cdef Function np_cosf = find(np.cos, "f->f")
 cdef Function np_exp = find(np.exp, "d->d")
+cdef Function np_log = find(np.log, "d->d")
 cdef Function np_log1p = find(np.log1p, "d->d")
 cdef Function np_tanh = find(np.tanh, "d->d")
 cdef Function np_arcsinh = find(np.arcsinh, "d->d")
+cdef Function np_arccos = find(np.arccos, "d->d")
 cdef Function np_arctan2 = find(np.arctan2, "dd->d")
 cdef Function np_matmul = find(np.matmul, "dd->d")
 # of the BLAS that NumPy was built with
@@ -198,6 +205,10 @@ cdef double exp(double x) noexcept nogil:
     return call(&np_exp, x)
 
 
+cdef double log(double x) noexcept nogil:
+    return call(&np_log, x)
+
+
 cdef double log1p(double x) noexcept nogil:
     return call(&np_log1p, x)
 
@@ -210,12 +221,24 @@ cdef double arcsinh(double x) noexcept nogil:
     return call(&np_arcsinh, x)
 
 
+cdef double arccos(double x) noexcept nogil:
+    return call(&np_arccos, x)
+
+
 cdef double arctan2(double y, double x) noexcept nogil:
     return call_two(&np_arctan2, y, x)
 
 
 cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil:
     multiply(vector, 1, matrix, out)
+
+
+cdef void matrix_times_vector(const double* matrix, const double* vector, int n, double* out) noexcept nogil:
+    cdef char** args = [<char*>matrix, <char*>vector, <char*>out]
+    cdef cnp.npy_intp* sizes = [1, 3, n, 1]
+    cdef cnp.npy_intp row = n * sizeof(double), item = sizeof(double)
+    cdef cnp.npy_intp* steps = [0, 0, 0, row, item, item, item, item, item]
+    np_matmul.loop(args, sizes, steps, np_matmul.data)
 
 
 cdef void matrix_times_matrix(const double* a, const double* b, double* out) noexcept nogil:

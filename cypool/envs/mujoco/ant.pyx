@@ -8,8 +8,8 @@ from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
-from cypool.envs.common.numpy_math cimport norm, sum_of_squares
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, require_positions
+from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 
 # where info has what
 cdef enum:

@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
+from cypool.envs.common.numpy_math cimport clip
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, require_positions
 
 # where info has what
 cdef enum:

@@ -6,8 +6,8 @@ from libc.string cimport memcpy, memset
 from cypool.envs.mujoco_common.libmujoco cimport mjModel
 from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
-from cypool.envs.common.numpy_math cimport norm, sum, sum_of_squares
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, require_positions
+from cypool.envs.common.numpy_math cimport clip, norm, sum, sum_of_squares
 
 
 def camera_at(height):

@@ -1,7 +1,6 @@
 """The base class of MuJoCo's robots: what a subclass has, and what it implements."""
 from libcpp.vector cimport vector
 
-from cypool.env cimport Slot
 from cypool.envs.mujoco_common.model cimport Model
 from cypool.envs.mujoco_common.simulation cimport Simulation
 
@@ -11,11 +10,7 @@ cdef class MujocoEnv(Simulation):
     cdef double dt                       # seconds of a step
     cdef vector[double] init_qpos, init_qvel
     cdef bint contact_forces             # whether cfrc_ext and similar fields are needed; set it in __init__
-    cdef vector[double] info             # the info, element after element; zeros when reset or step begins
     cdef const void* action              # of the step under way
-    # of info
-    cdef vector[int] info_types          # NumPy's number of each array's type
-    cdef vector[int] info_sizes
 
     # have to be implemented; as in `Env`, they run on a pool thread, without the GIL
     cdef int reset_model(self) except -1 nogil               # writes data.qpos and data.qvel, all of them
@@ -32,17 +27,6 @@ cdef class MujocoEnv(Simulation):
     cdef void add_uniform(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
     cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
 
-    # its own
-    cdef void _clear_info(self) noexcept nogil
-    cdef void _write_infos(self, const Slot* out) noexcept nogil
-
 
 # refuses an XML file whose robot has fewer positions than a class reads; ValueError
 cdef int require_positions(Model model, int least, str kind) except -1
-
-
-cdef inline double clip(double x, double low, double high) noexcept nogil:
-    # np.clip, of NaN too
-    if x < low:
-        x = low
-    return high if x > high else x

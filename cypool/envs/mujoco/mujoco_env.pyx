@@ -4,7 +4,6 @@ import numpy as np
 from cypool.arguments import check_bool, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
 
-from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 cimport numpy as cnp
@@ -140,10 +139,7 @@ cdef class MujocoEnv(Simulation):
         self.init_qvel.assign(self.data.qvel, self.data.qvel + self.model.nv)
         *_, obs_size = spec.observation.shape
         self.set_up_frames(spec, 0 if options["from_pixels"] else obs_size)
-        for array in spec.info.values():
-            self.info_types.push_back(array.dtype.num)
-            self.info_sizes.push_back(array.low.size)
-        self.info.resize(sum(self.info_sizes))
+        self.set_up_info(spec)
 
     cdef int reset_model(self) except -1 nogil:
         raise NotImplementedError("reset_model")
@@ -155,7 +151,7 @@ cdef class MujocoEnv(Simulation):
         return 0
 
     cdef int reset(self) except -1 nogil:
-        self._clear_info()
+        self.clear_info()
         if self.variation is not None:
             self.variation.draw(self.rng, self.data)
         guard.reset_data(self.model, self.data)
@@ -170,7 +166,7 @@ cdef class MujocoEnv(Simulation):
 
     cdef int step(self, const void* action) except -1 nogil:
         self.action = action
-        self._clear_info()
+        self.clear_info()
         self.step_model()
         self.push_frame()
         return 0
@@ -204,14 +200,9 @@ cdef class MujocoEnv(Simulation):
         for k in range(n):
             out[k] = initial[k] + scale * self.normal()
 
-    cdef void _clear_info(self) noexcept nogil:
-        cdef size_t k
-        for k in range(self.info.size()):
-            self.info[k] = 0
-
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef int k
-        self._write_infos(out)
+        self.write_infos(out)
         if not self.from_pixels:
             self.write_numbers(0, self.obs_size, out.obs[0])
         elif self.frames.num_frames == 1:
@@ -221,37 +212,15 @@ cdef class MujocoEnv(Simulation):
                 memcpy(<char*>out.obs[0] + k * self.picture_bytes, self.frames.frame(0, k), self.picture_bytes)
         return 0
 
-    cdef void _write_infos(self, const Slot* out) noexcept nogil:
-        """Writes the arrays of info, each in its type."""
-        cdef const double* value = self.info.data()
-        cdef size_t column
-        cdef int k
-        for column in range(self.info_sizes.size()):
-            for k in range(self.info_sizes[column]):
-                if self.info_types[column] == cnp.NPY_DOUBLE:
-                    (<double*>out.info[column])[k] = value[0]
-                elif self.info_types[column] == cnp.NPY_FLOAT:
-                    (<float*>out.info[column])[k] = <float>value[0]
-                elif self.info_types[column] == cnp.NPY_INT32:
-                    (<int32_t*>out.info[column])[k] = <int32_t>value[0]
-                else:
-                    (<int64_t*>out.info[column])[k] = <int64_t>value[0]
-                value += 1
-
     cdef object save_own(self):
         return tuple(self.info)
 
     cdef object check_own(self, object state):
-        if type(state) is not tuple or any(type(number) is not float for number in state):
-            raise TypeError(f"expected numbers of info, got {shown(state)}")
-        if len(state) != <Py_ssize_t>self.info.size():
-            raise ValueError(f"expected {self.info.size()} numbers of info, got {len(state)}")
-        return state
+        return self.check_info(state)
 
     cdef int load_own(self, object checked) except -1:
         self.info = checked
         return 0
 
     cdef int copy_own(self, Simulation other) except -1 nogil:
-        memcpy(self.info.data(), (<MujocoEnv>other).info.data(), self.info.size() * sizeof(double))
         return 0

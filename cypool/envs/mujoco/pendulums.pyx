@@ -6,8 +6,8 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco_common.model cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, clip, require_positions
-from cypool.envs.common.numpy_math cimport cos, sin, square
+from cypool.envs.mujoco.mujoco_env cimport MujocoEnv, require_positions
+from cypool.envs.common.numpy_math cimport clip, cos, sin, square
 
 
 cdef class _InvertedPendulum(MujocoEnv):

@@ -247,6 +247,47 @@ inline int simulate(const mjModel* m, mjData* d, int frames, bool contact_forces
     });
 }
 
+// Disables a part of MuJoCo for a while, in a struct of the model that is the environment's own.
+class Disabled {
+public:
+    Disabled(mjModel* m, int part) : m_(m), before_(m->opt.disableflags) { m->opt.disableflags |= part; }
+    ~Disabled() { m_->opt.disableflags = before_; }
+    Disabled(const Disabled&) = delete;
+    void operator=(const Disabled&) = delete;
+
+private:
+    mjModel* m_;
+    int before_;
+};
+
+// As `simulate`, but computes sensors only in the last step, if they are seen, else in none: nothing that MuJoCo
+// simulates depends on them.
+inline int simulate_unseen(mjModel* m, mjData* d, int frames, bool seen) {
+    const int all = m->opt.disableflags;
+    const Disabled disabled(m, mjDSBL_SENSOR);
+    return warned(m, d, [=] {
+        for (int k = 0; k < frames; ++k) {
+            if (seen && k == frames - 1) m->opt.disableflags = all;
+            mj_step(m, d);
+        }
+    });
+}
+
+// mj_forward with the controls there are, then mj_step with others. Both have positions and velocities in common, and
+// without constraints the accelerations of the first leave no trace.
+inline int forward_and_step(const mjModel* m, mjData* d, const double* ctrl) {
+    return warned(m, d, [=] {
+        mj_step1(m, d);
+        if (d->nefc) {
+            mj_fwdActuation(m, d);
+            mj_fwdAcceleration(m, d);
+            mj_fwdConstraint(m, d);
+        }
+        std::memcpy(d->ctrl, ctrl, static_cast<size_t>(m->nu) * sizeof *ctrl);
+        mj_step2(m, d);
+    });
+}
+
 // Calls MuJoCo for an environment with an arena of its own; throws if it counts a warning of any kind, as dm_control
 // does. In an unstable simulation MuJoCo has then started over.
 template <class Call> void valid(mjData* d, const Call& call) {
@@ -265,12 +306,7 @@ template <class Call> void valid(mjData* d, const Call& call) {
 
 // mj_forward without actuation, as dm_control resets. The model's struct has to be the environment's own.
 inline void forward_passive(mjModel* m, mjData* d) {
-    struct Disabled {
-        explicit Disabled(mjModel* m) : m(m), before(m->opt.disableflags) { m->opt.disableflags |= mjDSBL_ACTUATION; }
-        ~Disabled() { m->opt.disableflags = before; }
-        mjModel* m;
-        int before;
-    } const disabled(m);
+    const Disabled disabled(m, mjDSBL_ACTUATION);
     valid(d, [=] { mj_forward(m, d); });
 }
 

@@ -17,6 +17,10 @@ cdef extern from "cypool/envs/mujoco_common/guard.h":
     void reset_data "cypool::reset_data"(const mjModel* m, mjData* d) except + nogil
     int forward "cypool::forward"(const mjModel* m, mjData* d) except + nogil
     int simulate "cypool::simulate"(const mjModel* m, mjData* d, int frames, bint contact_forces) except + nogil
+    # the same; sensors are computed in the last step, if they are seen, else in none: the struct has to be its own
+    int simulate_unseen "cypool::simulate_unseen"(mjModel* m, mjData* d, int frames, bint seen) except + nogil
+    # a forward with the controls there are, then a step with others
+    int forward_and_step "cypool::forward_and_step"(const mjModel* m, mjData* d, const double* ctrl) except + nogil
     # of an environment with an arena of its own, as dm_control calls MuJoCo: each warning is an exception
     void forward_passive "cypool::forward_passive"(mjModel* m, mjData* d) except + nogil
     void restart "cypool::restart"(mjModel* m, mjData* d) except + nogil

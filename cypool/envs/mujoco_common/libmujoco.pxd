@@ -7,6 +7,10 @@ cdef extern from "mujoco/mujoco.h" nogil:
         mjVERSION_HEADER
         mjNWARNING
         mjNVISFLAG
+        mjNEQDATA
+        mjNGAIN
+        mjNBIAS
+        mjEQ_WELD
         mjCAMERA_FREE
         mjCAMERA_FIXED
         mjVIS_CONTACTPOINT
@@ -81,6 +85,18 @@ cdef extern from "mujoco/mujoco.h" nogil:
         int* sensor_type
         int* sensor_adr
         int* sensor_dim
+        int neq
+        int* body_mocapid
+        int* eq_type
+        int* eq_obj1id
+        int* eq_obj2id
+        double* eq_data
+        int* actuator_biastype
+        int* actuator_trnid
+        double* actuator_gainprm
+        double* actuator_biasprm
+        float* geom_rgba
+        float* site_rgba
         unsigned char* actuator_ctrllimited
         double* actuator_ctrlrange
 
@@ -101,6 +117,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* qacc
         double* userdata
         double* sensordata
+        double* mocap_pos
+        double* mocap_quat
         double* xpos
         double* xquat
         double* xmat
@@ -138,6 +156,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     void mju_axisAngle2Quat(double* res, const double* axis, double angle) noexcept
     void mj_kinematics(const mjModel* m, mjData* d) noexcept
     void mj_collision(const mjModel* m, mjData* d) noexcept
+    void mj_jacSite(const mjModel* m, const mjData* d, double* jacp, double* jacr, int site) noexcept
     void mj_objectVelocity(const mjModel* m, const mjData* d, int objtype, int objid, double* res,
                            int flg_local) noexcept
     void mjv_defaultFreeCamera(const mjModel* m, mjvCamera* cam) noexcept

@@ -17,5 +17,6 @@ cdef class Model:
 
 
 cdef Model load_model(object xml_file)         # ValueError
+cdef Model load_model_file(str path)       # one of its own; ValueError
 cdef Model held(Model model)                   # for an environment, which has to keep it
 cdef Model load_model_text(object key, str name, bytes text, dict files)    # of a text, and files by name; ValueError

@@ -120,6 +120,24 @@ cdef Model load_model(object xml_file):
     return model
 
 
+cdef Model load_model_file(str path):
+    """Returns the model of an XML file that comes with a package, a new one each time.
+
+    Raises:
+        ValueError: MuJoCo cannot read it.
+    """
+    global _latest
+    cdef Model model = Model()
+    cdef string warning
+    model.path = path
+    try:
+        model.mj = guard.load_xml(os.fsencode(path), warning)
+    except (ValueError, RuntimeError) as error:
+        raise ValueError(f"MuJoCo cannot read {path}: {error}") from None
+    _latest = model
+    return model
+
+
 cdef Model load_model_text(object key, str name, bytes text, dict files):
     """Returns the model of a text in MuJoCo's format, the same as long as one of that key is in use.
 

@@ -1,5 +1,7 @@
 """The base class of all environments that MuJoCo simulates: their model and data, pictures, save and load."""
-from cypool.env cimport Env
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
 from cypool.envs.common.frame_stack cimport FrameStack
 from cypool.envs.mujoco_common.camera cimport Camera
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
@@ -22,6 +24,10 @@ cdef class Simulation(Env):
     cdef bint obs_is_single
     cdef size_t obs_size                 # numbers of an observation
     cdef size_t picture_bytes            # of a picture in `frames`, behind the numbers
+    # set by `set_up_info`, where there are infos
+    cdef vector[double] info             # the info, element after element; zeros when reset or step begins
+    cdef vector[int] info_types          # NumPy's number of each array's type
+    cdef vector[int] info_sizes
 
     # has to be implemented, unless `obs_size` is 0; as in `Env`, it runs on a pool thread, without the GIL
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil   # puts `obs_size` numbers
@@ -37,6 +43,10 @@ cdef class Simulation(Env):
 
     # to be called
     cdef int set_up_frames(self, object spec, size_t obs_size) except -1     # at the end of __init__
+    cdef int set_up_info(self, object spec) except -1        # in __init__
+    cdef void clear_info(self) noexcept nogil
+    cdef void write_infos(self, const Slot* out) noexcept nogil      # each array in its type
+    cdef object check_info(self, object state)               # what tuple(self.info) was, or raises
     cdef void set_controls(self, const void* action) noexcept nogil
     cdef int push_frame(self) except -1 nogil                # puts the observation behind the others
     # writes some numbers of each observation, the oldest first, in the dtype of the spec; returns where it ends

@@ -7,10 +7,11 @@ from cypool.arguments import check_bool, check_choice, check_int, shown
 from cypool.state import check_state, unpack
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
+from cypool.env cimport Slot
 from cypool.envs.mujoco_common cimport libmujoco, saved
 
 cnp.import_array()
@@ -82,6 +83,43 @@ cdef class Simulation(Env):
         self.frames = FrameStack(options["frame_stack"], frame_bytes)
         return 0
 
+    cdef int set_up_info(self, object spec) except -1:
+        for array in spec.info.values():
+            self.info_types.push_back(array.dtype.num)
+            self.info_sizes.push_back(array.low.size)
+        self.info.resize(sum(self.info_sizes))
+        return 0
+
+    cdef void clear_info(self) noexcept nogil:
+        cdef size_t k
+        for k in range(self.info.size()):
+            self.info[k] = 0
+
+    cdef void write_infos(self, const Slot* out) noexcept nogil:
+        cdef const double* value = self.info.data()
+        cdef size_t column
+        cdef int k
+        for column in range(self.info_sizes.size()):
+            for k in range(self.info_sizes[column]):
+                if self.info_types[column] == cnp.NPY_DOUBLE:
+                    (<double*>out.info[column])[k] = value[0]
+                elif self.info_types[column] == cnp.NPY_FLOAT:
+                    (<float*>out.info[column])[k] = <float>value[0]
+                elif self.info_types[column] == cnp.NPY_INT32:
+                    (<int32_t*>out.info[column])[k] = <int32_t>value[0]
+                elif self.info_types[column] == cnp.NPY_BOOL:
+                    (<uint8_t*>out.info[column])[k] = value[0] != 0
+                else:
+                    (<int64_t*>out.info[column])[k] = <int64_t>value[0]
+                value += 1
+
+    cdef object check_info(self, object state):
+        if type(state) is not tuple or any(type(number) is not float for number in state):
+            raise TypeError(f"expected numbers of info, got {shown(state)}")
+        if len(state) != <Py_ssize_t>self.info.size():
+            raise ValueError(f"expected {self.info.size()} numbers of info, got {len(state)}")
+        return state
+
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         raise NotImplementedError("get_obs")
 
@@ -141,7 +179,7 @@ cdef class Simulation(Env):
         self.camera.set_up()
         self.camera.set_viewpoint(self.model, self.data)
         with nogil:
-            self.camera.render_into(self.model, self.data, pixels)
+            self.draw(pixels)
         return picture
 
     cdef object save(self):
@@ -204,6 +242,7 @@ cdef class Simulation(Env):
             self.variation.copy_from((<Simulation>other).variation, d)
         memcpy(d.buffer, from_data.buffer, d.nbuffer)
         self.frames.copy_from((<Simulation>other).frames)
+        memcpy(self.info.data(), (<Simulation>other).info.data(), self.info.size() * sizeof(double))
         self.camera.copy_from((<Simulation>other).camera)
         d.time = from_data.time
         d.ntree_awake, d.nbody_awake = from_data.ntree_awake, from_data.nbody_awake

@@ -1,0 +1,165 @@
+"""Rewards of goals: functions of goals alone, of any number at once, with the reference's bits."""
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+_EPS4 = np.finfo(np.float64).eps * 4.0
+
+
+class Distance(NamedTuple):
+    """A goal that is reached when it is near: of Fetch, and of the hand that reaches.
+
+    Attributes:
+        reward_type: "sparse" or "dense".
+        threshold: How near.
+    """
+
+    reward_type: str
+    threshold: float
+
+    def compute_reward(self, achieved: Numbers, desired: Numbers) -> Any:
+        """Returns the reward of each pair of goals."""
+        far = np.linalg.norm(achieved - desired, axis=-1)
+        return -(far > self.threshold).astype(np.float32) if self.reward_type == "sparse" else -far
+
+    def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
+        """Returns for each pair of goals whether it ends an episode."""
+        return np.zeros(achieved.shape[:-1], np.bool_)
+
+
+class MazeGoal(NamedTuple):
+    """A place in a maze.
+
+    Attributes:
+        reward_type: "sparse" or "dense".
+        continuing_task: Whether an episode goes on there.
+    """
+
+    reward_type: str
+    continuing_task: bool
+
+    def compute_reward(self, achieved: Numbers, desired: Numbers) -> Any:
+        """Returns the reward of each pair of goals."""
+        far = np.linalg.norm(achieved - desired, axis=-1)
+        return np.exp(-far) if self.reward_type == "dense" else (far <= 0.45).astype(np.float64)
+
+    def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
+        """Returns for each pair of goals whether it ends an episode."""
+        if self.continuing_task:
+            return np.zeros(achieved.shape[:-1], np.bool_)
+        way = achieved - desired
+        # one by one: the reference has no batches here, and its norm of one is another sum
+        near = [np.linalg.norm(each) <= 0.45 for each in way.reshape(-1, way.shape[-1])]
+        return np.array(near, np.bool_).reshape(way.shape[:-1])
+
+
+class Pose(NamedTuple):
+    """A place and a rotation of a thing in a hand.
+
+    Attributes:
+        reward_type: "sparse" or "dense".
+        ignores_position: Whether any place will do.
+        ignores_z: Whether any rotation around its own axis will do: of the pen.
+        distance_threshold: How near, in metres.
+        rotation_threshold: How near, in radians.
+    """
+
+    reward_type: str
+    ignores_position: bool
+    ignores_z: bool
+    distance_threshold: float
+    rotation_threshold: float
+
+    def compute_reward(self, achieved: Numbers, desired: Numbers) -> Any:
+        """Returns the reward of each pair of goals.
+
+        Those of a pen are the reference's of a batch: it sets a row where it means an angle, so that they are not those
+        of steps, and fewer than three goals are an error.
+        """
+        far, turned = np.zeros(achieved.shape[:-1]), np.zeros(achieved.shape[:-1])
+        if not self.ignores_position:
+            far = np.linalg.norm(achieved[..., :3] - desired[..., :3], axis=-1)
+        rotation, wanted = achieved[..., 3:], desired[..., 3:]
+        if self.ignores_z:
+            euler, euler_wanted = quat2euler(rotation), quat2euler(wanted)
+            if len(euler) < 3:
+                raise ValueError(f"achieved_goal: expected one goal, or at least three, of a pen, got {len(euler)}")
+            euler[2] = euler_wanted[2]
+            rotation = euler2quat(euler)
+        # the real part of the product with the conjugate, from left to right
+        real = rotation[..., 0] * wanted[..., 0]
+        for k in (1, 2, 3):
+            real = real - rotation[..., k] * -wanted[..., k]
+        turned = 2 * np.arccos(np.clip(real, -1.0, 1.0))
+        if self.reward_type == "dense":
+            return -(10.0 * far + turned)
+        reached = ((far < self.distance_threshold).astype(np.float32)
+                   * (turned < self.rotation_threshold).astype(np.float32))
+        return reached - 1.0
+
+    def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
+        """Returns for each pair of goals whether it ends an episode."""
+        return np.zeros(achieved.shape[:-1], np.bool_)
+
+
+def euler2mat(euler: Numbers) -> Numbers:
+    """Returns the matrices of rotations, as gymnasium-robotics does."""
+    ai, aj, ak = -euler[..., 2], -euler[..., 1], -euler[..., 0]
+    si, sj, sk = np.sin(ai), np.sin(aj), np.sin(ak)
+    ci, cj, ck = np.cos(ai), np.cos(aj), np.cos(ak)
+    cc, cs, sc, ss = ci * ck, ci * sk, si * ck, si * sk
+    rows = ((cj * ci, cj * si, -sj), (sj * cs - sc, sj * ss + cc, cj * sk), (sj * cc + ss, sj * sc - cs, cj * ck))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def mat2euler(mat: Numbers) -> Numbers:
+    """Returns the Euler angles of rotations, as gymnasium-robotics does."""
+    cy = np.sqrt(mat[..., 2, 2] * mat[..., 2, 2] + mat[..., 1, 2] * mat[..., 1, 2])
+    regular = cy > _EPS4
+    euler = np.empty(mat.shape[:-1])
+    euler[..., 2] = np.where(regular, -np.arctan2(mat[..., 0, 1], mat[..., 0, 0]),
+                             -np.arctan2(-mat[..., 1, 0], mat[..., 1, 1]))
+    euler[..., 1] = -np.arctan2(-mat[..., 0, 2], cy)
+    euler[..., 0] = np.where(regular, -np.arctan2(mat[..., 1, 2], mat[..., 2, 2]), 0.0)
+    return euler
+
+
+def quat2euler(quat: Numbers) -> Numbers:
+    """Returns the Euler angles of quaternions, as gymnasium-robotics does."""
+    w, x, y, z = (quat[..., k] for k in range(4))
+    square = np.sum(quat * quat, axis=-1)
+    s = 2.0 / square
+    sx, sy, sz = x * s, y * s, z * s
+    wx, wy, wz = w * sx, w * sy, w * sz
+    xx, xy, xz, yy, yz, zz = x * sx, x * sy, x * sz, y * sy, y * sz, z * sz
+    rows = ((1.0 - (yy + zz), xy - wz, xz + wy), (xy + wz, 1.0 - (xx + zz), yz - wx),
+            (xz - wy, yz + wx, 1.0 - (xx + yy)))
+    mat = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return mat2euler(np.where((square > np.finfo(np.float64).eps)[..., None, None], mat, np.eye(3)))
+
+
+def euler2quat(euler: Numbers) -> Numbers:
+    """Returns the quaternions of Euler angles, as gymnasium-robotics does."""
+    ai, aj, ak = euler[..., 2] / 2, -euler[..., 1] / 2, euler[..., 0] / 2
+    si, sj, sk = np.sin(ai), np.sin(aj), np.sin(ak)
+    ci, cj, ck = np.cos(ai), np.cos(aj), np.cos(ak)
+    cc, cs, sc, ss = ci * ck, ci * sk, si * ck, si * sk
+    return np.stack([cj * cc + sj * ss, cj * cs - sj * sc, -(cj * ss + sj * cc), cj * sc - sj * cs], axis=-1)
+
+
+def parallel_rotations() -> Numbers:
+    """Returns the quaternions of the 24 rotations that map axes to axes, in gymnasium-robotics' order."""
+    found: list[Numbers] = []
+    for angles in itertools.product((0.0, np.pi / 2, -np.pi / 2, np.pi), repeat=3):
+        turns = np.round(mat2euler(euler2mat(np.array(angles))) / (np.pi / 2))
+        turns[[0, 2]] = np.where(turns[[0, 2]] == -2, 2, turns[[0, 2]])
+        euler = turns * (np.pi / 2)
+        if all((euler != other).any() for other in found):
+            found.append(euler)
+    return euler2quat(np.array(found))

@@ -1,0 +1,109 @@
+"""The ids of Gymnasium-Robotics, but for those that need mujoco_py."""
+from typing import Any
+
+from cypool.envs.family import Family, Sanitizer
+from cypool.registry import register, register_absent
+
+FAMILY = Family(
+    name="robotics",
+    title="Gymnasium-Robotics",
+    description="robots with goals: Fetch, Shadow hands, mazes, Adroit, Franka's kitchen",
+    page="robotics.md",
+    licence="MuJoCo: Apache 2.0; gymnasium-robotics: MIT, with models under the licences of their makers",
+    # CYPOOL_WITHOUT=mujoco leaves it out
+    extension="robotics_env",
+    package="gymnasium_robotics",
+    extra="robotics",
+    reference="gymnasium-robotics 1.4.2 with mujoco 3.17.0",
+    fidelity="everything, with a gymnasium-robotics that runs with this MuJoCo",
+    smoke_ids=("FetchReach-v4", "PointMaze_UMaze-v3"),
+    quick_ids=("FetchReach-v4", "PointMaze_UMaze-v3", "AntMaze_UMaze-v5"),
+    draws_quickly=False,
+    sanitizer=Sanitizer(target="mujoco", tests=("test_robotics.py",)),
+    peers={"*": ("loop", "sync-vector", "rollout", "envpool")},
+    first_make={"FetchReach-v4": "mujoco"},
+    pictures=("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "AntMaze_UMaze-v5", "AdroitHandHammer-v1",
+              "FrankaKitchen-v1"))
+
+_HERE = "cypool.envs.robotics."
+_REFERENCE = _HERE + "reference:make_reference"
+
+# rows of cells: "#" is a wall, " " is empty
+_U = ("#####", "#   #", "### #", "#   #", "#####")
+_MEDIUM = ("########", "#  ##  #", "#  #   #", "##   ###", "#  #   #", "# #  # #", "#   #  #", "########")
+_LARGE = ("############", "#    #     #", "# ## # # # #", "#      #   #", "# #### ### #", "#  # #     #",
+          "## # # # ###", "#  #   #   #", "############")
+_OPEN = ("#######", "#     #", "#     #", "#     #", "#######")
+# of those with several goals: where goals are, by row and column; the first place is a start
+_PLACES = {
+    "Open": [(i, j) for i in (1, 2, 3) for j in range(1, 6)],
+    "Medium": [(1, 1), (2, 6), (5, 1), (6, 5)],
+    "Large": [(1, 1), (1, 6), (3, 5), (3, 10), (5, 2), (7, 4), (7, 6), (7, 9)],
+}
+
+
+def _maze(rows: tuple[str, ...], places: list[tuple[int, int]], start: str, goal: str) -> tuple[Any, ...]:
+    """Returns the map of a maze, with letters at some places."""
+    cells: list[list[int | str]] = [[int(cell == "#") for cell in row] for row in rows]
+    for k, (i, j) in enumerate(places):
+        cells[i][j] = goal if k else start
+    return tuple(map(tuple, cells))
+
+
+def _mazes() -> dict[str, tuple[tuple[Any, ...], bool, bool]]:
+    """Returns by name the map, and whether it is of medium size or large."""
+    mazes = {"UMaze": (_maze(_U, [], "", ""), False, False)}
+    for name, rows in (("Open", _OPEN), ("Medium", _MEDIUM), ("Large", _LARGE)):
+        places, size = _PLACES[name], (name == "Medium", name == "Large")
+        mazes[name] = (_maze(rows, [], "", ""), *size)
+        mazes[f"{name}_Diverse_G"] = (_maze(rows, places, "r", "g"), *size)
+        mazes[f"{name}_Diverse_GR"] = (_maze(rows, places, "c", "c"), *size)
+    return mazes
+
+
+def _register(id: str, entry_point: str, max_episode_steps: int, **options: Any) -> None:
+    register(id, _HERE + entry_point, max_episode_steps=max_episode_steps, reference=_REFERENCE, **options)
+
+
+def _register_all() -> None:
+    mazes = _mazes()
+    absent = []
+    for dense in ("", "Dense"):
+        reward: dict[str, Any] = {"reward_type": "dense" if dense else "sparse"}
+        for task in ("Reach", "Push", "Slide", "PickAndPlace"):
+            _register(f"Fetch{task}{dense}-v4", f"fetch:Fetch{task}", 50, **reward)
+            absent.append(f"Fetch{task}{dense}-v1")
+        _register(f"HandReach{dense}-v3", "hand:HandReach", 50, **reward)
+        absent.append(f"HandReach{dense}-v0")
+        for thing, turns in _TURNS.items():
+            for turn, (position, rotation) in turns.items():
+                options = {**reward, "target_position": position, "target_rotation": rotation}
+                _register(f"HandManipulate{thing}{turn}{dense}-v1", f"hand:Hand{thing}", 100, **options)
+                absent.append(f"HandManipulate{thing}{turn}{dense}-v0")
+                for touch, observed in (("Boolean", "boolean"), ("Continuous", "sensordata")) if turn != "Full" else ():
+                    name = f"HandManipulate{thing}{turn}_{touch}TouchSensors{dense}"
+                    _register(f"{name}-v1", f"hand:Hand{thing}", 100, touch_get_obs=observed, **options)
+                    absent.append(f"{name}-v0")
+        for name, (maze_map, is_medium, is_large) in mazes.items():
+            _register(f"PointMaze_{name}{dense}-v3", "mazes:PointMaze", 800 if is_large else 600 if is_medium else 300,
+                      maze_map=maze_map, **reward)
+            for version, kind in (3, "AntMazeV3"), (4, "AntMazeV4"), (5, "AntMaze"):
+                _register(f"AntMaze_{name}{dense}-v{version}", f"mazes:{kind}", 1000 if is_medium or is_large else 700,
+                          maze_map=maze_map, **reward)
+        for task in ("Door", "Hammer", "Pen", "Relocate"):
+            _register(f"AdroitHand{task}{'' if dense else 'Sparse'}-v1", f"adroit:Adroit{task}", 200, **reward)
+    _register("FrankaKitchen-v1", "kitchen:FrankaKitchen", 280)
+    register_absent(absent, "gymnasium-robotics has it for mujoco_py, which is no longer maintained: there is a newer "
+                            "version of the environment")
+
+
+# what is to be moved: by the name of the task, what the goal's place and rotation are
+_TURNS = {
+    "Block": {"": ("random", "xyz"), "Full": ("random", "xyz"), "RotateZ": ("ignore", "z"),
+              "RotateParallel": ("ignore", "parallel"), "RotateXYZ": ("ignore", "xyz")},
+    "Egg": {"": ("random", "xyz"), "Full": ("random", "xyz"), "Rotate": ("ignore", "xyz")},
+    "Pen": {"": ("random", "xyz"), "Full": ("random", "xyz"), "Rotate": ("ignore", "xyz")},
+}
+
+if FAMILY.is_built:
+    _register_all()

@@ -1,0 +1,97 @@
+"""Files of the installed gymnasium-robotics, which is not imported: that prints, and changes Gymnasium's registry."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import xml.etree.ElementTree as ElementTree
+from typing import NamedTuple
+
+INSTALL = 'pip install "cypool[robotics]"'
+
+Cells = tuple[tuple[float, float], ...]
+
+
+def asset_path(path: str) -> str:
+    """Returns where a file of the package's assets is.
+
+    Raises:
+        ImportError: The package is not installed, or has no such file.
+    """
+    spec = importlib.util.find_spec("gymnasium_robotics")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        found = os.path.join(folder, "envs", "assets", path)
+        if os.path.isfile(found):
+            return found
+    raise ImportError(f"robots with goals: gymnasium-robotics has no {path}: {INSTALL}", name="gymnasium_robotics")
+
+
+class Maze(NamedTuple):
+    """A maze around a robot.
+
+    Attributes:
+        text: The XML of the model.
+        goals: Centres of the cells where goals are.
+        starts: Centres of the cells where episodes begin.
+    """
+
+    text: bytes
+    goals: Cells
+    starts: Cells
+
+
+def centre(row: int, column: int, maze_map: tuple[tuple[int | str, ...], ...], scale: float) -> tuple[float, float]:
+    """Returns where the centre of a cell is: x and y."""
+    return ((column + 0.5) * scale - len(maze_map[0]) / 2 * scale, len(maze_map) / 2 * scale - (row + 0.5) * scale)
+
+
+def make_maze(path: str, maze_map: tuple[tuple[int | str, ...], ...], scale: float, height: float,
+              shares_empty: bool) -> Maze:
+    """Returns a maze, as the package makes it.
+
+    Args:
+        path: The XML of the robot.
+        maze_map: Rows of cells: 1 is a wall, 0 is empty, "g" is for goals, "r" for starts and "c" for both.
+        scale: The width of a cell.
+        height: Of walls, in widths.
+        shares_empty: Whether empty cells are goals where no cell is one, and starts likewise; else they are both where
+            no cell is either.
+    """
+    root = ElementTree.parse(path).getroot()
+    world = root.find(".//worldbody")
+    assert world is not None
+    half = height / 2 * scale
+    cells: dict[int | str, list[tuple[float, float]]] = {}
+    for i, row in enumerate(maze_map):
+        for j, cell in enumerate(row):
+            x, y = centre(i, j, maze_map, scale)
+            if cell != 1:
+                cells.setdefault(cell, []).append((x, y))
+                continue
+            ElementTree.SubElement(world, "geom", {
+                "name": f"block_{i}_{j}", "pos": f"{x} {y} {half}", "type": "box", "material": "",
+                "size": f"{0.5 * scale} {0.5 * scale} {half}", "contype": "1", "conaffinity": "1",
+                "rgba": "0.7 0.5 0.3 1.0"})
+    ElementTree.SubElement(world, "site", {"name": "target", "pos": f"0 0 {half}", "size": f"{0.2 * scale}",
+                                           "rgba": "1 0 0 0.7", "type": "sphere"})
+    goals, starts, both, empty = (cells.get(cell, []) for cell in ("g", "r", "c", 0))
+    if not (goals or starts or both):
+        both = empty
+    elif shares_empty and not (starts or both):
+        starts = empty
+    elif shares_empty and not (goals or both):
+        goals = empty
+    return Maze(ElementTree.tostring(root), tuple(goals + both), tuple(starts + both))
+
+
+def kitchen_limits() -> dict[str, tuple[float, ...]]:
+    """Returns noise amplitudes and bounds of positions and velocities, of all 29 joints."""
+    root = ElementTree.parse(asset_path("kitchen_franka/franka_assets/franka_config.xml")).getroot()
+    limits = {}
+    for name in ("pos_noise_amp", "vel_noise_amp", "pos_bound", "vel_bound"):
+        numbers: list[float] = []
+        for k in range(29):
+            joint = root.find(f"qpos{k}")
+            assert joint is not None
+            numbers += map(float, joint.attrib[name].split())
+        limits[name] = tuple(numbers)
+    return limits
