@@ -19,6 +19,9 @@ require("stable_baselines3", "stable-baselines3", "2.7", "3")
 from stable_baselines3.common.monitor import Monitor  # noqa: E402
 from stable_baselines3.common.vec_env import VecEnv  # noqa: E402
 
+# what HerReplayBuffer calls: a pool has them for all of its environments
+GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
+
 
 def make(id: str, **kwargs: Any) -> SB3VecEnv:
     """Makes a batch of environments as a `SB3VecEnv`.
@@ -42,7 +45,8 @@ class SB3VecEnv(VecEnv):
 
     Environments of Gymnasium answer `get_attr`, `set_attr`, `env_method` and `env_is_wrapped` where they are, as those
     of SB3's `SubprocVecEnv` do. For cypool's own there is no Python object for each environment: `get_attr` reads
-    attributes of the pool, `set_attr` and `env_method` raise AttributeError.
+    attributes of the pool, `env_method` calls `compute_reward` and the like, for `HerReplayBuffer`. `set_attr`, and
+    `env_method` with other names, raise AttributeError.
 
     Args:
         env: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `VecEnv` owns it.
@@ -117,8 +121,13 @@ class SB3VecEnv(VecEnv):
         self._ask(indices, assign, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        if not self._is_hosted and method_name in GOAL_METHODS:
+            # the same for all environments: of goals, not of their states
+            method = getattr(self.pool, method_name)
+            return [method(*method_args, **method_kwargs) for _ in self._ids_of(indices)]
         if not self._is_hosted:
-            raise AttributeError(f"env_method: environments of a pool have no methods to call, got {method_name!r}")
+            raise AttributeError(f"env_method: environments of a pool have no methods to call but "
+                                 f"{', '.join(GOAL_METHODS)}, got {method_name!r}")
         return self._ask(indices, call_method, method_name, *method_args, **method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:

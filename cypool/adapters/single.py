@@ -60,6 +60,18 @@ class SingleEnv(gymnasium.Env):
         """Returns a picture, uint8, (height, width, 3)."""
         return self.pool.render()[0]
 
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
+        """Returns the rewards of goals. See `compute_reward` of a pool."""
+        return self.pool.compute_reward(achieved_goal, desired_goal, info)
+
+    def compute_terminated(self, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
+        """Returns whether an episode ends with these goals. See `compute_terminated` of a pool."""
+        return self.pool.compute_terminated(achieved_goal, desired_goal, info)
+
+    def compute_truncated(self, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
+        """Returns False for each pair of goals. See `compute_truncated` of a pool."""
+        return self.pool.compute_truncated(achieved_goal, desired_goal, info)
+
     def close(self) -> None:
         """Ends the threads. A second call does nothing."""
         self.pool.close()

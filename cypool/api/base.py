@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cypool.api.actions import reader_of
 from cypool.api.conversions import convert
 from cypool.api.env_ids import ids_of
+from cypool.api.goals import of_goals
 from cypool.api.rollouts import Futures, RolloutBuffers, rollout, search
 from cypool.arguments import check_float, check_int, seeds_of, shown
 from cypool.engine.pool import Pool
@@ -377,6 +378,30 @@ class VectorAPI:
         if len(sizes) > 1:
             raise ValueError(f"env_id: expected environments with pictures of one size, got {sorted(sizes)}")
         return np.stack(frames)
+
+    def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
+        """Returns the rewards of goals, wherever the environments are: for hindsight experience replay.
+
+        Args:
+            achieved_goal, desired_goal: Goals as they are observed, with any leading dimensions, the same for both.
+            info: Ignored. Gymnasium-Robotics' method has it.
+
+        Returns:
+            An array with the leading dimensions; one number for one goal.
+
+        Raises:
+            NotImplementedError: The environment has no goals, or its rewards depend on more.
+            TypeError, ValueError: These are no such goals.
+        """
+        return of_goals(self.env_spec, "compute_reward", achieved_goal, desired_goal)
+
+    def compute_terminated(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
+        """Returns whether an episode ends with these goals. Arguments and errors: see `compute_reward`."""
+        return of_goals(self.env_spec, "compute_terminated", achieved_goal, desired_goal)
+
+    def compute_truncated(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
+        """Returns False for each pair of goals: they truncate no episode. Arguments: see `compute_reward`."""
+        return of_goals(self.env_spec, "compute_truncated", achieved_goal, desired_goal)
 
     def xla(self) -> Functions:
         """Returns functions for code that JAX compiles: `handle, recv, send, step = env.xla()`.

@@ -12,7 +12,6 @@ cdef extern from "cypool/envs/common/numpy_sum.h" namespace "cypool" nogil:
     T sum_of_squares[T](const T* x, size_t n) noexcept     # np.sum(np.square(x))
 
 
-
 cdef inline double clip(double x, double low, double high) noexcept nogil:
     # np.clip, of NaN too
     if x < low:

@@ -148,7 +148,7 @@ cdef class RoboticsEnv(Simulation):
         self.dense = options["reward_type"] == "dense"
         obs_size = 0
         for name, part in spec.observations:
-            if name in (None, "observation"):
+            if name is None or name == "observation":
                 *_, obs_size = part.shape
             else:
                 self.goal.resize(part.low.size)

@@ -1,0 +1,49 @@
+"""Rewards and ends of goals that a user has, for `compute_reward` and others of a pool."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cypool.arguments import shown
+
+if TYPE_CHECKING:
+    from cypool.spec import EnvSpec
+
+
+def of_goals(spec: EnvSpec, method: str, achieved_goal: Any, desired_goal: Any) -> Any:
+    """Returns what a method of `EnvSpec.goals` says of goals with any leading dimensions.
+
+    Args:
+        spec: What the environments are.
+        method: "compute_reward", "compute_terminated" or "compute_truncated".
+        achieved_goal, desired_goal: The goals.
+    """
+    if spec.goals is None:
+        raise NotImplementedError(f"{method}: {spec.id} has no goals from which alone a reward follows")
+    size = spec.observation["desired_goal"].shape[0]  # type: ignore[index, union-attr]
+    achieved = _goals("achieved_goal", achieved_goal, size)
+    desired = _goals("desired_goal", desired_goal, size)
+    if achieved.shape != desired.shape:
+        raise ValueError(f"desired_goal: expected the shape of achieved_goal, {achieved.shape}, got {desired.shape}")
+    leading = achieved.shape[:-1]
+    if method == "compute_truncated":
+        result: Any = np.zeros(leading, np.bool_)
+    elif len(leading) > 1:
+        result = getattr(spec.goals, method)(achieved.reshape(-1, size), desired.reshape(-1, size)).reshape(leading)
+    else:
+        result = getattr(spec.goals, method)(achieved, desired)
+    # of one goal it is a number
+    return result if leading else result[()]
+
+
+def _goals(name: str, given: Any, size: int) -> Any:
+    try:
+        goals = np.asarray(given)
+    except Exception as error:
+        raise TypeError(f"{name}: expected an array of goals, got {shown(given)}: {error}") from error
+    if goals.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected an array of numbers, got {shown(given)}")
+    if goals.ndim == 0 or goals.shape[-1] != size:
+        raise ValueError(f"{name}: expected goals of {size} numbers in the last dimension, got shape {goals.shape}")
+    return goals

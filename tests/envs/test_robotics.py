@@ -1,0 +1,449 @@
+"""Gymnasium-Robotics: its bits, its options, rewards of goals, states, pictures, the package."""
+import functools
+import pickle
+import zlib
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from saving import MODES, assert_goes_on
+
+import cypool
+from cypool.adapters.single import SingleEnv
+from cypool.registry import known_entries
+from cypool.state import State
+from cypool.testing import check_parity
+
+if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
+    pytest.skip("gymnasium-robotics is not installed", allow_module_level=True)
+
+import mujoco  # noqa: E402
+
+from cypool.envs.robotics.kitchen import TASKS  # noqa: E402
+from cypool.envs.robotics.models import asset_path  # noqa: E402
+from cypool.envs.robotics.reference import load, make  # noqa: E402
+
+# of each class one, with either reward
+IDS = ["FetchReachDense-v4", "FetchPush-v4", "FetchSlideDense-v4", "FetchPickAndPlace-v4", "HandReach-v3",
+       "HandManipulateBlockRotateParallelDense-v1", "HandManipulateEgg_BooleanTouchSensors-v1",
+       "HandManipulatePenRotate_ContinuousTouchSensorsDense-v1", "PointMaze_Open_Diverse_GRDense-v3",
+       "AntMaze_UMaze-v3", "AntMaze_Medium_Diverse_G-v4", "AntMaze_LargeDense-v5", "AdroitHandDoor-v1",
+       "AdroitHandHammer-v1", "AdroitHandPenSparse-v1", "AdroitHandRelocate-v1", "FrankaKitchen-v1"]
+GOALS = ["FetchPush-v4", "FetchPushDense-v4", "HandReach-v3", "HandReachDense-v3", "HandManipulateBlock-v1",
+         "HandManipulateBlockDense-v1", "HandManipulateBlockRotateZDense-v1", "HandManipulatePenDense-v1",
+         "PointMaze_UMaze-v3", "PointMaze_UMazeDense-v3", "AntMaze_UMaze-v5"]
+OWN = [entry for entry in known_entries() if entry.entry_point.startswith("cypool.envs.robotics.")]
+
+
+# ---- what the package does
+
+
+def test_ids_are_those_of_the_package():
+    import gymnasium
+
+    load()
+    theirs = {id: spec for id, spec in gymnasium.registry.items()
+              if str(spec.entry_point).startswith("gymnasium_robotics.envs.") and ":MujocoPy" not in str(spec.entry_point)
+              and ".envs.mujoco." not in str(spec.entry_point)}
+    assert len(OWN) == 153 and {entry.id for entry in OWN} == set(theirs)
+    for entry in OWN:
+        options = dict(theirs[entry.id].kwargs)
+        if "maze_map" in options:
+            options["maze_map"] = tuple(map(tuple, options["maze_map"]))
+        assert entry.max_episode_steps == theirs[entry.id].max_episode_steps
+        assert options.items() <= entry.options.items(), entry.id
+    with pytest.raises(ValueError, match="no environment 'FetchReach-v1': gymnasium-robotics has it for mujoco_py"):
+        cypool.make_spec("FetchReach-v1")
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_parity(id):
+    # an even number of environments acts in each dtype
+    for dtype in ("float32", "float64"):
+        check_parity(id, num_envs=1, num_steps=25, seeds=[2], num_threads=0, max_episode_steps=20, action_dtype=dtype)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_and_threads(mode):
+    parity = check_parity("PointMaze_Open-v3", num_envs=3, num_steps=60, seeds=[4], autoreset_mode=mode, num_threads=2,
+                          max_episode_steps=15)
+    assert parity.num_episodes == 12 if mode == "SameStep" else parity.num_episodes > 8
+    check_parity("FetchReach-v4", num_envs=6, num_steps=12, seeds=[4], autoreset_mode=mode, num_threads=5,
+                 max_episode_steps=5)
+
+
+@pytest.mark.parametrize(("id", "options"), [
+    ("PointMaze_UMaze-v3", {"reset_target": True}),
+    ("PointMaze_UMaze-v3", {"continuing_task": False, "reward_type": "dense"}),
+    ("PointMaze_UMaze-v3", {"maze_map": [[1, 1, 1, 1], [1, "r", "g", 1], [1, 1, 1, 1]]}),
+    ("PointMaze_UMaze-v3", {"maze_map": [[1, 1, 1, 1], [1, "r", 0, 1], [1, 1, 1, 1]], "reset_target": True}),
+    ("AntMaze_UMaze-v4", {"use_contact_forces": True, "healthy_z_range": (0.3, 0.6)}),
+    ("AntMaze_UMaze-v5", {"frame_skip": 3, "ctrl_cost_weight": 0.1, "include_cfrc_ext_in_observation": False}),
+    ("AntMaze_UMaze-v3", {"continuing_task": False}),
+    ("HandReach-v3", {"distance_threshold": 0.05}),
+    ("HandManipulateBlock-v1", {"target_position": "fixed", "distance_threshold": 0.3, "rotation_threshold": 3.0}),
+    ("HandManipulateEgg-v1", {"ignore_z_target_rotation": True, "randomize_initial_position": False}),
+    ("HandManipulateBlock-v1", {"randomize_initial_rotation": False, "reward_type": "dense"}),
+    ("HandManipulateBlock_BooleanTouchSensors-v1", {"touch_get_obs": "log"}),
+    ("FrankaKitchen-v1", {"tasks_to_complete": ["kettle", "microwave"], "robot_noise_ratio": 0.0}),
+    ("FrankaKitchen-v1", {"remove_task_when_completed": False, "terminate_on_tasks_completed": False,
+                          "object_noise_ratio": 0.1}),
+])
+def test_options(id, options):
+    given = {name: value for name, value in options.items() if name != "touch_get_obs"}
+    if given != options:
+        # an id with touch sensors, whose option the reference has
+        reference, env = make(id, **options), cypool.make(id, num_envs=1, num_threads=0, seed=3, **options)
+        obs, _ = reference.reset(seed=3)
+        assert obs["observation"].tobytes() == env.reset()[0]["observation"].tobytes()
+        for action in np.random.default_rng(0).uniform(-1, 1, (20, 20)).astype(np.float32):
+            assert reference.step(action)[0]["observation"].tobytes() == env.step([action])[0]["observation"].tobytes()
+        return
+    check_parity(id, num_envs=1, num_steps=40, seeds=[1], num_threads=0, max_episode_steps=30, **options)
+
+
+def test_success_and_what_follows():
+    # the reference is brought to a goal, and so is a state
+    id = "PointMaze_UMaze-v3"
+    for options in ({}, {"reset_target": True}, {"continuing_task": False}):
+        reference = make(id, **options)
+        env = cypool.make(id, num_envs=1, num_threads=0, seed=5, **options)
+        reference.reset(seed=5), env.reset()
+        state = env.save()
+        info, goal, achieved, desired, episode, written = state.rows[0]["own"][4]
+        goal = reference.unwrapped.goal = reference.unwrapped.data.qpos[:2] + [0.1, -0.2]
+        edited = with_own(state, (info, tuple(goal.tolist()), achieved, desired, episode, written))
+        env.load(edited)
+        for action in np.random.default_rng(1).uniform(-1, 1, (20, 2)).astype(np.float32):
+            obs, reward, terminated, truncated, info = reference.step(action)
+            ours = env.step([action])
+            for name in obs:
+                assert obs[name].tobytes() == ours[0][name].tobytes()
+            assert (reward, terminated) == (ours[1][0], ours[2][0]) and info["success"] == ours[4]["success"][0]
+            if terminated:
+                break
+        assert terminated != options.get("continuing_task", True)
+
+
+# ---- rewards of goals
+
+
+@pytest.mark.parametrize("id", GOALS)
+def test_rewards_of_goals(id):
+    reference = make(id).unwrapped
+    env = cypool.make(id, num_envs=2, num_threads=0)
+    size = env.single_observation_space["desired_goal"].shape[0]
+    random = np.random.default_rng(7)
+    desired = random.standard_normal((64, size))
+    # some of them near
+    achieved = desired + random.standard_normal((64, size)) * 10.0 ** random.uniform(-4, 0, (64, 1))
+    if size == 7:
+        for goals in achieved, desired:
+            goals[:, 3:] /= np.linalg.norm(goals[:, 3:], axis=1)[:, None]
+    theirs = reference.compute_reward(achieved, desired, {})
+    ours = env.compute_reward(achieved, desired, [{}] * 64)
+    assert ours.dtype == theirs.dtype and ours.tobytes() == theirs.tobytes() and len(np.unique(ours)) > 1
+    assert env.compute_reward(achieved.reshape(4, 16, size), desired.reshape(4, 16, size)).tobytes() == ours.tobytes()
+    one = reference.compute_reward(achieved[3], desired[3], {})
+    assert env.compute_reward(achieved[3], desired[3], {}) == one and np.ndim(one) == 0
+    for k in range(4):
+        assert env.compute_terminated(achieved[k], desired[k], {}) == reference.compute_terminated(
+            achieved[k], desired[k], {})
+    assert env.compute_truncated(achieved, desired).tolist() == [False] * 64
+    if "Pen" not in id:
+        single = np.float32(achieved), np.float32(desired)
+        assert env.compute_reward(*single).tobytes() == reference.compute_reward(*single, {}).tobytes()
+        assert env.compute_reward(achieved[:0], desired[:0]).shape == (0,)
+
+
+def test_rewards_of_goals_in_steps():
+    env = SingleEnv("PointMaze_UMaze-v3", continuing_task=False, seed=0)
+    env.reset()
+    obs, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    goals = obs["achieved_goal"], obs["desired_goal"], info
+    assert env.compute_reward(*goals) == reward and env.compute_terminated(*goals) == terminated
+    assert not env.compute_truncated(*goals)
+    place = obs["achieved_goal"]
+    assert env.compute_reward(place, place, {}) == 1 and env.compute_terminated(place, place, {})
+
+
+@pytest.mark.parametrize(("achieved", "desired", "error", "message"), [
+    (np.zeros((4, 2)), np.zeros((4, 3)), ValueError, "^achieved_goal: expected goals of 3 numbers"),
+    (np.zeros((4, 3)), np.zeros((5, 3)), ValueError, r"^desired_goal: expected the shape of achieved_goal, \(4, 3\)"),
+    (np.zeros((4, 3)), 3.0, ValueError, "^desired_goal: expected goals of 3 numbers"),
+    ("far", np.zeros(3), TypeError, "^achieved_goal: expected an array of numbers"),
+    ([[1, 2, 3], [4]], np.zeros(3), TypeError, "^achieved_goal: expected an array of goals"),
+    (np.zeros(3, object), np.zeros(3), TypeError, "^achieved_goal: expected an array of numbers"),
+])
+def test_wrong_goals(achieved, desired, error, message):
+    env = cypool.make("FetchReach-v4")
+    for method in env.compute_reward, env.compute_terminated, env.compute_truncated:
+        with pytest.raises(error, match=message):
+            method(achieved, desired)
+
+
+def test_what_has_no_such_goals():
+    for id in ("AdroitHandPen-v1", "CartPole-v1", "FrankaKitchen-v1"):
+        with pytest.raises(NotImplementedError, match=f"^compute_reward: {id} has no goals"):
+            cypool.make(id).compute_reward(np.zeros(3), np.zeros(3))
+    with pytest.raises(ValueError, match="^achieved_goal: expected one goal, or at least three"):
+        cypool.make("HandManipulatePen-v1").compute_reward(np.ones((2, 7)), np.ones((2, 7)))
+
+
+# ---- options and states that are wrong
+
+
+@pytest.mark.parametrize(("id", "options", "error", "message"), [
+    ("FetchReach-v4", {"reward_type": "none"}, ValueError, "reward_type: expected"),
+    ("FetchReach-v4", {"n_substeps": 3}, ValueError, "n_substeps: no option"),
+    ("HandManipulateBlock-v1", {"target_rotation": "ignore"}, ValueError, "target_rotation: expected"),
+    ("HandManipulateBlock-v1", {"target_position": 3}, (TypeError, ValueError), "target_position: expected"),
+    ("HandManipulateBlock-v1", {"distance_threshold": np.nan}, ValueError, "distance_threshold: expected"),
+    ("HandManipulateBlock-v1", {"touch_get_obs": "off"}, ValueError, "touch_get_obs: expected"),
+    ("HandReach-v3", {"distance_threshold": "1"}, TypeError, "distance_threshold: expected"),
+    ("PointMaze_UMaze-v3", {"maze_map": "111"}, TypeError, "maze_map: expected a list of rows"),
+    ("PointMaze_UMaze-v3", {"maze_map": []}, ValueError, "maze_map: expected 1 to 100 rows"),
+    ("PointMaze_UMaze-v3", {"maze_map": [[]]}, ValueError, "maze_map: expected rows of 1 to 100"),
+    ("PointMaze_UMaze-v3", {"maze_map": [[0, 0], [0]]}, ValueError, "maze_map: expected 1 to 100 rows of the same"),
+    ("PointMaze_UMaze-v3", {"maze_map": [[0] * 101]}, ValueError, "maze_map: expected rows of 1 to 100"),
+    ("PointMaze_UMaze-v3", {"maze_map": [[0, 2]]}, ValueError, "maze_map: expected cells"),
+    ("PointMaze_UMaze-v3", {"maze_map": [[0, np.nan]]}, ValueError, "maze_map: expected cells"),
+    ("PointMaze_UMaze-v3", {"maze_map": [[0, "x"]]}, ValueError, "maze_map: expected cells"),
+    ("PointMaze_UMaze-v3", {"maze_map": [[1, 1]]}, ValueError, "maze_map: expected cells for goals and for starts"),
+    ("PointMaze_UMaze-v3", {"maze_map": [["g", 1]]}, ValueError, "maze_map: expected cells for goals and for starts"),
+    # the reference looks for a start for ever
+    ("PointMaze_UMaze-v3", {"maze_map": [[1, 0, 1]]}, ValueError, "maze_map: expected for each goal a start"),
+    ("PointMaze_UMaze-v3", {"maze_map": [["c", "g"]]}, ValueError, "maze_map: expected for each goal a start"),
+    ("AntMaze_UMaze-v5", {"frame_skip": 0}, ValueError, "frame_skip: expected"),
+    ("AntMaze_UMaze-v5", {"healthy_z_range": 1}, TypeError, "healthy_z_range: expected"),
+    ("FrankaKitchen-v1", {"tasks_to_complete": []}, TypeError, "tasks_to_complete: expected"),
+    ("FrankaKitchen-v1", {"tasks_to_complete": ["kettle"] * 2}, ValueError, "tasks_to_complete: expected each task once"),
+    ("FrankaKitchen-v1", {"tasks_to_complete": ["kettles"]}, ValueError, "tasks_to_complete: expected"),
+    ("FrankaKitchen-v1", {"robot_noise_ratio": np.inf}, ValueError, "robot_noise_ratio: expected"),
+])
+def test_wrong_options(id, options, error, message):
+    with pytest.raises(error, match=message):
+        cypool.make_spec(id, **options)
+
+
+def with_own(state, own):
+    """Returns a state of one environment with other values of the robot."""
+    row = state.rows[0]
+    packed = row["own"]
+    return State(state.env_id, [{**row, "own": (*packed[:4], own, *packed[5:])}])
+
+
+@pytest.mark.parametrize("id", ["FetchPush-v4", "AdroitHandPen-v1", "FrankaKitchen-v1"])
+def test_states_are_checked(id):
+    env = cypool.make(id, num_envs=1, num_threads=0, seed=0)
+    env.reset()
+    state = env.save()
+    info, goal, achieved, desired, episode, written = own = state.rows[0]["own"][4]
+    bad = [None, own[:-1], (info[:-1], *own[1:]), (info, goal + (1.0,), *own[2:]), (*own[:4], episode + (0.0,), written),
+           (*own[:5], written + b"1"), (*own[:5], None), (info, None, *own[2:])]
+    bad += [(info, (np.nan, *goal[1:]), *own[2:]), (info, goal, achieved, ("1", *goal[1:]), *own[4:])] if goal else []
+    if written:
+        bad.append((*own[:5], np.full(len(written) // 8, np.nan).tobytes()))
+    if id.startswith("Franka"):
+        bad += [(*own[:4], (*episode[:-2], *masks), written) for masks in ((128.0, 0.0), (0.5, 0.0), (0.0, -1.0))]
+    for values in bad:
+        with pytest.raises((ValueError, TypeError), match="^state: "):
+            env.load(with_own(state, values))
+    env.load(state)
+
+
+def test_bits_of_tasks_are_those_chosen():
+    env = cypool.make("FrankaKitchen-v1", num_envs=1, tasks_to_complete=["kettle"], seed=0)
+    env.reset()
+    state = env.save()
+    *own, episode, written = state.rows[0]["own"][4]
+    with pytest.raises(ValueError, match="state: .*bits of tasks"):
+        env.load(with_own(state, (*own, (*episode[:-1], 1.0), written)))
+
+
+def test_a_reset_of_a_state_that_cannot_end():
+    # nothing resets what pulls at the object, and it falls from the palm each time
+    env = cypool.make("HandManipulateBlock-v1", num_envs=1, num_threads=0, seed=0)
+    env.reset()
+    env.load(pulled(env))
+    with pytest.raises(cypool.EnvError, match="expected the object to stay on the palm"):
+        env.reset()
+
+
+def pulled(env):
+    """Returns a state with a force that pulls the object down."""
+    state = env.save()
+    model = mujoco.MjModel.from_xml_path(asset_path("hand/manipulate_block.xml"))
+    data = mujoco.MjData(model)
+    row = state.rows[0]
+    packed, *rest = row["own"]
+    buffer = bytearray(zlib.decompress(packed))
+    # the buffer begins with qpos
+    first = data.xfrc_applied.ctypes.data - data.qpos.ctypes.data
+    force = np.zeros((model.nbody, 6))
+    force[model.body("object").id, 2] = -400
+    buffer[first:first + force.nbytes] = force.tobytes()
+    return State(state.env_id, [{**row, "own": (zlib.compress(bytes(buffer)), *rest)}])
+
+
+@pytest.mark.parametrize(("id", "mode", "num_threads"), [
+    ("FetchPickAndPlace-v4", "NextStep", 0), ("HandManipulateBlock_ContinuousTouchSensors-v1", "Disabled", 1),
+    ("PointMaze_Open-v3", "SameStep", 2), ("AdroitHandPen-v1", "NextStep", 1), ("FrankaKitchen-v1", "Disabled", 2),
+])
+def test_a_loaded_state_goes_on_the_same_way(id, mode, num_threads):
+    options = {"reset_target": True} if "Maze" in id else {}
+    assert_goes_on(id, mode, num_threads, 5, 6, 8, max_episode_steps=7, **options)
+
+
+@pytest.mark.parametrize("id", ["FetchPush-v4", "HandReach-v3", "AntMaze_UMaze-v5", "AdroitHandRelocate-v1",
+                                "FrankaKitchen-v1"])
+def test_copies_go_on_the_same_way(id):
+    env = cypool.make(id, num_envs=2, num_threads=0, seed=[3, 8], max_episode_steps=8)
+    env.reset()
+    actions = np.random.default_rng(0).uniform(-1, 1, (20, *env.single_action_space.shape))
+    for action in actions[:5]:
+        env.step([action, -action])
+    env.copy([0], [1])
+    for action in actions:
+        obs, reward, *_ = env.step([action, action])
+        for part in obs.values() if isinstance(obs, dict) else [obs]:
+            assert part[0].tobytes() == part[1].tobytes()
+        assert reward[0] == reward[1]
+
+
+def test_actions_that_are_no_numbers():
+    for id in ("FetchPush-v4", "HandReach-v3", "PointMaze_UMaze-v3", "AntMaze_UMaze-v5", "AdroitHandDoor-v1"):
+        env = cypool.make(id, num_envs=1, num_threads=0, seed=0)
+        env.reset()
+        for value in (np.nan, np.inf, -1e30):
+            try:
+                env.step(np.full((1, *env.single_action_space.shape), value))
+            except (cypool.EnvError, ValueError):
+                env.reset()
+
+
+# ---- pictures
+
+
+@functools.cache
+def missing():
+    """Returns what `make` says where there is no OpenGL, "" where there is."""
+    try:
+        cypool.make("PointMaze_UMaze-v3", from_pixels=True, width=8, height=8).close()
+    except ImportError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("id", ["FetchPickAndPlace-v4", "HandManipulateEgg_BooleanTouchSensors-v1", "PointMaze_UMaze-v3"])
+def test_pictures(id):
+    if missing():
+        pytest.skip(missing())
+    size = {"width": 80, "height": 60}
+    for num_steps in (0, 4):
+        # the reference's picture changes its episode, so that it is only drawn at the end
+        reference = make(id, render_mode="rgb_array", **size)
+        env = cypool.make(id, num_envs=1, num_threads=0, seed=4, **size)
+        pixels = cypool.make(id, num_envs=1, num_threads=0, seed=4, from_pixels=True, **size)
+        reference.reset(seed=4), env.reset()
+        obs, _ = pixels.reset()
+        for action in np.random.default_rng(0).uniform(-1, 1, (num_steps, *env.single_action_space.shape)):
+            action = action.astype(np.float32)
+            reference.step(action), env.step([action])
+            obs, *_ = pixels.step([action])
+        ours = env.render()[0]
+        assert len(np.unique(ours.reshape(-1, 3), axis=0)) > 20
+        assert (ours == reference.render()).all() and (obs["observation"][0] == ours).all()
+        assert obs["desired_goal"].dtype == np.float64
+
+
+def test_a_picture_does_not_change_the_episode():
+    if missing():
+        pytest.skip(missing())
+    for id in ("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "PointMaze_UMaze-v3"):
+        rows = []
+        for draws in (False, True):
+            env = cypool.make(id, num_envs=1, num_threads=0, seed=1, width=16, height=16, shadows=False)
+            env.reset()
+            row = []
+            for action in np.random.default_rng(0).uniform(-1, 1, (8, *env.single_action_space.shape)):
+                row.append(env.step([action.astype(np.float32)])[0]["observation"])
+                if draws:
+                    env.render()
+            rows.append(np.array(row).tobytes())
+        assert rows[0] == rows[1]
+
+
+# ---- the package
+
+
+def test_the_package_is_not_imported(run_python):
+    done = run_python("""
+import sys
+import cypool
+env = cypool.make("FetchReach-v4", num_envs=2)
+env.reset()
+print("gymnasium_robotics" in sys.modules)
+""")
+    assert done.stdout == "False\n", done.stderr
+
+
+@pytest.mark.parametrize("found", ["None", "'1.4.1'"])
+def test_without_the_package(run_python, found):
+    done = run_python(f"""
+import importlib.metadata
+real = importlib.metadata.version
+def version(name):
+    if name != "gymnasium-robotics":
+        return real(name)
+    if {found} is None:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return {found}
+importlib.metadata.version = version
+import cypool
+try:
+    cypool.make("FetchReach-v4")
+except ImportError as error:
+    print(error)
+""")
+    found = "none" if found == "None" else found.strip("'")
+    assert done.stdout == (f'robots with goals need gymnasium-robotics 1.4.2, found {found}: '
+                           'pip install "cypool[robotics]"\n'), done.stderr
+
+
+def test_constants_are_those_of_the_package():
+    load()
+    from gymnasium_robotics.envs.franka_kitchen import kitchen_env
+    from gymnasium_robotics.envs.shadow_dexterous_hand.reach import DEFAULT_INITIAL_QPOS
+    from gymnasium_robotics.utils import rotations
+
+    from cypool.envs.robotics import goals, hand
+
+    assert {f"robot0:{name}": value for name, value in hand.QPOS.items()} == DEFAULT_INITIAL_QPOS
+    assert list(TASKS) == list(kitchen_env.OBS_ELEMENT_GOALS)
+    for name, (first, goal) in TASKS.items():
+        assert list(goal) == kitchen_env.OBS_ELEMENT_GOALS[name].tolist()
+        assert first == kitchen_env.OBS_ELEMENT_INDICES[name][0]
+    parallel = np.array([rotations.euler2quat(each) for each in rotations.get_parallel_rotations()])
+    assert goals.parallel_rotations().tobytes() == parallel.tobytes()
+
+
+def test_models_are_shared_and_freed(run_python):
+    done = run_python("""
+import gc
+import cypool
+from cypool.envs.robotics import robotics_env
+env = cypool.make("FetchReach-v4", num_envs=3)
+print(len(robotics_env._models))
+env.close()
+del env
+gc.collect()
+print(len(robotics_env._models))
+""")
+    assert done.stdout == "1\n0\n", done.stderr
+
+
+def test_specs_can_be_pickled():
+    for id in ("FetchReach-v4", "HandManipulatePen-v1", "AntMaze_UMaze-v5", "FrankaKitchen-v1"):
+        spec = cypool.make_spec(id)
+        assert pickle.loads(pickle.dumps(spec)) == spec
