@@ -26,6 +26,7 @@ POOL = {
     "Step asynchronously": ["async_reset", "send", "recv"],
     "Make many steps with one call": ["rollout", "rollout_buffers", "search"],
     "Go back, and branch": ["save", "load", "copy"],
+    "Rewards of goals": ["compute_reward", "compute_terminated", "compute_truncated"],
     "Draw": ["render"],
     "Change to tensors": ["torch", "xla"],
     "Look up": ["env_spec", "spec", "np_random_seed", "np_random"],

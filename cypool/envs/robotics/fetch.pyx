@@ -24,7 +24,7 @@ cdef double THRESHOLD = 0.05
 
 
 class Task(NamedTuple):
-    """What the tasks differ in."""
+    """The numbers that the tasks differ in."""
 
     file: str
     slide: float                         # where the robot stands

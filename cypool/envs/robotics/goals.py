@@ -38,7 +38,7 @@ class MazeGoal(NamedTuple):
 
     Attributes:
         reward_type: "sparse" or "dense".
-        continuing_task: Whether an episode goes on there.
+        continuing_task: Whether an episode continues there.
     """
 
     reward_type: str
@@ -82,7 +82,7 @@ class Pose(NamedTuple):
         Those of a pen are the reference's of a batch: it sets a row where it means an angle, so that they are not those
         of steps, and fewer than three goals are an error.
         """
-        far, turned = np.zeros(achieved.shape[:-1]), np.zeros(achieved.shape[:-1])
+        far = np.zeros_like(achieved[..., 0])
         if not self.ignores_position:
             far = np.linalg.norm(achieved[..., :3] - desired[..., :3], axis=-1)
         rotation, wanted = achieved[..., 3:], desired[..., 3:]

@@ -36,8 +36,8 @@ FINGERS = ("ff", "mf", "rf", "lf", "th")
 TOUCH = ("sensordata", "boolean", "log")
 # of the goal around the object
 RANGES = ((-0.04, 0.04), (-0.06, 0.02), (0.0, 0.06))
-# what the reference goes on with for ever
-cdef enum: MOST_ATTEMPTS = 1_000
+# of a reset; the reference tries for ever
+cdef enum: MOST_ATTEMPTS = 100
 cdef enum:
     POSITION_IGNORED
     POSITION_FIXED

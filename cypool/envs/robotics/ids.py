@@ -19,7 +19,7 @@ FAMILY = Family(
     smoke_ids=("FetchReach-v4", "PointMaze_UMaze-v3"),
     quick_ids=("FetchReach-v4", "PointMaze_UMaze-v3", "AntMaze_UMaze-v5"),
     draws_quickly=False,
-    sanitizer=Sanitizer(target="mujoco", tests=("test_robotics.py",)),
+    sanitizer=Sanitizer(target="mujoco", tests=("robotics/test_robotics.py",)),
     peers={"*": ("loop", "sync-vector", "rollout", "envpool")},
     first_make={"FetchReach-v4": "mujoco"},
     pictures=("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "AntMaze_UMaze-v5", "AdroitHandHammer-v1",

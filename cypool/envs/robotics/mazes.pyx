@@ -22,7 +22,7 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.robotics.robotics_env cimport RoboticsEnv, distance, distance_blas
 from cypool.random cimport integers
 
-# the reference goes on for ever
+# the reference tries for ever
 cdef enum: MOST_ATTEMPTS = 10_000
 # centres of cells and goals are apart by this times the width of a cell, at most
 cdef double NOISE = 0.25
@@ -215,7 +215,7 @@ cdef class PointMaze(Maze):
 
         Args:
             maze_map: Rows of cells: 1 is a wall, 0 is empty, "g" is for goals, "r" for starts, "c" for both.
-            continuing_task: Whether an episode goes on at the goal.
+            continuing_task: Whether an episode continues at the goal.
             reset_target: Whether there is then another goal.
             **common: See `RoboticsEnv.describe`.
         """

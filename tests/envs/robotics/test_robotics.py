@@ -1,5 +1,4 @@
-"""Gymnasium-Robotics: its bits, its options, rewards of goals, states, pictures, the package."""
-import functools
+"""Gymnasium-Robotics: its bits, its options, rewards of goals, states, the package."""
 import pickle
 import zlib
 from importlib.util import find_spec
@@ -320,58 +319,6 @@ def test_actions_that_are_no_numbers():
                 env.step(np.full((1, *env.single_action_space.shape), value))
             except (cypool.EnvError, ValueError):
                 env.reset()
-
-
-# ---- pictures
-
-
-@functools.cache
-def missing():
-    """Returns what `make` says where there is no OpenGL, "" where there is."""
-    try:
-        cypool.make("PointMaze_UMaze-v3", from_pixels=True, width=8, height=8).close()
-    except ImportError as error:
-        return str(error)
-    return ""
-
-
-@pytest.mark.parametrize("id", ["FetchPickAndPlace-v4", "HandManipulateEgg_BooleanTouchSensors-v1", "PointMaze_UMaze-v3"])
-def test_pictures(id):
-    if missing():
-        pytest.skip(missing())
-    size = {"width": 80, "height": 60}
-    for num_steps in (0, 4):
-        # the reference's picture changes its episode, so that it is only drawn at the end
-        reference = make(id, render_mode="rgb_array", **size)
-        env = cypool.make(id, num_envs=1, num_threads=0, seed=4, **size)
-        pixels = cypool.make(id, num_envs=1, num_threads=0, seed=4, from_pixels=True, **size)
-        reference.reset(seed=4), env.reset()
-        obs, _ = pixels.reset()
-        for action in np.random.default_rng(0).uniform(-1, 1, (num_steps, *env.single_action_space.shape)):
-            action = action.astype(np.float32)
-            reference.step(action), env.step([action])
-            obs, *_ = pixels.step([action])
-        ours = env.render()[0]
-        assert len(np.unique(ours.reshape(-1, 3), axis=0)) > 20
-        assert (ours == reference.render()).all() and (obs["observation"][0] == ours).all()
-        assert obs["desired_goal"].dtype == np.float64
-
-
-def test_a_picture_does_not_change_the_episode():
-    if missing():
-        pytest.skip(missing())
-    for id in ("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "PointMaze_UMaze-v3"):
-        rows = []
-        for draws in (False, True):
-            env = cypool.make(id, num_envs=1, num_threads=0, seed=1, width=16, height=16, shadows=False)
-            env.reset()
-            row = []
-            for action in np.random.default_rng(0).uniform(-1, 1, (8, *env.single_action_space.shape)):
-                row.append(env.step([action.astype(np.float32)])[0]["observation"])
-                if draws:
-                    env.render()
-            rows.append(np.array(row).tobytes())
-        assert rows[0] == rows[1]
 
 
 # ---- the package

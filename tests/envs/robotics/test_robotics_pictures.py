@@ -1,0 +1,85 @@
+"""Pictures of the robots equal those of gymnasium-robotics, as `render()` and as observations, and change nothing."""
+import functools
+import gc
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from weights import slow
+
+import cypool
+
+if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
+    pytest.skip("gymnasium-robotics is not installed", allow_module_level=True)
+
+from cypool.envs.robotics.reference import make  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def egl(monkeypatch, tmp_path_factory):
+    """Where the reference draws: by default it would ask for a display. It also writes a log to the current folder."""
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
+    # what its renderers leave, if it is freed while another draws, has this draw black from there on
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@functools.cache
+def missing():
+    """Returns what `make` says where there is no OpenGL, "" where there is."""
+    try:
+        cypool.make("PointMaze_UMaze-v3", from_pixels=True, width=8, height=8).close()
+    except ImportError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("id", [
+    "FetchPickAndPlace-v4", "HandManipulateEgg_BooleanTouchSensors-v1", "PointMaze_UMaze-v3",
+    *slow("FetchReach-v4", "HandReach-v3", "HandManipulateBlockRotateZ-v1", "AntMaze_UMaze-v5", "AdroitHandPen-v1",
+          "AdroitHandDoor-v1", "AdroitHandRelocate-v1", "FrankaKitchen-v1")])
+def test_pictures(id):
+    if missing():
+        pytest.skip(missing())
+    size = {"width": 80, "height": 60}
+    for num_steps in (0, 4):
+        # the reference's picture changes its episode, so that it is only drawn at the end
+        reference = make(id, render_mode="rgb_array", **size)
+        env = cypool.make(id, num_envs=1, num_threads=0, seed=4, **size)
+        pixels = cypool.make(id, num_envs=1, num_threads=0, seed=4, from_pixels=True, **size)
+        reference.reset(seed=4), env.reset()
+        obs, _ = pixels.reset()
+        for action in np.random.default_rng(0).uniform(-1, 1, (num_steps, *env.single_action_space.shape)):
+            action = action.astype(np.float32)
+            reference.step(action), env.step([action])
+            obs, *_ = pixels.step([action])
+        ours = env.render()[0]
+        assert len(np.unique(ours.reshape(-1, 3), axis=0)) > 20
+        assert (ours == reference.render()).all()
+        if num_steps == 0:
+            # later on, a camera that looks at the middle has looked there since the reset
+            assert ((obs["observation"] if isinstance(obs, dict) else obs)[0] == ours).all()
+        reference.close()
+        assert env.metadata["render_fps"] == reference.metadata["render_fps"]
+
+
+def test_a_picture_does_not_change_the_episode():
+    if missing():
+        pytest.skip(missing())
+    for id in ("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "PointMaze_UMaze-v3"):
+        rows = []
+        for draws in (False, True):
+            env = cypool.make(id, num_envs=1, num_threads=0, seed=1, width=16, height=16, shadows=False)
+            env.reset()
+            row = []
+            for action in np.random.default_rng(0).uniform(-1, 1, (8, *env.single_action_space.shape)):
+                row.append(env.step([action.astype(np.float32)])[0]["observation"])
+                if draws:
+                    env.render()
+            rows.append(np.array(row).tobytes())
+        assert rows[0] == rows[1]
+
+
