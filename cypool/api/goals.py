@@ -21,7 +21,7 @@ def of_goals(spec: EnvSpec, method: str, achieved_goal: Any, desired_goal: Any) 
     """
     if spec.goals is None:
         raise NotImplementedError(f"{method}: {spec.id} has no goals from which alone a reward follows")
-    size = spec.observation["desired_goal"].shape[0]  # type: ignore[index, union-attr]
+    size = dict(spec.observations)["desired_goal"].shape[0]
     achieved = _goals("achieved_goal", achieved_goal, size)
     desired = _goals("desired_goal", desired_goal, size)
     if achieved.shape != desired.shape:

@@ -6,8 +6,6 @@ from cypool.spec import Array, EnvSpec
 
 from libc.string cimport memcpy
 
-cimport numpy as cnp
-
 from cypool.env cimport Slot
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera

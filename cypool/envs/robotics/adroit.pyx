@@ -2,7 +2,6 @@
 from cypool.envs.robotics.robotics_env import describe_robot
 
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport clip, dot, norm, sum_of_squares

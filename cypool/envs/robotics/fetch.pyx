@@ -1,7 +1,7 @@
 """Fetch: an arm with a gripper that reaches, pushes, slides or picks up."""
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from cypool.envs.robotics.fetch_tasks import TASKS
 from cypool.envs.robotics.goals import Distance
 from cypool.envs.robotics.robotics_env import describe_robot
 
@@ -21,30 +21,6 @@ FRAME_SKIP = 20
 CAMERA = {"distance": 2.5, "azimuth": 132.0, "elevation": -14.0, "lookat": (1.3, 0.75, 0.55)}
 cdef enum: MOST_ATTEMPTS = 10_000
 cdef double THRESHOLD = 0.05
-
-
-class Task(NamedTuple):
-    """The numbers that the tasks differ in."""
-
-    file: str
-    slide: float                         # where the robot stands
-    thing: tuple = ()                    # the pose of an object; (): there is none
-    block_gripper: bool = True
-    in_the_air: bool = True              # the goal
-    extra_height: float = 0.0            # of the gripper
-    offset: float = 0.0                  # of the goal, in front
-    obj_range: float = 0.15
-    target_range: float = 0.15
-
-
-TASKS = {
-    "reach": Task("reach.xml", 0.4049, extra_height=0.2),
-    "push": Task("push.xml", 0.405, (1.25, 0.53, 0.4, 1.0, 0.0, 0.0, 0.0), in_the_air=False),
-    "slide": Task("slide.xml", 0.05, (1.7, 1.1, 0.41, 1.0, 0.0, 0.0, 0.0), in_the_air=False, extra_height=-0.02,
-                  offset=0.4, obj_range=0.1, target_range=0.3),
-    "pick_and_place": Task("pick_and_place.xml", 0.405, (1.25, 0.53, 0.4, 1.0, 0.0, 0.0, 0.0), block_gripper=False,
-                           extra_height=0.2),
-}
 # by model: where an episode begins, where the gripper is, and how high the object lies
 _starts = WeakKeyDictionary()
 

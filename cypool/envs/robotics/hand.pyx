@@ -333,7 +333,7 @@ cdef class Manipulate(Hand):
         cdef double[3] place, axis = [0, 0, 1]
         cdef double[4] quat, turn
         cdef double angle
-        cdef int k
+        cdef int k, _k
         self.set_initial()
         self.forward()
         memcpy(place, qpos, sizeof(place))
@@ -353,7 +353,7 @@ cdef class Manipulate(Hand):
         normalize(quat, 4)
         memcpy(qpos, place, sizeof(place))
         memcpy(qpos + 3, quat, sizeof(quat))
-        for k in range(10):
+        for _k in range(10):
             self.control(NULL)
             self.simulate()
         self.forward()

@@ -64,8 +64,8 @@ cdef class FrankaKitchen(RoboticsEnv):
     Action: float64 (9,) in [-1, 1]: velocities of the joints.
     Reward: How many tasks were completed by this step.
     Terminated: All tasks are completed, if `terminate_on_tasks_completed`.
-    Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k for
-        the k-th of `TASKS`.
+    Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k
+        for the k-th of `TASKS`.
     """
     cdef vector[int] tasks               # as numbers of `TASKS`
     cdef int[7] firsts, counts
@@ -96,9 +96,10 @@ cdef class FrankaKitchen(RoboticsEnv):
             "robot_noise_ratio": check_float("robot_noise_ratio", robot_noise_ratio, -1e300, 1e300),
             "object_noise_ratio": check_float("object_noise_ratio", object_noise_ratio, -1e300, 1e300),
         }
+        goal_size = sum(len(TASKS[task][1]) for task in options["tasks_to_complete"])
         return describe_robot(
-            load_robot(MODEL, NULL), obs_size=59, goal_size=sum(len(TASKS[task][1]) for task in options["tasks_to_complete"]),
-            num_actions=ROBOT, frame_skip=FRAME_SKIP, camera=CAMERA, options=options,
+            load_robot(MODEL, NULL), obs_size=59, goal_size=goal_size, num_actions=ROBOT, frame_skip=FRAME_SKIP,
+            camera=CAMERA, options=options,
             info=dict.fromkeys(("tasks_to_complete", "step_task_completions", "episode_task_completions"), "int32"),
             common={"action_dtype": action_dtype, **common})
 
@@ -180,7 +181,8 @@ cdef class FrankaKitchen(RoboticsEnv):
             memcpy(self.achieved_goal.data() + first, self.data.qpos + self.firsts[k], self.counts[k] * sizeof(double))
             first += self.counts[k]
 
-    cdef void add_noise(self, double* out, const double* x, int n, double ratio, const double* amplitude) noexcept nogil:
+    cdef void add_noise(self, double* out, const double* x, int n, double ratio,
+                        const double* amplitude) noexcept nogil:
         cdef int k
         for k in range(n):
             out[k] = x[k] + ratio * amplitude[k] * self.uniform(-1.0, 1.0)

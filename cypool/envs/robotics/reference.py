@@ -70,14 +70,8 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     id = ours.env_spec.id
     version = load().__version__
 
-    class Reference(SyncVectorEnv):
-        """The batch; random streams are those that episodes draw from."""
-
-        @property
-        def np_random(self) -> Any:
-            return tuple(getattr(env.unwrapped, "robot_env", env.unwrapped).np_random for env in self.envs)
-
-    theirs = Reference([lambda: make(id, **options)] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
+    theirs = SyncVectorEnv([lambda: make(id, **options)] * ours.num_envs,
+                           autoreset_mode=ours.metadata["autoreset_mode"])
     return theirs, f"{id} of gymnasium-robotics {version}"
 
 
@@ -117,11 +111,18 @@ class Plain:
                 obs, reward, terminated, truncated, info = self.env.step(action)
                 return self._flat(obs), reward, terminated, truncated, self._plain(info)
 
+            @property
+            def np_random(self) -> Any:
+                # the one that the kitchen's episodes draw from
+                inner: Any = self.unwrapped
+                return getattr(inner, "robot_env", inner).np_random
+
             def _flat(self, obs: Any) -> Any:
                 if not isinstance(obs, dict):
                     return obs
                 # in the order in which tasks were given
-                return {name: np.concatenate([part[task] for task in self.unwrapped.goal])
+                inner: Any = self.unwrapped
+                return {name: np.concatenate([part[task] for task in inner.goal])
                         if isinstance(part, dict) else part for name, part in obs.items()}
 
             def _plain(self, info: Any) -> Any:

@@ -52,8 +52,8 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
     return norm(way, n)
 
 
-def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame_skip, camera, options, common, goals=None,
-                   render_fps=None):
+def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame_skip, camera, options, common,
+                   goals=None, render_fps=None):
     """Returns the `EnvSpec` of a robot.
 
     Args:

@@ -12,7 +12,7 @@ import cypool
 if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
     pytest.skip("gymnasium-robotics is not installed", allow_module_level=True)
 
-from cypool.envs.robotics.reference import make  # noqa: E402
+from cypool.envs.robotics.reference import make
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,1 @@
+# by .ci/stubs: not to be edited
