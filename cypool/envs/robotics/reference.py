@@ -111,7 +111,7 @@ class Plain:
                 obs, reward, terminated, truncated, info = self.env.step(action)
                 return self._flat(obs), reward, terminated, truncated, self._plain(info)
 
-            @property
+            @property  # type: ignore[misc]
             def np_random(self) -> Any:
                 # the one that the kitchen's episodes draw from
                 inner: Any = self.unwrapped
