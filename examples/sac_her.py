@@ -2,7 +2,7 @@
 
     pip install "cypool[robotics,stable-baselines3]"
     python examples/sac_her.py                       # FetchReach-v4 succeeds after some 3,000 steps: a few minutes
-    python examples/sac_her.py --id FetchPush-v4 --num-steps 1000000
+    python examples/sac_her.py --env-id FetchPush-v4 --total-timesteps 1000000
 
 The replay buffer asks the pool for the rewards of goals that were reached instead of those that were wanted.
 """
@@ -28,15 +28,15 @@ def success_rate(model, env, num_episodes=50):
 def main():
     """Trains, and prints how often goals are reached."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--id", default="FetchReach-v4")
+    parser.add_argument("--env-id", default="FetchReach-v4")
     parser.add_argument("--num-envs", type=int, default=4)
-    parser.add_argument("--num-steps", type=int, default=4000)
+    parser.add_argument("--total-timesteps", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     # networks this small gain nothing from more
     torch.set_num_threads(1)
-    env = sb3.make(arguments.id, num_envs=arguments.num_envs, seed=arguments.seed)
-    test = sb3.make(arguments.id, num_envs=10, seed=arguments.seed + 1000)
+    env = sb3.make(arguments.env_id, num_envs=arguments.num_envs, seed=arguments.seed)
+    test = sb3.make(arguments.env_id, num_envs=10, seed=arguments.seed + 1000)
     model = SAC(
         "MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer,
         replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"},
@@ -44,7 +44,7 @@ def main():
         gradient_steps=-1, learning_starts=1000, learning_rate=1e-3, gamma=0.95, tau=0.05, batch_size=256,
         policy_kwargs={"net_arch": [64, 64]}, seed=arguments.seed)
     for _ in range(4):
-        model.learn(arguments.num_steps // 4, reset_num_timesteps=False)
+        model.learn(arguments.total_timesteps // 4, reset_num_timesteps=False)
         print(f"{model.num_timesteps} steps: {success_rate(model, test):.0%} of the goals are reached", flush=True)
 
 
