@@ -1,1 +1,1 @@
-"""What modules of all floors share: checks of arguments, types, the build's and users' cache, and waiting on a word."""
+"""Parts for modules of all layers: checks of arguments, types, texts, the cache of builds, and waiting on a word."""
