@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.arguments import shown
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec

@@ -8,7 +8,7 @@ import argparse
 import fnmatch
 import warnings
 
-from cypool.registry import known_entries
+from cypool.making.registry import known_entries
 from cypool.testing import ParityError, check_parity
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

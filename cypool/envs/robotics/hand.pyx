@@ -1,7 +1,7 @@
 """The Shadow hand: fingertips that are to meet, and things that are to be turned."""
 from weakref import WeakKeyDictionary
 
-from cypool.arguments import check_bool, check_choice, check_float
+from cypool.util.arguments import check_bool, check_choice, check_float
 from cypool.envs.robotics.goals import Distance, Pose, parallel_rotations
 from cypool.envs.robotics.robotics_env import describe_robot
 

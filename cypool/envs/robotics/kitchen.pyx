@@ -1,7 +1,7 @@
 """Franka's kitchen: an arm among things that are to be opened, turned and moved."""
 import math
 
-from cypool.arguments import check_bool, check_choice, check_float, shown
+from cypool.util.arguments import check_bool, check_choice, check_float, shown
 from cypool.envs.robotics.models import kitchen_limits
 from cypool.envs.robotics.robotics_env import describe_robot
 from cypool.state import check_state

@@ -3,7 +3,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int, shown
+from cypool.util.arguments import check_bool, check_float, check_int, shown
 from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path
 from cypool.envs.mujoco_common.assets import check_asset
 from cypool.envs.robotics.goals import MazeGoal

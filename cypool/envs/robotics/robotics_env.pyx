@@ -3,7 +3,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from cypool.arguments import check_choice
+from cypool.util.arguments import check_choice
 from cypool.envs.robotics.models import asset_path
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state

@@ -9,7 +9,7 @@ from saving import MODES, assert_goes_on
 
 import cypool
 from cypool.adapters.single import SingleEnv
-from cypool.registry import known_entries
+from cypool.making.registry import known_entries
 from cypool.state import State
 from cypool.testing import check_parity
 
