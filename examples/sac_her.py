@@ -1,7 +1,7 @@
 """SAC with hindsight experience replay on a robot with goals: Stable-Baselines3, unchanged, on a pool.
 
     pip install "cypool[robotics,stable-baselines3]"
-    python examples/sac_her.py                       # FetchReach-v4 succeeds after some 3,000 steps: a few minutes
+    python examples/sac_her.py
     python examples/sac_her.py --env-id FetchPush-v4 --total-timesteps 1000000
 
 The replay buffer asks the pool for the rewards of goals that were reached instead of those that were wanted.
@@ -32,6 +32,7 @@ def main():
     parser.add_argument("--num-envs", type=int, default=4)
     parser.add_argument("--total-timesteps", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
     # networks this small gain nothing from more
     torch.set_num_threads(1)
@@ -42,7 +43,7 @@ def main():
         replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"},
         # a step of the pool brings num_envs steps: as many of the optimizer
         gradient_steps=-1, learning_starts=1000, learning_rate=1e-3, gamma=0.95, tau=0.05, batch_size=256,
-        policy_kwargs={"net_arch": [64, 64]}, seed=arguments.seed)
+        policy_kwargs={"net_arch": [64, 64]}, seed=arguments.seed, device=arguments.device)
     for _ in range(4):
         model.learn(arguments.total_timesteps // 4, reset_num_timesteps=False)
         print(f"{model.num_timesteps} steps: {success_rate(model, test):.0%} of the goals are reached", flush=True)

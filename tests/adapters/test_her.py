@@ -3,18 +3,18 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-
-pytestmark = pytest.mark.large_packages
-if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
-    pytest.skip("gymnasium-robotics is not installed", allow_module_level=True)
-pytest.importorskip("stable_baselines3")
-
 from stable_baselines3 import SAC, HerReplayBuffer
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from cypool.adapters import sb3
+
+if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
+    pytest.skip("gymnasium-robotics is not installed", allow_module_level=True)
+
 from cypool.envs.robotics.reference import make
+
+pytestmark = pytest.mark.large_packages
 
 
 def trained(env, num_steps=260):
