@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 # what follows the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
 
+# arguments of `make` that are those of this one pool, on this machine, or that Gymnasium's `EnvSpec` has a field for
+OF_NO_SPEC = ("env_type", "seed", "max_episode_steps", "num_threads", "thread_affinity")
+
 
 def space_of(description: Any) -> spaces.Space[Any]:
     """Returns the Gymnasium space of an `Array`, a `Discrete`, or a dict or tuple of them."""
@@ -69,28 +72,23 @@ def _attribute_of() -> Callable[..., Any]:
 
 def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
     """Returns Gymnasium's `EnvSpec` of a pool, or None."""
-    spec, recipe = pool.env_spec, dict(pool.recipe)
+    spec, recipe = pool.env_spec, pool.recipe
     if "factories" in recipe:
         from cypool.subproc.spaces import gymnasium_spec_of
 
         # that of the first one, as of Gymnasium's own vectors
         result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
         return result
-    for name in ("env_type", "seed", "max_episode_steps", "num_threads", "thread_affinity"):
-        recipe.pop(name, None)
-    common = {name: recipe.pop(name, None) for name in (
-        "id", "num_envs", "batch_size", "autoreset_mode", "episode_statistics", "normalize_obs", "normalize_reward",
-        "debug", "reward_hook", "observation_hook")}
     if pool._pool.has_extra_infos:
         found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])
-        worker_options = ("num_workers", "start_method", "worker_timeout", "env_options")
-        kwargs = {**found.kwargs, **{name: value for name, value in recipe.items()
-                                     if name not in worker_options and value is not None}}
+        kwargs = {**found.kwargs, **spec.options}
+        if recipe["render_mode"] is not None:
+            kwargs["render_mode"] = recipe["render_mode"]
     else:
-        usual = {"batch_size": common["num_envs"], "autoreset_mode": "NextStep"}
-        kwargs = {name: value for name, value in common.items()
-                  if value and usual.get(name) != value and name != "num_envs"}
-        kwargs.update(recipe, num_envs=common["num_envs"], vectorization_mode="vector_entry_point")
+        usual = {"batch_size": recipe["num_envs"], "autoreset_mode": "NextStep"}
+        kwargs = {name: value for name, value in recipe.items()
+                  if name in spec.options or (name not in OF_NO_SPEC and value and usual.get(name) != value)}
+        kwargs.update(num_envs=recipe["num_envs"], vectorization_mode="vector_entry_point")
         found = gymnasium.registry.get(name_of(spec.id))
         if found is None or found.vector_entry_point != ENTRY_POINT:
             try:
