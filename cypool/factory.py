@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # arguments stand once, in the function's signature, which `inspect.signature` and editors show. A TypedDict would be a
-# second list, without the defaults, and type checkers would take no options beside it
+# second list, without the defaults, and type checkers would accept no other options
 if TYPE_CHECKING:
     P = ParamSpec("P")
 
@@ -67,7 +67,7 @@ def _typed(function: _Make[P]) -> _MakeOfType[P]: ...
 @overload
 def _typed(function: _FromFactories[P]) -> _FromFactoriesOfType[P]: ...
 def _typed(function: Any) -> Any:
-    """Tells type checkers which class a function returns for which `env_type`."""
+    """Types a function so that its `env_type` says which class it returns."""
     return function
 
 

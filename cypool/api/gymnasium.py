@@ -17,7 +17,7 @@ from cypool.api.base import VectorAPI
 from cypool.api.conversions import convert
 from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
-from cypool.arguments import shown
+from cypool.arguments import check_dict, check_list, shown
 from cypool.gymnasium_registration import ENTRY_POINT, name_of
 from cypool.registry import GYMNASIUM_PREFIX
 from cypool.spec import Discrete, MultiBinary
@@ -299,25 +299,32 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Returns the arrays of `out` one after the other, checked but for the number of rows."""
         if self.is_async:
             raise ValueError("out: expected none in an asynchronous pool, whose rows are in no fixed order")
-        if not isinstance(out, (tuple, list)) or len(out) != 4:
-            raise TypeError(f"out: expected (observation, reward, terminated, truncated), got {type(out).__name__}")
-        obs, *others = out
+        expected = "(observation, reward, terminated, truncated)"
+        if not isinstance(out, (tuple, list)):
+            raise TypeError(f"out: expected {expected}, got {type(out).__name__}")
+        parts = check_list("out", out, expected)
+        if len(parts) != 4:
+            raise TypeError(f"out: expected {expected}, got {len(parts)} parts")
+        obs, *others = parts
         described = self.env_spec.observation
         wanted: list[Any] = [("observation" if key is None else f"observation {key}", part.shape, part.dtype)
                   for key, part in self.env_spec.observations]
         if isinstance(described, Mapping):
-            if not isinstance(obs, Mapping) or set(obs) != set(described):
-                raise TypeError(f"out: expected a dict of {list(described)} as observation, got {shown(obs)}")
+            obs = check_dict("out", obs, described, f"a dict of {list(described)} as observation")
         elif isinstance(described, tuple):
-            if not isinstance(obs, tuple | list) or len(obs) != len(described):
-                raise TypeError(f"out: expected a tuple of {len(described)} arrays as observation, got {shown(obs)}")
+            expected = f"a tuple of {len(described)} arrays as observation"
+            if not isinstance(obs, (tuple, list)):
+                raise TypeError(f"out: expected {expected}, got {shown(obs)}")
+            obs = check_list("out", obs, expected)
+            if len(obs) != len(described):
+                raise TypeError(f"out: expected {expected}, got {len(obs)}")
         obs = self.env_spec.unpack(obs)
         wanted += FLAGS
         arrays: list[NDArray[Any]] = []
         for given, (name, shape, dtype) in zip((*obs, *others), wanted, strict=True):
             array = given
             # not of a list: asarray makes a copy of it, and that would be filled in vain
-            if hasattr(given, "__dlpack__"):
+            if hasattr(type(given), "__dlpack__"):
                 try:
                     array = np.asarray(given)
                 except Exception as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from cypool.api.actions import reader_of, unpack
-from cypool.arguments import check_array, check_float, check_int, shown
+from cypool.arguments import check_array, check_dict, check_float, check_int, shown
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.spec import Discrete
@@ -137,7 +137,9 @@ def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) ->
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
     spec, num_envs = env.env_spec, env._pool.num_envs
-    parts = actions if isinstance(actions, Mapping) else {None: actions}
+    parts: dict[Any, Any] = {None: actions}
+    if isinstance(spec.action, Mapping):
+        parts = check_dict("actions", actions, spec.action, f"a dict of {', '.join(spec.action)}")
     arrays = {name: check_array("actions", part, "actions of shape ('K', 'T', ...)") for name, part in parts.items()}
     lengths = {len(array) for array in arrays.values() if array.ndim >= 2}
     if len(lengths) != 1 or 0 in lengths:
@@ -152,7 +154,7 @@ def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) ->
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
-        made = rollout(env, turn if isinstance(actions, Mapping) else turn[None], None, "last", timeout)
+        made = rollout(env, turn if isinstance(spec.action, Mapping) else turn[None], None, "last", timeout)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
         futures.append(Futures(made.reward.sum(axis=0), [part[-1] for part in spec.unpack(made.obs)],
@@ -169,8 +171,7 @@ def _actions(env: VectorAPI, actions: Any) -> tuple[NDArray[Any], int]:
     if not isinstance(spec.action, Mapping):
         rows, num_steps = _flat(actions, spec.action, env._pool.num_envs)
         return reader_of(spec, len(rows))(rows), num_steps
-    if not isinstance(actions, Mapping) or set(actions) != set(spec.action):
-        raise TypeError(f"actions: expected a dict of {', '.join(spec.action)}, got {shown(actions)}")
+    actions = check_dict("actions", actions, spec.action, f"a dict of {', '.join(spec.action)}")
     parts = {name: _flat(actions[name], part, env._pool.num_envs) for name, part in spec.action.items()}
     lengths = {num_steps for _, num_steps in parts.values()}
     if len(lengths) > 1:
@@ -225,7 +226,10 @@ def _check_out(env: VectorAPI, out: RolloutBuffers, num_steps: int) -> None:
         raise TypeError(f"out: expected what rollout_buffers() or rollout() returned, got {shown(out)}")
     wanted: list[tuple[tuple[int, ...], Any]] = [(part.shape, part.dtype) for _, part in env.env_spec.observations]
     wanted += [((), np.float64), ((), np.bool_), ((), np.bool_)]
-    arrays = out.arrays()
+    try:
+        arrays = out.arrays()
+    except Exception as error:
+        raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others: {error}") from error
     if len(arrays) != len(wanted):
         raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others")
     for array, (shape, dtype) in zip(arrays, wanted, strict=True):
