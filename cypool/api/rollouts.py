@@ -305,6 +305,8 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
             for part, before in zip(spec.unpack(obs), spec.unpack(buffers[t - 1][0]), strict=True):
                 part[over] = before[over]
             reward[over], terminated[over], truncated[over] = 0, False, False
+            for key in ("env_id", "elapsed_step", *spec.info):
+                info[key][t, over] = info[key][t - 1, over]
         if len(ids) == 0:
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
