@@ -301,17 +301,24 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
         ids = np.flatnonzero(~over).astype(np.int32)
         obs, reward, terminated, truncated = buffers[t]
         if len(ids) < num_envs and t > 0:
-            # they stay where their episodes ended
+            # they stay where their episodes ended; the row of one that failed is zero and does not show where this is
             for part, before in zip(spec.unpack(obs), spec.unpack(buffers[t - 1][0]), strict=True):
                 part[over] = before[over]
             reward[over], terminated[over], truncated[over] = 0, False, False
             for key in ("env_id", "elapsed_step", *spec.info):
                 info[key][t, over] = info[key][t - 1, over]
+            failed = [i for i, step in steps.items() if step == t - 1]
+            if failed:
+                seen, *_, now = _shown(env)
+                for part, each in zip(spec.unpack(obs), spec.unpack(seen), strict=True):
+                    part[failed] = each[failed]
+                for key in spec.info:
+                    info[key][t, failed] = now[key][failed]
         if len(ids) == 0:
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
         if policy is not None:
-            actions[ids] = _choice(policy, _shown(env) if t == 0 else buffers[t - 1][0], read, num_envs)[ids]
+            actions[ids] = _choice(policy, _shown(env)[0] if t == 0 else buffers[t - 1][0], read, num_envs)[ids]
         try:
             if end is None:
                 batch = env._pool.step(actions[ids], ids)
@@ -353,9 +360,9 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
 
 
 def _shown(env: VectorAPI) -> Any:
-    """Returns the observation of all environments as they are."""
+    """Returns a batch of all environments as they are."""
     env._pool.send_reset(np.zeros(0, np.int32), True)
-    return env._pool.recv()[0]
+    return env._pool.recv()
 
 
 def _choice(policy: Callable[[Any], Any], obs: Any, read: Callable[[Any], NDArray[Any]],
