@@ -307,13 +307,13 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
             reward[over], terminated[over], truncated[over] = 0, False, False
             for key in ("env_id", "elapsed_step", *spec.info):
                 info[key][t, over] = info[key][t - 1, over]
-            failed = [i for i, step in steps.items() if step == t - 1]
-            if failed:
+            just_failed = [i for i, step in steps.items() if step == t - 1]
+            if just_failed:
                 seen, *_, now = _shown(env)
                 for part, each in zip(spec.unpack(obs), spec.unpack(seen), strict=True):
-                    part[failed] = each[failed]
+                    part[just_failed] = each[just_failed]
                 for key in spec.info:
-                    info[key][t, failed] = now[key][failed]
+                    info[key][t, just_failed] = now[key][just_failed]
         if len(ids) == 0:
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
