@@ -306,9 +306,10 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if len(parts) != 4:
             raise TypeError(f"out: expected {expected}, got {len(parts)} parts")
         obs, *others = parts
-        described = self.env_spec.observation
+        spec = self._env_spec
+        described = spec.observation
         wanted: list[Any] = [("observation" if key is None else f"observation {key}", part.shape, part.dtype)
-                  for key, part in self.env_spec.observations]
+                  for key, part in spec.observations]
         if isinstance(described, Mapping):
             obs = check_dict("out", obs, described, f"a dict of {list(described)} as observation")
         elif isinstance(described, tuple):
@@ -318,7 +319,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             obs = check_list("out", obs, expected)
             if len(obs) != len(described):
                 raise TypeError(f"out: expected {expected}, got {len(obs)}")
-        obs = self.env_spec.unpack(obs)
+        obs = spec.unpack(obs)
         wanted += FLAGS
         arrays: list[NDArray[Any]] = []
         for given, (name, shape, dtype) in zip((*obs, *others), wanted, strict=True):
@@ -349,8 +350,10 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         finals = info.pop("final", None) if self._same_step else None
         for row, own, _ in extra_infos:
             add_info(info, own, row, len(reward))
-        if self.env_spec.num_players > 1:
-            info["players"] = players_of(self.env_spec, info["env_id"])
+        # not the property, which is a call of Python in each step
+        spec = self._env_spec
+        if spec.num_players > 1:
+            info["players"] = players_of(spec, info["env_id"])
         if finals is None:
             return batch
         final_obs, final_info = finals
@@ -358,9 +361,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if ended.any():
             rows = np.flatnonzero(ended)
             info["final_obs"] = np.full(len(ended), None, object)
-            parts = self.env_spec.unpack(final_obs)
+            parts = spec.unpack(final_obs)
             for row in rows:
-                info["final_obs"][row] = self.env_spec.pack([part[row] for part in parts])
+                info["final_obs"][row] = spec.pack([part[row] for part in parts])
             info["final_info"] = {}
             for key, values in final_info.items():
                 info["final_info"][key] = np.zeros_like(values)
