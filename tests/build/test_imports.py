@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 # from the bottom up; a room is a module or a package. It imports rooms of lower floors only, and none of its own floor:
 # so the engine names no family, families name neither the engine nor an API, and APIs name no adapter
 FLOORS = [
-    ["errors", "typing", "version", "arguments", "cache", "random", "park", "constants"],
+    ["errors", "typing", "version", "arguments", "cache", "random", "park", "forks", "constants"],
     ["spec", "state", "env", "texts", "c_functions"],
     ["hooks", "policies", "registry", "backend"],
     ["gymnasium_registration", "numba", "mlp", "engine", "wrappers", "envs", "subproc"],
