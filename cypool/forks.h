@@ -6,9 +6,12 @@
 namespace cypool {
 
 inline int forks_seen = 0;
-inline const int forks_are_counted = pthread_atfork(nullptr, nullptr, [] { forks_seen++; });
 
-// How many forks lie between the process that loaded this module and this one.
-inline int num_forks() noexcept { return forks_seen; }
+// How many forks, since the first call, lie between the process that made it and this one.
+inline int num_forks() noexcept {
+    // ENOMEM, its only error, comes where there is no memory for anything else either
+    [[maybe_unused]] static const int status = pthread_atfork(nullptr, nullptr, [] { forks_seen++; });
+    return forks_seen;
+}
 
 }  // namespace cypool
