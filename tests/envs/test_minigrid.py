@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from state_edits import edged_states, edited, fields_of, number_in, with_own
 
 import cypool
-from cypool.registry import known_entries
+from cypool.making.registry import known_entries
 from cypool.testing import check_parity
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 from cypool.envs.minigrid.levels import (
     ANY,
     BABYAI_MISSION_LENGTH,
@@ -16,6 +15,7 @@ from cypool.envs.minigrid.levels import (
     _corridor,
     level,
 )
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 
 MOST_ROOMS = 30  # in a row or column
 

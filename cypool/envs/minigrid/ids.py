@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from cypool.envs.family import Family, Sanitizer
-from cypool.registry import register, register_absent
+from cypool.making.registry import register, register_absent
 
 FAMILY = Family(
     name="minigrid",

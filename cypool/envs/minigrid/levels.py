@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 from cypool.envs.minigrid.observations import OBS_TYPES, observation_of
 from cypool.spec import Discrete, EnvSpec
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 
 LARGEST = 1000  # cells of a side
 MOST_STEPS = 2**31 - 2

@@ -9,9 +9,9 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from cypool.arguments import LONGEST, check_int, shown, suggestion
+from cypool.util.arguments import LONGEST, check_int, shown, suggestion
 
 if TYPE_CHECKING:
     from typing import TypeGuard
