@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.util.arguments import check_array, shown
+from cypool.util.arguments import check_array, check_dict
 from cypool.spec import Discrete
 
 from cypool.engine.action_check cimport ActionPart, is_checkable, part_of, take_array
@@ -56,8 +56,7 @@ class DictReader:
         Returns:
             uint8, (k, action_bytes): in each row the parts, one behind the other.
         """
-        if not isinstance(actions, Mapping) or set(actions) != set(self.readers):
-            raise TypeError(f"actions: expected a dict of {', '.join(self.readers)}, got {shown(actions)}")
+        actions = check_dict("actions", actions, self.readers, f"a dict of {', '.join(self.readers)}")
         parts = []
         for name, reader in self.readers.items():
             part = reader(actions[name])

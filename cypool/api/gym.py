@@ -134,7 +134,7 @@ class GymPool(VectorAPI):
         obs, reward, terminated, truncated, info = batch
         for row, own, _ in info.pop("extra_infos", ()):
             add_info(info, own, row, len(reward))
-        if self.env_spec.num_players > 1:
-            info["players"] = players_of(self.env_spec, info["env_id"])
+        if self._env_spec.num_players > 1:
+            info["players"] = players_of(self._env_spec, info["env_id"])
         info["TimeLimit.truncated"] = truncated & ~terminated
         return obs, reward.astype(np.float32), terminated | truncated, info

@@ -20,7 +20,7 @@ from cypool.api.infos import add_info
 from cypool.making.gymnasium_ids import ENTRY_POINT, name_of
 from cypool.making.registry import GYMNASIUM_PREFIX
 from cypool.spec import Discrete, MultiBinary
-from cypool.util.arguments import shown
+from cypool.util.arguments import check_dict, check_list, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 # what follows the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
+
+# arguments of `make` that are those of this one pool, on this machine, or that Gymnasium's `EnvSpec` has a field for
+OF_NO_SPEC = ("env_type", "seed", "max_episode_steps", "num_threads", "thread_affinity")
 
 
 def space_of(description: Any) -> spaces.Space[Any]:
@@ -68,28 +71,23 @@ def _attribute_of() -> Callable[..., Any]:
 
 def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
     """Returns Gymnasium's `EnvSpec` of a pool, or None."""
-    spec, recipe = pool.env_spec, dict(pool.recipe)
+    spec, recipe = pool.env_spec, pool.recipe
     if "factories" in recipe:
         from cypool.subproc.spaces import gymnasium_spec_of
 
         # that of the first one, as of Gymnasium's own vectors
         result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
         return result
-    for name in ("env_type", "seed", "max_episode_steps", "num_threads", "thread_affinity"):
-        recipe.pop(name, None)
-    common = {name: recipe.pop(name, None) for name in (
-        "id", "num_envs", "batch_size", "autoreset_mode", "episode_statistics", "normalize_obs", "normalize_reward",
-        "debug", "reward_hook", "observation_hook")}
     if pool._pool.has_extra_infos:
         found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])
-        worker_options = ("num_workers", "start_method", "worker_timeout", "env_options")
-        kwargs = {**found.kwargs, **{name: value for name, value in recipe.items()
-                                     if name not in worker_options and value is not None}}
+        kwargs = {**found.kwargs, **spec.options}
+        if recipe["render_mode"] is not None:
+            kwargs["render_mode"] = recipe["render_mode"]
     else:
-        usual = {"batch_size": common["num_envs"], "autoreset_mode": "NextStep"}
-        kwargs = {name: value for name, value in common.items()
-                  if value and usual.get(name) != value and name != "num_envs"}
-        kwargs.update(recipe, num_envs=common["num_envs"], vectorization_mode="vector_entry_point")
+        usual = {"batch_size": recipe["num_envs"], "autoreset_mode": "NextStep"}
+        kwargs = {name: value for name, value in recipe.items()
+                  if name in spec.options or (name not in OF_NO_SPEC and value and usual.get(name) != value)}
+        kwargs.update(num_envs=recipe["num_envs"], vectorization_mode="vector_entry_point")
         found = gymnasium.registry.get(name_of(spec.id))
         if found is None or found.vector_entry_point != ENTRY_POINT:
             try:
@@ -303,25 +301,33 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Returns the arrays of `out` one after the other, checked but for the number of rows."""
         if self.is_async:
             raise ValueError("out: expected none in an asynchronous pool, whose rows are in no fixed order")
-        if not isinstance(out, (tuple, list)) or len(out) != 4:
-            raise TypeError(f"out: expected (observation, reward, terminated, truncated), got {type(out).__name__}")
-        obs, *others = out
-        described = self.env_spec.observation
+        expected = "(observation, reward, terminated, truncated)"
+        if not isinstance(out, (tuple, list)):
+            raise TypeError(f"out: expected {expected}, got {type(out).__name__}")
+        parts = check_list("out", out, expected)
+        if len(parts) != 4:
+            raise TypeError(f"out: expected {expected}, got {len(parts)} parts")
+        obs, *others = parts
+        spec = self._env_spec
+        described = spec.observation
         wanted: list[Any] = [("observation" if key is None else f"observation {key}", part.shape, part.dtype)
-                  for key, part in self.env_spec.observations]
+                  for key, part in spec.observations]
         if isinstance(described, Mapping):
-            if not isinstance(obs, Mapping) or set(obs) != set(described):
-                raise TypeError(f"out: expected a dict of {list(described)} as observation, got {shown(obs)}")
+            obs = check_dict("out", obs, described, f"a dict of {list(described)} as observation")
         elif isinstance(described, tuple):
-            if not isinstance(obs, tuple | list) or len(obs) != len(described):
-                raise TypeError(f"out: expected a tuple of {len(described)} arrays as observation, got {shown(obs)}")
-        obs = self.env_spec.unpack(obs)
+            expected = f"a tuple of {len(described)} arrays as observation"
+            if not isinstance(obs, (tuple, list)):
+                raise TypeError(f"out: expected {expected}, got {shown(obs)}")
+            obs = check_list("out", obs, expected)
+            if len(obs) != len(described):
+                raise TypeError(f"out: expected {expected}, got {len(obs)}")
+        obs = spec.unpack(obs)
         wanted += FLAGS
         arrays: list[NDArray[Any]] = []
         for given, (name, shape, dtype) in zip((*obs, *others), wanted, strict=True):
             array = given
             # not of a list: asarray makes a copy of it, and that would be filled in vain
-            if hasattr(given, "__dlpack__"):
+            if hasattr(type(given), "__dlpack__"):
                 try:
                     array = np.asarray(given)
                 except Exception as error:
@@ -346,8 +352,10 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         finals = info.pop("final", None) if self._same_step else None
         for row, own, _ in extra_infos:
             add_info(info, own, row, len(reward))
-        if self.env_spec.num_players > 1:
-            info["players"] = players_of(self.env_spec, info["env_id"])
+        # not the property, which is a call of Python in each step
+        spec = self._env_spec
+        if spec.num_players > 1:
+            info["players"] = players_of(spec, info["env_id"])
         if finals is None:
             return batch
         final_obs, final_info = finals
@@ -355,9 +363,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if ended.any():
             rows = np.flatnonzero(ended)
             info["final_obs"] = np.full(len(ended), None, object)
-            parts = self.env_spec.unpack(final_obs)
+            parts = spec.unpack(final_obs)
             for row in rows:
-                info["final_obs"][row] = self.env_spec.pack([part[row] for part in parts])
+                info["final_obs"][row] = spec.pack([part[row] for part in parts])
             info["final_info"] = {}
             for key, values in final_info.items():
                 info["final_info"][key] = np.zeros_like(values)

@@ -13,7 +13,7 @@ from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.spec import Discrete
 from cypool.state import State
-from cypool.util.arguments import check_array, check_float, check_int, shown
+from cypool.util.arguments import check_array, check_dict, check_float, check_int, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,7 +152,9 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
     spec, num_envs = env.env_spec, env._pool.num_envs
-    parts = actions if isinstance(actions, Mapping) else {None: actions}
+    parts: dict[Any, Any] = {None: actions}
+    if isinstance(spec.action, Mapping):
+        parts = check_dict("actions", actions, spec.action, f"a dict of {', '.join(spec.action)}")
     arrays = {name: check_array("actions", part, "actions of shape ('K', 'T', ...)") for name, part in parts.items()}
     lengths = {len(array) for array in arrays.values() if array.ndim >= 2}
     if len(lengths) != 1 or 0 in lengths:
@@ -167,7 +169,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
-        made = rollout(env, turn if isinstance(actions, Mapping) else turn[None], None, "last", timeout)
+        made = rollout(env, turn if isinstance(spec.action, Mapping) else turn[None], None, "last", timeout)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
         results.append(SearchResult(made.reward.sum(axis=0), [part[-1] for part in spec.unpack(made.obs)],
@@ -184,8 +186,7 @@ def _actions(env: RolloutEnv, actions: Any) -> tuple[NDArray[Any], int]:
     if not isinstance(spec.action, Mapping):
         rows, num_steps = _flat(actions, spec.action, env._pool.num_envs)
         return reader_of(spec, len(rows))(rows), num_steps
-    if not isinstance(actions, Mapping) or set(actions) != set(spec.action):
-        raise TypeError(f"actions: expected a dict of {', '.join(spec.action)}, got {shown(actions)}")
+    actions = check_dict("actions", actions, spec.action, f"a dict of {', '.join(spec.action)}")
     parts = {name: _flat(actions[name], part, env._pool.num_envs) for name, part in spec.action.items()}
     lengths = {num_steps for _, num_steps in parts.values()}
     if len(lengths) > 1:
@@ -240,7 +241,10 @@ def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
         raise TypeError(f"out: expected what rollout_buffers() or rollout() returned, got {shown(out)}")
     wanted: list[tuple[tuple[int, ...], Any]] = [(part.shape, part.dtype) for _, part in env.env_spec.observations]
     wanted += [((), np.float64), ((), np.bool_), ((), np.bool_)]
-    arrays = out.arrays()
+    try:
+        arrays = out.arrays()
+    except Exception as error:
+        raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others: {error}") from error
     if len(arrays) != len(wanted):
         raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others")
     for array, (shape, dtype) in zip(arrays, wanted, strict=True):
@@ -312,15 +316,24 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
         ids = np.flatnonzero(~over).astype(np.int32)
         obs, reward, terminated, truncated = buffers[t]
         if len(ids) < num_envs and t > 0:
-            # they stay where their episodes ended
+            # they stay where their episodes ended; the row of one that failed is zero and does not show where this is
             for part, before in zip(spec.unpack(obs), spec.unpack(buffers[t - 1][0]), strict=True):
                 part[over] = before[over]
             reward[over], terminated[over], truncated[over] = 0, False, False
+            for key in ("env_id", "elapsed_step", *spec.info):
+                info[key][t, over] = info[key][t - 1, over]
+            just_failed = [i for i, step in steps.items() if step == t - 1]
+            if just_failed:
+                seen, *_, now = _shown(env)
+                for part, each in zip(spec.unpack(obs), spec.unpack(seen), strict=True):
+                    part[just_failed] = each[just_failed]
+                for key in spec.info:
+                    info[key][t, just_failed] = now[key][just_failed]
         if len(ids) == 0:
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
         if policy is not None:
-            actions[ids] = _choice(policy, _shown(env) if t == 0 else buffers[t - 1][0], read, num_envs)[ids]
+            actions[ids] = _choice(policy, _shown(env)[0] if t == 0 else buffers[t - 1][0], read, num_envs)[ids]
         try:
             if end is None:
                 batch = env._pool.step(actions[ids], ids)
@@ -362,9 +375,9 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
 
 
 def _shown(env: RolloutEnv) -> Any:
-    """Returns the observation of all environments as they are."""
+    """Returns a batch of all environments as they are."""
     env._pool.send_reset(np.zeros(0, np.int32), True)
-    return env._pool.recv()[0]
+    return env._pool.recv()
 
 
 def _choice(policy: Callable[[Any], Any], obs: Any, read: Callable[[Any], NDArray[Any]],

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from cypool.util.arguments import check_list, shown
+from cypool.util.arguments import check_array, check_list, shown
 from cypool.policies import Policy
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -210,10 +210,10 @@ def _layers(weights, biases):
 
 
 def _numbers(name, given, ndim):
-    if hasattr(given, "detach"):
+    if hasattr(type(given), "detach"):
         # a tensor of torch, which may need gradients, and be on another device
         given = given.detach().cpu()
-    array = np.asarray(given)
+    array = check_array(name, given, f"arrays of numbers with {ndim} axes")
     if array.dtype.kind not in "fiu" or array.ndim != ndim:
         raise ValueError(f"{name}: expected arrays of numbers with {ndim} axes, got {array.dtype} of shape "
                          f"{array.shape}")

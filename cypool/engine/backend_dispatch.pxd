@@ -7,9 +7,9 @@ from cypool.engine.dispatch cimport Dispatch
 
 
 cdef class BackendDispatch(Dispatch):
-    """Has a backend step environments; what it has finished takes one of the two other ways, without threads."""
+    """Has a backend step environments; what it has finished takes another way, without threads."""
     cdef StepBackend backend
-    cdef Dispatch inner              # SyncDispatch or AsyncDispatch
+    cdef Dispatch inner              # SyncDispatch or DeferredDispatch
     cdef bint is_async
     cdef vector[int32_t] completed_ids        # ids that came back with one call
     cdef uint32_t num_completed           # environments that came back and were not received

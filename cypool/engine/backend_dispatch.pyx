@@ -3,7 +3,6 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from cypool.backend cimport StepBackend
-from cypool.engine.async_dispatch cimport AsyncDispatch
 from cypool.engine.batch cimport OpenBatch
 from cypool.engine.scheduler cimport SAME_STEP
 from cypool.env cimport Env
@@ -11,7 +10,7 @@ from cypool.env cimport Env
 
 @cython.final
 cdef class BackendDispatch(Dispatch):
-    """Has a backend step environments; what it has finished takes one of the two other ways, without threads.
+    """Has a backend step environments; what it has finished takes another way, without threads.
 
     Args:
         backend: Steps the environments.
@@ -45,7 +44,7 @@ cdef class BackendDispatch(Dispatch):
             count = self.backend.wait(self.completed_ids.data(), wanted - self.num_completed, timeout_ns)
             self.num_completed += count
             if self.is_async:
-                (<AsyncDispatch>self.inner).push(self.completed_ids.data(), count)
+                self.scheduler.ready_queue.get().push(self.completed_ids.data(), count)
         return self.num_completed >= wanted and self.inner.collect(wanted, timeout_ns)
 
     cdef uint32_t num_finished(self) noexcept:

@@ -1,6 +1,7 @@
-"""The way of one call: how environments get from a send to their threads, and their rows back to the recv.
+"""Routes a batch from send() to those who step its environments, and its rows back to recv().
 
-There are three ways, a module each: `SyncDispatch`, `AsyncDispatch`, and `BackendDispatch` around one of these.
+There are four ways, a module each: `SyncDispatch`; `QueueDispatch` and `DeferredDispatch`, which are asynchronous; and
+`BackendDispatch` around another one.
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
@@ -12,13 +13,14 @@ from cypool.engine.threads cimport Threads
 
 
 cdef class Dispatch:
-    """One way from send to recv. The pool calls all methods on the caller's thread, with the GIL."""
+    """A way from send to recv. The pool calls all methods on the caller's thread, with the GIL."""
     cdef Scheduler scheduler
     cdef Threads threads
     cdef Blocks blocks
     cdef Results results
     cdef IdTracker ids
     cdef Claim claim                 # the caller's own
+    cdef Dispatch successor          # takes the place of this one from the next batch on; None: nobody does
 
     # gives checked ids to those who step them; `out`: the user's arrays for this batch, or None
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1

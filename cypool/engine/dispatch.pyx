@@ -1,4 +1,4 @@
-"""The way of one call; its `.pxd` is the interface."""
+"""Routes a batch from send() to those who step its environments; the `.pxd` is the interface."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
@@ -10,7 +10,7 @@ from cypool.engine.threads cimport Threads
 
 
 cdef class Dispatch:
-    """One way from send to recv.
+    """A way from send to recv.
 
     Args:
         scheduler: The environments.

@@ -1,7 +1,7 @@
 """Who steps the rows of a batch: threads in shares, or the caller."""
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from cypool.engine.inline_policy cimport InlinePolicy
+from cypool.engine.inline_heuristic cimport InlineHeuristic
 from cypool.engine.scheduler cimport Claim, Scheduler
 from cypool.engine.threads cimport Threads
 
@@ -10,7 +10,7 @@ cdef class Distributor:
     """Deals the rows of a batch out to threads in shares, or leaves them to the caller."""
     cdef Scheduler scheduler
     cdef Threads threads
-    cdef InlinePolicy policy
+    cdef InlineHeuristic heuristic
     cdef bint shares_threads         # with other pools
     cdef uint64_t published_rows     # of the last batch that was distributed to threads
 

@@ -13,16 +13,17 @@ cimport numpy as cnp
 from cypool.errors import ClosedError, EnvError
 
 from cypool.backend cimport StepBackend
-from cypool.engine.async_dispatch cimport AsyncDispatch
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
 from cypool.util.constants cimport SLICE_NS
 from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, STEP_EACH, STEP_TOGETHER, RowPointers, Scheduler
 from cypool.engine.scheduler cimport set_row_pointers
+from cypool.engine.deferred_dispatch cimport DeferredDispatch
 from cypool.engine.dispatch cimport Dispatch
 from cypool.engine.ids cimport INSPECT, REPLACE, RESET, STEP, IdTracker
 from cypool.engine.distributor cimport Distributor
-from cypool.engine.inline_policy cimport InlinePolicy
+from cypool.engine.inline_heuristic cimport InlineHeuristic
+from cypool.engine.queue_dispatch cimport QueueDispatch
 from cypool.util.park cimport now_ns
 from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
@@ -152,13 +153,21 @@ cdef class Pool:
 
     def _make_dispatch(self):
         """Chooses the way of a batch."""
-        parts = self.scheduler, self.threads, Blocks(self.layout, WATCHED), self.results, self.ids
-        policy = InlinePolicy(self._num_threads)
-        distributor = Distributor(self.scheduler, self.threads, policy, self.shared is not None)
-        if self.is_async:
-            way = AsyncDispatch(*parts, distributor, all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]))
-        else:
+        cdef Blocks blocks = Blocks(self.layout, WATCHED)
+        cdef Block block
+        cdef size_t k
+        parts = self.scheduler, self.threads, blocks, self.results, self.ids
+        heuristic = InlineHeuristic(self._num_threads)
+        distributor = Distributor(self.scheduler, self.threads, heuristic, self.shared is not None)
+        if not self.is_async:
             way = SyncDispatch(*parts, distributor)
+        else:
+            for k in range(self.scheduler.open.size()):
+                block = self.scheduler.filling[k] = blocks.take()
+                block.open_on(self.scheduler.open[k])
+            way = QueueDispatch(*parts) if self.threads.count > 0 else None
+            if way is None or all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]):
+                way = DeferredDispatch(*parts, distributor, way)
         return way if self.backend is None else BackendDispatch(*parts, self.backend, way)
 
     def __del__(self):
@@ -633,7 +642,9 @@ cdef class Pool:
         cdef OpenBatch* batch
         if not self.is_async or self.threads.count == 0:
             raise RuntimeError("nobody steps environments while the caller waits")
-        (<AsyncDispatch>self.dispatch).leave_to_threads()
+        if isinstance(self.dispatch, DeferredDispatch):
+            (<DeferredDispatch>self.dispatch).use_threads()
+            self.dispatch = self.dispatch.successor
         batch = self.dispatch.batch()
         wanted = min(self.ids.pending, <uint32_t>self.batch_size)
         return self.scheduler.await_rows(batch, wanted, <int64_t>(timeout * 1e9))
@@ -721,6 +732,8 @@ cdef class Pool:
         if not self._collect(wanted, timeout):
             raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
         result = self.dispatch.receive(wanted)
+        if self.dispatch.successor is not None:
+            self.dispatch = self.dispatch.successor
         if scheduler.errors:
             causes = {i: scheduler.errors.pop(i) for i in result[4]["env_id"].tolist() if i in scheduler.errors}
             if causes:

@@ -16,11 +16,11 @@ public:
         : mask_(std::bit_ceil(num_ids) - 1),
           ids_(new std::atomic<int32_t>[std::bit_ceil(num_ids)]) {}
 
-    // Producer: puts an id behind the others; consumers see it after publish().
-    void push(int32_t id) noexcept { ids_[end_++ & mask_].store(id, std::memory_order_relaxed); }
-
-    // Producer: lets consumers have all that was pushed.
-    void publish() noexcept { tail_.store(end_, std::memory_order_seq_cst); }
+    // Producer: puts ids behind the others.
+    void push(const int32_t* ids, uint32_t count) noexcept {
+        for (uint32_t k = 0; k < count; k++) ids_[end_++ & mask_].store(ids[k], std::memory_order_relaxed);
+        tail_.store(end_, std::memory_order_seq_cst);
+    }
 
     // Whether there is nothing to claim.
     bool empty() const noexcept {

@@ -1,4 +1,4 @@
-"""Environments and the batches they fill: what the threads do."""
+"""Which environment a thread steps next, and the row of which batch that fills: what the threads do."""
 cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -72,7 +72,7 @@ cdef struct Claim:               # what one thread holds at the moment
 
 @cython.final
 cdef class Scheduler:
-    """Environments and the batches they fill."""
+    """Hands environments out to the threads that step them, and rows of open batches to what they return."""
     # the caller changes the object's reference count, in front of these, while threads are at work
     cdef list owner                      # owns the references that envs borrows
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write

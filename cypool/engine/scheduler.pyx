@@ -1,4 +1,4 @@
-"""Environments and the batches they fill: what the threads do.
+"""Which environment a thread steps next, and the row of which batch that fills: what the threads do.
 
 The way of one environment: `take` claims its id, alone or with others; `advance` steps it, claims a
 row once the step is done and has it observed there; `publish_finished` adds the row to those finished and wakes
@@ -298,7 +298,7 @@ cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
 
 @cython.final
 cdef class Scheduler:
-    """Environments and the batches they fill.
+    """Hands environments out to the threads that step them, and rows of open batches to what they return.
 
     Args:
         envs: `Env` objects, in the order of their ids.

@@ -135,7 +135,7 @@ cdef class SyncDispatch(Dispatch):
         return result
 
     cdef void step_done(self) noexcept:
-        self.distributor.policy.update()
+        self.distributor.heuristic.update()
 
     cdef int redirect(self, Block block, OpenBatch* batch) except -1:
         """Has a batch filled into the user's arrays instead of the block's."""

@@ -55,7 +55,7 @@ cdef class Threads:
     cdef atomic[uint32_t] num_begun        # threads that have taken their number
     cdef unique_ptr[Sleepers] sleepers
     cdef atomic[uint32_t] stopping
-    cdef int forks                         # of this process when the threads were started
+    cdef int num_forks                     # when the threads were started; they do not survive one
 
     # with the GIL
     cdef int start(self) except -1

@@ -15,13 +15,11 @@ from libc.limits cimport INT_MAX
 from libcpp.vector cimport vector
 
 from cypool.engine.scheduler cimport SPIN_NS
+from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park, relax, wake
 
 cdef enum:
     TURN_NS = 1_000_000          # how long a thread stays with a scheduler before it looks at the others
-
-# forks this process has seen; threads do not survive one
-cdef int forks = 0
 
 # closed at exit, while they can still be joined
 thread_pools = weakref.WeakSet()
@@ -34,14 +32,6 @@ def _close_thread_pools():
         # a daemon thread may still be in a call of a pool
         if threads.num_pools == 0:
             threads.close()
-
-
-def _count_fork():
-    global forks
-    forks += 1
-
-
-os.register_at_fork(after_in_child=_count_fork)
 
 
 cdef class Threads:
@@ -68,7 +58,7 @@ cdef class Threads:
             del state
 
     cdef int start(self) except -1:
-        self.forks = forks
+        self.num_forks = num_forks()
         for _ in range(self.count):
             self.worker_states.push_back(new WorkerState())
         # a thread that has begun is never lost for want of memory
@@ -117,7 +107,7 @@ cdef class Threads:
 
     cdef bint forked(self) noexcept:
         """Whether the threads stayed behind in the parent process."""
-        return self.threads.size() > 0 and self.forks != forks
+        return self.threads.size() > 0 and self.num_forks != num_forks()
 
     cdef int add_scheduler(self, Scheduler scheduler) except -1:
         """Has the threads serve a scheduler."""

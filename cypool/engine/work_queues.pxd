@@ -6,8 +6,7 @@ from libcpp cimport bool as cbool
 cdef extern from "cypool/engine/ready_queue.h" namespace "cypool" nogil:
     cdef cppclass ReadyQueue:
         ReadyQueue(uint32_t num_ids) except +
-        void push(int32_t id) noexcept
-        void publish() noexcept
+        void push(const int32_t* ids, uint32_t count) noexcept
         cbool empty() noexcept
         uint32_t claim(int32_t* ids, uint32_t most, uint32_t share) noexcept
 

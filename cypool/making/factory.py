@@ -4,11 +4,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
+from cypool.making.registry import reserve
 from cypool.util.arguments import check_bool, check_list, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Literal
+    from typing import Literal, ParamSpec, Protocol
 
     import gymnasium
 
@@ -22,42 +23,55 @@ if TYPE_CHECKING:
     AutoresetMode = Literal["NextStep", "SameStep", "Disabled"] | gymnasium.vector.AutoresetMode
 
 
+# arguments stand once, in the function's signature, which `inspect.signature` and editors show. A TypedDict would be a
+# second list, without the defaults, and type checkers would accept no other options
+if TYPE_CHECKING:
+    P = ParamSpec("P")
+
+    class _Make(Protocol[P]):
+        def __call__(self, id: str, env_type: str = ..., *args: P.args, **kwargs: P.kwargs) -> VectorAPI: ...
+
+    class _MakeOfType(Protocol[P]):
+        @overload
+        def __call__(self, id: str, env_type: Literal["gymnasium"] = ..., *args: P.args,
+                     **kwargs: P.kwargs) -> GymnasiumPool: ...
+        @overload
+        def __call__(self, id: str, env_type: Literal["gym"], *args: P.args, **kwargs: P.kwargs) -> GymPool: ...
+        @overload
+        def __call__(self, id: str, env_type: Literal["dm"], *args: P.args, **kwargs: P.kwargs) -> DmPool: ...
+        @overload
+        def __call__(self, id: str, env_type: str, *args: P.args, **kwargs: P.kwargs) -> VectorAPI: ...
+
+    Factories = Sequence[Callable[[], Any]]
+
+    class _FromFactories(Protocol[P]):
+        def __call__(self, factories: Factories, env_type: str = ..., *args: P.args,
+                     **kwargs: P.kwargs) -> VectorAPI: ...
+
+    class _FromFactoriesOfType(Protocol[P]):
+        @overload
+        def __call__(self, factories: Factories, env_type: Literal["gymnasium"] = ..., *args: P.args,
+                     **kwargs: P.kwargs) -> GymnasiumPool: ...
+        @overload
+        def __call__(self, factories: Factories, env_type: Literal["gym"], *args: P.args,
+                     **kwargs: P.kwargs) -> GymPool: ...
+        @overload
+        def __call__(self, factories: Factories, env_type: Literal["dm"], *args: P.args,
+                     **kwargs: P.kwargs) -> DmPool: ...
+        @overload
+        def __call__(self, factories: Factories, env_type: str, *args: P.args, **kwargs: P.kwargs) -> VectorAPI: ...
+
+
 @overload
-def make(id: str, env_type: Literal["gymnasium"] = ..., *,
-         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
-         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
-         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
-         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
-         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
-         debug: bool = ..., **options: Any) -> GymnasiumPool: ...
+def _typed(function: _Make[P]) -> _MakeOfType[P]: ...
 @overload
-def make(id: str, env_type: Literal["gym"], *,
-         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
-         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
-         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
-         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
-         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
-         debug: bool = ..., **options: Any) -> GymPool: ...
-@overload
-def make(id: str, env_type: Literal["dm"], *,
-         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
-         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
-         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
-         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
-         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
-         debug: bool = ..., **options: Any) -> DmPool: ...
-@overload
-def make(id: str, env_type: str, *,
-         num_envs: int = ..., batch_size: int | None = ..., num_threads: int | None = ...,
-         seed: Seed = ..., max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-         episode_statistics: bool = ..., normalize_obs: bool = ..., normalize_reward: bool = ...,
-         render_mode: Literal["rgb_array"] | None = ..., thread_pool: ThreadPool | None = ...,
-         thread_affinity: Literal["numa"] | Sequence[int] | None = ...,
-         env_options: Sequence[Mapping[str, Any]] | None = ..., reward_hook: Any = ..., observation_hook: Any = ...,
-         debug: bool = ..., **options: Any) -> VectorAPI: ...
+def _typed(function: _FromFactories[P]) -> _FromFactoriesOfType[P]: ...
+def _typed(function: Any) -> Any:
+    """Types a function so that its `env_type` says which class it returns."""
+    return function
+
+
+@_typed
 def make(id: str, env_type: str = "gymnasium", *,
          num_envs: int = 1, batch_size: int | None = None, num_threads: int | None = None,
          seed: Seed = None, max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
@@ -115,44 +129,13 @@ def make(id: str, env_type: str = "gymnasium", *,
         TypeError: A value of the wrong type.
         ImportError: The API's library is not installed.
     """
+    arguments = dict(locals())
     if not isinstance(id, str):
         raise ValueError(f"id: no environment {shown(id)}; list_all_envs() names all")
-    return _make(id, env_type, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=seed,
-                 max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode,
-                 episode_statistics=episode_statistics, normalize_obs=normalize_obs, normalize_reward=normalize_reward,
-                 render_mode=render_mode, thread_pool=thread_pool, thread_affinity=thread_affinity,
-                 env_options=env_options, reward_hook=reward_hook, observation_hook=observation_hook, debug=debug,
-                 options=options)
+    return _make(arguments.pop("id"), **arguments)
 
 
-@overload
-def from_factories(factories: Sequence[Callable[[], Any]], env_type: Literal["gymnasium"] = ..., *,
-                   batch_size: int | None = ..., seed: Seed = ...,
-                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-                   episode_statistics: bool = ..., num_workers: int | None = ...,
-                   start_method: Literal["forkserver", "spawn"] = ...,
-                   worker_timeout: float | None = ...) -> GymnasiumPool: ...
-@overload
-def from_factories(factories: Sequence[Callable[[], Any]], env_type: Literal["gym"], *,
-                   batch_size: int | None = ..., seed: Seed = ...,
-                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-                   episode_statistics: bool = ..., num_workers: int | None = ...,
-                   start_method: Literal["forkserver", "spawn"] = ...,
-                   worker_timeout: float | None = ...) -> GymPool: ...
-@overload
-def from_factories(factories: Sequence[Callable[[], Any]], env_type: Literal["dm"], *,
-                   batch_size: int | None = ..., seed: Seed = ...,
-                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-                   episode_statistics: bool = ..., num_workers: int | None = ...,
-                   start_method: Literal["forkserver", "spawn"] = ...,
-                   worker_timeout: float | None = ...) -> DmPool: ...
-@overload
-def from_factories(factories: Sequence[Callable[[], Any]], env_type: str, *,
-                   batch_size: int | None = ..., seed: Seed = ...,
-                   max_episode_steps: int | None = ..., autoreset_mode: AutoresetMode = ...,
-                   episode_statistics: bool = ..., num_workers: int | None = ...,
-                   start_method: Literal["forkserver", "spawn"] = ...,
-                   worker_timeout: float | None = ...) -> VectorAPI: ...
+@_typed
 def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymnasium", *,
                    batch_size: int | None = None, seed: Seed = None,
                    max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
@@ -183,13 +166,12 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
         Exception: What a factory raises.
         WorkerError: A process ended before it was ready.
     """
-    factories = check_list("factories", factories, "a sequence of functions")
+    arguments = dict(locals())
+    factories = check_list("factories", arguments.pop("factories"), "a sequence of functions")
     if not factories or not all(map(callable, factories)):
         raise TypeError(f"factories: expected at least one function, and nothing else, got {shown(factories)}")
-    worker_options = {"num_workers": num_workers, "start_method": start_method, "worker_timeout": worker_timeout}
-    return _make(factories, env_type, num_envs=len(factories), batch_size=batch_size, seed=seed,
-                 max_episode_steps=max_episode_steps, autoreset_mode=autoreset_mode,
-                 episode_statistics=episode_statistics, options=worker_options)
+    options = {name: arguments.pop(name) for name in ("num_workers", "start_method", "worker_timeout")}
+    return _make(factories, num_envs=len(factories), options=options, **arguments)
 
 
 def make_gymnasium(id: str, **kwargs: Any) -> GymnasiumPool:
@@ -208,6 +190,9 @@ def make_dm(id: str, **kwargs: Any) -> DmPool:
     """Makes a batch of environments as a `dm_env.Environment`; arguments as in `make`."""
     result: DmPool = make(id, "dm", **kwargs)
     return result
+
+
+reserve(make)
 
 
 def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mode: Any, episode_statistics: bool,

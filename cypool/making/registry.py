@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from cypool.util.arguments import LONGEST, check_int, shown, suggestion
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from cypool.spec import EnvSpec
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
@@ -26,10 +28,7 @@ _absent: dict[str, str] = {}  # ids that others have, and why cypool has not
 _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
 _observers: list[Callable[[Entry], None]] = []  # called with each new entry
-# arguments of cypool.make that are no options; a test compares
-_OF_MAKE = ("env_type", "num_envs", "batch_size", "num_threads", "seed", "autoreset_mode", "episode_statistics",
-            "normalize_obs", "normalize_reward", "render_mode", "thread_pool", "thread_affinity", "env_options",
-            "reward_hook", "observation_hook", "debug")
+_reserved: list[str] = []  # arguments of cypool.make, which are no options
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
@@ -88,6 +87,12 @@ def register_again(id: str, entry_point: str, max_episode_steps: int | None, opt
 def add_source(module: str) -> None:
     """Adds a module, by name, that registers ids when it is imported; it is imported when ids are first needed."""
     _sources[module] = None
+
+
+def reserve(make: Callable[..., Any]) -> None:
+    """Has the error about unknown options know the arguments that `make` takes for itself."""
+    own = inspect.signature(make).parameters.values()
+    _reserved[:] = [each.name for each in own if each.kind is not each.VAR_KEYWORD]
 
 
 def add_observer(observer: Callable[[Entry], None]) -> None:
@@ -155,8 +160,8 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     for given in (entry.options, options):
         for option in given:
             if option not in defaults:
-                known = [*defaults, *_OF_MAKE]
-                hint = ", but an argument of cypool.make" if option in _OF_MAKE else suggestion(option, known)
+                known = [*defaults, *_reserved]
+                hint = ", but an argument of cypool.make" if option in _reserved else suggestion(option, known)
                 if not hint and "randomize" in defaults:
                     hint = " (randomize= changes what its model has)"
                 raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")

@@ -47,7 +47,7 @@ cdef class SubprocBackend(StepBackend):
     cdef vector[int64_t] overdue_since  # of each worker when it was first found to take too long; 0: it was not
     cdef list kill_reasons           # of each worker the error for which it is being ended, or None
     cdef vector[int64_t] kill_requested_at  # and since when
-    cdef int pid
+    cdef int num_forks               # when the workers were started
     cdef bint closed
 
     cdef int submit_task(self, int env_id) except -1

@@ -13,7 +13,7 @@ from libc.signal cimport SIGKILL
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 from posix.signal cimport kill
-from posix.unistd cimport getpid, usleep
+from posix.unistd cimport usleep
 from posix.wait cimport WNOHANG, waitpid
 
 from cypool.util.arguments import check_int
@@ -26,6 +26,7 @@ from cypool.subproc.remote_errors import describe_exit, unpickle_error, wrap_err
 from cypool.backend cimport StepBackend
 from cypool.util.constants cimport SLICE_NS
 from cypool.env cimport Env, Slot
+from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park
 from cypool.subproc.shared_memory cimport CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP
 from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout, WorkerControl
@@ -179,7 +180,7 @@ cdef class SubprocBackend(StepBackend):
     def __init__(self, list factories, int num_workers, str start_method, timeout, list preload):
         cdef int worker
         self.closed = False
-        self.pid = getpid()
+        self.num_forks = num_forks()
         self.setup_fd = -1
         self.timeout_ns = 0 if timeout is None else <int64_t>(timeout * 1e9)
         self.memory = SharedMemory(len(factories), max(num_workers, 1))
@@ -609,7 +610,7 @@ cdef class SubprocBackend(StepBackend):
         return extra_infos
 
     cdef bint forked(self) noexcept:
-        return getpid() != self.pid
+        return num_forks() != self.num_forks
 
     def close(self):
         if self.closed:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -115,6 +115,26 @@ def check_list(name: str, value: Any, expected: str) -> list[Any]:
         return list(value)
     except Exception as error:
         raise TypeError(f"{name}: expected {expected}, got {shown(value)}: {error}") from error
+
+
+def check_dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dict[str, Any]:
+    """Returns the items of a mapping that has these keys and no others, as a dict.
+
+    Args:
+        expected: What the message says was expected.
+
+    Raises:
+        TypeError: It is not one, or raises while it is read.
+    """
+    cause = None
+    try:
+        if isinstance(value, Mapping):
+            items = dict(value)
+            if items.keys() == set(keys):
+                return items
+    except Exception as error:
+        cause = error
+    raise TypeError(f"{name}: expected {expected}, got {shown(value)}" + f": {cause}" * (cause is not None)) from cause
 
 
 def check_array(name: str, value: object, expected: str) -> NDArray[Any]:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.making import registry
 
 
 def rejected(kind, argument, call):
@@ -354,8 +353,11 @@ def test_statistics_of_normalized_pools():
 
 
 def test_arguments_of_make_are_no_options():
-    wanted = set(inspect.signature(cypool.make).parameters) - {"id", "options", "max_episode_steps"}
-    assert wanted == set(registry._OF_MAKE)
+    names = list(inspect.signature(cypool.make).parameters)
+    assert names[:3] == ["id", "env_type", "num_envs"] and names[-1] == "options"
+    for name in set(names) - {"id", "options", "max_episode_steps"}:
+        with pytest.raises(ValueError, match=f"^{name}: no option of CartPole-v1, but an argument of cypool.make"):
+            cypool.make_spec("CartPole-v1", **{name: 1})
     for name in ("normalise_obs", "normalize_rewards", "batchsize"):
         with pytest.raises(ValueError, match=f"^{name}: no option of CartPole-v1 .did you mean "):
             cypool.make("CartPole-v1", **{name: True})

@@ -3,6 +3,7 @@ import copy
 import functools
 import pickle
 import threading
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -170,6 +171,25 @@ def test_actions_in_a_dict(api, batch_size, actions, kind):
         refused(kind, "actions", lambda call=call: call({"action": actions, "env_id": np.arange(4)}), env)
         refused(kind, "actions", lambda call=call: call(actions, np.arange(4)), env)
         refused(ValueError, "action: ", lambda call=call: call({"act": actions}), env)
+
+
+class Raising(Mapping):
+    """A dict that cannot be read."""
+
+    def __iter__(self):
+        raise ArithmeticError("on purpose")
+
+    __len__ = __getitem__ = __iter__
+
+
+def test_actions_that_are_dicts(walker):
+    env = cypool.make("walker/Levers-v0", num_envs=2, autoreset_mode="Disabled")
+    env.reset()
+    state = cypool.State([0], [{}])
+    for bad in (Raising(), {}, {"push": 1}, None, 3, [1, 2]):
+        for call in (env.step, env.send, env.rollout, lambda actions: env.search(state, actions)):
+            with pytest.raises(TypeError, match="^actions: expected a dict of push, lever"):
+                call(bad)
 
 
 @sync_and_async

@@ -125,6 +125,13 @@ def test_mlp_in_pools_of_python():
         env.close()
 
 
+class Raising:
+    """Raises whatever it is asked."""
+
+    def __getattr__(self, name):
+        raise ArithmeticError("on purpose")
+
+
 def test_bad_mlps():
     spec, box = cypool.make_spec("CartPole-v1"), cypool.make_spec("Pendulum-v1")
     weights, biases = layers(4, 8, 2)
@@ -141,7 +148,7 @@ def test_bad_mlps():
     for bad, error in ((3, TypeError), ([], ValueError), (weights[:1], ValueError), (weights[::-1], ValueError),
                        ([np.zeros(4), np.zeros(2)], ValueError), ([object(), object()], ValueError),
                        ([weights[0], np.zeros((2, 7))], ValueError), ([np.zeros((8, 0)), weights[1]], ValueError),
-                       ([np.zeros((8, 3)), weights[1]], ValueError)):
+                       ([np.zeros((8, 3)), weights[1]], ValueError), ([Raising(), weights[1]], TypeError)):
         with pytest.raises(error, match="weights"):
             cypool.MLP(spec, bad, biases)
     with pytest.raises(ValueError, match="weights: expected 2 outputs of the last layer, as the action has, got 3"):

@@ -1,4 +1,5 @@
 """`step(actions, out=...)`: batches that are written to the user's own arrays."""
+import collections.abc
 import gc
 import os
 import signal
@@ -279,6 +280,25 @@ class Exporter:
         raise BufferError("not in this memory")
 
 
+class Raising(collections.abc.Mapping):
+    """Raises whatever it is asked."""
+
+    def __getattr__(self, name):
+        raise ArithmeticError("on purpose")
+
+    def __iter__(self):
+        raise ArithmeticError("on purpose")
+
+    __len__ = __getitem__ = __iter__
+
+
+class Lying(list):
+    """Says that it has four items."""
+
+    def __len__(self):
+        return 4
+
+
 def changed(place, value):
     """A way to spoil one part of an out."""
     def spoil(out):
@@ -302,6 +322,8 @@ BAD = {
     "too short": lambda out: out[:3],
     "too long": lambda out: (*out, {}),
     "empty": lambda out: (),
+    "a list without the items that it has": lambda out: Lying(),
+    "a list with others": lambda out: Lying([*out, {}]),
     **{f"{what} at {k}": changed(k, spoil) for k in range(4) for what, spoil in {
         "None": lambda array: None,
         "list": lambda array: array.tolist(),
@@ -326,6 +348,7 @@ BAD = {
         "broadcast": lambda array: np.broadcast_to(array[:1], array.shape),
         "memoryview": lambda array: memoryview(array),
         "exporter": lambda array: Exporter(),
+        "raising": lambda array: Raising(),
     }.items()},
     "columns": changed(0, lambda array: np.asfortranarray(array)),
     "a dict of it": changed(0, lambda array: {"obs": array}),
@@ -343,6 +366,23 @@ def test_bad_out_steps_nothing(what, mode, num_threads):
     out = new_out(env, NUM)
     assert env.step([0] * NUM, out=out)[4]["elapsed_step"].tolist() == [1] * NUM
     check_filled(out, out)
+
+
+@pytest.mark.parametrize(("id", "wrong"), [
+    ("walker/Trouble-v0", Raising), ("walker/Trouble-v0", dict), ("walker/Trouble-v0", lambda: None),
+    ("Blackjack-v1", Lying), ("Blackjack-v1", Raising), ("Blackjack-v1", lambda: (None,) * 3)])
+def test_bad_observations_of_several_parts(walker, id, wrong):
+    wrong = wrong()
+    env = cypool.make(id, num_envs=NUM)
+    env.reset()
+    _, *flags = env.rollout_buffers(1)[0]
+    with pytest.raises((TypeError, ValueError), match="^out: expected"):
+        env.step([0] * NUM, out=(wrong, *flags))
+    buffers = env.rollout_buffers(2)
+    buffers.obs = wrong
+    with pytest.raises(ValueError, match="^out: expected"):
+        env.rollout([[0] * NUM] * 2, out=buffers)
+    assert env.step([0] * NUM)[4]["elapsed_step"].tolist() == [1] * NUM
 
 
 @pytest.mark.parametrize("bad", [

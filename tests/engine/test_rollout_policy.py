@@ -63,6 +63,40 @@ def compare(rollout, twin, obs, choose, every=1):
     return obs, ended
 
 
+def test_infos_of_environments_that_stay():
+    actions = np.zeros((5, NUM), int)
+    env, _, _ = make("Taxi-v3", autoreset_mode="Disabled", max_episode_steps=3, episode_statistics=True)
+    twin, _, _ = make("Taxi-v3", autoreset_mode="Disabled", max_episode_steps=3, episode_statistics=True)
+    rollouts = []
+    for each in (env, twin):
+        # it ends its episode a step before the others
+        each.step([0], [2])
+        rollouts.append(each.rollout(actions) if each is env else each.rollout(5, policy=lambda obs: actions[0]))
+    want, got = (rollout.info for rollout in rollouts)
+    assert want.keys() == got.keys() and want["elapsed_step"][:, 2].tolist() == [2, 3, 3, 3, 3]
+    for key in ("env_id", "elapsed_step", "prob", "action_mask"):
+        same(got[key], want[key])
+    for key in "rl":
+        same(got["episode"][key], want["episode"][key])
+
+
+def test_failed_environments_that_stay(walker):
+    actions, rollouts = np.array([[0, 0], [1, 0], [0, 1], [0, 0]]), []
+    for policy in (None, iter(actions)):
+        env = cypool.make("walker/Trouble-v0", num_envs=2, autoreset_mode="Disabled")
+        env.reset()
+        with pytest.raises(cypool.EnvError) as caught:
+            env.rollout(actions) if policy is None else env.rollout(4, policy=lambda obs, policy=policy: next(policy))
+        assert caught.value.steps == {0: 1, 1: 2}
+        rollouts.append(caught.value.batch)
+    want, got = rollouts
+    assert want.obs["count"][:, :, 0].T.tolist() == [[1, 0, 2, 2], [1, 2, 0, 3]]
+    for part in ("count", "last"):
+        same(got.obs[part], want.obs[part])
+    for key in ("env_id", "elapsed_step", "bytes"):
+        same(got.info[key], want.info[key])
+
+
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("options", [{}, {"precision": "fast", "episode_statistics": True}], ids=str)

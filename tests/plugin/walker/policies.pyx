@@ -61,6 +61,13 @@ cdef api int misbehave(Decision* d) except -1 nogil:
     return 0
 
 
+cdef api int by_count(Decision* d) noexcept nogil:
+    """For Trouble: the action that a table of four, the parameters, has for its count."""
+    cdef int64_t count = <int64_t>action_data[double](d.obs[0])[0]
+    (<int64_t*>d.action)[0] = (<const int64_t*>d.parameters)[count % 4]
+    return 0
+
+
 cdef api int push(Decision* d) noexcept nogil:
     """The parameter, for a Pendulum."""
     (<float*>d.action)[0] = (<const float*>d.parameters)[0]

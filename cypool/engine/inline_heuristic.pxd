@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t, uint32_t
 
 
-cdef class InlinePolicy:
+cdef class InlineHeuristic:
     """Decides for each batch between threads and the caller's own work. Used by the pool's caller only."""
     cdef uint32_t num_threads        # that may step the pool's environments, the caller included
     cdef uint32_t num_cpus

@@ -30,7 +30,7 @@ cpdef uint32_t worth_waking(int64_t work_ns, uint32_t wanted) noexcept:
 
 
 @cython.final
-cdef class InlinePolicy:
+cdef class InlineHeuristic:
     """Decides for each batch between threads and the caller's own work.
 
     Args:
