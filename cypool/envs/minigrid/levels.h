@@ -580,6 +580,39 @@ protected:
         }
         mission = "pick up the blue ball";
     }
+
+    // all that draw a level, and what steps it
+    struct Level {
+        const char* name;
+        void (Levels::*generate)();
+        void (Levels::*step)(int);
+    };
+    static const Level LEVELS[];
 };
+
+#define CYPOOL_LEVEL(name, step) {#name, &Levels::name, &Levels::step}
+inline const Levels::Level Levels::LEVELS[] = {
+    CYPOOL_LEVEL(empty, move),
+    CYPOOL_LEVEL(crossing, move),
+    CYPOOL_LEVEL(dist_shift, move),
+    CYPOOL_LEVEL(door_key, move),
+    CYPOOL_LEVEL(dynamic_obstacles, step_dynamic_obstacles),
+    CYPOOL_LEVEL(fetch, step_fetch),
+    CYPOOL_LEVEL(four_rooms, move),
+    CYPOOL_LEVEL(go_to_door, step_go_to),
+    CYPOOL_LEVEL(go_to_object, step_go_to),
+    CYPOOL_LEVEL(key_corridor, step_pickup),
+    CYPOOL_LEVEL(lava_gap, move),
+    CYPOOL_LEVEL(locked_room, move),
+    CYPOOL_LEVEL(memory, step_memory),
+    CYPOOL_LEVEL(multi_room, move),
+    CYPOOL_LEVEL(obstructed_maze, step_pickup),
+    CYPOOL_LEVEL(playground, move),
+    CYPOOL_LEVEL(put_near, step_put_near),
+    CYPOOL_LEVEL(red_blue_doors, step_red_blue_doors),
+    CYPOOL_LEVEL(unlock, step_unlock),
+    CYPOOL_LEVEL(unlock_pickup, step_pickup),
+};
+#undef CYPOOL_LEVEL
 
 }  // namespace cypool::minigrid

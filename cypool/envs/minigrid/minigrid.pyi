@@ -4,9 +4,6 @@ from typing import Any
 from cypool.env import Env
 from cypool.spec import EnvSpec
 
-OBS_TYPES: tuple[Any, ...]
-OPTIONS: tuple[Any, ...]
-
 class BabyAIActionObjDoor(MiniGrid):
     @staticmethod
     def describe(num_rows: int = 3, num_cols: int = 3, **options: Any) -> EnvSpec: ...
