@@ -18,20 +18,9 @@ public:
         see_through = given.see_through;
         max_steps = given.fixed_steps;
         mission = fixed_mission_ = text;
-        generator_ = generator;
-        for (const Level& level : LEVELS) {
-            if (generator != level.name) continue;
-            generate_ = level.generate;
-            step_ = level.step;
-            return true;
-        }
-        for (const BabyAILevel& level : BABYAI_LEVELS) {
-            if (generator != level.name) continue;
-            generate_mission_ = level.generate;
-            step_ = &Game::step_mission;
-            return true;
-        }
-        return false;
+        level_ = find(LEVELS, generator);
+        babyai_ = find(BABYAI_LEVELS, generator);
+        return level_ || babyai_;
     }
 
     // Raises std::runtime_error where there is no room for what is to be placed.
@@ -39,10 +28,10 @@ public:
         ready_ = false;
         begin();
         try {
-            if (generate_mission_) {
-                reset_mission(generate_mission_);
+            if (babyai_) {
+                reset_mission(babyai_->generate);
             } else {
-                (this->*generate_)();
+                (this->*level_->generate)();
             }
         } catch (const NoPlace&) {
             throw std::runtime_error("the level has no room for what is to be placed");
@@ -55,7 +44,11 @@ public:
     // StochasticActionWrapper may execute another action than the policy chose, which the bonus is for
     void step(int executed, int chosen) {
         const bool to_death = options.no_death && executed == FORWARD && is_death(front());
-        (this->*step_)(executed);
+        if (babyai_) {
+            step_mission(executed);
+        } else {
+            (this->*level_->step)(executed);
+        }
         // NoDeath
         if (options.no_death && terminated && (to_death || is_death(agent))) {
             terminated = false;
@@ -74,7 +67,7 @@ public:
     // one of the same level that was never reset
     Game fresh() const {
         Game game;
-        game.configure(generator_, options, fixed_mission_);
+        game.configure(babyai_ ? babyai_->name : level_->name, options, fixed_mission_);
         return game;
     }
 
@@ -113,7 +106,7 @@ public:
             exchange(archive, "pos", target_.pos, 0);
             exchange(archive, "bad", target_.bad, 0);
         });
-        if (generate_mission_) exchange_task(archive, last);
+        if (babyai_) exchange_task(archive, last);
         if constexpr (Archive::LOADS) {
             find_goal();
             ready_ = true;
@@ -154,7 +147,7 @@ public:
         if (will_carry() && !(object_ >= FIRST && on_grid(object_))) {
             refuse_state("moved", "an object in a cell", std::to_string(object_));
         }
-        if (step_ == &Game::step_dynamic_obstacles) {
+        if (level_ && level_->step == &Game::step_dynamic_obstacles) {
             for (int k = FIRST; k < count; ++k) {
                 if (!on_grid(k)) refuse_state(name_of_item("objects", k) + ".at", "a cell", "none");
             }
@@ -211,10 +204,15 @@ private:
         });
     }
 
-    std::string generator_;
-    void (Game::*generate_)() = nullptr;
-    bool (BabyAI::*generate_mission_)() = nullptr;  // of BabyAI's, instead
-    void (Game::*step_)(int) = nullptr;
+    template <class Level, size_t N> static const Level* find(const Level (&levels)[N], const std::string& name) {
+        const Level* end = levels + N;
+        const Level* found = std::find_if(levels, end, [&](const Level& each) { return name == each.name; });
+        return found == end ? nullptr : found;
+    }
+
+    // one of the two
+    const Level* level_ = nullptr;
+    const BabyAILevel* babyai_ = nullptr;
     // of options.bonus; they last longer than an episode
     enum { OF_ACTIONS = 1, NUM_ACTIONS = 7 };
     std::vector<int64_t> visits_;
