@@ -60,7 +60,7 @@ public:
     }
 
     // Returns a new one with the same options.
-    BipedalWalker* fresh() const { return new BipedalWalker(hardcore, fresh_world); }
+    std::unique_ptr<BipedalWalker> fresh() const { return std::make_unique<BipedalWalker>(hardcore, fresh_world); }
     template <class Archive> void exchange(Archive& archive) {
         constexpr double REACH = 1e3, MOST_Y = 100;
         archive.list("blocks", blocks, 0, 4 * LENGTH, [&](Block& block) {

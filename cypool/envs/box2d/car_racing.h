@@ -96,7 +96,9 @@ public:
     }
 
     // Returns a new one with the same options.
-    CarRacing* fresh() const { return new CarRacing(continuous, randomize, fresh_world, lap_complete_percent); }
+    std::unique_ptr<CarRacing> fresh() const {
+        return std::make_unique<CarRacing>(continuous, randomize, fresh_world, lap_complete_percent);
+    }
     template <class Archive> void exchange(Archive& archive) {
         constexpr double REACH = 1e3;
         constexpr int64_t MOST = int64_t{1} << 40;

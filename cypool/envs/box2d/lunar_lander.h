@@ -84,7 +84,9 @@ public:
     }
 
     // Returns a new one with the same options.
-    LunarLander* fresh() const { return new LunarLander(continuous, gravity, wind, wind_power, turbulence_power); }
+    std::unique_ptr<LunarLander> fresh() const {
+        return std::make_unique<LunarLander>(continuous, gravity, wind, wind_power, turbulence_power);
+    }
     template <class Archive> void exchange(Archive& archive) {
         constexpr int64_t MOST_STEPS = int64_t{1} << 40;
         constexpr double REACH = 1e6, MOST_IMPULSE = 1e3;

@@ -17,26 +17,6 @@ namespace cypool::box2d {
 
 constexpr double LARGE = 1e9;  // what Box2D can compute with
 
-// Puts `fresh`, an environment that was just made and that it owns, in the place of env, with what save_state returned;
-// throws std::invalid_argument, and then env is as it was.
-template <class T> void load_world(std::unique_ptr<T>& env, T* fresh, const std::string& bytes) {
-    std::unique_ptr<T> loaded(fresh);
-    try {
-        load_state(*loaded, bytes);
-    } catch (const std::invalid_argument&) {
-        throw;
-    } catch (const std::logic_error& error) {
-        // of Box2D, or of what makes shapes
-        throw std::invalid_argument(std::string("state: ") + error.what());
-    }
-    env = std::move(loaded);
-}
-
-// Makes env what load_world makes of it with what save_state returns of another one with the same options.
-template <class T> void copy_world(std::unique_ptr<T>& env, const T* other) {
-    load_world(env, other->fresh(), save_state(*other));
-}
-
 template <class Archive, class XY> void exchange_xy(Archive& archive, const char* name, XY& point, double most) {
     archive.in(name, [&] {
         archive("x", point.x, -most, most);

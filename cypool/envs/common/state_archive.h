@@ -7,6 +7,7 @@
 //         archive.list("balls", balls, 0, 20, [&](Ball& ball) { archive("x", ball.x, 0, width - 1); });
 //     }
 //     void validate() const;     // calls refuse_state
+//     std::unique_ptr<T> fresh() const;  // another one with the same options, not ready
 #pragma once
 
 #include <bit>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -216,27 +218,66 @@ template <class Archive, class T> bool exchange(Archive& archive, const T& from)
 
 }  // namespace state_archive
 
-template <class T> std::string save_state(const T& from) {
-    StateWriter writer;
-    state_archive::exchange(writer, from);
-    return writer.bytes;
-}
+// What `ArchivedEnv` saves, loads and copies, of any type.
+class ArchivedState {
+public:
+    virtual ~ArchivedState() = default;
+    virtual std::string save() const = 0;
+    // the numbers of what `save` returns
+    virtual std::vector<StateField> list() const = 0;
+    // throws std::invalid_argument, and then nothing has changed
+    virtual void load(std::string_view bytes) = 0;
+    // of the same type, with the same options
+    virtual void copy_from(const ArchivedState& other) = 0;
+};
 
-// The numbers of what `save_state` returns.
-template <class T> std::vector<StateField> list_state(const T& from) {
-    StateLister lister;
-    state_archive::exchange(lister, from);
-    return lister.fields;
-}
+// A T and its state. Its address stays, if a T can be assigned.
+template <class T> class Archived final : public ArchivedState {
+public:
+    T* get() const { return object_.get(); }
+    void reset(T* object) { object_.reset(object); }
 
-// Into a new T, which is of no use if this throws std::invalid_argument; a T that was not ready is left as it is.
-template <class T> void load_state(T& into, std::string_view bytes) {
-    StateReader reader(bytes);
-    bool ready = false;
-    reader("ready", ready);
-    if (ready) into.exchange(reader);
-    reader.finish();
-    if (ready) into.validate();
-}
+    std::string save() const override {
+        StateWriter writer;
+        state_archive::exchange(writer, *object_);
+        return writer.bytes;
+    }
+    std::vector<StateField> list() const override {
+        StateLister lister;
+        state_archive::exchange(lister, *object_);
+        return lister.fields;
+    }
+    void load(std::string_view bytes) override {
+        std::unique_ptr<T> loaded = object_->fresh();
+        try {
+            StateReader reader(bytes);
+            bool ready = false;
+            reader("ready", ready);
+            if (ready) loaded->exchange(reader);
+            reader.finish();
+            if (ready) loaded->validate();
+        } catch (const std::invalid_argument&) {
+            throw;
+        } catch (const std::logic_error& error) {
+            // of a library that makes parts of it
+            throw std::invalid_argument(std::string("state: ") + error.what());
+        }
+        if constexpr (std::is_copy_assignable_v<T>) {
+            *object_ = *loaded;
+        } else {
+            object_ = std::move(loaded);
+        }
+    }
+    void copy_from(const ArchivedState& other) override {
+        if constexpr (std::is_copy_assignable_v<T>) {
+            *object_ = *static_cast<const Archived&>(other).object_;
+        } else {
+            load(other.save());
+        }
+    }
+
+private:
+    std::unique_ptr<T> object_;
+};
 
 }  // namespace cypool

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -240,6 +241,7 @@ public:
     }
 
     bool ready() const { return true; }
+    std::unique_ptr<World> fresh() const { return std::make_unique<World>(shape); }
     template <class Archive> void exchange(Archive& archive);
     void validate() const {}
 

@@ -64,10 +64,9 @@ public:
 
     // whether there is a level: not before a reset, nor after one that failed
     bool ready() const { return ready_; }
-    // one of the same level that was never reset
-    Game fresh() const {
-        Game game;
-        game.configure(babyai_ ? babyai_->name : level_->name, options, fixed_mission_);
+    std::unique_ptr<Game> fresh() const {
+        auto game = std::make_unique<Game>();
+        game->configure(babyai_ ? babyai_->name : level_->name, options, fixed_mission_);
         return game;
     }
 

@@ -7,7 +7,6 @@ from cypool.envs.minigrid import levels
 from cypool.envs.minigrid.observations import goal_directions
 from cypool.envs.minigrid.reference import draw_level
 from cypool.envs.minigrid.tiles import kind_numbers, tiles
-from cypool.state import check_state
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
@@ -16,8 +15,8 @@ from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Rng, Slot
-from cypool.envs.common.state_archive cimport field_tuples, list_state, load_state, save_state
+from cypool.env cimport Rng, Slot
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
 from cypool.random cimport integers, uniform
 
 cnp.import_array()
@@ -39,6 +38,7 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         int x, y
 
     cdef cppclass Game:
+        Game() except +
         const Rng* rng
         int width, height, view, dir
         cbool see_through
@@ -60,14 +60,6 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         void encode(uint8_t* image)
         const Object& carried()
         cbool ready()
-        Game fresh() except +
-
-
-cdef extern from *:
-    """
-    template <class T> void assign(T& target, const T& source) { target = source; }
-    """
-    void assign(Game& target, const Game& source) except + nogil
 
 
 # levels.OBS_TYPES
@@ -75,7 +67,7 @@ cdef enum:
     PARTIAL, FULL, ONEHOT, SYMBOLIC, RGB, RGB_PARTIAL, FLAT
 
 
-cdef class MiniGrid(Env):
+cdef class MiniGrid(ArchivedEnv):
     """A level of MiniGrid or BabyAI; each has a class of its own, with its arguments.
 
     Follows minigrid 3.2.0: the same seed and actions give the same bits.
@@ -89,7 +81,9 @@ cdef class MiniGrid(Env):
     """
     describe = staticmethod(levels.any_level)
 
-    cdef Game game
+    cdef Archived[Game] state
+    # of `state`
+    cdef Game* game
     cdef int mission_length, obs_type, num_actions, random_action
     cdef bint image_only
     cdef double action_prob
@@ -103,6 +97,8 @@ cdef class MiniGrid(Env):
 
     def __init__(self, spec, env_id):
         cdef Options options
+        self.state.reset(new Game())
+        self.game, self.archived = self.state.get(), &self.state
         level, shared = levels.settings(type(self).describe.__wrapped__, spec.options)
         numbers = dict(level.numbers)
         numbers["fixed_steps"] = shared["max_steps"] or level.max_steps
@@ -156,6 +152,8 @@ cdef class MiniGrid(Env):
         # StochasticActionWrapper
         if self.action_prob >= 0 and uniform(self.rng, 0, 1) >= self.action_prob:
             executed = self.random_action if self.random_action >= 0 else <int>integers(self.rng, 0, self.num_actions)
+        # it is not part of the state
+        self.game.rng = self.rng
         self.game.step(executed, chosen)
         self.reward = self.game.reward
         self.terminated = self.game.terminated
@@ -203,32 +201,6 @@ cdef class MiniGrid(Env):
             self.game.observe_view_pixels(<uint8_t*>out, self.tiles)
         else:
             self.game.observe_flat(<uint8_t*>out, self.mission_length)
-        return 0
-
-    cdef object save(self):
-        return (<bytes>save_state(self.game),)
-
-    cdef int load(self, object state) except -1:
-        saved, = check_state(state, bytes)
-        # into another one, so that this environment stays what it is if the state is refused
-        cdef Game game = self.game.fresh()
-        load_state(game, saved)
-        assign(self.game, game)
-        self.game.rng = self.rng
-        return 0
-
-    def state_fields(self, state):
-        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as `struct` has it.
-
-        The environment is of no other use then.
-        """
-        self.load(state)
-        return field_tuples(list_state(self.game))
-
-    cdef int copy_from(self, Env other) except -1 nogil:
-        assign(self.game, (<MiniGrid>other).game)
-        # the stream is this one's, whose numbers the engine copies
-        self.game.rng = self.rng
         return 0
 
     cdef object render(self):
