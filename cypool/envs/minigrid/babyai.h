@@ -408,7 +408,7 @@ protected:
         }
         return true;
     }
-    double uniform_draw() { return uniform(rng, 0, 1); }
+    double uniform_draw() { return uniform(stream, 0, 1); }
     void place_outside_locked() {
         do {
             place_in();

@@ -52,7 +52,7 @@ protected:
         for (int j = 2; j < width - 2; j += 2) {
             rivers.push_back(2 * j + 1);
         }
-        shuffle(rng, rivers.data(), static_cast<int>(rivers.size()));
+        shuffle(stream, rivers.data(), static_cast<int>(rivers.size()));
         rivers.resize(std::min<size_t>(rivers.size(), options.num_crossings));
         std::sort(rivers.begin(), rivers.end());
         std::vector<int> limits_v{0}, limits_h{0}, path;
@@ -68,7 +68,7 @@ protected:
         // openings on a random path: 1 goes right, through a vertical river
         path.assign(limits_v.size() - 1, 1);
         path.resize(rivers.size(), 0);
-        shuffle(rng, path.data(), static_cast<int>(path.size()));
+        shuffle(stream, path.data(), static_cast<int>(path.size()));
         limits_v.push_back(height - 1);
         limits_h.push_back(width - 1);
         int i = 0, j = 0;

@@ -39,7 +39,7 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
 
     cdef cppclass Game:
         Game() except +
-        const Rng* rng
+        const Rng* stream
         int width, height, view, dir
         cbool see_through
         Pos agent
@@ -142,8 +142,12 @@ cdef class MiniGrid(ArchivedEnv):
         self.directions = <const double*>cnp.PyArray_DATA(self._directions)
         return 0
 
+    cdef int seed(self, object seed) except -1:
+        ArchivedEnv.seed(self, seed)
+        self.game.stream = self.rng
+        return 0
+
     cdef int reset(self) except -1 nogil:
-        self.game.rng = self.rng
         self.game.reset()
         return 0
 
@@ -152,8 +156,6 @@ cdef class MiniGrid(ArchivedEnv):
         # StochasticActionWrapper
         if self.action_prob >= 0 and uniform(self.rng, 0, 1) >= self.action_prob:
             executed = self.random_action if self.random_action >= 0 else <int>integers(self.rng, 0, self.num_actions)
-        # it is not part of the state
-        self.game.rng = self.rng
         self.game.step(executed, chosen)
         self.reward = self.game.reward
         self.terminated = self.game.terminated

@@ -60,9 +60,24 @@ struct Object {
 // What lies in a cell is the index of an object. The first four stand for all of their kind.
 constexpr int NOTHING = 0, A_WALL = 1, A_GOAL = 2, A_LAVA = 3, FIRST = 4, MOST_OBJECTS = 65536;
 
+// The random stream of an environment, which has the numbers of another one copied: a copy of the world keeps its own.
+class Stream {
+public:
+    Stream() = default;
+    Stream& operator=(const Stream&) { return *this; }
+    Stream& operator=(const Rng* rng) {
+        rng_ = rng;
+        return *this;
+    }
+    operator const Rng*() const { return rng_; }
+
+private:
+    const Rng* rng_ = nullptr;
+};
+
 class World {
 public:
-    const Rng* rng = nullptr;
+    Stream stream;
     int width = 0, height = 0, view = 7;
     bool see_through = false;
     // of the episode
@@ -149,7 +164,7 @@ public:
         if (++draws_ > MOST_DRAWS) {
             throw std::runtime_error("no level with these options was found in 20 million draws");
         }
-        return static_cast<int>(integers(rng, low, high));
+        return static_cast<int>(integers(stream, low, high));
     }
     bool draw_bool() { return draw(0, 2) == 0; }
     template <class List> int draw_of(const List& list) { return list[draw(0, static_cast<int>(list.size()))]; }
