@@ -231,24 +231,30 @@ public:
     virtual void copy_from(const ArchivedState& other) = 0;
 };
 
-// A T and its state. Its address stays, if a T can be assigned.
+// A T and its state. A T that can be assigned lies in here, near the rest of its environment, and keeps its address.
 template <class T> class Archived final : public ArchivedState {
 public:
-    T* get() const { return object_.get(); }
-    void reset(T* object) { object_.reset(object); }
+    T* get() {
+        if constexpr (IN_PLACE) {
+            return &held_;
+        } else {
+            return held_.get();
+        }
+    }
+    void reset(T* object) { hold(std::unique_ptr<T>(object)); }
 
     std::string save() const override {
         StateWriter writer;
-        state_archive::exchange(writer, *object_);
+        state_archive::exchange(writer, object());
         return writer.bytes;
     }
     std::vector<StateField> list() const override {
         StateLister lister;
-        state_archive::exchange(lister, *object_);
+        state_archive::exchange(lister, object());
         return lister.fields;
     }
     void load(std::string_view bytes) override {
-        std::unique_ptr<T> loaded = object_->fresh();
+        std::unique_ptr<T> loaded = object().fresh();
         try {
             StateReader reader(bytes);
             bool ready = false;
@@ -262,22 +268,29 @@ public:
             // of a library that makes parts of it
             throw std::invalid_argument(std::string("state: ") + error.what());
         }
-        if constexpr (std::is_copy_assignable_v<T>) {
-            *object_ = *loaded;
-        } else {
-            object_ = std::move(loaded);
-        }
+        hold(std::move(loaded));
     }
     void copy_from(const ArchivedState& other) override {
-        if constexpr (std::is_copy_assignable_v<T>) {
-            *object_ = *static_cast<const Archived&>(other).object_;
+        if constexpr (IN_PLACE) {
+            held_ = static_cast<const Archived&>(other).held_;
         } else {
             load(other.save());
         }
     }
 
 private:
-    std::unique_ptr<T> object_;
+    static constexpr bool IN_PLACE = std::is_copy_assignable_v<T>;
+
+    const T& object() const { return *const_cast<Archived*>(this)->get(); }
+    void hold(std::unique_ptr<T> object) {
+        if constexpr (IN_PLACE) {
+            held_ = std::move(*object);
+        } else {
+            held_ = std::move(object);
+        }
+    }
+
+    std::conditional_t<IN_PLACE, T, std::unique_ptr<T>> held_;
 };
 
 }  // namespace cypool
