@@ -53,7 +53,7 @@ cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nog
         vector[b2Vec2] outline(int wheel, int part) except +
 
     cdef struct Texts:
-        int least, height
+        int first, height
         vector[string] levels
 
     Texts& texts() noexcept
@@ -167,8 +167,8 @@ def _prepare_texts():
     """Has pygame draw the numbers that pictures can show, once."""
     with _lock:
         if texts().levels.empty():
-            least, numbers = draw_numbers()
-            texts().least = least
+            first, numbers = draw_numbers()
+            texts().first = first
             texts().height = len(numbers[0])
             for levels in numbers:
                 add_text(levels.shape[1], <bytes>levels.tobytes())

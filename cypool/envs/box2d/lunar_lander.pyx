@@ -43,7 +43,7 @@ cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d" no
         cbool terminated
 
 cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d::lanes" nogil:
-    enum: MOST                       # worlds that are stepped together
+    enum: MAX_LANES                       # worlds that are stepped together
     void set_simd "cypool::box2d::lanes::use_simd"(cbool on) noexcept
 
 initialize()
@@ -143,10 +143,10 @@ cdef class LunarLander(ArchivedEnv):
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         # those that touch nothing go together
-        cdef int places[MOST]
-        cdef World* worlds[MOST]
-        cdef const Rng* streams[MOST]
-        cdef double actions[MOST][2]
+        cdef int places[MAX_LANES]
+        cdef World* worlds[MAX_LANES]
+        cdef const Rng* streams[MAX_LANES]
+        cdef double actions[MAX_LANES][2]
         cdef PyObject* env
         cdef int count = 0
         cdef uint32_t k
@@ -157,7 +157,7 @@ cdef class LunarLander(ArchivedEnv):
                 read_action(self.action_type, rows.actions + rows.ids[k] * self.action_bytes, 2, actions[count])
                 places[count], worlds[count], streams[count] = k, (<LunarLander>env).world.get(), (<LunarLander>env).rng
                 count += 1
-            if count == MOST or (k + 1 == rows.count and count >= WORTHWHILE):
+            if count == MAX_LANES or (k + 1 == rows.count and count >= WORTHWHILE):
                 World.step_together(worlds, streams, actions, count)
                 while count > 0:
                     count -= 1

@@ -91,22 +91,22 @@ public:
         }
     }
     // how many items there are: loading makes as many
-    template <class Items> void size(const char* name, Items& items, size_t least, size_t most) {
+    template <class Items> void size(const char* name, Items& items, size_t min_size, size_t max_size) {
         auto count = static_cast<uint32_t>(items.size());
         in(name, [&] {
-            self().number("size", NONE, count, static_cast<int64_t>(least), static_cast<int64_t>(most));
+            self().number("size", NONE, count, static_cast<int64_t>(min_size), static_cast<int64_t>(max_size));
             if constexpr (Self::LOADS) self().expect_bytes("size", NONE, count);
         });
         if constexpr (Self::LOADS) items.resize(count);
     }
     // f visits each of least to most items
-    template <class Items, class F> void list(const char* name, Items& items, size_t least, size_t most, F&& f) {
-        size(name, items, least, most);
+    template <class Items, class F> void list(const char* name, Items& items, size_t min_size, size_t max_size, F&& f) {
+        size(name, items, min_size, max_size);
         each(name, items, f);
     }
     // printable characters of ASCII
-    void text(const char* name, std::string& value, size_t most) {
-        size(name, value, 0, most);
+    void text(const char* name, std::string& value, size_t max_size) {
+        size(name, value, 0, max_size);
         all(name, value, ' ', '~');
     }
 

@@ -245,11 +245,11 @@ cdef Pictures borrowed(object parts):
     return found
 
 
-def _pair(name, value, least, most, takes_one=True):
+def _pair(name, value, low, high, takes_one=True):
     if takes_one and hasattr(type(value), "__index__") and not isinstance(value, np.ndarray):
         value = (value, value)
     expected = "an int or a pair (x, y)" if takes_one else "a pair (x, y)"
     pair = check_list(name, value, expected)
     if len(pair) != 2:
         raise ValueError(f"{name}: expected {expected}, got {shown(value)}")
-    return check_int(f"{name}[0]", pair[0], least, most), check_int(f"{name}[1]", pair[1], least, most)
+    return check_int(f"{name}[0]", pair[0], low, high), check_int(f"{name}[1]", pair[1], low, high)

@@ -79,7 +79,7 @@ public:
         archive("dir", dir, 0, 3);
         exchange(archive, "agent", agent, 0);
         // the first ones are always the same
-        archive.size("objects", objects, FIRST, MOST_OBJECTS);
+        archive.size("objects", objects, FIRST, MAX_OBJECTS);
         const int last = static_cast<int>(objects.size()) - 1;
         for (int k = FIRST; k <= last; ++k) {
             Object& object = objects[k];
@@ -196,10 +196,10 @@ private:
             });
         });
     }
-    template <class Archive> void exchange(Archive& archive, const char* name, Pos& p, int least) {
+    template <class Archive> void exchange(Archive& archive, const char* name, Pos& p, int low) {
         archive.in(name, [&] {
-            archive("x", p.x, least, width - 1);
-            archive("y", p.y, least, height - 1);
+            archive("x", p.x, low, width - 1);
+            archive("y", p.y, low, height - 1);
         });
     }
 

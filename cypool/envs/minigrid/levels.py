@@ -334,10 +334,10 @@ def dynamic_obstacles(size: Any = 8, agent_start_pos: Any = (1, 1), agent_start_
                  has_goal=True)
 
 
-def _with_objects(generator: str, size: Any, num_objs: Any, fewest: int, most: int,
+def _with_objects(generator: str, size: Any, num_objs: Any, fewest: int, max_objects: int,
                   limit: Callable[[int], int]) -> Level:
     size = _size(size, 5)
-    num_objs = check_int("numObjs", num_objs, fewest, min(most, (size - 2)**2 - 1))
+    num_objs = check_int("numObjs", num_objs, fewest, min(max_objects, (size - 2)**2 - 1))
     return Level(generator, {"size": size, "numObjs": num_objs}, {"width": size, "height": size, "num_objs": num_objs},
                  limit(size), see_through=True)
 
