@@ -7,8 +7,8 @@ from cypool.arguments import check_bool, check_choice, check_float
 from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
 from cypool.spec import Array, Discrete, EnvSpec
 
-from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport uint8_t
+from libc.string cimport memset
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque
 from libcpp.string cimport string

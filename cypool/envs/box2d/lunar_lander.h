@@ -58,8 +58,8 @@ public:
     // Whether step_together can step it.
     bool is_free() const { return world && FreeRobot::is_free(*world, lander); }
 
-    // Does what `step` does with up to lanes::MAX_LANES landers that are free. One whose step fails is not `ready` any more;
-    // its next step says why.
+    // Does what `step` does with up to lanes::MAX_LANES landers that are free. One whose step fails is not `ready` any
+    // more; its next step says why.
     static void step_together(LunarLander* const* landers, const Rng* const* streams, const double (*actions)[2],
                               int count) noexcept {
         LunarLander* flying[lanes::MAX_LANES];

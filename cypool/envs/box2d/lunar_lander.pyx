@@ -9,7 +9,7 @@ from cypool.envs.box2d.pictures import draw_lunar_lander
 from cypool.spec import Array, Discrete, EnvSpec
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque

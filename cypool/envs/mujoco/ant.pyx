@@ -61,7 +61,7 @@ cdef class _Ant(MujocoEnv):
         self.clip_forces()
         return 0
 
-    cdef int simulate(self) except -1 nogil:
+    cdef int simulate_with_velocity(self) except -1 nogil:
         """Applies the action; info contains the velocity."""
         cdef const double* position = self.data.xpos + 3 * self.main_body
         cdef double x = position[0], y = position[1]
@@ -169,7 +169,7 @@ cdef class Ant(_Ant):
         return 0
 
     cdef int step_model(self) except -1 nogil:
-        self.simulate()
+        self.simulate_with_velocity()
         cdef double forward = self.info[X_VELOCITY] * self.forward_reward_weight
         cdef bint healthy = self.is_healthy()
         cdef double survive = healthy * self.healthy_reward
@@ -233,7 +233,7 @@ cdef class AntV4(_Ant):
         self.first_force = 0 if self.use_contact_forces else -1
 
     cdef int step_model(self) except -1 nogil:
-        self.simulate()
+        self.simulate_with_velocity()
         cdef double forward = self.info[X_VELOCITY]
         cdef bint healthy = self.is_healthy()
         cdef double survive = (healthy or self.terminate_when_unhealthy) * self.healthy_reward

@@ -128,7 +128,7 @@ cdef class _Humanoid(_Person):
     cdef bint is_healthy(self) noexcept nogil:
         return self.least_z < self.data.qpos[2] < self.most_z
 
-    cdef int simulate(self) except -1 nogil:
+    cdef int simulate_with_velocity(self) except -1 nogil:
         """Applies the action; info contains the velocity."""
         cdef double x, y
         self.find_centre()
@@ -221,7 +221,7 @@ cdef class Humanoid(_Humanoid):
         return 0
 
     cdef int step_model(self) except -1 nogil:
-        self.simulate()
+        self.simulate_with_velocity()
         cdef double forward = self.forward_reward_weight * self.info[X_VELOCITY]
         cdef bint healthy = self.is_healthy()
         cdef double survive = healthy * self.healthy_reward
@@ -275,7 +275,7 @@ cdef class HumanoidV4(_Humanoid):
         self.skipped = 2 if spec.options["exclude_current_positions_from_observation"] else 0
 
     cdef int step_model(self) except -1 nogil:
-        self.simulate()
+        self.simulate_with_velocity()
         cdef double forward = self.forward_reward_weight * self.info[X_VELOCITY]
         cdef bint healthy = self.is_healthy()
         cdef double survive = (healthy or self.terminate_when_unhealthy) * self.healthy_reward
