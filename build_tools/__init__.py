@@ -15,7 +15,7 @@
 | `ale`, `box2d`, `vizdoom` | the declarations of the Arcade Learning Environment, of Box2D and of ViZDoom's library |
 | `mujoco` | the declaration of MuJoCo, which comes with a wheel |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
-| `cache` | files kept under the hash of what they were made from, by cypool/cache.py |
+| `cache` | files kept under the hash of what they were made from, by cypool/util/cache.py |
 
 | environment variable | what it does |
 | --- | --- |

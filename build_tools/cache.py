@@ -9,7 +9,8 @@ from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-_spec = spec_from_file_location("build_tools._cache", Path(__file__).resolve().parents[1] / "cypool" / "cache.py")
+_path = Path(__file__).resolve().parents[1] / "cypool" / "util" / "cache.py"
+_spec = spec_from_file_location("build_tools._cache", _path)
 _shared = module_from_spec(_spec)
 _spec.loader.exec_module(_shared)
 
@@ -39,5 +40,5 @@ def folder():
 
 
 def get(kind, key, suffix, make):
-    """A file of the cache folder; see `get` in cypool/cache.py."""
+    """A file of the cache folder; see `get` in cypool/util/cache.py."""
     return _shared.get(folder(), kind, key, suffix, make)

@@ -164,7 +164,7 @@ def _include_dirs(*of_library):
     import numpy
 
     paths = sysconfig.get_paths()
-    # public headers are in include/, private ones are next to their modules: "cypool/park.h"
+    # public headers are in include/, private ones are next to their modules: "cypool/util/park.h"
     return ("include", ".", *of_library, paths["include"], paths["platinclude"], numpy.get_include())
 
 

@@ -17,7 +17,8 @@ The way of the data, and where to read about each station:
                                                ^
                             envs/: one family each
 
-`make`, in factory.py, has assembly.py put a pool together: registry.py finds the environment, spec.py describes it.
+`make`, in making/factory.py, has assembly.py put a pool together: registry.py finds the environment, spec.py describes
+it. The modules next to this file are those that other packages import; each folder is a feature, or private.
 """
 from __future__ import annotations
 
@@ -36,21 +37,21 @@ if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
 
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
-from cypool.factory import from_factories, make, make_dm, make_gym, make_gymnasium
-from cypool.gymnasium_registration import announce_all
-from cypool.registry import add_source, list_all_envs, make_spec, register
+from cypool.making.factory import from_factories, make, make_dm, make_gym, make_gymnasium
+from cypool.making.gymnasium_ids import announce_all
+from cypool.making.registry import add_source, list_all_envs, make_spec, register
 
 if TYPE_CHECKING:
     from cypool import testing as testing
     from cypool import tools as tools
+    from cypool.api.history import Difference, History, first_difference, history, load_history
+    from cypool.cfunctions.mlp import MLP
     from cypool.engine.threads import ThreadPool
-    from cypool.histories import Difference, History, first_difference, history, load_history
-    from cypool.mlp import MLP
     from cypool.policies import Policy
     from cypool.state import State, load_state
-    from cypool.texts import text
     from cypool.tools.compile import compile
     from cypool.tools.video import record
+    from cypool.util.texts import text
 
     __version__: str
 
@@ -87,21 +88,21 @@ if not TYPE_CHECKING:
             from cypool.engine.threads import ThreadPool
             return ThreadPool
         if name in ("Difference", "History", "first_difference", "history", "load_history"):
-            return getattr(import_module("cypool.histories"), name)
+            return getattr(import_module("cypool.api.history"), name)
         if name == "MLP":
-            return import_module("cypool.mlp").MLP
+            return import_module("cypool.cfunctions.mlp").MLP
         if name == "Policy":
             return import_module("cypool.policies").Policy
         if name in ("State", "load_state"):
             return getattr(import_module("cypool.state"), name)
         if name == "text":
-            return import_module("cypool.texts").text
+            return import_module("cypool.util.texts").text
         if name == "compile":
             return import_module("cypool.tools.compile").compile
         if name == "record":
             return import_module("cypool.tools.video").record
         if name == "__version__":
-            version = globals()[name] = import_module("cypool.version").version()
+            version = globals()[name] = import_module("cypool.util.version").version()
             return version
         if name in ("testing", "tools"):
             return import_module(f"cypool.{name}")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.arguments import shown
-from cypool.c_functions import Signature, address_of
+from cypool.cfunctions.signatures import Signature, address_of
 from cypool.spec import Array, Discrete
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from cypool.arguments import shown
-from cypool.c_functions import Signature, address_of
+from cypool.cfunctions.signatures import Signature, address_of
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.arguments import check_array, check_bool, check_float, check_int, check_path, shown
-from cypool.version import version
+from cypool.util.arguments import check_array, check_bool, check_float, check_int, check_path, shown
+from cypool.util.version import version
 
 if TYPE_CHECKING:
-    from cypool.typing import Bools, Pathlike
+    from cypool.util.typing import Bools, Pathlike
 
 # the last number but the newline is the version of the format; behind it: SHA-256 of the rest; how long the JSON is,
 # 8 bytes, little-endian; the JSON; the bytes that it refers to, in its order

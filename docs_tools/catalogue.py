@@ -14,7 +14,7 @@ from typing import Any
 import cypool
 from cypool.envs import FAMILIES, family_of
 from cypool.envs.family import Family
-from cypool.registry import Entry
+from cypool.making.registry import Entry
 
 WIDTH = 192  # pixels of a picture, twice what is shown
 STEPS = 40  # random ones before a picture is taken

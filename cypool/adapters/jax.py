@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cypool.adapters import require, xla
-from cypool.api.gymnasium import GymnasiumPool
 
 if TYPE_CHECKING:
     from cypool.api.base import VectorAPI
@@ -101,7 +100,7 @@ class _Calls:
         return self._call(_recv, self.batch, handle)
 
     def reset(self, handle: Any, mask: Any = None) -> Any:
-        if type(self.pool).reset is not GymnasiumPool.reset or self.pool.is_async:
+        if not self.pool.has_reset_mask or self.pool.is_async:
             raise ValueError("reset: expected a synchronous pool of cypool.make's Gymnasium API")
         obs, _, _, _, info = self.pool._empty_batch()
         return self._call(_reset, (obs, info), handle, mask)

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
-    from cypool.typing import EnvIds
+    from cypool.util.typing import EnvIds
 
 
 class ResetCache:

@@ -8,7 +8,7 @@ import numpy as np
 from cypool.adapters import make_same_step, require, same_step, synchronous
 
 if TYPE_CHECKING:
-    from cypool.typing import Seed
+    from cypool.util.typing import Seed
 
 require("rl_games.common.ivecenv", "rl-games", "1.6.5", "3")
 

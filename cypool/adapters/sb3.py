@@ -12,7 +12,7 @@ from cypool.subproc.spaces import assign, attribute_of, call_method, class_name,
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
-    from cypool.typing import Bools
+    from cypool.util.typing import Bools
 
 require("stable_baselines3", "stable-baselines3", "2.7", "3")
 

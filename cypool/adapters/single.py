@@ -7,8 +7,8 @@ import gymnasium
 
 import cypool
 from cypool.api.gymnasium import metadata_of
-from cypool.arguments import seeds_of
-from cypool.registry import entry_of
+from cypool.making.registry import entry_of
+from cypool.util.arguments import seeds_of
 
 
 class SingleEnv(gymnasium.Env):

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.normalize import NormalizedPool
 from cypool.errors import EnvError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from cypool.api.gymnasium import GymnasiumPool
-    from cypool.typing import Batch, Seed
+    from cypool.util.typing import Batch, Seed
 
 torch = require("torch", "torch", "2.3", "3")
 
@@ -55,7 +54,7 @@ class TorchPool:
         if pin and self.device.type != "cuda":
             raise ValueError(f"pin: expected False for device {str(self.device)!r}, got {pin!r}")
         # asynchronous pools write where the next row is, and normalized ones make new arrays
-        if self.device.type != "cpu" and not pool.is_async and not isinstance(pool, NormalizedPool):
+        if self.device.type != "cpu" and not pool.is_async and pool.fills_out:
             self._buffers = [_Buffer(pool, pin) for _ in "12"]
             self._turn = 0
 

@@ -15,8 +15,8 @@ from libcpp.atomic cimport atomic
 
 cimport numpy as cnp
 
-from cypool.constants cimport SLICE_NS
-from cypool.park cimport now_ns, park, wake
+from cypool.util.constants cimport SLICE_NS
+from cypool.util.park cimport now_ns, park, wake
 
 cnp.import_array()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.arguments import check_array, shown
+from cypool.util.arguments import check_array, shown
 from cypool.spec import Discrete
 
 from cypool.engine.action_check cimport ActionPart, is_checkable, part_of, take_array

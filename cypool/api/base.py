@@ -8,21 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.api.actions import reader_of
-from cypool.api.conversions import convert
+from cypool.api.conversions import JaxFunctions, convert
 from cypool.api.env_ids import ids_of
-from cypool.api.rollouts import Futures, RolloutBuffers, rollout, search
-from cypool.arguments import check_float, check_int, seeds_of, shown
+from cypool.api.rollouts import RolloutBuffers, SearchResult, rollout, search
 from cypool.engine.pool import Pool
 from cypool.errors import EnvError
 from cypool.state import State
+from cypool.util.arguments import check_float, check_int, seeds_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from cypool.adapters.jax import Functions
     from cypool.spec import EnvSpec
-    from cypool.typing import Batch, Bools, EnvIds, Seed
+    from cypool.util.typing import Batch, Bools, EnvIds, Seed
 
 
 class VectorAPI:
@@ -50,6 +49,8 @@ class VectorAPI:
     # what `make` takes, and the engine's word for it
     autoreset_modes = {"NextStep": "next_step"}
     has_statistics = True
+    # whether `reset` takes `options={"reset_mask": mask}` as Gymnasium has it, and returns (observation, info)
+    has_reset_mask = False
     # whether an environment whose episode has ended waits for a reset
     stays_at_end = False
     closed = False
@@ -126,6 +127,11 @@ class VectorAPI:
         self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs, options)
         for i, s in pairs:
             self._seeds[i] = s
+
+    def _replace_pool(self, pool: Any) -> Any:
+        """Sends all further calls to what stands for the engine's pool, as a recorder does; returns what did before."""
+        replaced, self._pool = self._pool, pool
+        return replaced
 
     def _drop_early_end(self) -> None:
         """Waits for the step that a rollout has left in flight, and throws it away."""
@@ -251,7 +257,7 @@ class VectorAPI:
         """
         return rollout(self, actions, out, observe, timeout, policy)
 
-    def search(self, state: State, actions: Any, *, timeout: float | None = None) -> Futures:
+    def search(self, state: State, actions: Any, *, timeout: float | None = None) -> SearchResult:
         """Tries K sequences of actions from one state: what planners need.
 
         The environments of the pool are used up: each is left where its last sequence led to. A planner has a pool of
@@ -264,7 +270,7 @@ class VectorAPI:
             timeout: Seconds that each turn may take; by default without limit.
 
         Returns:
-            `Futures` of K rows. A sequence ends where its episode ends.
+            `SearchResult` of K rows. A sequence ends where its episode ends.
 
         Raises:
             TypeError, ValueError: Wrong arguments, or a pool whose autoreset mode is not Disabled.
@@ -378,7 +384,7 @@ class VectorAPI:
             raise ValueError(f"env_id: expected environments with pictures of one size, got {sorted(sizes)}")
         return np.stack(frames)
 
-    def xla(self) -> Functions:
+    def xla(self) -> JaxFunctions:
         """Returns functions for code that JAX compiles: `handle, recv, send, step = env.xla()`.
 
         See `cypool.adapters.jax.Functions`.
@@ -386,7 +392,7 @@ class VectorAPI:
         Raises:
             ImportError: JAX is not there, or in a version that is not supported.
         """
-        functions: Functions = convert("xla", self)
+        functions: JaxFunctions = convert("xla", self)
         return functions
 
     def close(self) -> None:

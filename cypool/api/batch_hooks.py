@@ -14,8 +14,8 @@ from cypool.hooks import Batch
 if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
-    from cypool.typing import Batch as EngineBatch
-    from cypool.typing import EnvIds
+    from cypool.util.typing import Batch as EngineBatch
+    from cypool.util.typing import EnvIds
 
 
 class HookedPool:

@@ -5,9 +5,46 @@ Adapters know the APIs, so the APIs do not know the adapters.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+    from cypool.util.typing import Seed
 
 _entry_points: dict[str, str] = {}
+
+
+class TorchEnv(Protocol):
+    """A pool with tensors in the place of arrays, as `pool.torch()` returns it; it has the pool's attributes, too."""
+
+    pool: Any
+    device: Any
+
+    def reset(self, env_id: Any = None, *, seed: Seed = None,
+              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]: ...
+    def step(self, actions: Any, env_id: Any = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]: ...
+    def send(self, actions: Any, env_id: Any = None) -> None: ...
+    def recv(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]: ...
+    def close(self) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+
+
+class JaxFunctions(Protocol):
+    """Functions for code that JAX compiles, as `pool.xla()` returns them: `handle, recv, send, step`."""
+
+    handle: Any
+    pool: Any
+
+    def recv(self, handle: Any) -> Any: ...
+    def send(self, handle: Any, actions: Any, env_id: Any = None) -> Any: ...
+    def step(self, handle: Any, actions: Any, env_id: Any = None) -> Any: ...
+    def reset(self, handle: Any, mask: Any = None) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 def add_conversion(name: str, entry_point: str) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
     from cypool.state import State
-    from cypool.typing import Batch
+    from cypool.util.typing import Batch
 
 try:
     import dm_env

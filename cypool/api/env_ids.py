@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cypool.arguments import MAX_ENVS, check_array
+from cypool.util.arguments import MAX_ENVS, check_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from cypool.spec import EnvSpec
-    from cypool.typing import EnvIds
+    from cypool.util.typing import EnvIds
 
 
 def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:

@@ -12,7 +12,7 @@ from cypool.api.base import VectorAPI
 from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import metadata_of, spaces_of
 from cypool.api.infos import add_info
-from cypool.arguments import seeds_of
+from cypool.util.arguments import seeds_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
     from cypool.state import State
-    from cypool.typing import Batch, Bools, EnvIds, Seed
+    from cypool.util.typing import Batch, Bools, EnvIds, Seed
 
 
 def gyms(space: Any) -> Any:

@@ -14,22 +14,21 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from cypool.api.base import VectorAPI
-from cypool.api.conversions import convert
+from cypool.api.conversions import TorchEnv, convert
 from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
-from cypool.arguments import shown
-from cypool.gymnasium_registration import ENTRY_POINT, name_of
-from cypool.registry import GYMNASIUM_PREFIX
+from cypool.making.gymnasium_ids import ENTRY_POINT, name_of
+from cypool.making.registry import GYMNASIUM_PREFIX
 from cypool.spec import Discrete, MultiBinary
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from cypool.adapters.torch import TorchPool
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
     from cypool.state import State
-    from cypool.typing import Batch, Bools, Seed
+    from cypool.util.typing import Batch, Bools, Seed
 
 # what follows the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
@@ -134,6 +133,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     """
 
     autoreset_modes = {mode.value: mode.name.lower() for mode in AutoresetMode}
+    # for adapters: whether the environments write to the arrays of `out` themselves, while a step is made
+    fills_out = True
+    has_reset_mask = True
     # for adapters: whether info["extra_infos"] stays a list of (row, info, final info), as the engine returns the infos
     # of Gymnasium's environments; else they are merged into info
     keeps_extra_infos = False
@@ -262,7 +264,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
         return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
 
-    def torch(self, device: Any = "cpu", pin: bool | None = None) -> TorchPool:
+    def torch(self, device: Any = "cpu", pin: bool | None = None) -> TorchEnv:
         """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.
 
         Args:
@@ -273,7 +275,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             ImportError: PyTorch is not there, or in a version that is not supported.
             ValueError: `pin` for a device that is not CUDA's.
         """
-        pool: TorchPool = convert("torch", self, device, pin)
+        pool: TorchEnv = convert("torch", self, device, pin)
         return pool
 
     def render(self, env_id: ArrayLike | None = None) -> Any:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from cypool.api.env_ids import ids_of
 from cypool.api.gymnasium import GymnasiumPool
-from cypool.arguments import check_float, shown
 from cypool.spec import Array
+from cypool.util.arguments import check_float, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec
     from cypool.state import State
-    from cypool.typing import Batch, Bools, EnvIds, Floats, Seed
+    from cypool.util.typing import Batch, Bools, EnvIds, Floats, Seed
 
 
 class Moments:
@@ -79,6 +79,8 @@ class NormalizedPool(GymnasiumPool):
         epsilon: What is added to variances before division, 1e-8; may be assigned.
         frozen: Whether statistics stay as they are, as in an evaluation; False, may be assigned.
     """
+
+    fills_out = False
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode, obs: bool, reward: bool):
         if obs:

@@ -4,23 +4,22 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from cypool.api.actions import reader_of, unpack
-from cypool.arguments import check_array, check_float, check_int, shown
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.spec import Discrete
 from cypool.state import State
+from cypool.util.arguments import check_array, check_float, check_int, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cypool.api.base import VectorAPI
     from cypool.spec import Array, EnvSpec
-    from cypool.typing import Bools, EnvIds, Floats
+    from cypool.util.typing import Batch, Bools, EnvIds, Floats
 
 
 class RolloutBuffers:
@@ -83,7 +82,7 @@ class RolloutBuffers:
         return (*self._spec.unpack(self.obs), self.reward, self.terminated, self.truncated)
 
 
-class Futures(NamedTuple):
+class SearchResult(NamedTuple):
     """Where K sequences of actions led to.
 
     Attributes:
@@ -100,7 +99,23 @@ class Futures(NamedTuple):
     length: NDArray[np.int64]
 
 
-def rollout(env: VectorAPI, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
+class RolloutEnv(Protocol):
+    """The part of a pool that rollouts and searches use; `VectorAPI` has it."""
+
+    is_async: bool
+    engine_rollouts: bool
+    stays_at_end: bool
+    ended_early: bool
+    all_env_ids: EnvIds
+    _pool: Any
+
+    @property
+    def env_spec(self) -> EnvSpec: ...
+    def _load(self, state: State, env_id: Any) -> Batch: ...
+    def _copy(self, sources: EnvIds, targets: EnvIds) -> None: ...
+
+
+def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
             timeout: float | None, policy: Any = None) -> RolloutBuffers:
     """Does what `VectorAPI.rollout` says."""
     if env.is_async:
@@ -128,7 +143,7 @@ def rollout(env: VectorAPI, actions: Any, out: RolloutBuffers | None, observe: i
     return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
 
 
-def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) -> Futures:
+def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -> SearchResult:
     """Does what `VectorAPI.search` says."""
     if not env.stays_at_end or env.is_async:
         raise ValueError("search: expected a synchronous pool with autoreset_mode='Disabled', as episodes may end")
@@ -144,7 +159,7 @@ def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) ->
         raise ValueError(f"actions: expected shape ('K', 'T', ...) with K of at least 1, got "
                          f"{[array.shape for array in arrays.values()]}")
     (count,) = lengths
-    futures: list[Futures] = []
+    results: list[SearchResult] = []
     for first in range(0, count, num_envs):
         # what the last turn leaves over, the last sequence fills
         which = np.minimum(np.arange(first, first + num_envs), count - 1)
@@ -155,15 +170,15 @@ def search(env: VectorAPI, state: State, actions: Any, timeout: float | None) ->
         made = rollout(env, turn if isinstance(actions, Mapping) else turn[None], None, "last", timeout)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
-        futures.append(Futures(made.reward.sum(axis=0), [part[-1] for part in spec.unpack(made.obs)],
+        results.append(SearchResult(made.reward.sum(axis=0), [part[-1] for part in spec.unpack(made.obs)],
                                np.any(made.terminated, axis=0), np.any(made.truncated, axis=0), length))
-    obs = [np.concatenate(parts)[:count] for parts in zip(*(each.obs for each in futures), strict=True)]
+    obs = [np.concatenate(parts)[:count] for parts in zip(*(each.obs for each in results), strict=True)]
     reward, terminated, truncated, length = (np.concatenate(parts)[:count] for parts in zip(
-        *((each.reward, each.terminated, each.truncated, each.length) for each in futures), strict=True))
-    return Futures(reward, spec.pack(obs), terminated, truncated, length)
+        *((each.reward, each.terminated, each.truncated, each.length) for each in results), strict=True))
+    return SearchResult(reward, spec.pack(obs), terminated, truncated, length)
 
 
-def _actions(env: VectorAPI, actions: Any) -> tuple[NDArray[Any], int]:
+def _actions(env: RolloutEnv, actions: Any) -> tuple[NDArray[Any], int]:
     """Returns the actions of all steps as the engine takes them, those of the first step first, and how many steps."""
     spec = env.env_spec
     if not isinstance(spec.action, Mapping):
@@ -179,7 +194,7 @@ def _actions(env: VectorAPI, actions: Any) -> tuple[NDArray[Any], int]:
     return reader_of(spec, num_steps * env._pool.num_envs)({name: rows for name, (rows, _) in parts.items()}), num_steps
 
 
-def _unchosen(env: VectorAPI, num_steps: int) -> NDArray[Any]:
+def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
     """Returns memory for the actions of all steps, as the engine takes them; what no policy writes is an action."""
     def neutral(part: Any) -> NDArray[Any]:
         values = np.zeros(part.shape, part.dtype)
@@ -197,7 +212,7 @@ def _unchosen(env: VectorAPI, num_steps: int) -> NDArray[Any]:
     return rows
 
 
-def _chosen(env: VectorAPI, rows: NDArray[Any], num_steps: int) -> Any:
+def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
     """Returns actions of all steps as a user passes them."""
     def shaped(part: NDArray[Any]) -> NDArray[Any]:
         return part.reshape(num_steps, env._pool.num_envs, *part.shape[1:])
@@ -220,7 +235,7 @@ def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
     return array.reshape(len(array) * num_envs, *part.shape), len(array)
 
 
-def _check_out(env: VectorAPI, out: RolloutBuffers, num_steps: int) -> None:
+def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
     if not isinstance(out, RolloutBuffers):
         raise TypeError(f"out: expected what rollout_buffers() or rollout() returned, got {shown(out)}")
     wanted: list[tuple[tuple[int, ...], Any]] = [(part.shape, part.dtype) for _, part in env.env_spec.observations]
@@ -237,7 +252,7 @@ def _check_out(env: VectorAPI, out: RolloutBuffers, num_steps: int) -> None:
                              f"{(num_steps, env._pool.num_envs, *shape)}, got {got}")
 
 
-def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
+def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                timeout: float | None, policy: Policy | None) -> RolloutBuffers:
     """All steps of an environment on its thread, one after the other."""
     spec, num_envs = env.env_spec, env._pool.num_envs
@@ -280,7 +295,7 @@ def _in_engine(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, o
         raise
 
 
-def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
+def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                   timeout: float | None, policy: Callable[[Any], Any] | None) -> RolloutBuffers:
     """Where Python has a part in each step: hooks, policies, and environments in other processes."""
     spec, num_envs = env.env_spec, env._pool.num_envs
@@ -346,7 +361,7 @@ def _step_by_step(env: VectorAPI, rows: NDArray[Any], num_steps: int, every: int
     return buffers
 
 
-def _shown(env: VectorAPI) -> Any:
+def _shown(env: RolloutEnv) -> Any:
     """Returns the observation of all environments as they are."""
     env._pool.send_reset(np.zeros(0, np.int32), True)
     return env._pool.recv()[0]

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.arguments import check_int
 from cypool.spec import Array, Discrete
+from cypool.util.arguments import check_int
 
 Floats = NDArray[np.float64]
 Parameters = NDArray[np.float32]

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from cypool.api.actions import reader_of, unpack
 from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import spaces_of
-from cypool.arguments import check_bool, check_choice, check_float, check_int, seeds_of
 from cypool.cluster.policies import Policy, checked, env_spec_of
 from cypool.cluster.restarts import Starter
 from cypool.cluster.rollout import Rollout, assembled, joined_infos
@@ -31,13 +30,14 @@ from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
 from cypool.cluster.worker import Lost
 from cypool.errors import ClosedError
-from cypool.registry import is_gymnasium_id
+from cypool.making.registry import is_gymnasium_id
 from cypool.spec import Discrete, EnvSpec
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, seeds_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from cypool.typing import Batch, Seed
+    from cypool.util.typing import Batch, Seed
 
 MODES = {"NextStep": AutoresetMode.NEXT_STEP, "SameStep": AutoresetMode.SAME_STEP}
 

@@ -20,11 +20,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.arguments import check_float, check_int
 from cypool.cluster.distributions import Distribution, distribution_of
-from cypool.factory import from_factories, make
-from cypool.registry import is_gymnasium_id, make_spec
+from cypool.making.factory import from_factories, make
+from cypool.making.registry import is_gymnasium_id, make_spec
 from cypool.spec import Discrete, EnvSpec
+from cypool.util.arguments import check_float, check_int
 
 # names that rollouts and infos use
 RESERVED = ("obs", "next_obs", "action", "logp", "reward", "terminated", "truncated", "valid", "env_id", "elapsed_step",

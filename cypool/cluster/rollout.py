@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
-    from cypool.typing import Floats
+    from cypool.util.typing import Floats
 
 
 @dataclass

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Protocol
 
-from cypool.arguments import check_choice, check_float, check_int
+from cypool.util.arguments import check_choice, check_float, check_int
 
 # computes how far the policy has drifted; None if that is not known
 Drift = Callable[[], float | None]

@@ -20,7 +20,7 @@ from cypool.spec import Discrete
 if TYPE_CHECKING:
     from cypool.cluster.policies import Policy
     from cypool.cluster.sync import Sync
-    from cypool.typing import Bools
+    from cypool.util.typing import Bools
 
 # lets a worker continue for a process that died: the last observation parts, and new seeds
 Lost = tuple[list[NDArray[Any]], list[int]]

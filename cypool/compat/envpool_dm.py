@@ -13,7 +13,7 @@ from cypool.compat.envpool_dm_specs import Players, state_type
 from cypool.compat.envpool_pools import EnvPool
 
 if TYPE_CHECKING:
-    from cypool.typing import Batch
+    from cypool.util.typing import Batch
 
 
 class DMEnvPool(EnvPool, DmPool):

@@ -9,9 +9,9 @@ import gymnasium
 import numpy as np
 
 import cypool
-from cypool.arguments import check_int, check_list
-from cypool.assembly import make_pool
 from cypool.compat.envpool_pools import EnvPool, EnvSpec, GymnasiumEnvPool, LegacyEnvPool
+from cypool.making.assembly import make_pool
+from cypool.util.arguments import check_int, check_list
 
 INT32_MAX = np.iinfo(np.int32).max
 # what every environment of EnvPool takes in addition to max_episode_steps, in the order of its config

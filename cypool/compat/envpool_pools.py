@@ -13,14 +13,14 @@ from cypool.api.base import VectorAPI
 from cypool.api.env_ids import ids_of, players_of
 from cypool.api.gym import GymPool, gyms
 from cypool.api.gymnasium import GymnasiumPool, space_of
-from cypool.arguments import check_array
 from cypool.compat.envpool_arrays import beside, int32, whole
 from cypool.spec import Discrete
+from cypool.util.arguments import check_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from cypool.typing import Batch, Bools, EnvIds, Seed
+    from cypool.util.typing import Batch, Bools, EnvIds, Seed
 
 
 class EnvSpec:
@@ -76,6 +76,8 @@ class EnvPool:
 
     Threads: one at a time.
     """
+
+    has_reset_mask = False
 
     def __init__(self, pool: Any, env_spec: Any, config: Any):
         super().__init__(pool, env_spec, "NextStep")

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from cypool.engine.batch cimport Block, OpenBatch
 from cypool.engine.distributor cimport Distributor
 from cypool.engine.scheduler cimport Scheduler
-from cypool.park cimport now_ns
+from cypool.util.park cimport now_ns
 
 cdef enum:
     HAND_OVER_NS = 400           # an environment that another core stepped last comes from that core's cache

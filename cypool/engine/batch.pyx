@@ -8,7 +8,7 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.constants cimport ALIGNMENT
+from cypool.util.constants cimport ALIGNMENT
 
 cnp.import_array()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cypool.arguments import check_int, check_list, shown
+from cypool.util.arguments import check_int, check_list, shown
 
 
 def available() -> int:

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t
 from cypool.engine.inline_policy cimport InlinePolicy, worth_waking
 from cypool.engine.scheduler cimport Claim, Scheduler
 from cypool.engine.threads cimport Threads
-from cypool.park cimport now_ns
+from cypool.util.park cimport now_ns
 
 
 @cython.final

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint32_t
 
 from cypool.engine import cpus
 
-from cypool.park cimport now_ns
+from cypool.util.park cimport now_ns
 
 cdef enum:
     INLINE_NS = 8_000            # less work than this is done sooner than a thread takes it up

@@ -16,14 +16,14 @@ from cypool.backend cimport StepBackend
 from cypool.engine.async_dispatch cimport AsyncDispatch
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
-from cypool.constants cimport SLICE_NS
+from cypool.util.constants cimport SLICE_NS
 from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, STEP_EACH, STEP_TOGETHER, RowPointers, Scheduler
 from cypool.engine.scheduler cimport set_row_pointers
 from cypool.engine.dispatch cimport Dispatch
 from cypool.engine.ids cimport INSPECT, REPLACE, RESET, STEP, IdTracker
 from cypool.engine.distributor cimport Distributor
 from cypool.engine.inline_policy cimport InlinePolicy
-from cypool.park cimport now_ns
+from cypool.util.park cimport now_ns
 from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
 from cypool.engine.sync_dispatch cimport SyncDispatch

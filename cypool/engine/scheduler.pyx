@@ -9,7 +9,7 @@ cimport cython
 from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
-from cypool.park cimport now_ns, park, relax, wake
+from cypool.util.park cimport now_ns, park, relax, wake
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows

@@ -2,12 +2,12 @@
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t
 
-from cypool.arguments import check_bool, check_int, shown
+from cypool.util.arguments import check_bool, check_int, shown
 from cypool.state import check_stream
 
 from cpython.ref cimport PyObject
 
-from cypool.park cimport now_ns
+from cypool.util.park cimport now_ns
 from cypool.env cimport Env
 from cypool.random cimport copy_stream
 

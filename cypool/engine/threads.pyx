@@ -7,7 +7,7 @@ import atexit
 import os
 import weakref
 
-from cypool.arguments import check_int
+from cypool.util.arguments import check_int
 from cypool.engine import cpus
 
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -15,7 +15,7 @@ from libc.limits cimport INT_MAX
 from libcpp.vector cimport vector
 
 from cypool.engine.scheduler cimport SPIN_NS
-from cypool.park cimport now_ns, park, relax, wake
+from cypool.util.park cimport now_ns, park, relax, wake
 
 cdef enum:
     TURN_NS = 1_000_000          # how long a thread stays with a scheduler before it looks at the others

@@ -11,11 +11,11 @@ from typing import Any
 
 import gymnasium
 
-from cypool.arguments import check_choice, check_float, check_int
-from cypool.registry import GYMNASIUM_PREFIX
+from cypool.making.registry import GYMNASIUM_PREFIX
 from cypool.spec import EnvSpec
 from cypool.subproc.backend import SubprocBackend
 from cypool.subproc.spaces import described, without_texts
+from cypool.util.arguments import check_choice, check_float, check_int
 
 WORKER_OPTIONS = ("num_workers", "start_method", "worker_timeout")
 

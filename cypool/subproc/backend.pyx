@@ -16,17 +16,17 @@ from posix.signal cimport kill
 from posix.unistd cimport getpid, usleep
 from posix.wait cimport WNOHANG, waitpid
 
-from cypool.arguments import check_int
-from cypool.arguments import shown as shown_value
+from cypool.util.arguments import check_int
+from cypool.util.arguments import shown as shown_value
 from cypool.errors import WorkerError
 from cypool.state import Pickled
 from cypool.subproc import forkserver, spaces
 from cypool.subproc.remote_errors import describe_exit, unpickle_error, wrap_error
 
 from cypool.backend cimport StepBackend
-from cypool.constants cimport SLICE_NS
+from cypool.util.constants cimport SLICE_NS
 from cypool.env cimport Env, Slot
-from cypool.park cimport now_ns, park
+from cypool.util.park cimport now_ns, park
 from cypool.subproc.shared_memory cimport CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP
 from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout, WorkerControl
 from cypool.subproc.worker cimport WorkerLoop

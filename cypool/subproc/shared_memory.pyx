@@ -11,8 +11,8 @@ from cypool.spec import EnvSpec
 from cypool.subproc.file_descriptors import move_fd_up
 from cypool.subproc.remote_errors import pickle_error
 
-from cypool.constants cimport ALIGNMENT
-from cypool.park cimport now_ns, wake
+from cypool.util.constants cimport ALIGNMENT
+from cypool.util.park cimport now_ns, wake
 
 
 cdef class SharedMemory:

@@ -15,13 +15,13 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.arguments import shown
+from cypool.util.arguments import shown
 from cypool.spec import EnvSpec, Text
 from cypool.subproc import spaces
 from cypool.subproc.remote_errors import pickle_error
-from cypool.texts import encode
+from cypool.util.texts import encode
 
-from cypool.park cimport now_ns, park
+from cypool.util.park cimport now_ns, park
 from cypool.subproc.shared_memory cimport (
     BYTES_PER_ENV, CALL, DONE, POSTED, RESET, RUNNING, STEP, EnvMailbox, SharedMemory, SlotLayout, WorkerControl)
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 import cypool
-from cypool.arguments import check_bool, check_int, shown
 from cypool.errors import EnvError, RowError
+from cypool.util.arguments import check_bool, check_int, shown
 
 if TYPE_CHECKING:
     from cypool.env import Env
     from cypool.spec import EnvSpec
     from cypool.testing.faults import Faulty
-    from cypool.typing import Seed
+    from cypool.util.typing import Seed
 
 THREADS = (1, 2, 5)
 MODES = ("NextStep", "SameStep", "Disabled")
@@ -309,7 +309,7 @@ class _Check:
     def fail(self, undisturbed: Events) -> None:
         """Has a step of the last environment fail."""
         from cypool.api.gymnasium import GymnasiumPool
-        from cypool.assembly import make_pool
+        from cypool.making.assembly import make_pool
         from cypool.testing.faults import Faulty
 
         bad, at = self.num_envs - 1, 3

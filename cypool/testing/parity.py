@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 import cypool
-from cypool.arguments import check_int
-from cypool.registry import entry_of
+from cypool.making.registry import entry_of
 from cypool.spec import Text
+from cypool.util.arguments import check_int
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
-    from cypool.factory import AutoresetMode
-    from cypool.typing import Bools
+    from cypool.making.factory import AutoresetMode
+    from cypool.util.typing import Bools
 
 
 class ParityError(AssertionError):

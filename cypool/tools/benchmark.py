@@ -45,7 +45,7 @@ import cypool
 from cypool.engine import cpus
 from cypool.envs import family_of
 from cypool.envs.atari import roms
-from cypool.registry import entry_of
+from cypool.making.registry import entry_of
 
 WARM_UP = 0.1  # seconds before each sample
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cypool
-from cypool import cache
 from cypool.errors import CompileError
+from cypool.util import cache
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -102,7 +102,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
         FileNotFoundError: There is no such file.
         ImportError: Cython or setuptools is missing, or the compiled module cannot be imported.
     """
-    from cypool.registry import is_env, register_again
+    from cypool.making.registry import is_env, register_again
 
     module = load(source)
     own = [each for each in vars(module).values() if is_env(each) and each.__module__ == module.__name__]

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from cypool.api.env_ids import ids_of
 from cypool.api.gymnasium import GymnasiumPool
-from cypool.arguments import check_float, check_int, check_path, shown
+from cypool.util.arguments import check_float, check_int, check_path, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from cypool.typing import Floats, Pathlike
+    from cypool.util.typing import Floats, Pathlike
 
 
 # the endings of films

@@ -3,7 +3,7 @@ from libc.math cimport NAN
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy, memset
 
-from cypool.constants cimport ALIGNMENT
+from cypool.util.constants cimport ALIGNMENT
 
 
 cdef class Wrapper(Env):

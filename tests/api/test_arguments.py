@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool import registry
+from cypool.making import registry
 
 
 def rejected(kind, argument, call):

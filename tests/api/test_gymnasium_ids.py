@@ -322,7 +322,7 @@ def test_specs_of_what_gymnasium_makes():
 
 
 def test_limits_of_what_is_registered_once_more():
-    from cypool.registry import register_again
+    from cypool.making.registry import register_again
 
     for limit in (5, 6):
         register_again("Again-v0", "walker.walk:Walk", limit, {})

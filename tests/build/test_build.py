@@ -606,8 +606,8 @@ def checkout(build_tools, tmp_path):
     shutil.copytree(ROOT / "build_tools", top / "build_tools", ignore=shutil.ignore_patterns("__pycache__"))
     (top / "include").mkdir()
     package = top / "cypool"
-    package.mkdir()
-    shutil.copy(ROOT / "cypool" / "cache.py", package)
+    (package / "util").mkdir(parents=True)
+    shutil.copy(ROOT / "cypool" / "util" / "cache.py", package / "util")
     (package / "__init__.py").touch()
     (package / "small.pyx").write_text("def f():\n    return 1\n")
     (top / "setup.py").write_text("""

@@ -20,5 +20,6 @@ def test_citation_names_it():
 
 
 def test_importing_cypool_reads_no_version(run_python):
-    done = run_python("import sys, cypool\nprint('importlib.metadata' in sys.modules, 'cypool.version' in sys.modules)")
+    done = run_python("import sys, cypool\n"
+                      "print('importlib.metadata' in sys.modules, 'cypool.util.version' in sys.modules)")
     assert (done.stdout, done.stderr) == ("False False\n", "")

@@ -8,7 +8,7 @@ import pytest
 from weights import slow
 
 import cypool
-from cypool.histories import MAGIC
+from cypool.api.history import MAGIC
 from cypool.state import sealed, unsealed
 
 NUM = 3

@@ -10,7 +10,7 @@ from state_edits import edged_states, edited, fields_of, with_own
 
 import cypool
 from cypool.envs.crafter import assets
-from cypool.registry import known_entries
+from cypool.making.registry import known_entries
 from cypool.testing import check_env, check_parity
 from cypool.tools.keyboard import action_of_keys
 

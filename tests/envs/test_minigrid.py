@@ -11,7 +11,7 @@ from state_edits import edged_states, edited, fields_of, number_in, with_own
 
 import cypool
 from cypool.envs.minigrid import levels, minigrid
-from cypool.registry import is_env, known_entries
+from cypool.making.registry import is_env, known_entries
 from cypool.testing import check_parity
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]

@@ -32,7 +32,7 @@ import numpy as np
 import cypool
 from cypool.compat import envpool
 from cypool.envs import FAMILIES
-from cypool.registry import resolve
+from cypool.making.registry import resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

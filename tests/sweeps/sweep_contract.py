@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import cypool
 from cypool.envs import family_of
-from cypool.registry import entry_of
+from cypool.making.registry import entry_of
 from cypool.testing import check_env
 
 

@@ -26,7 +26,7 @@ from minigrid.utils.baby_ai_bot import BabyAIBot
 from planner import Planner
 
 import cypool
-from cypool.registry import known_ids
+from cypool.making.registry import known_ids
 
 MOST_STEPS = 50, 100, 150  # of an episode, by style
 # an id, and the episode for which minigrid finds no place for the agent and never comes back

@@ -198,7 +198,7 @@ def test_ctrl_c(capsys, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cypool.registry.list_all_envs", interrupt)
+    monkeypatch.setattr("cypool.making.registry.list_all_envs", interrupt)
     assert main(["list"]) == 130
     assert capsys.readouterr().err == ""
 
@@ -324,7 +324,7 @@ def test_play_without_pygame(capsys, monkeypatch):
 ])
 def test_keys(id, held, action):
     import cypool
-    from cypool.registry import known_entries
+    from cypool.making.registry import known_entries
     from cypool.tools.keyboard import action_of_keys
 
     entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)

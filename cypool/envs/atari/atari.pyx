@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 
-from cypool.arguments import check_choice, shown
+from cypool.util.arguments import check_choice, shown
 from cypool.envs.atari import roms
 from cypool.envs.atari.frames import picture_of
 from cypool.envs.atari.options import Facts, action_set, checked, shown_rows, spec_of

@@ -3,7 +3,7 @@ from typing import Any
 
 from cypool.envs.atari import roms
 from cypool.envs.family import Family, Sanitizer
-from cypool.registry import register
+from cypool.making.registry import register
 
 FAMILY = Family(
     name="atari",

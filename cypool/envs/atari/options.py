@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
 from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, shown
 
 MAX_SEED = 2**31 - 1  # ALE takes a non-negative int
 RAM_BYTES = 128

@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from cypool.envs.atari import roms
 
 if TYPE_CHECKING:
-    from cypool.api.gymnasium import GymnasiumPool
-    from cypool.typing import Batch, Bools, Seed
+    from cypool.spec import EnvSpec
+    from cypool.util.typing import Batch, Bools, Seed
 
 # what our options are called there
 _ENVPOOL = {name: name for name in (
@@ -33,6 +33,16 @@ _PREPROCESSING = {"noop_max": "noop_max", "frame_skip": "frame_skip", "episodic_
 # infos by the option that switches them off
 _INFOS = {"lives": ("lives",), "raw_reward": ("reward",), "game_over": ("terminated",), "ram": ("ram",),
           "frame_numbers": ("frame_number", "episode_frame_number")}
+
+
+class Vector(Protocol):
+    """The part of a pool of the Gymnasium API that a comparison uses."""
+
+    num_envs: int
+    metadata: Any
+
+    @property
+    def env_spec(self) -> EnvSpec: ...
 
 
 class Reference:
@@ -93,7 +103,7 @@ def _narrowed(info: dict[str, Any]) -> dict[str, Any]:
             value.astype(np.int32) if value.dtype == np.int64 else value for key, value in info.items()}
 
 
-def make(ours: GymnasiumPool, seed: int, options: dict[str, Any]) -> tuple[Reference, str]:
+def make(ours: Vector, seed: int, options: dict[str, Any]) -> tuple[Reference, str]:
     """Makes the reference of a pool of Atari games.
 
     Args:
@@ -118,7 +128,7 @@ def make(ours: GymnasiumPool, seed: int, options: dict[str, Any]) -> tuple[Refer
     return makers[preset](ours, seed, options, unseen)
 
 
-def _make_envpool(ours: GymnasiumPool, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
+def _make_envpool(ours: Vector, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     _check_mode(ours, ["NextStep"], "EnvPool")
     import envpool
 
@@ -127,7 +137,7 @@ def _make_envpool(ours: GymnasiumPool, seed: int, options: dict[str, Any], unsee
     return Reference(env, unseen, seeded=True), f"EnvPool {envpool.__version__}"
 
 
-def _make_vector_env(ours: GymnasiumPool, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
+def _make_vector_env(ours: Vector, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     import ale_py
     from ale_py.vector_env import AtariVectorEnv
 
@@ -137,7 +147,7 @@ def _make_vector_env(ours: GymnasiumPool, seed: int, options: dict[str, Any], un
     return Reference(env, unseen), f"AtariVectorEnv of ale_py {ale_py.__version__}"
 
 
-def _make_gymnasium(ours: GymnasiumPool, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
+def _make_gymnasium(ours: Vector, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     import ale_py
     import gymnasium
     from gymnasium.vector import SyncVectorEnv
@@ -187,14 +197,14 @@ def _id_of_gymnasium(id: str) -> str:
     return f"Pong{kind}{id.rsplit('-', 1)[1]}"
 
 
-def _check_mode(ours: GymnasiumPool, modes: Any, package: str) -> None:
+def _check_mode(ours: Vector, modes: Any, package: str) -> None:
     mode = ours.metadata["autoreset_mode"].value
     if mode not in modes:
         raise ValueError(f"autoreset_mode: expected {' or '.join(map(repr, modes))}, as {package} has no other, "
                          f"got {mode!r}")
 
 
-def _task(ours: GymnasiumPool) -> str:
+def _task(ours: Vector) -> str:
     result: str = ours.env_spec.options["task"]
     return result
 

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice
+from cypool.util.arguments import check_bool, check_choice
 from cypool.envs.box2d.pictures import draw_bipedal_walker
 from cypool.spec import Array, EnvSpec
 

@@ -3,7 +3,7 @@ import threading
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float
+from cypool.util.arguments import check_bool, check_choice, check_float
 from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
 from cypool.spec import Array, Discrete, EnvSpec
 

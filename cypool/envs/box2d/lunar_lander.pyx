@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float, shown
+from cypool.util.arguments import check_bool, check_choice, check_float, shown
 from cypool.envs.box2d.pictures import draw_lunar_lander
 from cypool.spec import Array, Discrete, EnvSpec
 

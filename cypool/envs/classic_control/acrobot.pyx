@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_choice
+from cypool.util.arguments import check_choice
 from cypool.envs.classic_control.fast import FastAcrobot
 from cypool.envs.common.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec

@@ -1,7 +1,7 @@
 """A car in a valley, too weak to drive straight up the hill."""
 import numpy as np
 
-from cypool.arguments import check_choice, check_float
+from cypool.util.arguments import check_choice, check_float
 from cypool.envs.classic_control.fast import FastMountainCar, FastMountainCarContinuous
 from cypool.envs.common.pictures import draw
 from cypool.spec import Array, Discrete, EnvSpec

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_choice, check_float, check_int
+from cypool.util.arguments import check_choice, check_float, check_int
 from cypool.envs.classic_control.fast import FastPendulum
 from cypool.envs.common.pictures import draw
 from cypool.spec import Array, EnvSpec

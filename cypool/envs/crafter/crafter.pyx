@@ -1,7 +1,7 @@
 """Crafter: an open world of survival."""
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_int, check_list, shown
+from cypool.util.arguments import check_bool, check_choice, check_int, check_list, shown
 from cypool.envs.crafter.assets import ACHIEVEMENTS, ACTIONS, ITEMS, crafter_folder, pictures, rows_of_items
 from cypool.spec import Array, Discrete, EnvSpec
 

@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI
 from libcpp.vector cimport vector
 
-from cypool.arguments import check_bool
+from cypool.util.arguments import check_bool
 
 from cypool.envs.common.numpy_math cimport arctan2, cos, log1p, norm, sin
 from cypool.envs.dm_control.rewards cimport gaussian

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from cypool.arguments import shown
 from cypool.envs.dm_control.models import domain_module
 from cypool.envs.dm_control.tasks import DOMAINS
+from cypool.util.arguments import shown
 
 # options that are arguments of the task's function, of control.Environment, and of the wrapper for pixels
 _TASK = ("time_limit", "fully_observable")

@@ -5,7 +5,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, shown
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, shown
 from cypool.envs.dm_control.models import text_of
 from cypool.envs.dm_control.tasks import DOMAINS
 from cypool.spec import Array, EnvSpec

@@ -4,7 +4,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 from cypool.envs.minigrid import levels
 from cypool.envs.minigrid.levels import (
     ANY,
@@ -16,6 +15,7 @@ from cypool.envs.minigrid.levels import (
     _color,
     _corridor,
 )
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 
 MAX_ROOMS = 30  # in a row or column
 

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cypool.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec

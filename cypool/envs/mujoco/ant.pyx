@@ -1,5 +1,5 @@
 """Ant: four legs around a ball."""
-from cypool.arguments import check_int
+from cypool.util.arguments import check_int
 from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
 
 from libc.math cimport isfinite

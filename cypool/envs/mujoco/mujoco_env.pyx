@@ -1,7 +1,7 @@
 """The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements."""
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int, shown
+from cypool.util.arguments import check_bool, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
 
 from libc.stdint cimport int32_t, int64_t

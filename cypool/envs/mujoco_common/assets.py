@@ -5,7 +5,7 @@ import hashlib
 import os
 from importlib.util import find_spec
 
-from cypool.arguments import shown
+from cypool.util.arguments import shown
 
 # SHA-256 of the files of Gymnasium 1.4, the same since 1.2.2
 CHECKSUMS = {

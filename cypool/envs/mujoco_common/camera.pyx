@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int, shown
+from cypool.util.arguments import check_bool, check_float, check_int, shown
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t

@@ -5,7 +5,7 @@ import weakref
 
 import numpy as np
 
-from cypool.arguments import shown
+from cypool.util.arguments import shown
 from cypool.envs.mujoco_common.assets import asset_path, check_asset
 
 from libcpp.pair cimport pair

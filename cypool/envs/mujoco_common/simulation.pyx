@@ -3,7 +3,7 @@ import zlib
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_choice, check_int, shown
+from cypool.util.arguments import check_bool, check_choice, check_int, shown
 from cypool.state import check_state, unpack
 
 cimport numpy as cnp

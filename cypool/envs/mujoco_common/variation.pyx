@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from libc.math cimport INFINITY
 
-from cypool.arguments import check_choice, check_float, shown, suggestion
+from cypool.util.arguments import check_choice, check_float, shown, suggestion
 from cypool.state import check_state
 
 from cypool.envs.mujoco_common cimport libmujoco

@@ -1,5 +1,5 @@
 """Blackjack."""
-from cypool.arguments import check_bool
+from cypool.util.arguments import check_bool
 from cypool.envs.common.pictures import draw
 from cypool.spec import Discrete, EnvSpec
 from cypool.state import check_state

@@ -1,7 +1,7 @@
 """Catch."""
 import numpy as np
 
-from cypool.arguments import check_int
+from cypool.util.arguments import check_int
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
 

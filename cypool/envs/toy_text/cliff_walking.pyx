@@ -3,7 +3,7 @@ import functools
 
 import numpy as np
 
-from cypool.arguments import check_bool
+from cypool.util.arguments import check_bool
 from cypool.envs.common.pictures import draw
 from cypool.envs.toy_text.tabular import INFO, Table
 from cypool.spec import Discrete, EnvSpec

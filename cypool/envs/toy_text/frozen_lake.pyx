@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_list, shown
+from cypool.util.arguments import check_bool, check_float, check_list, shown
 from cypool.envs.common.pictures import draw
 from cypool.envs.toy_text.tabular import INFO, Table
 from cypool.spec import Discrete, EnvSpec

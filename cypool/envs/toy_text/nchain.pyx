@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_float, check_int
+from cypool.util.arguments import check_float, check_int
 from cypool.spec import Discrete, EnvSpec
 from cypool.state import check_state
 

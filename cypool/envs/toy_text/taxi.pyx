@@ -3,7 +3,7 @@ import functools
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float
+from cypool.util.arguments import check_bool, check_float
 from cypool.envs.common.pictures import draw
 from cypool.envs.toy_text.tabular import INFO, Table
 from cypool.spec import Array, Discrete, EnvSpec

@@ -16,10 +16,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cypool.arguments import check_path, shown
+from cypool.util.arguments import check_path, shown
 
 if TYPE_CHECKING:
-    from cypool.typing import Pathlike
+    from cypool.util.typing import Pathlike
 
 # what the library is compiled from; another engine does not understand it
 VERSION = "1.3.2"

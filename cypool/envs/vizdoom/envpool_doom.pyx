@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int, shown
+from cypool.util.arguments import check_bool, check_float, check_int, shown
 from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from cypool.arguments import check_bool, check_float, check_int, shown
 from cypool.envs.vizdoom import assets
 from cypool.spec import Array
+from cypool.util.arguments import check_bool, check_float, check_int, shown
 
 MAX_SEED = 2**32 - 1             # what the game takes
 MAX_PLAYERS = 16                 # of a match

@@ -43,7 +43,7 @@ def check(
     Exit status 1 if not: the text says what differs, and where first.
     """
     from cypool.errors import EnvError
-    from cypool.registry import entry_of, make_spec
+    from cypool.making.registry import entry_of, make_spec
     from cypool.testing import ContractError, ParityError, check_env, check_parity
 
     only = None if one is None else member_of(Only, "--only", one)

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-from cypool.arguments import check_choice
+from cypool.util.arguments import check_choice
 
 Member = TypeVar("Member", bound=Enum)
 
@@ -66,7 +66,7 @@ def progress(*, transient: bool = True) -> Progress:
 
 def complete_id(incomplete: str) -> list[str]:
     """Returns the ids that begin so, for the shell."""
-    from cypool.registry import known_ids
+    from cypool.making.registry import known_ids
 
     return [id for id in known_ids() if id.startswith(incomplete)]
 

@@ -284,7 +284,7 @@ def _ray() -> Lines:
 
 def _cache() -> Lines:
     """Cache."""
-    from cypool import cache
+    from cypool.util import cache
 
     try:
         folder = cache.folder()

@@ -20,7 +20,7 @@ def info(
                                                           "has 24-bit colours.")] = None,
         as_json: Json = False) -> None:
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
-    from cypool.registry import entry_of, resolve
+    from cypool.making.registry import entry_of, resolve
 
     _, spec = resolve(id, None, options_of(option))
     entry = entry_of(id)

@@ -9,7 +9,7 @@ import typer
 from cypool.tools.cli.console import Json, Refusal, out, print_json
 
 if TYPE_CHECKING:
-    from cypool.registry import Entry
+    from cypool.making.registry import Entry
 
 
 def list_envs(
@@ -20,7 +20,7 @@ def list_envs(
 
     A terminal shows a table. A pipe gets one id a line.
     """
-    from cypool.registry import known_entries, list_all_envs, suggest_id
+    from cypool.making.registry import known_entries, list_all_envs, suggest_id
 
     ids = set(list_all_envs())
     wanted = pattern.lower() if any(c in pattern for c in "*?[") else f"*{pattern.lower()}*"

@@ -81,7 +81,7 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
         raise Refusal('a window takes pygame: pip install "cypool[render]"; without one: --record video.mp4') from None
     import numpy as np
 
-    from cypool.registry import entry_of
+    from cypool.making.registry import entry_of
     from cypool.tools.keyboard import action_of_keys, waits_for_keys
 
     entry_point = entry_of(id).entry_point

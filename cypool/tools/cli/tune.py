@@ -50,7 +50,7 @@ def tune(
     if goal is Goal.asynchronous and max_envs < 2:
         raise Refusal(f"--max-envs: expected at least 2 for asynchronous steps, got {max_envs}")
     from cypool.engine import cpus
-    from cypool.registry import make_spec
+    from cypool.making.registry import make_spec
     from cypool.tools import tuning
 
     options = options_of(option)

@@ -15,7 +15,7 @@ from cypool.envs.dm_control import models
 from cypool.envs.dm_control import task as task_module
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
-from cypool.registry import entry_of, resolve
+from cypool.making.registry import entry_of, resolve
 from cypool.testing import check_env, check_parity
 
 TASKS = [(domain, task) for domain in DOMAINS for task in DOMAINS[domain].tasks]
@@ -271,7 +271,7 @@ def test_a_model_is_loaded_once_and_then_freed(run_python, id):
 import gc
 import cypool
 from cypool.envs.mujoco_common import model
-from cypool.registry import resolve
+from cypool.making.registry import resolve
 resolve({id!r}, None, {{}})
 (first,) = map(id, model._models.values())
 env = cypool.make({id!r}, num_envs=3)

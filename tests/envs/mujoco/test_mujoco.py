@@ -10,7 +10,7 @@ from gymnasium.wrappers import FrameStackObservation
 
 import cypool
 from cypool.envs.mujoco_common import assets
-from cypool.registry import entry_of, resolve
+from cypool.making.registry import entry_of, resolve
 from cypool.testing import check_parity
 
 ROBOTS = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum", "InvertedPendulum",

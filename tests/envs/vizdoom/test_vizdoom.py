@@ -18,7 +18,7 @@ from weights import slow
 import cypool
 from cypool.envs.vizdoom import assets, names
 from cypool.envs.vizdoom.envpool_doom import INFO, REWARDS, WEAPON_REWARDS, combined_actions
-from cypool.registry import resolve
+from cypool.making.registry import resolve
 
 SCENARIOS = Path(vizdoom.scenarios_path)
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from cypool.api.actions import reader_of, unpack
 from cypool.api.base import VectorAPI
-from cypool.arguments import check_int, check_path, shown
 from cypool.errors import EnvError
 from cypool.state import State, decoded, encoded, sealed, unsealed
 from cypool.state import unpack as unpack_zlib
-from cypool.version import version
+from cypool.util.arguments import check_int, check_path, shown
+from cypool.util.version import version
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.policies import Policy
     from cypool.spec import EnvSpec
-    from cypool.typing import Batch, EnvIds, Pathlike
+    from cypool.util.typing import Batch, EnvIds, Pathlike
 
 # as that of states; the JSON is of the object of `History._contents`
 MAGIC = b"cypool history 1\n"
@@ -207,7 +207,7 @@ class History:
     def close(self) -> None:
         """Ends the recording; the pool continues without it. A second call does nothing."""
         if self._recorder is not None:
-            self.env._pool = self._recorder.pool  # type: ignore[assignment]
+            self.env._replace_pool(self._recorder.pool)
             self._recorder = None
 
     def __enter__(self) -> History:
@@ -581,7 +581,7 @@ def _attached(env: VectorAPI, every: int) -> History:
         raise RuntimeError("env: steps are in flight: call recv() first")
     made = History(env, every)
     made._recorder = _Recorder(env._pool, made)
-    env._pool = made._recorder  # type: ignore[assignment]
+    env._replace_pool(made._recorder)
     return made
 
 

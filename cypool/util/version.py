@@ -12,7 +12,7 @@ def version() -> str:
     from pathlib import Path
 
     # a checkout may be on the path while another version is installed
-    project = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
     if project.is_file():
         text = project.read_text(encoding="utf-8")
         if re.search(r'(?m)^name = "cypool"$', text) and (found := re.search(r'(?m)^version = "(.+)"$', text)):

@@ -12,12 +12,12 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from cypool.registry import GYMNASIUM_PREFIX, add_observer, is_gymnasium_id, known_entries
+from cypool.making.registry import GYMNASIUM_PREFIX, add_observer, is_gymnasium_id, known_entries
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from cypool.registry import Entry
+    from cypool.making.registry import Entry
 
 # what makes vectors of environments for Gymnasium, and single environments
 ENTRY_POINT = "cypool:make_gymnasium"

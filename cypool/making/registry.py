@@ -9,9 +9,9 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from cypool.arguments import LONGEST, check_int, shown, suggestion
+from cypool.util.arguments import LONGEST, check_int, shown, suggestion
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
@@ -188,7 +188,7 @@ def _described(cls: Any, id: str, chosen: dict[str, Any], given: dict[str, Any])
                         f"{type(error).__name__}: {error}") from error
 
 
-def is_gymnasium_id(id: object) -> bool:
+def is_gymnasium_id(id: object) -> TypeGuard[str]:
     """Whether an id says that Gymnasium's `make` makes the environment."""
     return isinstance(id, str) and id.startswith(GYMNASIUM_PREFIX)
 

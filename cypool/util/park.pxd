@@ -4,7 +4,7 @@ from libcpp cimport bool as cbool
 from libcpp.atomic cimport atomic
 
 
-cdef extern from "cypool/park.h" namespace "cypool" nogil:
+cdef extern from "cypool/util/park.h" namespace "cypool" nogil:
     cbool park(atomic[uint32_t]& word, uint32_t expected, int64_t timeout_ns) noexcept
     cbool park(atomic[uint32_t]& word, uint32_t expected, int64_t timeout_ns, cbool shared) noexcept
     void wake(atomic[uint32_t]& word, int count) noexcept

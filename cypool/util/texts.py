@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.arguments import check_array
+from cypool.util.arguments import check_array
 
 
 def text(array: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from cypool.arguments import check_bool, check_list, shown
+from cypool.util.arguments import check_bool, check_list, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cypool.api.gym import GymPool
     from cypool.api.gymnasium import GymnasiumPool
     from cypool.engine.threads import ThreadPool
-    from cypool.typing import Seed
+    from cypool.util.typing import Seed
 
     AutoresetMode = Literal["NextStep", "SameStep", "Disabled"] | gymnasium.vector.AutoresetMode
 
@@ -214,7 +214,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
           normalize_obs: bool = False, normalize_reward: bool = False, render_mode: str | None = None,
           thread_affinity: Any = None, **arguments: Any) -> VectorAPI:
     """Makes what `make` and `from_factories` return; `source` is an id or a list of functions."""
-    from cypool.assembly import make_pool
+    from cypool.making.assembly import make_pool
 
     api = _api_class(env_type)
     mode = _autoreset_mode(autoreset_mode, api, env_type)

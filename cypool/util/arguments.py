@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cypool.typing import Seed
+    from cypool.util.typing import Seed
 
 LONGEST = 200  # characters of a value in a message
 MAX_ENVS = 2**20  # of a pool

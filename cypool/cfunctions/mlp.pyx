@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from cypool.arguments import check_list, shown
+from cypool.util.arguments import check_list, shown
 from cypool.policies import Policy
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -19,7 +19,7 @@ from cypool.policies cimport Decision
 
 cnp.import_array()
 
-cdef extern from "cypool/mlp.h" namespace "cypool" nogil:
+cdef extern from "cypool/cfunctions/mlp.h" namespace "cypool" nogil:
     cdef enum class Activation(int):
         pass
 

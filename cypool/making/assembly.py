@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cypool.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 from cypool.engine import cpus
 from cypool.engine.pool import Pool
 from cypool.engine.threads import ThreadPool
-from cypool.registry import is_gymnasium_id, resolve
+from cypool.making.registry import is_gymnasium_id, resolve
+from cypool.util.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 
 if TYPE_CHECKING:
     from cypool.env import Env
     from cypool.spec import EnvSpec
-    from cypool.typing import Seed
+    from cypool.util.typing import Seed
 
 _MAX_THREADS = 4096
 

@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-from cypool.arguments import shown
+from cypool.util.arguments import shown
 
 # the base class of ctypes' function pointers
 _FUNCTION_POINTER = vars(ctypes)["_CFuncPtr"]

@@ -1,0 +1,1 @@
+"""Functions in C that pools call: those that users pass, and networks."""
