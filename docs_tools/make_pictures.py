@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
 WIDTH, HEIGHT, GAP = 144, 108, 4  # of a cell, in pixels
-FRAMES, SECONDS_PER_FRAME = 40, 0.1
+FRAMES, SECONDS_PER_FRAME = 32, 0.1
 TIMES = "\N{MULTIPLICATION SIGN}"
 THEMES = {"light": {"text": "#1f2328", "faint": "#59636e", "bar": "#afb8c1", "ours": "#3f51b5"},
           "dark": {"text": "#f0f6fc", "faint": "#9198a1", "bar": "#4d5560", "ours": "#8c9eff"}}
@@ -101,7 +101,7 @@ def make_gallery(path: Path) -> None:
             for grid, picture in zip(grids, pictures, strict=True):
                 grid.paste(picture, (column * (WIDTH + GAP), row * (HEIGHT + GAP)))
     grids[0].save(path, save_all=True, append_images=grids[1:], duration=round(SECONDS_PER_FRAME * 1000), loop=0,
-                  quality=45, method=4)
+                  quality=40, method=4)
 
 
 def draw_terminal(*words: str) -> str:

@@ -31,7 +31,7 @@ _observers: list[Callable[[Entry], None]] = []  # called with each new entry
 _reserved: list[str] = []  # arguments of cypool.make, which are no options
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by Python
 
 
 class Entry(NamedTuple):
@@ -245,12 +245,14 @@ def _notify(entry: Entry) -> None:
 
 
 def is_env(cls: Any) -> bool:
-    """Whether this is a compiled subclass of `Env`."""
+    """Whether this is a compiled subclass of `Env`, or a subclass that the same module makes."""
     from cypool.env import Env
 
-    # a Python subclass could describe other arrays than the compiled methods write
-    compiled = isinstance(cls, type) and not cls.__flags__ & _HEAP_TYPE
-    return compiled and issubclass(cls, Env)
+    if not isinstance(cls, type) or not issubclass(cls, Env):
+        return False
+    # a Python subclass could describe other arrays than the compiled methods write, but not one that their module makes
+    compiled = next(each for each in cls.__mro__ if not each.__flags__ & _HEAP_TYPE)
+    return compiled.__module__ == cls.__module__
 
 
 def _import_plugins(namespace: str | None) -> tuple[int, list[ImportError]]:

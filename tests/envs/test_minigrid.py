@@ -1,5 +1,6 @@
 """MiniGrid and BabyAI: minigrid's bits, in all ids, autoreset modes and arguments; states; pictures; bad input."""
 import inspect
+import pickle
 
 import gymnasium
 import numpy as np
@@ -9,7 +10,8 @@ from gymnasium.vector import AutoresetMode
 from state_edits import edged_states, edited, fields_of, number_in, with_own
 
 import cypool
-from cypool.making.registry import known_entries
+from cypool.envs.minigrid import levels, minigrid
+from cypool.making.registry import is_env, known_entries
 from cypool.testing import check_parity
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
@@ -144,6 +146,28 @@ def test_all_ids():
     minigrid = pytest.importorskip("minigrid")
     theirs = {id for id in gymnasium.registry if id.startswith(("MiniGrid-", "BabyAI-")) and "WFC" not in id}
     assert minigrid.__version__ and set(IDS) == theirs
+
+
+def test_classes_are_made_from_the_levels():
+    for name, level in levels.CLASSES.items():
+        made = getattr(minigrid, name)
+        assert is_env(made) and pickle.loads(pickle.dumps(made)) is made
+        assert repr(made) == f"<class 'cypool.envs.minigrid.minigrid.{name}'>"
+        assert {entry.id for entry in ENTRIES if entry.entry_point.endswith(f":{name}")} == set(level.ids)
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"generator": "door_kye"}, "^generator: expected one of LEVELS .*, got 'door_kye'$"),
+    ({"numbers": {"width": 5, "hight": 5}}, "^numbers: expected fields of Options .*, got 'hight'$"),
+])
+def test_a_level_with_a_misspelled_name_is_refused(change, message):
+    def door_key(size):
+        return levels.CLASSES["DoorKey"].arguments(size)._replace(**change)
+
+    spec = cypool.make_spec("MiniGrid-DoorKey-5x5-v0")
+    made = type("Misspelled", (minigrid.MiniGrid,), {"describe": staticmethod(levels.describe_of(door_key))})
+    with pytest.raises(ValueError, match=message):
+        made(spec, 0)
 
 
 def test_ids_that_minigrid_cannot_reset_have_a_reason():

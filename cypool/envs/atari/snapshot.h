@@ -72,7 +72,7 @@ CYPOOL_OPEN(GolfLeft, &ale::MiniatureGolfSettings::m_leftStatus)
 CYPOOL_OPEN(GolfAtStart, &ale::MiniatureGolfSettings::m_hitsAtStartOfLevel)
 CYPOOL_OPEN(CheckersReverse, &ale::VideoCheckersSettings::m_reverse_checkers)
 CYPOOL_OPEN(CubeTimer, &ale::VideoCubeSettings::m_timerArray)
-// What the video chip does not save, but for the pixels.
+// The state that the video chip does not save itself, without the pixels.
 #ifdef CYPOOL_FAST_EMULATOR
 inline void save_rest(TIA& tia, Serializer& out) { tia.save_rest(out); }
 inline void load_rest(TIA& tia, Deserializer& in) { tia.load_rest(in); }
@@ -110,16 +110,16 @@ template <class T> const T* at_place(int place, const T* first, size_t size, con
 
 // Calls visit(pointer, first of its table, size of the table) for each pointer into a table.
 template <class Visit> void each_mask(TIA& tia, Visit visit) {
-    auto of = [](auto* table) {
+    auto table_of = [](auto* table) {
         using Element = std::remove_all_extents_t<std::remove_pointer_t<decltype(table)>>;
         return std::pair(reinterpret_cast<const Element*>(table), sizeof(*table) / sizeof(Element));
     };
-    visit(tia.*member(Ball{}), of(member(BallTable{})));
-    visit(tia.*member(Missile0{}), of(member(MissileTable{})));
-    visit(tia.*member(Missile1{}), of(member(MissileTable{})));
-    visit(tia.*member(Player0{}), of(member(PlayerTable{})));
-    visit(tia.*member(Player1{}), of(member(PlayerTable{})));
-    visit(tia.*member(Playfield{}), of(member(PlayfieldTable{})));
+    visit(tia.*member(Ball{}), table_of(member(BallTable{})));
+    visit(tia.*member(Missile0{}), table_of(member(MissileTable{})));
+    visit(tia.*member(Missile1{}), table_of(member(MissileTable{})));
+    visit(tia.*member(Player0{}), table_of(member(PlayerTable{})));
+    visit(tia.*member(Player1{}), table_of(member(PlayerTable{})));
+    visit(tia.*member(Playfield{}), table_of(member(PlayfieldTable{})));
 }
 
 inline void save_rest(TIA& tia, Serializer& out) {
@@ -210,9 +210,9 @@ inline std::string take_snapshot(ale::ALEInterface& game) {
 [[noreturn]] inline void refuse_state() { throw std::invalid_argument("state: not one of this game, or damaged"); }
 
 // Reads what a Serializer wrote, and no further than there is.
-class Reader {
+class SnapshotReader {
 public:
-    explicit Reader(std::string_view data) : data_(data) {}
+    explicit SnapshotReader(std::string_view data) : data_(data) {}
     std::string_view take(size_t size) {
         if (size > data_.size()) refuse_state();
         const std::string_view taken = data_.substr(0, size);
@@ -235,7 +235,7 @@ private:
 inline void check(bool well) {
     if (!well) refuse_state();
 }
-inline void check_same(Reader& mine, Reader& theirs, size_t numbers) {
+inline void check_same(SnapshotReader& mine, SnapshotReader& theirs, size_t numbers) {
     check(mine.take(4 * numbers) == theirs.take(4 * numbers));
 }
 
@@ -258,7 +258,7 @@ inline void check_random(std::string_view text) {
 }
 
 // Whether ALE may read this as a cartridge, of which it trusts numbers of elements and of banks.
-inline void check_cartridge(ale::stella::Device& device, Reader mine, Reader theirs) {
+inline void check_cartridge(ale::stella::Device& device, SnapshotReader mine, SnapshotReader theirs) {
     const std::string name = device.name();
     if (name == "CartridgeE0") return check_same(mine, theirs, 1);
     auto* cartridge = dynamic_cast<ale::stella::Cartridge*>(&device);
@@ -269,7 +269,7 @@ inline void check_cartridge(ale::stella::Device& device, Reader mine, Reader the
     mine.number();
     if (name == "CartridgeDPC") {
         for (int fetchers = 0; fetchers < 5; ++fetchers) {
-            const int32_t count = Reader(mine).number();
+            const int32_t count = SnapshotReader(mine).number();
             check_same(mine, theirs, 1);
             for (int32_t k = 0; k < count; ++k) {
                 const int32_t value = theirs.number();
@@ -285,7 +285,7 @@ inline void check_cartridge(ale::stella::Device& device, Reader mine, Reader the
 
 // Whether ALE may read this as its own state; `own` is ours. Leaves the emulator half in this state.
 inline void check_emulator(ale::ALEInterface& game, std::string_view own, std::string_view given) {
-    Reader mine(own), theirs(given);
+    SnapshotReader mine(own), theirs(given);
     for (int paddle = 0; paddle < 2; ++paddle) check(std::abs(int64_t{theirs.number()}) < 100'000'000);
     for (int count = 0; count < 2; ++count) {
         const int32_t frames = theirs.number();
@@ -295,7 +295,7 @@ inline void check_emulator(ale::ALEInterface& game, std::string_view own, std::s
     // mode and difficulty belong to the options
     check_same(mine, theirs, 2);
     const std::string_view all_of_system = theirs.text();
-    Reader my_system(mine.text()), their_system(all_of_system);
+    SnapshotReader my_system(mine.text()), their_system(all_of_system);
     // the limits of the paddles
     check_same(mine, theirs, 2);
     check(mine.left() == 0 && theirs.left() == 0);
@@ -323,7 +323,8 @@ inline void check_emulator(ale::ALEInterface& game, std::string_view own, std::s
     };
     const size_t ram = behind("M6532"), cartridge = behind(cartridge_of(game)->name());
     check(my_parts.substr(ram, 4) == their_parts.substr(ram, 4));
-    check_cartridge(*cartridge_of(game), Reader(my_parts.substr(cartridge)), Reader(their_parts.substr(cartridge)));
+    check_cartridge(*cartridge_of(game), SnapshotReader(my_parts.substr(cartridge)),
+                    SnapshotReader(their_parts.substr(cartridge)));
     // ALE does not say when it has stopped half way, but its parts do
     Deserializer in{std::string(all_of_system)};
     check(game.theOSystem->console().system().loadState(std::string(md5), in));
@@ -444,7 +445,7 @@ inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
 // Restores what anybody may have written. `own` is any state of the same game, mode and difficulty; after an
 // exception the emulator is in that state, or as it was.
 inline void restore_checked(ale::ALEInterface& game, const std::string& given, const std::string& own) {
-    Reader mine(own), theirs(given);
+    SnapshotReader mine(own), theirs(given);
     const std::string_view own_emulator = mine.text(), emulator = theirs.text();
     mine.text();
     check_random(theirs.text());

@@ -60,20 +60,20 @@ public:
     }
 
     // Returns a new one with the same options.
-    BipedalWalker* fresh() const { return new BipedalWalker(hardcore, fresh_world); }
+    std::unique_ptr<BipedalWalker> fresh() const { return std::make_unique<BipedalWalker>(hardcore, fresh_world); }
     template <class Archive> void exchange(Archive& archive) {
-        constexpr double REACH = 1e3, MOST_Y = 100;
+        constexpr double REACH = 1e3, MAX_Y = 100;
         archive.list("blocks", blocks, 0, 4 * LENGTH, [&](Block& block) {
             archive("left", block.left, 0, REACH);
             archive("right", block.right, 0, REACH);
-            archive("y", block.y, -MOST_Y, MOST_Y);
-            archive("other_y", block.other_y, -MOST_Y, MOST_Y);
+            archive("y", block.y, -MAX_Y, MAX_Y);
+            archive("other_y", block.other_y, -MAX_Y, MAX_Y);
         });
-        archive.each("ground", ground, [&](Point& point) { archive("y", point.y, -MOST_Y, MOST_Y); });
+        archive.each("ground", ground, [&](Point& point) { archive("y", point.y, -MAX_Y, MAX_Y); });
         archive.each("clouds", clouds, [&](auto& cloud) {
             archive.each("corners", cloud, [&](Point& corner) {
-                archive("x", corner.x, -MOST_Y, LENGTH * STEP + MOST_Y);
-                archive("y", corner.y, -MOST_Y, MOST_Y);
+                archive("x", corner.x, -MAX_Y, LENGTH * STEP + MAX_Y);
+                archive("y", corner.y, -MAX_Y, MAX_Y);
             });
         });
         if constexpr (Archive::LOADS) {

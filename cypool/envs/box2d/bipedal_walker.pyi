@@ -1,10 +1,10 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-from cypool.env import Env
+from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
 
-class BipedalWalker(Env):
+class BipedalWalker(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
@@ -12,4 +12,3 @@ class BipedalWalker(Env):
         fresh_world: bool = False,
         action_dtype: str = 'float32',
     ) -> EnvSpec: ...
-    def state_fields(self, state: Any) -> Any: ...

@@ -6,18 +6,15 @@ import numpy as np
 from cypool.util.arguments import check_bool, check_choice
 from cypool.envs.box2d.pictures import draw_bipedal_walker
 from cypool.spec import Array, EnvSpec
-from cypool.state import check_state
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
-from libcpp.memory cimport unique_ptr
-from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
-from cypool.envs.box2d.engine cimport Point, b2Vec2, copy_world, initialize, load_world
-from cypool.envs.common.state_archive cimport field_tuples, list_state, save_state
+from cypool.env cimport Slot
+from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
 from cypool.random cimport Rng
 
 
@@ -42,7 +39,7 @@ cdef extern from "cypool/envs/box2d/bipedal_walker.h" namespace "cypool::box2d" 
 initialize()
 
 
-cdef class BipedalWalker(Env):
+cdef class BipedalWalker(ArchivedEnv):
     """A robot of a hull and two legs, each with a hip and a knee that have motors, and ten rays that see the ground.
 
     Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
@@ -56,7 +53,7 @@ cdef class BipedalWalker(Env):
         -100 for a fall.
     Terminated: The hull touches the ground, the robot is back at the start, or at the far end.
     """
-    cdef unique_ptr[World] world
+    cdef Archived[World] world
     cdef bint action_is_single
 
     @staticmethod
@@ -80,10 +77,8 @@ cdef class BipedalWalker(Env):
 
     def __init__(self, spec, env_id):
         self.action_is_single = spec.options["action_dtype"] == "float32"
-        self.world.reset(self.new_world())
-
-    cdef World* new_world(self) except NULL:
-        return new World(self.spec.options["hardcore"], self.spec.options["fresh_world"])
+        self.world.reset(new World(spec.options["hardcore"], spec.options["fresh_world"]))
+        self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:
         self.world.get().reset(self.rng)
@@ -101,23 +96,6 @@ cdef class BipedalWalker(Env):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         memcpy(out.obs[0], self.world.get().obs, sizeof(self.world.get().obs))
-        return 0
-
-    cdef object save(self):
-        return (<bytes>save_state(self.world.get()[0]),)
-
-    cdef int load(self, object state) except -1:
-        cdef string saved = check_state(state, bytes)[0]
-        load_world(self.world, self.new_world(), saved)
-        return 0
-
-    def state_fields(self, state):
-        """Returns what `MiniGrid.state_fields` returns: (path, type, offset, least, greatest) of each number."""
-        self.load(state)
-        return field_tuples(list_state(self.world.get()[0]))
-
-    cdef int copy_from(self, Env other) except -1 nogil:
-        copy_world(self.world, (<BipedalWalker>other).world.get())
         return 0
 
     cdef object render(self):

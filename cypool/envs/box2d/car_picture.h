@@ -9,9 +9,9 @@
 
 namespace cypool::box2d {
 
-// The numbers that pictures show, from `least` on and then -0, as pygame's font draws them in levels of gray.
+// The numbers that pictures show, from `first` on and then -0, as pygame's font draws them in levels of gray.
 struct Texts {
-    int least = 0, height = 0;
+    int first = 0, height = 0;
     std::vector<int> widths;
     std::vector<std::string> levels;
 };
@@ -181,9 +181,9 @@ private:
         // rounded to even, as Python's formatting does; the last text is that of -0
         const double number = std::nearbyint(car.shown);
         const size_t last = all.levels.size() - 1;
-        const double most = all.least + static_cast<double>(last) - 1;
+        const double end = all.first + static_cast<double>(last) - 1;
         const size_t k =
-            number == 0 && std::signbit(number) ? last : static_cast<size_t>(clip(number, all.least, most) - all.least);
+            number == 0 && std::signbit(number) ? last : static_cast<size_t>(clip(number, all.first, end) - all.first);
         const int width = all.widths[k], left = 60 - width / 2, top = 750 - all.height / 2;
         for (int y = 0; y < all.height; ++y) {
             for (int x = 0; x < width; ++x) {

@@ -96,10 +96,12 @@ public:
     }
 
     // Returns a new one with the same options.
-    CarRacing* fresh() const { return new CarRacing(continuous, randomize, fresh_world, lap_complete_percent); }
+    std::unique_ptr<CarRacing> fresh() const {
+        return std::make_unique<CarRacing>(continuous, randomize, fresh_world, lap_complete_percent);
+    }
     template <class Archive> void exchange(Archive& archive) {
         constexpr double REACH = 1e3;
-        constexpr int64_t MOST = int64_t{1} << 40;
+        constexpr int64_t MAX_SKID = int64_t{1} << 40;
         // a tile of the road may be a little lighter
         archive.all("road", road.rgb, 0, 245);
         archive.all("background", background.rgb, 0, 255);
@@ -134,14 +136,14 @@ public:
             archive("omega", wheel.omega, -1e6, 1e6);
             archive("num_tiles", wheel.num_tiles, 0, num_tiles);
             archive("slides", wheel.slides);
-            archive("skid", wheel.skid, -1, MOST);
+            archive("skid", wheel.skid, -1, MAX_SKID);
             archive("skid_grass", wheel.skid_grass);
-            archive("skid_points", wheel.skid_points, 0, MOST_POINTS);
+            archive("skid_points", wheel.skid_points, 0, MAX_POINTS);
         });
-        archive("first_skid", first_skid, 0, MOST);
-        archive.list("skids", skids, 0, MOST_SKIDS, [&](Skid& skid) {
+        archive("first_skid", first_skid, 0, MAX_SKID);
+        archive.list("skids", skids, 0, MAX_SKIDS, [&](Skid& skid) {
             archive("grass", skid.grass);
-            archive.list("points", skid.points, 2, MOST_POINTS, [&](Point& point) {
+            archive.list("points", skid.points, 2, MAX_POINTS, [&](Point& point) {
                 archive("x", point.x, -REACH, REACH);
                 archive("y", point.y, -REACH, REACH);
             });
@@ -207,7 +209,7 @@ public:
 
 private:
     static constexpr double RADIUS = 900 / SCALE, TURN = 0.31, BORDER = 8 / SCALE;
-    static constexpr int MOST_SKIDS = 30, MOST_POINTS = 30;
+    static constexpr int MAX_SKIDS = 30, MAX_POINTS = 30;
 
     struct Node {
         double alpha, beta, x, y;
@@ -432,8 +434,8 @@ private:
         if (w.brake >= 0.9) {
             w.omega = 0;
         } else if (w.brake > 0) {
-            const double direction = -sign(w.omega), most = 15 * w.brake;
-            w.omega += direction * (std::fabs(most) > std::fabs(w.omega) ? std::fabs(w.omega) : most);
+            const double direction = -sign(w.omega), braking = 15 * w.brake;
+            w.omega += direction * (std::fabs(braking) > std::fabs(w.omega) ? std::fabs(w.omega) : braking);
         }
         w.phase += w.omega * DT;
         double f_force = -forward_speed + w.omega * RADIUS_M, p_force = -side_speed;
@@ -460,11 +462,11 @@ private:
             return;
         }
         const Point at{w.body->GetPosition().x, w.body->GetPosition().y};
-        if (w.skid >= 0 && w.skid_grass == on_grass && w.skid_points < MOST_POINTS) {
+        if (w.skid >= 0 && w.skid_grass == on_grass && w.skid_points < MAX_POINTS) {
             ++w.skid_points;
             // one that is no longer among the last ones grows unseen
             const int64_t k = w.skid - first_skid;
-            if (k >= 0 && k < static_cast<int64_t>(skids.size()) && skids[k].points.size() < MOST_POINTS) {
+            if (k >= 0 && k < static_cast<int64_t>(skids.size()) && skids[k].points.size() < MAX_POINTS) {
                 skids[k].points.push_back(at);
             }
         } else if (!w.slides) {
@@ -476,7 +478,7 @@ private:
             w.skid_points = 2;
             w.slides = false;
             skids.push_back({on_grass, {at, at}});
-            if (skids.size() > MOST_SKIDS) {
+            if (skids.size() > MAX_SKIDS) {
                 skids.pop_front();
                 ++first_skid;
             }

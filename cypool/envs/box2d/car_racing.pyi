@@ -1,12 +1,12 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-from cypool.env import Env
+from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
 
 def use_simd(on: Any) -> Any: ...
 
-class CarRacing(Env):
+class CarRacing(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
@@ -16,4 +16,3 @@ class CarRacing(Env):
         fresh_world: bool = False,
         action_dtype: str = 'float32',
     ) -> EnvSpec: ...
-    def state_fields(self, state: Any) -> Any: ...

@@ -6,19 +6,17 @@ import numpy as np
 from cypool.util.arguments import check_bool, check_choice, check_float
 from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
 from cypool.spec import Array, Discrete, EnvSpec
-from cypool.state import check_state
 
-from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport uint8_t
+from libc.string cimport memset
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque
-from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
-from cypool.envs.box2d.engine cimport Point, b2Vec2, copy_world, initialize, load_world
-from cypool.envs.common.state_archive cimport field_tuples, list_state, save_state
+from cypool.env cimport Slot
+from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize, read_action
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
 from cypool.random cimport Rng
 
 
@@ -55,7 +53,7 @@ cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nog
         vector[b2Vec2] outline(int wheel, int part) except +
 
     cdef struct Texts:
-        int least, height
+        int first, height
         vector[string] levels
 
     Texts& texts() noexcept
@@ -75,7 +73,7 @@ def use_simd(on):
     set_simd(check_bool("on", on))
 
 
-cdef class CarRacing(Env):
+cdef class CarRacing(ArchivedEnv):
     """A car with rear-wheel drive that is to drive around a track, another one in each episode.
 
     Follows `gymnasium.envs.box2d.CarRacing` of Gymnasium 1.4 with box2d 2.3.10 and pygame-ce: the same seed and actions
@@ -90,8 +88,8 @@ cdef class CarRacing(Env):
     Terminated: All tiles were visited, or the start was passed again after most of them; or the car left the field.
     Info: `lap_finished` bool, whether the episode ended with the former.
     """
-    cdef unique_ptr[World] world
-    cdef bint continuous, action_is_single
+    cdef Archived[World] world
+    cdef char action_type
 
     @staticmethod
     def describe(continuous=True, lap_complete_percent=0.95, domain_randomize=False, fresh_world=False,
@@ -116,15 +114,11 @@ cdef class CarRacing(Env):
                        info={"lap_finished": Array((), np.bool_)})
 
     def __init__(self, spec, env_id):
-        self.continuous = spec.options["continuous"]
-        self.action_is_single = spec.options["action_dtype"] == "float32"
+        self.action_type = ord(spec.action.dtype.char)
         _prepare_texts()
-        self.world.reset(self.new_world())
-
-    cdef World* new_world(self) except NULL:
-        cdef object options = self.spec.options
-        return new World(options["continuous"], options["domain_randomize"], options["fresh_world"],
-                         options["lap_complete_percent"])
+        self.world.reset(new World(spec.options["continuous"], spec.options["domain_randomize"],
+                                   spec.options["fresh_world"], spec.options["lap_complete_percent"]))
+        self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:
         self.world.get().reset(self.rng)
@@ -132,14 +126,7 @@ cdef class CarRacing(Env):
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef double[3] numbers
-        cdef int k
-        if not self.continuous:
-            numbers[0] = <double>(<const int64_t*>action)[0]
-        elif self.action_is_single:
-            for k in range(3):
-                numbers[k] = (<const float*>action)[k]
-        else:
-            memcpy(numbers, action, sizeof(numbers))
+        read_action(self.action_type, action, 3, numbers)
         self.world.get().step(numbers)
         self.reward = self.world.get().reward
         self.terminated = self.world.get().terminated
@@ -151,23 +138,6 @@ cdef class CarRacing(Env):
         else:
             memset(out.obs[0], 0, 96 * 96 * 3)
         (<uint8_t*>out.info[0])[0] = self.world.get().lap_finished
-        return 0
-
-    cdef object save(self):
-        return (<bytes>save_state(self.world.get()[0]),)
-
-    cdef int load(self, object state) except -1:
-        cdef string saved = check_state(state, bytes)[0]
-        load_world(self.world, self.new_world(), saved)
-        return 0
-
-    def state_fields(self, state):
-        """Returns what `MiniGrid.state_fields` returns: (path, type, offset, least, greatest) of each number."""
-        self.load(state)
-        return field_tuples(list_state(self.world.get()[0]))
-
-    cdef int copy_from(self, Env other) except -1 nogil:
-        copy_world(self.world, (<CarRacing>other).world.get())
         return 0
 
     cdef object render(self):
@@ -197,8 +167,8 @@ def _prepare_texts():
     """Has pygame draw the numbers that pictures can show, once."""
     with _lock:
         if texts().levels.empty():
-            least, numbers = draw_numbers()
-            texts().least = least
+            first, numbers = draw_numbers()
+            texts().first = first
             texts().height = len(numbers[0])
             for levels in numbers:
                 add_text(levels.shape[1], <bytes>levels.tobytes())

@@ -38,8 +38,8 @@ struct Point {
 inline bool has_hull(const b2Vec2* points, int n) noexcept {
     int first = 0;
     for (int k = 1; k < n; ++k) {
-        const b2Vec2 &p = points[k], &most = points[first];
-        if (p.x > most.x || (p.x == most.x && p.y < most.y)) first = k;
+        const b2Vec2 &p = points[k], &best = points[first];
+        if (p.x > best.x || (p.x == best.x && p.y < best.y)) first = k;
     }
     int at = first;
     for (int m = 0; m < n; ++m) {

@@ -58,13 +58,13 @@ public:
     // Whether step_together can step it.
     bool is_free() const { return world && FreeRobot::is_free(*world, lander); }
 
-    // Does what `step` does with up to lanes::MOST landers that are free. One whose step fails is not `ready` any more;
-    // its next step says why.
+    // Does what `step` does with up to lanes::MAX_LANES landers that are free. One whose step fails is not `ready` any
+    // more; its next step says why.
     static void step_together(LunarLander* const* landers, const Rng* const* streams, const double (*actions)[2],
                               int count) noexcept {
-        LunarLander* flying[lanes::MOST];
-        FreeRobot robots[lanes::MOST];
-        Engines engines[lanes::MOST];
+        LunarLander* flying[lanes::MAX_LANES];
+        FreeRobot robots[lanes::MAX_LANES];
+        Engines engines[lanes::MAX_LANES];
         int n = 0;
         for (int k = 0; k < count; ++k) {
             landers[k]->attempt([&](LunarLander& self) {
@@ -84,14 +84,16 @@ public:
     }
 
     // Returns a new one with the same options.
-    LunarLander* fresh() const { return new LunarLander(continuous, gravity, wind, wind_power, turbulence_power); }
+    std::unique_ptr<LunarLander> fresh() const {
+        return std::make_unique<LunarLander>(continuous, gravity, wind, wind_power, turbulence_power);
+    }
     template <class Archive> void exchange(Archive& archive) {
-        constexpr int64_t MOST_STEPS = int64_t{1} << 40;
-        constexpr double REACH = 1e6, MOST_IMPULSE = 1e3;
+        constexpr int64_t MAX_STEPS = int64_t{1} << 40;
+        constexpr double REACH = 1e6, MAX_IMPULSE = 1e3;
         archive.all("smooth_y", smooth_y, 0, H);
-        archive("wind_index", wind_index, -MOST_STEPS, MOST_STEPS);
-        archive("torque_index", torque_index, -MOST_STEPS, MOST_STEPS);
-        archive("time", time, 1, MOST_STEPS);
+        archive("wind_index", wind_index, -MAX_STEPS, MAX_STEPS);
+        archive("torque_index", torque_index, -MAX_STEPS, MAX_STEPS);
+        archive("time", time, 1, MAX_STEPS);
         if constexpr (Archive::LOADS) {
             build();
             has_shaping = true;
@@ -100,15 +102,15 @@ public:
         archive("game_over", game_over);
         archive("shaping", shaping, -LARGE, LARGE);
         archive.all("obs", obs, -LARGE, LARGE);
-        int64_t least = std::max<int64_t>(time - OLDEST, 0);
+        int64_t earliest = std::max<int64_t>(time - OLDEST, 0);
         archive.list("particles", particles, 0, 2 * OLDEST, [&](Particle& p) {
-            archive("born", p.born, least, time - 1);
-            least = p.born;
+            archive("born", p.born, earliest, time - 1);
+            earliest = p.born;
             archive("mass", p.mass, SIDE_MASS, MAIN_MASS);
             archive("x", p.x, -REACH, REACH);
             archive("y", p.y, -REACH, REACH);
-            archive("impulse_x", p.impulse_x, -MOST_IMPULSE, MOST_IMPULSE);
-            archive("impulse_y", p.impulse_y, -MOST_IMPULSE, MOST_IMPULSE);
+            archive("impulse_x", p.impulse_x, -MAX_IMPULSE, MAX_IMPULSE);
+            archive("impulse_y", p.impulse_y, -MAX_IMPULSE, MAX_IMPULSE);
             archive("ttl", p.ttl, -10, 1);
         });
         exchange_world(archive, *world, REACH);

@@ -1,12 +1,12 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-from cypool.env import Env
+from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
 
 def use_simd(on: Any) -> Any: ...
 
-class LunarLander(Env):
+class LunarLander(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
@@ -17,4 +17,3 @@ class LunarLander(Env):
         turbulence_power: float = 1.5,
         action_dtype: str = 'float32',
     ) -> EnvSpec: ...
-    def state_fields(self, state: Any) -> Any: ...

@@ -7,20 +7,18 @@ import numpy as np
 from cypool.util.arguments import check_bool, check_choice, check_float, shown
 from cypool.envs.box2d.pictures import draw_lunar_lander
 from cypool.spec import Array, Discrete, EnvSpec
-from cypool.state import check_state
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque
-from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
-from libcpp.string cimport string
+from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.vector cimport vector
 
-from cypool.env cimport STEP_ALONE, Env, Rows, Slot
-from cypool.envs.box2d.engine cimport b2Vec2, copy_world, initialize, load_world
-from cypool.envs.common.state_archive cimport field_tuples, list_state, save_state
+from cypool.env cimport STEP_ALONE, Rows, Slot
+from cypool.envs.box2d.engine cimport b2Vec2, initialize, read_action
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
 from cypool.random cimport Rng
 
 
@@ -45,7 +43,7 @@ cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d" no
         cbool terminated
 
 cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d::lanes" nogil:
-    enum: MOST                       # worlds that are stepped together
+    enum: MAX_LANES                       # worlds that are stepped together
     void set_simd "cypool::box2d::lanes::use_simd"(cbool on) noexcept
 
 initialize()
@@ -64,7 +62,7 @@ def use_simd(on):
     set_simd(check_bool("on", on))
 
 
-cdef class LunarLander(Env):
+cdef class LunarLander(ArchivedEnv):
     """A rocket, dropped above a landing pad with a random push, that has a main engine and two at its sides.
 
     Follows `gymnasium.envs.box2d.LunarLander` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
@@ -78,8 +76,8 @@ cdef class LunarLander(Env):
         engine and 0.03 for one at the side; -100 for a crash, 100 for coming to rest.
     Terminated: The body touches the ground, the rocket is out of sight, or at rest.
     """
-    cdef unique_ptr[World] world
-    cdef bint continuous, action_is_single
+    cdef Archived[World] world
+    cdef char action_type
     cdef size_t action_bytes
     cdef shared_ptr[EnvList] pool                # its environments, which it keeps
 
@@ -111,32 +109,19 @@ cdef class LunarLander(Env):
         return EnvSpec(observation=Array((8,), np.float32, low, high), action=action, options=options, render_fps=50)
 
     def __init__(self, spec, env_id):
-        self.continuous = spec.options["continuous"]
-        self.action_is_single = spec.options["action_dtype"] == "float32"
+        self.action_type = ord(spec.action.dtype.char)
         self.action_bytes = spec.action_bytes
-        self.world.reset(self.new_world())
-
-    cdef World* new_world(self) except NULL:
-        cdef object options = self.spec.options
-        return new World(options["continuous"], options["gravity"], options["enable_wind"], options["wind_power"],
-                         options["turbulence_power"])
+        self.world.reset(new World(spec.options["continuous"], spec.options["gravity"], spec.options["enable_wind"],
+                                   spec.options["wind_power"], spec.options["turbulence_power"]))
+        self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:
         self.world.get().reset(self.rng)
         return 0
 
-    cdef void read_action(self, const void* action, double* numbers) noexcept nogil:
-        if not self.continuous:
-            numbers[0] = <double>(<const int64_t*>action)[0]
-        elif self.action_is_single:
-            numbers[0] = (<const float*>action)[0]
-            numbers[1] = (<const float*>action)[1]
-        else:
-            memcpy(numbers, action, 2 * sizeof(double))
-
     cdef int step(self, const void* action) except -1 nogil:
         cdef double[2] numbers
-        self.read_action(action, numbers)
+        read_action(self.action_type, action, 2, numbers)
         self.world.get().step(self.rng, numbers)
         self.reward = self.world.get().reward
         self.terminated = self.world.get().terminated
@@ -158,10 +143,10 @@ cdef class LunarLander(Env):
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         # those that touch nothing go together
-        cdef int places[MOST]
-        cdef World* worlds[MOST]
-        cdef const Rng* streams[MOST]
-        cdef double actions[MOST][2]
+        cdef int places[MAX_LANES]
+        cdef World* worlds[MAX_LANES]
+        cdef const Rng* streams[MAX_LANES]
+        cdef double actions[MAX_LANES][2]
         cdef PyObject* env
         cdef int count = 0
         cdef uint32_t k
@@ -169,32 +154,15 @@ cdef class LunarLander(Env):
             env = self.pool.get()[0][rows.ids[k]]
             rows.terminated[k] = STEP_ALONE
             if not (<LunarLander>env).needs_reset and (<LunarLander>env).world.get().is_free():
-                (<LunarLander>env).read_action(rows.actions + rows.ids[k] * self.action_bytes, actions[count])
+                read_action(self.action_type, rows.actions + rows.ids[k] * self.action_bytes, 2, actions[count])
                 places[count], worlds[count], streams[count] = k, (<LunarLander>env).world.get(), (<LunarLander>env).rng
                 count += 1
-            if count == MOST or (k + 1 == rows.count and count >= WORTHWHILE):
+            if count == MAX_LANES or (k + 1 == rows.count and count >= WORTHWHILE):
                 World.step_together(worlds, streams, actions, count)
                 while count > 0:
                     count -= 1
                     if worlds[count].ready():
                         write_row(worlds[count], rows, places[count])
-        return 0
-
-    cdef object save(self):
-        return (<bytes>save_state(self.world.get()[0]),)
-
-    cdef int load(self, object state) except -1:
-        cdef string saved = check_state(state, bytes)[0]
-        load_world(self.world, self.new_world(), saved)
-        return 0
-
-    def state_fields(self, state):
-        """Returns what `MiniGrid.state_fields` returns: (path, type, offset, least, greatest) of each number."""
-        self.load(state)
-        return field_tuples(list_state(self.world.get()[0]))
-
-    cdef int copy_from(self, Env other) except -1 nogil:
-        copy_world(self.world, (<LunarLander>other).world.get())
         return 0
 
     cdef object render(self):

@@ -227,12 +227,12 @@ def draw_numbers() -> tuple[int, list[Picture]]:
     """
     pygame, gfxdraw = _pygame("CarRacing")
     _check_polygons(pygame, gfxdraw)
-    font, least = _font(pygame), -1000
+    font, first = _font(pygame), -1000
     numbers = []
-    for number in [*range(least, 1001), -0.0]:
+    for number in [*range(first, 1001), -0.0]:
         text = font.render(f"{number:04.0f}", True, (255, 255, 255), (0, 0, 0))
         numbers.append(np.ascontiguousarray(pygame.surfarray.array3d(text)[..., 0].T))
-    return least, numbers
+    return first, numbers
 
 
 # SHA-256 of what pygame-ce 2.4 to 2.5 draws, and so does CarRacing

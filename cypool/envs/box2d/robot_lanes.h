@@ -113,7 +113,7 @@ private:
     }
 
     void sleep(bool solved) {
-        float32 least = b2_maxFloat;
+        float32 min_sleep_time = b2_maxFloat;
         for (b2Body* body : bodies) {
             if ((body->m_flags & b2Body::e_autoSleepFlag) == 0
                 || body->m_angularVelocity * body->m_angularVelocity
@@ -124,9 +124,9 @@ private:
             } else {
                 body->m_sleepTime += data.step.dt;
             }
-            least = b2Min(least, body->m_sleepTime);
+            min_sleep_time = b2Min(min_sleep_time, body->m_sleepTime);
         }
-        if (least >= b2_timeToSleep && solved) {
+        if (min_sleep_time >= b2_timeToSleep && solved) {
             for (b2Body* body : bodies) body->SetAwake(false);
         }
     }
@@ -143,13 +143,13 @@ class RobotLanes {
     using I = int32_t __attribute__((vector_size(32)));
 
 public:
-    void put(int lane, const FreeRobot& robot) {
+    void set_robot(int lane, const FreeRobot& robot) {
         for (int k = 0; k < FreeRobot::BODIES; ++k) {
             bodies[k].x[lane] = robot.velocities[k].v.x;
             bodies[k].y[lane] = robot.velocities[k].v.y;
             bodies[k].w[lane] = robot.velocities[k].w;
         }
-        for (int k = 0; k < FreeRobot::LIMBS; ++k) put(lane, joints[k], *robot.joints[k], robot.data.step.dt);
+        for (int k = 0; k < FreeRobot::LIMBS; ++k) set_joint(lane, joints[k], *robot.joints[k], robot.data.step.dt);
     }
 
     CYPOOL_INLINE void solve_once() {
@@ -184,7 +184,7 @@ private:
     };
 
     static float32 inverse(float32 determinant) { return determinant != 0.0f ? 1.0f / determinant : determinant; }
-    static void put(int lane, Joint& to, const b2RevoluteJoint& joint, float32 dt) {
+    static void set_joint(int lane, Joint& to, const b2RevoluteJoint& joint, float32 dt) {
         const b2Mat33& mass = joint.m_mass;
         const b2Vec3 cross = b2Cross(mass.ey, mass.ez);
         // a motor, and two limits that differ
@@ -268,12 +268,12 @@ private:
 
 namespace lanes {
 
-constexpr int N = 8, MOST = 2 * N;
+constexpr int N = 8, MAX_LANES = 2 * N;
 
 // Two times eight robots take little more time than eight: one waits for its numbers while the other computes.
 CYPOOL_INLINE void solve_any(FreeRobot* robots, int count) {
     RobotLanes lanes[2];
-    for (int k = 0; k < count; ++k) lanes[k / N].put(k % N, robots[k]);
+    for (int k = 0; k < count; ++k) lanes[k / N].set_robot(k % N, robots[k]);
     if (count > N) {
         for (int n = 0; n < VELOCITY_ITERATIONS; ++n) {
             lanes[0].solve_once();
@@ -299,7 +299,7 @@ inline bool has_avx2() noexcept {
 inline bool avx2 = has_avx2();
 inline void use_simd(bool on) noexcept { avx2 = on && has_avx2(); }
 
-// The velocity iterations of up to MOST robots.
+// The velocity iterations of up to MAX_LANES robots.
 inline void solve_velocities(FreeRobot* robots, int count) {
 #if defined(__x86_64__)
     if (avx2) return solve_avx2(robots, count);

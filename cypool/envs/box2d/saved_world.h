@@ -17,30 +17,10 @@ namespace cypool::box2d {
 
 constexpr double LARGE = 1e9;  // what Box2D can compute with
 
-// Puts `fresh`, an environment that was just made and that it owns, in the place of env, with what save_state returned;
-// throws std::invalid_argument, and then env is as it was.
-template <class T> void load_world(std::unique_ptr<T>& env, T* fresh, const std::string& bytes) {
-    std::unique_ptr<T> loaded(fresh);
-    try {
-        load_state(*loaded, bytes);
-    } catch (const std::invalid_argument&) {
-        throw;
-    } catch (const std::logic_error& error) {
-        // of Box2D, or of what makes shapes
-        throw std::invalid_argument(std::string("state: ") + error.what());
-    }
-    env = std::move(loaded);
-}
-
-// Makes env what load_world makes of it with what save_state returns of another one with the same options.
-template <class T> void copy_world(std::unique_ptr<T>& env, const T* other) {
-    load_world(env, other->fresh(), save_state(*other));
-}
-
-template <class Archive, class XY> void exchange_xy(Archive& archive, const char* name, XY& point, double most) {
+template <class Archive, class XY> void exchange_xy(Archive& archive, const char* name, XY& point, double limit) {
     archive.in(name, [&] {
-        archive("x", point.x, -most, most);
-        archive("y", point.y, -most, most);
+        archive("x", point.x, -limit, limit);
+        archive("y", point.y, -limit, limit);
     });
 }
 
@@ -58,7 +38,7 @@ inline std::vector<b2Fixture*> fixtures_of(b2World& world) {
 namespace saved {
 
 constexpr uint16 BODY_FLAGS = b2Body::e_islandFlag | b2Body::e_awakeFlag | b2Body::e_toiFlag;
-constexpr int32 MOST_NODES = 1 << 16;
+constexpr int32 MAX_NODES = 1 << 16;
 
 inline int32 index_of(const std::vector<b2Fixture*>& fixtures, const b2Fixture* fixture) {
     return static_cast<int32>(std::find(fixtures.begin(), fixtures.end(), fixture) - fixtures.begin());
@@ -100,7 +80,7 @@ inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 
 template <class Archive>
 void exchange_tree(Archive& archive, b2DynamicTree& tree, const std::vector<b2Fixture*>& fixtures) {
     int32 capacity = tree.m_nodeCapacity, count = tree.m_nodeCount, root = tree.m_root, free = tree.m_freeList;
-    archive("capacity", capacity, 1, MOST_NODES);
+    archive("capacity", capacity, 1, MAX_NODES);
     const int32 last = capacity - 1;
     archive("count", count, 1, capacity);
     archive("root", root, b2_nullNode, last);
@@ -175,7 +155,7 @@ void exchange_contacts(Archive& archive, b2ContactManager& contacts, const std::
         // lists grow in front
         std::reverse(made.begin(), made.end());
     }
-    archive.size("contacts", made, 0, MOST_NODES);
+    archive.size("contacts", made, 0, MAX_NODES);
     const int32 last = static_cast<int32>(fixtures.size()) - 1;
     for (size_t k = 0; k < made.size(); ++k) {
         archive.in("contacts", k, [&] {
@@ -203,7 +183,7 @@ void exchange_contacts(Archive& archive, b2ContactManager& contacts, const std::
 
 // What changes in a step. No body is farther than `reach` from the world's middle.
 template <class Archive> void exchange_body(Archive& archive, b2Body& body, double reach) {
-    constexpr double MOST_ANGLE = 1e6, MOST_SPEED = 1e4;
+    constexpr double MAX_ANGLE = 1e6, MAX_SPEED = 1e4;
     uint16 flags = body.m_flags & BODY_FLAGS;
     archive("flags", flags, 0, BODY_FLAGS);
     if constexpr (Archive::LOADS) body.m_flags = (body.m_flags & ~BODY_FLAGS) | (flags & BODY_FLAGS);
@@ -213,12 +193,12 @@ template <class Archive> void exchange_body(Archive& archive, b2Body& body, doub
     archive("cosine", body.m_xf.q.c, -1, 1);
     exchange_xy(archive, "center0", body.m_sweep.c0, reach);
     exchange_xy(archive, "center", body.m_sweep.c, reach);
-    archive("angle0", body.m_sweep.a0, -MOST_ANGLE, MOST_ANGLE);
-    archive("angle", body.m_sweep.a, -MOST_ANGLE, MOST_ANGLE);
+    archive("angle0", body.m_sweep.a0, -MAX_ANGLE, MAX_ANGLE);
+    archive("angle", body.m_sweep.a, -MAX_ANGLE, MAX_ANGLE);
     // Box2D asserts that it is less than 1
     archive("alpha0", body.m_sweep.alpha0, 0, 0.9999999);
-    exchange_xy(archive, "velocity", body.m_linearVelocity, MOST_SPEED);
-    archive("spin", body.m_angularVelocity, -MOST_SPEED, MOST_SPEED);
+    exchange_xy(archive, "velocity", body.m_linearVelocity, MAX_SPEED);
+    archive("spin", body.m_angularVelocity, -MAX_SPEED, MAX_SPEED);
     exchange_xy(archive, "force", body.m_force, LARGE);
     archive("torque", body.m_torque, -LARGE, LARGE);
     archive("sleep_time", body.m_sleepTime, 0, LARGE);

@@ -216,34 +216,34 @@ struct FastAcrobot {
     }
 };
 
-// The states of many environments of one game, side by side. An environment's place is its id, or 0 in a herd of one.
-class Herd {
+// The states of many environments of one game, side by side. An environment's index is its id, or 0 in a batch of one.
+class Batch {
 public:
-    virtual ~Herd() = default;
-    virtual void reset(uint32_t place, const Rng* rng) noexcept = 0;
-    virtual void step(uint32_t place, const void* action, double* reward, uint8_t* terminated) noexcept = 0;
-    virtual void observe(uint32_t place, void* obs) const noexcept = 0;
+    virtual ~Batch() = default;
+    virtual void reset(uint32_t index, const Rng* rng) noexcept = 0;
+    virtual void step(uint32_t index, const void* action, double* reward, uint8_t* terminated) noexcept = 0;
+    virtual void observe(uint32_t index, void* obs) const noexcept = 0;
     virtual void step_rows(const Rows& rows) noexcept = 0;  // step and observe
-    virtual void get(uint32_t place, float* state) const noexcept = 0;
-    virtual void set(uint32_t place, const float* state) noexcept = 0;
+    virtual void get(uint32_t index, float* state) const noexcept = 0;
+    virtual void set(uint32_t index, const float* state) noexcept = 0;
 };
 
-template <class Game> class HerdOf final : public Herd {
+template <class Game> class GameBatch final : public Batch {
 public:
-    HerdOf(const Game& game, uint32_t size) : game_(game) {
+    GameBatch(const Game& game, uint32_t size) : game_(game) {
         for (auto& part : state_) part.resize(size);
     }
 
-    void reset(uint32_t place, const Rng* rng) noexcept override {
+    void reset(uint32_t index, const Rng* rng) noexcept override {
         float s[Game::STATE];
         game_.reset(s, rng);
-        set(place, s);
+        set(index, s);
     }
-    void step(uint32_t place, const void* action, double* reward, uint8_t* terminated) noexcept override {
-        (this->*step_)(place, 1, static_cast<const Action*>(action), reward, terminated);
+    void step(uint32_t index, const void* action, double* reward, uint8_t* terminated) noexcept override {
+        (this->*step_)(index, 1, static_cast<const Action*>(action), reward, terminated);
     }
-    void observe(uint32_t place, void* obs) const noexcept override {
-        (this->*observe_)(place, 1, static_cast<float*>(obs));
+    void observe(uint32_t index, void* obs) const noexcept override {
+        (this->*observe_)(index, 1, static_cast<float*>(obs));
     }
     void step_rows(const Rows& rows) noexcept override {
         const auto* actions = reinterpret_cast<const Action*>(rows.actions);
@@ -257,11 +257,11 @@ public:
             (this->*observe_)(first, count, obs + Game::OBS * k);
         }
     }
-    void get(uint32_t place, float* state) const noexcept override {
-        for (int j = 0; j < Game::STATE; ++j) state[j] = state_[j][place];
+    void get(uint32_t index, float* state) const noexcept override {
+        for (int j = 0; j < Game::STATE; ++j) state[j] = state_[j][index];
     }
-    void set(uint32_t place, const float* state) noexcept override {
-        for (int j = 0; j < Game::STATE; ++j) state_[j][place] = state[j];
+    void set(uint32_t index, const float* state) noexcept override {
+        for (int j = 0; j < Game::STATE; ++j) state_[j][index] = state[j];
     }
 
 private:
@@ -320,14 +320,14 @@ private:
     }
 
     // chosen by what the CPU can
-    decltype(&HerdOf::step_plain) step_ = has_avx2() ? &HerdOf::step_avx2 : &HerdOf::step_plain;
-    decltype(&HerdOf::observe_plain) observe_ = has_avx2() ? &HerdOf::observe_avx2 : &HerdOf::observe_plain;
+    decltype(&GameBatch::step_plain) step_ = has_avx2() ? &GameBatch::step_avx2 : &GameBatch::step_plain;
+    decltype(&GameBatch::observe_plain) observe_ = has_avx2() ? &GameBatch::observe_avx2 : &GameBatch::observe_plain;
     const Game game_;
     std::vector<float> state_[Game::STATE];
 };
 
-template <class Game> std::shared_ptr<Herd> herd_of(const Game& game, uint32_t size) {
-    return std::make_shared<HerdOf<Game>>(game, size);
+template <class Game> std::shared_ptr<Batch> make_batch(const Game& game, uint32_t size) {
+    return std::make_shared<GameBatch<Game>>(game, size);
 }
 
 }  // namespace cypool

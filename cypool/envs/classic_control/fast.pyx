@@ -12,15 +12,15 @@ from cypool.env cimport Env, Rows, Slot
 from cypool.random cimport Rng
 
 cdef extern from "cypool/envs/classic_control/fast.h" namespace "cypool" nogil:
-    cdef cppclass Herd:              # the states of many environments of one game, side by side
-        void reset(uint32_t place, const Rng* rng) noexcept
-        void step(uint32_t place, const void* action, double* reward, uint8_t* terminated) noexcept
-        void observe(uint32_t place, void* obs) noexcept
+    cdef cppclass Batch:              # the states of many environments of one game, side by side
+        void reset(uint32_t index, const Rng* rng) noexcept
+        void step(uint32_t index, const void* action, double* reward, uint8_t* terminated) noexcept
+        void observe(uint32_t index, void* obs) noexcept
         void step_rows(const Rows& rows) noexcept
-        void get(uint32_t place, float* state) noexcept
-        void set(uint32_t place, const float* state) noexcept
+        void get(uint32_t index, float* state) noexcept
+        void set(uint32_t index, const float* state) noexcept
 
-    shared_ptr[Herd] herd_of[Game](const Game& game, uint32_t size) except +
+    shared_ptr[Batch] make_batch[Game](const Game& game, uint32_t size) except +
 
     cdef cppclass CartPoleGame "cypool::FastCartPole":
         cbool sutton_barto
@@ -41,59 +41,59 @@ cdef class Fast(Env):
     The rules are the game's, but in single precision and with a sine and a cosine of our own: an episode differs from
     the reference's after some steps, the statistics of many do not. A subclass says which game it is.
     """
-    cdef shared_ptr[Herd] herd
-    cdef uint32_t place              # in the herd
+    cdef shared_ptr[Batch] batch
+    cdef uint32_t index              # in the batch
 
-    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
-        raise NotImplementedError("herd_for")
+    cdef shared_ptr[Batch] new_batch(self, uint32_t size) except *:
+        raise NotImplementedError("new_batch")
 
     def __init__(self, spec, env_id):
         # of its own, unless all turn out to be alike
-        self.herd = self.herd_for(1)
+        self.batch = self.new_batch(1)
 
     cdef bint prepare_pool(self, list envs) except -1:
         cdef Fast env
         cdef uint32_t k
         if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
             return False
-        cdef shared_ptr[Herd] herd = self.herd_for(len(envs))
+        cdef shared_ptr[Batch] batch = self.new_batch(len(envs))
         for k in range(<uint32_t>len(envs)):
             env = envs[k]
-            env.herd, env.place = herd, k
+            env.batch, env.index = batch, k
         return True
 
     cdef int reset(self) except -1 nogil:
-        self.herd.get().reset(self.place, self.rng)
+        self.batch.get().reset(self.index, self.rng)
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef uint8_t terminated
-        self.herd.get().step(self.place, action, &self.reward, &terminated)
+        self.batch.get().step(self.index, action, &self.reward, &terminated)
         self.terminated = terminated
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        self.herd.get().observe(self.place, out.obs[0])
+        self.batch.get().observe(self.index, out.obs[0])
         return 0
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
-        self.herd.get().step_rows(rows[0])
+        self.batch.get().step_rows(rows[0])
         return 0
 
     cdef object save(self):
         cdef float[4] state = [0, 0, 0, 0]
-        self.herd.get().get(self.place, state)
+        self.batch.get().get(self.index, state)
         return tuple(state)
 
     cdef int load(self, object state) except -1:
         cdef float[4] taken = check_state(state, *[(-1e6, 1e6)] * 4)
-        self.herd.get().set(self.place, taken)
+        self.batch.get().set(self.index, taken)
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
         cdef float[4] state
-        (<Fast>other).herd.get().get((<Fast>other).place, state)
-        self.herd.get().set(self.place, state)
+        (<Fast>other).batch.get().get((<Fast>other).index, state)
+        self.batch.get().set(self.index, state)
         return 0
 
 
@@ -102,10 +102,10 @@ cdef class FastCartPole(Fast):
     cdef object render(self):
         return draw("gymnasium.envs.classic_control.cartpole:CartPoleEnv", {}, {"state": self.save()})
 
-    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+    cdef shared_ptr[Batch] new_batch(self, uint32_t size) except *:
         cdef CartPoleGame game
         game.sutton_barto = self.spec.options["sutton_barto_reward"]
-        return herd_of[CartPoleGame](game, size)
+        return make_batch[CartPoleGame](game, size)
 
 
 cdef class FastMountainCar(Fast):
@@ -113,10 +113,10 @@ cdef class FastMountainCar(Fast):
     cdef object render(self):
         return draw("gymnasium.envs.classic_control.mountain_car:MountainCarEnv", {}, {"state": self.save()[:2]})
 
-    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+    cdef shared_ptr[Batch] new_batch(self, uint32_t size) except *:
         cdef MountainCarGame game
         game.goal_velocity = self.spec.options["goal_velocity"]
-        return herd_of[MountainCarGame](game, size)
+        return make_batch[MountainCarGame](game, size)
 
 
 cdef class FastMountainCarContinuous(Fast):
@@ -125,10 +125,10 @@ cdef class FastMountainCarContinuous(Fast):
         return draw("gymnasium.envs.classic_control.continuous_mountain_car:Continuous_MountainCarEnv", {},
                     {"state": np.array(self.save()[:2], np.float32)})
 
-    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+    cdef shared_ptr[Batch] new_batch(self, uint32_t size) except *:
         cdef MountainCarContinuousGame game
         game.goal_velocity = self.spec.options["goal_velocity"]
-        return herd_of[MountainCarContinuousGame](game, size)
+        return make_batch[MountainCarContinuousGame](game, size)
 
 
 cdef class FastPendulum(Fast):
@@ -137,11 +137,11 @@ cdef class FastPendulum(Fast):
         return draw("gymnasium.envs.classic_control.pendulum:PendulumEnv", {},
                     {"state": self.save()[:2], "last_u": None})
 
-    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+    cdef shared_ptr[Batch] new_batch(self, uint32_t size) except *:
         cdef PendulumGame game
         game.g = self.spec.options["g"]
         game.limit_first = self.spec.options["version"] == 1
-        return herd_of[PendulumGame](game, size)
+        return make_batch[PendulumGame](game, size)
 
 
 cdef class FastAcrobot(Fast):
@@ -149,6 +149,6 @@ cdef class FastAcrobot(Fast):
     cdef object render(self):
         return draw("gymnasium.envs.classic_control.acrobot:AcrobotEnv", {}, {"state": np.array(self.save())})
 
-    cdef shared_ptr[Herd] herd_for(self, uint32_t size) except *:
+    cdef shared_ptr[Batch] new_batch(self, uint32_t size) except *:
         cdef AcrobotGame game
-        return herd_of[AcrobotGame](game, size)
+        return make_batch[AcrobotGame](game, size)

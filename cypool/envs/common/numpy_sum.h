@@ -8,9 +8,9 @@ namespace cypool {
 
 // Adds up at(begin), ..., at(end - 1): up to 128 numbers in eight strands, more in two halves.
 template <class T, class At> T numpy_sum(const At& at, size_t begin, size_t end) {
-    constexpr size_t STRANDS = 8, MOST = 128;
+    constexpr size_t STRANDS = 8, BLOCK = 128;
     const size_t n = end - begin;
-    if (n > MOST) {
+    if (n > BLOCK) {
         const size_t middle = begin + n / 2 / STRANDS * STRANDS;
         return numpy_sum<T>(at, begin, middle) + numpy_sum<T>(at, middle, end);
     }

@@ -7,6 +7,7 @@
 //         archive.list("balls", balls, 0, 20, [&](Ball& ball) { archive("x", ball.x, 0, width - 1); });
 //     }
 //     void validate() const;     // calls refuse_state
+//     std::unique_ptr<T> fresh() const;  // another one with the same options, not ready
 #pragma once
 
 #include <bit>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -89,22 +91,22 @@ public:
         }
     }
     // how many items there are: loading makes as many
-    template <class Items> void size(const char* name, Items& items, size_t least, size_t most) {
+    template <class Items> void size(const char* name, Items& items, size_t min_size, size_t max_size) {
         auto count = static_cast<uint32_t>(items.size());
         in(name, [&] {
-            self().number("size", NONE, count, static_cast<int64_t>(least), static_cast<int64_t>(most));
+            self().number("size", NONE, count, static_cast<int64_t>(min_size), static_cast<int64_t>(max_size));
             if constexpr (Self::LOADS) self().expect_bytes("size", NONE, count);
         });
         if constexpr (Self::LOADS) items.resize(count);
     }
     // f visits each of least to most items
-    template <class Items, class F> void list(const char* name, Items& items, size_t least, size_t most, F&& f) {
-        size(name, items, least, most);
+    template <class Items, class F> void list(const char* name, Items& items, size_t min_size, size_t max_size, F&& f) {
+        size(name, items, min_size, max_size);
         each(name, items, f);
     }
     // printable characters of ASCII
-    void text(const char* name, std::string& value, size_t most) {
-        size(name, value, 0, most);
+    void text(const char* name, std::string& value, size_t max_size) {
+        size(name, value, 0, max_size);
         all(name, value, ' ', '~');
     }
 
@@ -216,27 +218,79 @@ template <class Archive, class T> bool exchange(Archive& archive, const T& from)
 
 }  // namespace state_archive
 
-template <class T> std::string save_state(const T& from) {
-    StateWriter writer;
-    state_archive::exchange(writer, from);
-    return writer.bytes;
-}
+// What `ArchivedEnv` saves, loads and copies, of any type.
+class ArchivedState {
+public:
+    virtual ~ArchivedState() = default;
+    virtual std::string save() const = 0;
+    // the numbers of what `save` returns
+    virtual std::vector<StateField> list() const = 0;
+    // throws std::invalid_argument, and then nothing has changed
+    virtual void load(std::string_view bytes) = 0;
+    // of the same type, with the same options
+    virtual void copy_from(const ArchivedState& other) = 0;
+};
 
-// The numbers of what `save_state` returns.
-template <class T> std::vector<StateField> list_state(const T& from) {
-    StateLister lister;
-    state_archive::exchange(lister, from);
-    return lister.fields;
-}
+// A T and its state. A T that can be assigned lies in here, near the rest of its environment, and keeps its address.
+template <class T> class Archived final : public ArchivedState {
+public:
+    T* get() {
+        if constexpr (IN_PLACE) {
+            return &held_;
+        } else {
+            return held_.get();
+        }
+    }
+    void reset(T* object) { hold(std::unique_ptr<T>(object)); }
 
-// Into a new T, which is of no use if this throws std::invalid_argument; a T that was not ready is left as it is.
-template <class T> void load_state(T& into, std::string_view bytes) {
-    StateReader reader(bytes);
-    bool ready = false;
-    reader("ready", ready);
-    if (ready) into.exchange(reader);
-    reader.finish();
-    if (ready) into.validate();
-}
+    std::string save() const override {
+        StateWriter writer;
+        state_archive::exchange(writer, object());
+        return writer.bytes;
+    }
+    std::vector<StateField> list() const override {
+        StateLister lister;
+        state_archive::exchange(lister, object());
+        return lister.fields;
+    }
+    void load(std::string_view bytes) override {
+        std::unique_ptr<T> loaded = object().fresh();
+        try {
+            StateReader reader(bytes);
+            bool ready = false;
+            reader("ready", ready);
+            if (ready) loaded->exchange(reader);
+            reader.finish();
+            if (ready) loaded->validate();
+        } catch (const std::invalid_argument&) {
+            throw;
+        } catch (const std::logic_error& error) {
+            // of a library that makes parts of it
+            throw std::invalid_argument(std::string("state: ") + error.what());
+        }
+        hold(std::move(loaded));
+    }
+    void copy_from(const ArchivedState& other) override {
+        if constexpr (IN_PLACE) {
+            held_ = static_cast<const Archived&>(other).held_;
+        } else {
+            load(other.save());
+        }
+    }
+
+private:
+    static constexpr bool IN_PLACE = std::is_copy_assignable_v<T>;
+
+    const T& object() const { return *const_cast<Archived*>(this)->get(); }
+    void hold(std::unique_ptr<T> object) {
+        if constexpr (IN_PLACE) {
+            held_ = std::move(*object);
+        } else {
+            held_ = std::move(object);
+        }
+    }
+
+    std::conditional_t<IN_PLACE, T, std::unique_ptr<T>> held_;
+};
 
 }  // namespace cypool

@@ -33,7 +33,7 @@ ACHIEVEMENTS = ("collect_coal", "collect_diamond", "collect_drink", "collect_iro
 # of objects; the first one stands for none
 TEXTURES = (None, "player-left", "player-right", "player-up", "player-down", "player-sleep", "cow", "zombie",
             "skeleton", "arrow-left", "arrow-right", "arrow-up", "arrow-down", "plant", "plant-ripe")
-MOST_ITEMS = 9
+MAX_ITEMS = 9
 UNKNOWN = 127  # beyond the edge of the world
 LANES = 8  # planes of pixels are padded to a multiple
 
@@ -112,8 +112,8 @@ def pictures(view: tuple[int, int], size: tuple[int, int]) -> Pictures:
             if texture is not None:
                 _blend(tile, 0, 0, texture)
             tiles[m, t, :, :width * height] = tile.transpose(2, 1, 0).reshape(3, -1)
-    items = np.zeros((len(ITEMS), MOST_ITEMS + 1, height, width, 3), np.uint8)
-    numbers = [_texture(str(amount), int(0.6 * width), int(0.6 * height)) for amount in range(1, MOST_ITEMS + 1)]
+    items = np.zeros((len(ITEMS), MAX_ITEMS + 1, height, width, 3), np.uint8)
+    numbers = [_texture(str(amount), int(0.6 * width), int(0.6 * height)) for amount in range(1, MAX_ITEMS + 1)]
     for k, item in enumerate(ITEMS):
         texture = _texture(item, int(0.8 * width), int(0.8 * height))
         for amount, number in enumerate(numbers, 1):

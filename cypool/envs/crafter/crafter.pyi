@@ -1,7 +1,7 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-from cypool.env import Env
+from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
 
 ACHIEVEMENTS: tuple[Any, ...]
@@ -16,7 +16,7 @@ SIMD: tuple[Any, ...]
 
 def use_simd(name: Any) -> Any: ...
 
-class Crafter(Env):
+class Crafter(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
@@ -30,4 +30,3 @@ class Crafter(Env):
         render_size: Any = ...,
     ) -> EnvSpec: ...
     def follow(self, choices: Any) -> Any: ...
-    def state_fields(self, state: Any) -> Any: ...

@@ -4,7 +4,6 @@ import numpy as np
 from cypool.util.arguments import check_bool, check_choice, check_int, check_list, shown
 from cypool.envs.crafter.assets import ACHIEVEMENTS, ACTIONS, ITEMS, crafter_folder, pictures, rows_of_items
 from cypool.spec import Array, Discrete, EnvSpec
-from cypool.state import check_state
 
 cimport numpy as cnp
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
@@ -12,8 +11,8 @@ from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
-from cypool.envs.common.state_archive cimport field_tuples, list_state, load_state, save_state
+from cypool.env cimport Slot
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
 
 cnp.import_array()
 
@@ -69,12 +68,6 @@ cdef extern from "cypool/envs/crafter/picture.h" namespace "cypool::crafter" nog
         int width, height, columns, rows, view_rows
     void draw_picture(const World& world, const Pictures& pictures, uint8_t* image) except +
 
-cdef extern from *:
-    """
-    template <class T> void assign(T& target, const T& source) { target = source; }
-    """
-    void assign(World& target, const World& source) except + nogil
-
 OBS_TYPES = ("rgb", "semantic", "symbolic")
 cdef enum:
     RGB, SEMANTIC, SYMBOLIC
@@ -92,7 +85,7 @@ def use_simd(name):
     simd = <Simd><int>min(SIMD.index(check_choice("name", name, SIMD)), <int>best_simd())
 
 
-cdef class Crafter(Env):
+cdef class Crafter(ArchivedEnv):
     """An open world: find food, drink and sleep, fight, and collect, place and make what 22 achievements ask for.
 
     Follows crafter 1.8.3: the same seed and actions give the same bits. Where crafter picks a creature of a set, whose
@@ -112,7 +105,9 @@ cdef class Crafter(Env):
         `reward` float64, as it is with `reward=True`. `semantic` uint8 (width, height), by x and y: materials 1 to 12,
         as in `MATERIALS`, or player (13), cow (14), zombie (15), skeleton (16), arrow (17), plant (18).
     """
-    cdef World world
+    cdef Archived[World] state
+    # of `state`
+    cdef World* world
     cdef Pictures pictures
     cdef object _pictures
     cdef int obs_type
@@ -170,7 +165,8 @@ cdef class Crafter(Env):
         chosen = spec.options
         options.area, options.view, options.size = chosen["area"], chosen["view"], chosen["size"]
         options.length = chosen["length"]
-        self.world = World(Shape(options))
+        self.state.reset(new World(Shape(options)))
+        self.world, self.archived = self.state.get(), &self.state
         self.obs_type = OBS_TYPES.index(chosen["obs_type"])
         self.gives_reward, self.has_map = chosen["reward"], chosen["semantic"]
         if self.obs_type == RGB:
@@ -197,13 +193,13 @@ cdef class Crafter(Env):
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef int k
         if self.obs_type == RGB:
-            draw_picture(self.world, self.pictures, <uint8_t*>out.obs[0])
+            draw_picture(self.world[0], self.pictures, <uint8_t*>out.obs[0])
         elif self.obs_type == SEMANTIC:
-            observe_view(self.world, <uint8_t*>out.obs[0])
+            observe_view(self.world[0], <uint8_t*>out.obs[0])
             for k in range(16):
                 (<uint8_t*>out.obs[1])[k] = <uint8_t>self.world.inventory[k]
         else:
-            observe_symbols(self.world, <float*>out.obs[0])
+            observe_symbols(self.world[0], <float*>out.obs[0])
         memcpy(out.info[0], self.world.inventory, sizeof(self.world.inventory))
         memcpy(out.info[1], self.world.achievements, sizeof(self.world.achievements))
         (<double*>out.info[2])[0] = not self.world.is_dead()
@@ -213,25 +209,6 @@ cdef class Crafter(Env):
         if self.has_map:
             memcpy(out.info[5], self.world.semantic.data(), self.world.semantic.size())
         return 0
-
-    cdef object save(self):
-        return (<bytes>save_state(self.world),)
-
-    cdef int load(self, object state) except -1:
-        saved, = check_state(state, bytes)
-        # into another one, so that this world stays what it is if the state is refused
-        cdef World world = World(self.world.shape)
-        load_state(world, saved)
-        assign(self.world, world)
-        return 0
-
-    def state_fields(self, state):
-        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as `struct` has it.
-
-        The environment is of no other use then.
-        """
-        self.load(state)
-        return field_tuples(list_state(self.world))
 
     def follow(self, choices):
         """Makes the coming steps choose among creatures as crafter did, whose choices depend on addresses in memory.
@@ -248,15 +225,11 @@ cdef class Crafter(Env):
             raise ValueError(f"choices: expected numbers below {cells}, got {shown(choices)}")
         self.world.follow(<const int32_t*>cnp.PyArray_DATA(choices), len(choices))
 
-    cdef int copy_from(self, Env other) except -1 nogil:
-        assign(self.world, (<Crafter>other).world)
-        return 0
-
     cdef object render(self):
         size = self.spec.options["render_size"]
         parts = pictures(self.spec.options["view"], size)
         image = np.empty((size[1], size[0], 3), np.uint8)
-        draw_picture(self.world, borrowed(parts), <uint8_t*>cnp.PyArray_DATA(image))
+        draw_picture(self.world[0], borrowed(parts), <uint8_t*>cnp.PyArray_DATA(image))
         return image
 
 
@@ -272,11 +245,11 @@ cdef Pictures borrowed(object parts):
     return found
 
 
-def _pair(name, value, least, most, takes_one=True):
+def _pair(name, value, low, high, takes_one=True):
     if takes_one and hasattr(type(value), "__index__") and not isinstance(value, np.ndarray):
         value = (value, value)
     expected = "an int or a pair (x, y)" if takes_one else "a pair (x, y)"
     pair = check_list(name, value, expected)
     if len(pair) != 2:
         raise ValueError(f"{name}: expected {expected}, got {shown(value)}")
-    return check_int(f"{name}[0]", pair[0], least, most), check_int(f"{name}[1]", pair[1], least, most)
+    return check_int(f"{name}[0]", pair[0], low, high), check_int(f"{name}[1]", pair[1], low, high)

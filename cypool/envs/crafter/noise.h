@@ -13,7 +13,7 @@
 namespace cypool::crafter {
 
 constexpr double SQUISH = 1.0 / 3, STRETCH = -1.0 / 6;
-constexpr int MOST_VERTICES = 8;
+constexpr int MAX_VERTICES = 8;
 
 // A lattice point: its offset from the corner of the cell. The package subtracts a whole number before the squish or
 // behind it, and the bits differ: a distance is ((d - near) - squish) - late.
@@ -35,7 +35,7 @@ constexpr Vertex vertex(int x, int y, int z, int late_axis = -1, int late = 0) {
 // cell the place is. These are the 27 lists of them, and which comparisons lead to which list.
 struct VertexLists {
     struct List {
-        Vertex vertices[MOST_VERTICES];
+        Vertex vertices[MAX_VERTICES];
         int count;
     };
     List lists[27];
@@ -290,7 +290,7 @@ public:
 
 private:
     static constexpr double RADIUS = 1.4142136;
-    static constexpr int MOST_COLUMNS = 48;
+    static constexpr int MAX_COLUMNS = 48;
 
     struct Disc {
         float row, column;  // of the first number, from the lattice point
@@ -299,19 +299,19 @@ private:
         float near, along_row, along_column, along_z;
     };
 
-    static constexpr std::array<float, MOST_COLUMNS> COUNT = [] {
-        std::array<float, MOST_COLUMNS> numbers{};
-        for (int k = 0; k < MOST_COLUMNS; ++k) numbers[k] = static_cast<float>(k);
+    static constexpr std::array<float, MAX_COLUMNS> COUNT = [] {
+        std::array<float, MAX_COLUMNS> numbers{};
+        for (int k = 0; k < MAX_COLUMNS; ++k) numbers[k] = static_cast<float>(k);
         return numbers;
     }();
 
     struct AddDisc {
         template <int BYTES> static CYPOOL_INLINE void run(const Disc* given, float* to) {
             using Floats = Vector<float, BYTES>;
-            constexpr int LANES = BYTES / sizeof(float), MOST = MOST_COLUMNS / LANES;
+            constexpr int LANES = BYTES / sizeof(float), MAX_VECTORS = MAX_COLUMNS / LANES;
             const Disc disc = *given;
             const int vectors = (disc.columns + LANES - 1) / LANES;
-            Floats square[MOST], along[MOST];
+            Floats square[MAX_VECTORS], along[MAX_VECTORS];
             for (int k = 0; k < vectors; ++k) {
                 const Floats dy = disc.column + load_vector<Floats>(&COUNT[k * LANES]) * disc.per_column;
                 square[k] = dy * dy;

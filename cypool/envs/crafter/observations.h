@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "cypool/envs/crafter/world.h"
 
@@ -23,26 +25,39 @@ inline void observe_view(const World& world, uint8_t* view) {
 // The layout of Craftax-Classic: of each cell which block and which creature it has, a number for each kind; then what
 // the player has, in tenths, where it looks, and the light.
 constexpr int NUM_BLOCKS = 17, NUM_SYMBOLS_OF_CELL = NUM_BLOCKS + 4, NUM_SYMBOLS_OF_PLAYER = 22;
+struct Symbols {
+    float of_cell[NUM_SYMBOLS_OF_CELL];
+};
+// by material, 0 beyond the edge of the world
+constexpr std::array<Symbols, NUM_MATERIALS> SYMBOLS_OF_MATERIALS = [] {
+    constexpr int BLOCKS[NUM_MATERIALS] = {1, 3, 2, 4, 7, 13, 5, 14, 8, 9, 10, 11, 12};
+    std::array<Symbols, NUM_MATERIALS> symbols{};
+    for (int k = 0; k < NUM_MATERIALS; ++k) symbols[k].of_cell[BLOCKS[k]] = 1;
+    return symbols;
+}();
 inline void observe_symbols(const World& world, float* symbols) {
-    enum { OUT_OF_BOUNDS = 1, PLANT_BLOCK = 15, RIPE_PLANT_BLOCK = 16 };
-    static constexpr int BLOCKS[NUM_MATERIALS] = {0, 3, 2, 4, 7, 13, 5, 14, 8, 9, 10, 11, 12};
+    enum { PLANT_BLOCK = 15, RIPE_PLANT_BLOCK = 16 };
     // zombie, cow, skeleton, arrow
     static constexpr int CREATURES[NUM_KINDS] = {-1, -1, 1, 0, 2, 3, -1};
     static constexpr Item ITEMS[] = {WOOD_ITEM,    STONE_ITEM,    COAL_ITEM,    IRON_ITEM,  DIAMOND_ITEM, SAPLING,
                                      WOOD_PICKAXE, STONE_PICKAXE, IRON_PICKAXE, WOOD_SWORD, STONE_SWORD,  IRON_SWORD,
                                      HEALTH,       FOOD,          DRINK,        ENERGY};
-    std::fill_n(symbols, NUM_SYMBOLS_OF_CELL * world.shape.columns * world.shape.rows + NUM_SYMBOLS_OF_PLAYER, 0.0f);
     each_cell_in_view(world, [&](int cell) {
-        int block = OUT_OF_BOUNDS;
-        if (cell >= 0) {
+        const int shown = cell < 0 ? 0 : world.semantic[cell];
+        if (shown < NUM_MATERIALS) {
+            std::memcpy(symbols, &SYMBOLS_OF_MATERIALS[shown], sizeof(Symbols));
+        } else {
+            std::memcpy(symbols, &SYMBOLS_OF_MATERIALS[world.materials[cell]], sizeof(Symbols));
             const Object& object = world.objects[world.occupant[cell]];
-            block = BLOCKS[world.materials[cell]];
-            if (object.kind == PLANT) block = object.count > RIPE ? RIPE_PLANT_BLOCK : PLANT_BLOCK;
+            if (object.kind == PLANT) {
+                std::fill_n(symbols, int{NUM_BLOCKS}, 0.0f);
+                symbols[object.count > RIPE ? RIPE_PLANT_BLOCK : PLANT_BLOCK] = 1;
+            }
             if (CREATURES[object.kind] >= 0) symbols[NUM_BLOCKS + CREATURES[object.kind]] = 1;
         }
-        symbols[block] = 1;
         symbols += NUM_SYMBOLS_OF_CELL;
     });
+    std::fill_n(symbols, int{NUM_SYMBOLS_OF_PLAYER}, 0.0f);
     for (const Item item : ITEMS) *symbols++ = static_cast<float>(world.inventory[item]) / 10;
     symbols[world.player().facing] = 1;
     symbols[4] = static_cast<float>(world.daylight);

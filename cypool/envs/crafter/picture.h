@@ -47,8 +47,8 @@ inline void copy_bytes(uint8_t* to, const uint8_t* from, int size) {
 }
 
 // Pixels are in three planes, each of which is padded to a multiple of this number.
-constexpr int MOST_LANES = 8;
-constexpr int padded(int pixels) { return (pixels + MOST_LANES - 1) / MOST_LANES * MOST_LANES; }
+constexpr int MAX_LANES = 8;
+constexpr int padded(int pixels) { return (pixels + MAX_LANES - 1) / MAX_LANES * MAX_LANES; }
 
 // As many pixels at once as there are numbers of double precision in a vector.
 template <int BYTES> struct Pixels {
@@ -252,7 +252,7 @@ private:
             const int amount = world_->inventory[item];
             if (amount < 1) continue;
             draw_tile(item % pictures_->columns, pictures_->rows + item / pictures_->columns,
-                      pictures_->items + size_t{3} * (item * (MOST_ITEMS + 1) + amount) * tile_width_ * tile_height_);
+                      pictures_->items + size_t{3} * (item * (MAX_ITEMS + 1) + amount) * tile_width_ * tile_height_);
         }
     }
 

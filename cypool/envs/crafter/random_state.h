@@ -29,12 +29,12 @@ public:
 
     // randint(0, n): masked bits until they are below n; none for n = 1
     uint32_t below(uint32_t n) {
-        const uint32_t most = n - 1;
-        if (most == 0) return 0;
-        const uint32_t mask = ~uint32_t{0} >> std::countl_zero(most);
+        const uint32_t last = n - 1;
+        if (last == 0) return 0;
+        const uint32_t mask = ~uint32_t{0} >> std::countl_zero(last);
         for (;;) {
             const uint32_t drawn = next() & mask;
-            if (drawn <= most) return drawn;
+            if (drawn <= last) return drawn;
         }
     }
 

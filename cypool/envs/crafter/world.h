@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -105,11 +106,11 @@ constexpr uint32_t WALKABLE = set_of({GRASS, PATH, SAND});
 // by kind: where it may be
 constexpr uint32_t HABITATS[NUM_KINDS] = {0,        WALKABLE | set_of({LAVA}),        WALKABLE,       WALKABLE,
                                           WALKABLE, WALKABLE | set_of({WATER, LAVA}), set_of({GRASS})};
-constexpr int MOST_HEALTH[NUM_KINDS] = {0, 0, 3, 5, 3, 0, 1};
-constexpr int MOST_ITEMS = 9, RIPE = 300, CHUNK = 12;
+constexpr int MAX_HEALTH[NUM_KINDS] = {0, 0, 3, 5, 3, 0, 1};
+constexpr int MAX_ITEMS = 9, RIPE = 300, CHUNK = 12;
 // a number that grows without end stays below 2**31 for as long as a game may last
-constexpr int32_t MOST_COUNT = 1 << 30;
-constexpr int32_t MOST_COUNTS[NUM_KINDS] = {0, 0, 0, 5, 4, 0, MOST_COUNT};
+constexpr int32_t MAX_COUNT = 1 << 30;
+constexpr int32_t MAX_COUNTS[NUM_KINDS] = {0, 0, 0, 5, 4, 0, MAX_COUNT};
 
 struct Options {
     int area[2], view[2], size[2];
@@ -240,6 +241,7 @@ public:
     }
 
     bool ready() const { return true; }
+    std::unique_ptr<World> fresh() const { return std::make_unique<World>(shape); }
     template <class Archive> void exchange(Archive& archive);
     void validate() const {}
 
@@ -288,9 +290,9 @@ private:
         clear();
         std::fill_n(inventory, int{NUM_ITEMS}, 0);
         std::fill_n(achievements, int{NUM_ACHIEVEMENTS}, 0);
-        for (const Item item : {HEALTH, FOOD, DRINK, ENERGY}) inventory[item] = MOST_ITEMS;
+        for (const Item item : {HEALTH, FOOD, DRINK, ENERGY}) inventory[item] = MAX_ITEMS;
         is_sleeping = false;
-        health_at_update = health_at_step = MOST_ITEMS;
+        health_at_update = health_at_step = MAX_ITEMS;
         hunger = thirst = fatigue = recovery = 0;
         unlocked = 0;
         reward = 0;
@@ -318,7 +320,7 @@ private:
 
     // ---- cells and objects
 
-    void put(int x, int y, Material m) {
+    void set_material(int x, int y, Material m) {
         const int cell = at(x, y);
         Chunk& chunk = chunks[chunk_at(x, y)];
         --chunk.materials[materials[cell]];
@@ -496,7 +498,8 @@ private:
             remove(slot);
         } else if (!move(slot, dx, dy)) {
             remove(slot);
-            if (is_inside(x, y) && (material_at(x, y) == TABLE || material_at(x, y) == FURNACE)) put(x, y, PATH);
+            if (is_inside(x, y) && (material_at(x, y) == TABLE || material_at(x, y) == FURNACE))
+                set_material(x, y, PATH);
         }
     }
 
@@ -521,7 +524,7 @@ private:
         // what is ahead before it acts
         const int x = player().x + STEP_X[player().facing], y = player().y + STEP_Y[player().facing];
         if (is_sleeping) {
-            if (inventory[ENERGY] < MOST_ITEMS) {
+            if (inventory[ENERGY] < MAX_ITEMS) {
                 action = SLEEP;
             } else {
                 is_sleeping = false;
@@ -540,7 +543,7 @@ private:
                 do_material(x, y);
             }
         } else if (action == SLEEP) {
-            is_sleeping |= inventory[ENERGY] < MOST_ITEMS;
+            is_sleeping |= inventory[ENERGY] < MAX_ITEMS;
         } else if (action >= PLACE_STONE && action <= PLACE_PLANT) {
             place(action - PLACE_STONE, x, y);
         } else if (action >= MAKE_FIRST) {
@@ -548,7 +551,7 @@ private:
         }
         update_needs();
         update_health();
-        for (int32_t& amount : inventory) amount = std::clamp(amount, 0, MOST_ITEMS);
+        for (int32_t& amount : inventory) amount = std::clamp(amount, 0, MAX_ITEMS);
         if (inventory[HEALTH] < health_at_update) is_sleeping = false;
         health_at_update = inventory[HEALTH];
     }
@@ -638,7 +641,7 @@ private:
     }
     // draws also if it is certain
     void collect(int x, int y, Material leaves, Item item, Achievement achievement, double probability = 1) {
-        put(x, y, leaves);
+        set_material(x, y, leaves);
         if (random.real() > probability) return;
         ++inventory[item];
         ++achievements[achievement];
@@ -664,7 +667,7 @@ private:
         if (what + PLACE_STONE == PLACE_PLANT) {
             add(PLANT, x, y, 1);
         } else {
-            put(x, y, BECOMES[what]);
+            set_material(x, y, BECOMES[what]);
         }
         ++achievements[rule.achievement];
     }
@@ -728,17 +731,17 @@ private:
         balance(chunk, SKELETONS, path < 6 ? 0 : 1, 2);
         balance(chunk, COWS, grass < 30 ? 0 : 1, static_cast<int>(1.5 + daylight));
     }
-    void balance(int chunk, const Balance& rule, int least, int most) {
+    void balance(int chunk, const Balance& rule, int min_count, int max_count) {
         const int count = chunks[chunk].kinds[rule.kind];
         const size_t choice = next_choice + 1;
         if (count > 1 && choice < choices.size()) next_choice += 1 + count;
-        if (count < least && random.real() < rule.birth) {
+        if (count < min_count && random.real() < rule.birth) {
             const int cell = nth_cell(chunk, rule.ground, random.below(chunks[chunk].materials[rule.ground]));
             const int x = cell / shape.height, y = cell % shape.height;
             if (!occupant[cell] && distance_to_player(x, y) >= rule.born_at) {
-                add(rule.kind, x, y, MOST_HEALTH[rule.kind]);
+                add(rule.kind, x, y, MAX_HEALTH[rule.kind]);
             }
-        } else if (count > most && random.real() < rule.death) {
+        } else if (count > max_count && random.real() < rule.death) {
             const uint32_t chosen = random.below(count);
             int slot = nth_object(chunk, rule.kind, chosen);
             if (count > 1 && choice + chosen < choices.size()) {

@@ -210,11 +210,11 @@ inline void World::generate() {
             if (!contains(WALKABLE, m)) continue;
             const int square = (x - px) * (x - px) + (y - py) * (y - py);
             if (square > 3 * 3 && m == GRASS && random.real() > 0.985) {
-                this->add(COW, x, y, MOST_HEALTH[COW]);
+                this->add(COW, x, y, MAX_HEALTH[COW]);
             } else if (square > 10 * 10 && random.real() > 0.993) {
-                this->add(ZOMBIE, x, y, MOST_HEALTH[ZOMBIE]);
+                this->add(ZOMBIE, x, y, MAX_HEALTH[ZOMBIE]);
             } else if (m == PATH && ground.kinds[at(x, y)] & Ground::TUNNEL && random.real() > 0.95) {
-                this->add(SKELETON, x, y, MOST_HEALTH[SKELETON]);
+                this->add(SKELETON, x, y, MAX_HEALTH[SKELETON]);
             }
         }
     }

@@ -16,7 +16,7 @@ template <class Archive> void World::exchange(Archive& archive) {
     archive("seed_hash", seed_hash, -LARGEST_HASH, LARGEST_HASH);
     archive("episode", episode, 0, int64_t{1} << 60);
     if (!has_begun()) return;
-    archive("step", step_count, 0, MOST_COUNT);
+    archive("step", step_count, 0, MAX_COUNT);
     archive.in("random", [&] {
         archive.all("key", random.key, 0, ~uint32_t{0});
         archive("position", random.position, 0, RandomState::SIZE);
@@ -29,8 +29,8 @@ template <class Archive> void World::exchange(Archive& archive) {
         archive("kind", object.kind, PLAYER, PLANT);
         archive("x", object.x, 0, shape.width - 1);
         archive("y", object.y, 0, shape.height - 1);
-        archive("health", object.health, 0, MOST_HEALTH[object.kind]);
-        archive("count", object.count, 0, MOST_COUNTS[object.kind]);
+        archive("health", object.health, 0, MAX_HEALTH[object.kind]);
+        archive("count", object.count, 0, MAX_COUNTS[object.kind]);
         archive("facing", object.facing, LEFT, object.kind == PLAYER || object.kind == ARROW ? DOWN : LEFT);
     });
     const size_t count = listed.objects.size();
@@ -38,12 +38,12 @@ template <class Archive> void World::exchange(Archive& archive) {
                  [&](int32_t& index) { archive("index", index, 0, static_cast<int64_t>(count) - 1); });
     archive.list("chunks", chunk_order, 1, chunks.size(),
                  [&](int32_t& chunk) { archive("chunk", chunk, 0, static_cast<int64_t>(chunks.size()) - 1); });
-    archive.all("inventory", inventory, 0, MOST_ITEMS);
-    archive.all("achievements", achievements, 0, MOST_COUNT);
+    archive.all("inventory", inventory, 0, MAX_ITEMS);
+    archive.all("achievements", achievements, 0, MAX_COUNT);
     archive("unlocked", unlocked, 0, (1 << NUM_ACHIEVEMENTS) - 1);
     archive("is_sleeping", is_sleeping);
-    archive("health_at_update", health_at_update, 0, MOST_ITEMS);
-    archive("health_at_step", health_at_step, 0, MOST_ITEMS);
+    archive("health_at_update", health_at_update, 0, MAX_ITEMS);
+    archive("health_at_step", health_at_step, 0, MAX_ITEMS);
     archive("hunger", hunger, 0, 2 * 25);
     archive("thirst", thirst, 0, 2 * 20);
     archive("fatigue", fatigue, -10, 30);

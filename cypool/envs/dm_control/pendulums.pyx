@@ -158,7 +158,7 @@ cdef class Pendulum(ControlTask):
     Terminated: Never.
     """
     cdef int pole
-    cdef double least
+    cdef double min_upright
 
     @staticmethod
     def describe(task="swingup", **common):
@@ -172,7 +172,7 @@ cdef class Pendulum(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pendulum")
-        self.pole, self.least = self.body("pole"), np.cos(np.deg2rad(8))
+        self.pole, self.min_upright = self.body("pole"), np.cos(np.deg2rad(8))
 
     cdef int begin_episode(self) except -1 nogil:
         self.data.qpos[0] = self.random.uniform(-M_PI, M_PI)
@@ -185,7 +185,7 @@ cdef class Pendulum(ControlTask):
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
-        return within(self.data.xmat[9 * self.pole + 8], self.least, 1)
+        return within(self.data.xmat[9 * self.pole + 8], self.min_upright, 1)
 
 
 cdef class LQR(ControlTask):

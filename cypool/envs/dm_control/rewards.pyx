@@ -8,7 +8,7 @@ from cypool.envs.common.numpy_math cimport sum as numpy_sum
 
 cdef double GAUSSIAN_SCALE = np.sqrt(-2 * np.log(0.1))
 # no control has more
-cdef enum: MOST_CONTROLS = 128
+cdef enum: MAX_CONTROLS = 128
 
 
 cdef inline double outside(double x, double low, double high, double margin) noexcept nogil:
@@ -55,7 +55,7 @@ cdef double gaussian_of_element(double x, double margin) noexcept nogil:
 
 
 cdef double small_control(const double* ctrl, Py_ssize_t n) noexcept nogil:
-    cdef double[MOST_CONTROLS] values
+    cdef double[MAX_CONTROLS] values
     cdef Py_ssize_t k
     for k in range(n):
         values[k] = 1 - ctrl[k] * ctrl[k] if fabs(ctrl[k]) < 1 else 0.0

@@ -5,7 +5,7 @@ from cypool.envs.mujoco_common.simulation import Simulation
 from cypool.spec import EnvSpec
 
 DOMAINS: dict[Any, Any]
-MOST_STEPS: int
+MAX_STEPS: int
 
 def describe_task(domain: Any, task: Any, parts: Any, common: Any, **own: Any) -> Any: ...
 

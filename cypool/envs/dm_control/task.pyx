@@ -31,8 +31,8 @@ cnp.import_array()
 # those in use, by domain and task: tasks whose texts are the same share one
 _models = WeakValueDictionary()
 # of MuJoCo's, in one of ours
-MOST_STEPS = 1_000_000
-cdef enum: MOST_ATTEMPTS = 10_000
+MAX_STEPS = 1_000_000
+cdef enum: MAX_ATTEMPTS = 10_000
 
 
 cdef Model load_task(str domain, str task):
@@ -105,19 +105,19 @@ def _times(domain, Model model, common):
         steps = 1
     else:
         steps = round(control_timestep / timestep)
-        if not 1 <= steps <= MOST_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
+        if not 1 <= steps <= MAX_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
             raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, and at "
-                             f"most {MOST_STEPS} times as much, got {given}")
-    most = MOST_STEPS // steps
-    if common["action_repeat"] > most:
-        raise ValueError(f"action_repeat: expected at most {most} with {steps} of MuJoCo's steps each time, got "
+                             f"most {MAX_STEPS} times as much, got {given}")
+    limit = MAX_STEPS // steps
+    if common["action_repeat"] > limit:
+        raise ValueError(f"action_repeat: expected at most {limit} with {steps} of MuJoCo's steps each time, got "
                          f"{common['action_repeat']}")
     time_limit = DOMAINS[domain].time_limit if common["time_limit"] is None else common["time_limit"]
     if time_limit == np.inf:
         return steps, None
-    most = (2**31 - 2) * (timestep * steps)
-    if time_limit > most:
-        raise ValueError(f"time_limit: expected at most {most}, which are {2**31 - 2} steps, or infinity, got "
+    limit = (2**31 - 2) * (timestep * steps)
+    if time_limit > limit:
+        raise ValueError(f"time_limit: expected at most {limit}, which are {2**31 - 2} steps, or infinity, got "
                          f"{time_limit}")
     # the first count that is not below it
     return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
@@ -158,13 +158,13 @@ cdef class ControlTask(Simulation):
         if control_timestep is not None:
             control_timestep = check_float("control_timestep", control_timestep, 1e-9, 1e6)
         if n_sub_steps is not None:
-            n_sub_steps = check_int("n_sub_steps", n_sub_steps, 1, MOST_STEPS)
+            n_sub_steps = check_int("n_sub_steps", n_sub_steps, 1, MAX_STEPS)
         return {
             "time_limit": time_limit,
             "control_timestep": control_timestep,
             "n_sub_steps": n_sub_steps,
             "legacy_step": check_bool("legacy_step", legacy_step),
-            "action_repeat": check_int("action_repeat", action_repeat, 1, MOST_STEPS),
+            "action_repeat": check_int("action_repeat", action_repeat, 1, MAX_STEPS),
             "flat_observation": check_bool("flat_observation", flat_observation),
             "pixels_only": check_bool("pixels_only", pixels_only),
             **Simulation.describe(action_dtype=action_dtype, width=width, height=height, max_geom=max_geom, **common),
@@ -267,8 +267,8 @@ cdef class ControlTask(Simulation):
     cdef int is_free(self, int* attempts) except -1 nogil:
         cdef bint free = attempts[0] > 0 and self.data.ncon == 0
         # dm_control continues for ever, where a model of the user's makes that possible
-        if not free and attempts[0] == MOST_ATTEMPTS:
-            raise RuntimeError(f"expected a position without contacts, found none in {MOST_ATTEMPTS} attempts")
+        if not free and attempts[0] == MAX_ATTEMPTS:
+            raise RuntimeError(f"expected a position without contacts, found none in {MAX_ATTEMPTS} attempts")
         attempts[0] += 1
         return free
 

@@ -363,7 +363,7 @@ protected:
         throw NoPlace{};
     }
     Instruction draw_instruction() {
-        const Verb verb = static_cast<Verb>(draw_of(items_of(options.verbs)));
+        const Verb verb = static_cast<Verb>(draw_of(items_of(options.action_kinds)));
         const Description a = draw_description(verb == OPEN ? 3 : 0, verb == GO_TO || verb == OPEN ? 4 : 3);
         return instruct(verb, a, verb == PUT_NEXT ? draw_description(0, 4) : Description{});
     }
@@ -398,7 +398,7 @@ protected:
         if (!options.unblocking && !all_reachable()) {
             return false;
         }
-        const int kind = draw_of(items_of(options.clauses));
+        const int kind = draw_of(items_of(options.instr_kinds));
         if (kind == SEQUENCE) {
             draw_clause(task_.clauses[0], draw(0, 2));
             draw_clause(task_.clauses[1], draw(0, 2));
@@ -408,7 +408,7 @@ protected:
         }
         return true;
     }
-    double uniform_draw() { return uniform(rng, 0, 1); }
+    double uniform_draw() { return uniform(stream, 0, 1); }
     void place_outside_locked() {
         do {
             place_in();
@@ -695,8 +695,50 @@ protected:
         return set_task(instruct(PICK_UP, describe(BALL)));
     }
 
+    // all that draw a level
+    struct BabyAILevel {
+        const char* name;
+        bool (BabyAI::*generate)();
+    };
+    static const BabyAILevel BABYAI_LEVELS[];
+
 private:
     std::vector<uint64_t> open_rows_, lit_rows_;
 };
+
+#define CYPOOL_LEVEL(name) {#name, &BabyAI::name}
+inline const BabyAI::BabyAILevel BabyAI::BABYAI_LEVELS[] = {
+    CYPOOL_LEVEL(action_object_door),
+    CYPOOL_LEVEL(find_object),
+    CYPOOL_LEVEL(go_to),
+    CYPOOL_LEVEL(go_to_a_door),
+    CYPOOL_LEVEL(go_to_imp_unlock),
+    CYPOOL_LEVEL(go_to_local),
+    CYPOOL_LEVEL(go_to_object_of_one_room),
+    CYPOOL_LEVEL(go_to_object_or_door),
+    CYPOOL_LEVEL(go_to_red_ball),
+    CYPOOL_LEVEL(go_to_red_blue_ball),
+    CYPOOL_LEVEL(pickup_in_corridor),
+    CYPOOL_LEVEL(key_in_box),
+    CYPOOL_LEVEL(level_gen),
+    CYPOOL_LEVEL(move_two_across),
+    CYPOOL_LEVEL(one_room),
+    CYPOOL_LEVEL(open_any),
+    CYPOOL_LEVEL(open_door),
+    CYPOOL_LEVEL(open_doors_in_order),
+    CYPOOL_LEVEL(open_red_door),
+    CYPOOL_LEVEL(open_two_doors),
+    CYPOOL_LEVEL(pick_up_any),
+    CYPOOL_LEVEL(pickup_above),
+    CYPOOL_LEVEL(pickup_dist),
+    CYPOOL_LEVEL(put_next),
+    CYPOOL_LEVEL(put_next_local),
+    CYPOOL_LEVEL(unblock_pickup),
+    CYPOOL_LEVEL(unlock_a_room),
+    CYPOOL_LEVEL(unlock_local),
+    CYPOOL_LEVEL(unlock_pickup_box),
+    CYPOOL_LEVEL(unlock_to_unlock),
+};
+#undef CYPOOL_LEVEL
 
 }  // namespace cypool::minigrid

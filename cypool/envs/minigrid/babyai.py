@@ -1,9 +1,10 @@
-"""BabyAI's levels: the arguments that each takes, as levels.py has minigrid's."""
+"""BabyAI's levels, as levels.py has minigrid's."""
 from __future__ import annotations
 
-from dataclasses import replace
+import functools
 from typing import Any
 
+from cypool.envs.minigrid import levels
 from cypool.envs.minigrid.levels import (
     ANY,
     BABYAI_MISSION_LENGTH,
@@ -13,161 +14,214 @@ from cypool.envs.minigrid.levels import (
     Level,
     _color,
     _corridor,
-    level,
 )
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 
-MOST_ROOMS = 30  # in a row or column
+MAX_ROOMS = 30  # in a row or column
+
+level = functools.partial(levels.level, prefix="BabyAI")
 
 
-def _level(name: str, room_size: Any, num_rows: Any, num_cols: Any, *, max_steps: int = 0, smallest: int = 4,
-           fewest: tuple[int, int] = (1, 1), own: dict[str, Any] | None = None,
+def _level(generator: str, room_size: Any, num_rows: Any, num_cols: Any, *, max_steps: int = 0, smallest: int = 4,
+           fewest: tuple[int, int] = (1, 1), options: dict[str, Any] | None = None,
            numbers: dict[str, Any] | None = None, free: tuple[str, ...] = ()) -> Level:
     """Returns a level of rooms.
 
     Args:
-        name: Without `babyai_`.
+        generator: As `Level` has it.
         room_size, num_rows, num_cols: As given.
         max_steps: The limit where it does not depend on the mission.
         smallest: The least size of a room.
         fewest: The least number of rows and columns.
-        own: Other options, checked.
-        numbers: What they are in `Options`, where that differs.
+        options: Other options, checked.
+        numbers: What they are in `Options`, where that differs; None: not there.
         free: Which of size, rows and columns are options of the level.
     """
     rooms = {"room_size": check_int("room_size", room_size, smallest, 100),
-             "num_rows": check_int("num_rows", num_rows, fewest[0], MOST_ROOMS),
-             "num_cols": check_int("num_cols", num_cols, fewest[1], MOST_ROOMS)}
-    options = {**{key: rooms[key] for key in free}, **(own or {})}
-    return Level(f"babyai_{name}", options, {**rooms, **(own or {}), **(numbers or {})}, max_steps,
+             "num_rows": check_int("num_rows", num_rows, fewest[0], MAX_ROOMS),
+             "num_cols": check_int("num_cols", num_cols, fewest[1], MAX_ROOMS)}
+    options = options or {}
+    read = {**rooms, **options, **(numbers or {})}
+    return Level(generator, {**{key: rooms[key] for key in free}, **options},
+                 {name: value for name, value in read.items() if value is not None}, max_steps,
                  mission_length=BABYAI_MISSION_LENGTH)
 
 
 SIZE, GRID = ("room_size",), ("num_rows", "num_cols")
 
 
-def _dists(num_dists: Any, least: int = 0) -> dict[str, int]:
-    return {"num_dists": check_int("num_dists", num_dists, least, 10_000)}
+def _dists(num_dists: Any, min_dists: int = 0) -> dict[str, int]:
+    return {"num_dists": check_int("num_dists", num_dists, min_dists, 10_000)}
 
 
-@level
+@level({"BabyAI-GoToRedBallGrey-v0": {}})
 def go_to_red_ball_grey(room_size: Any = 8, num_dists: Any = 7) -> Level:
-    return _level("go_to_red_ball", room_size, 1, 1, own=_dists(num_dists), free=SIZE,
+    return _level("go_to_red_ball", room_size, 1, 1, options=_dists(num_dists), free=SIZE,
                   numbers={"select_by": COLORS.index("grey")})
 
 
-@level
+@level({"BabyAI-GoToRedBall-v0": {}})
 def go_to_red_ball(room_size: Any = 8, num_dists: Any = 7) -> Level:
-    return _level("go_to_red_ball", room_size, 1, 1, own=_dists(num_dists), free=SIZE)
+    return _level("go_to_red_ball", room_size, 1, 1, options=_dists(num_dists), free=SIZE)
 
 
-@level
+@level({"BabyAI-GoToRedBallNoDists-v0": {}})
 def go_to_red_ball_no_dists() -> Level:
     return _level("go_to_red_ball", 8, 1, 1)
 
 
-@level
+@level({
+    "BabyAI-GoToObj-v0": {},
+    "BabyAI-GoToObjS4-v0": {"room_size": 4},
+    "BabyAI-GoToObjS6-v1": {"room_size": 6},
+})
 def go_to_obj(room_size: Any = 8) -> Level:
-    return _level("go_to_obj", room_size, 1, 1, free=SIZE)
+    return _level("go_to_object_of_one_room", room_size, 1, 1, free=SIZE)
 
 
-@level
+@level({
+    "BabyAI-GoToLocal-v0": {},
+    "BabyAI-GoToLocalS5N2-v0": {"room_size": 5, "num_dists": 2},
+    "BabyAI-GoToLocalS6N2-v0": {"room_size": 6, "num_dists": 2},
+    "BabyAI-GoToLocalS6N3-v0": {"room_size": 6, "num_dists": 3},
+    "BabyAI-GoToLocalS6N4-v0": {"room_size": 6, "num_dists": 4},
+    "BabyAI-GoToLocalS7N4-v0": {"room_size": 7, "num_dists": 4},
+    "BabyAI-GoToLocalS7N5-v0": {"room_size": 7, "num_dists": 5},
+    "BabyAI-GoToLocalS8N2-v0": {"room_size": 8, "num_dists": 2},
+    "BabyAI-GoToLocalS8N3-v0": {"room_size": 8, "num_dists": 3},
+    "BabyAI-GoToLocalS8N4-v0": {"room_size": 8, "num_dists": 4},
+    "BabyAI-GoToLocalS8N5-v0": {"room_size": 8, "num_dists": 5},
+    "BabyAI-GoToLocalS8N6-v0": {"room_size": 8, "num_dists": 6},
+    "BabyAI-GoToLocalS8N7-v0": {"room_size": 8, "num_dists": 7},
+})
 def go_to_local(room_size: Any = 8, num_dists: Any = 8) -> Level:
-    return _level("go_to_local", room_size, 1, 1, own=_dists(num_dists, 1), free=SIZE)
+    return _level("go_to_local", room_size, 1, 1, options=_dists(num_dists, 1), free=SIZE)
 
 
-@level
+@level({
+    "BabyAI-GoTo-v0": {},
+    "BabyAI-GoToOpen-v0": {"doors_open": True},
+    "BabyAI-GoToObjMaze-v0": {"num_dists": 1, "doors_open": False},
+    "BabyAI-GoToObjMazeOpen-v0": {"num_dists": 1, "doors_open": True},
+    "BabyAI-GoToObjMazeS4R2-v0": {"num_dists": 1, "room_size": 4, "num_rows": 2, "num_cols": 2},
+    "BabyAI-GoToObjMazeS4-v0": {"num_dists": 1, "room_size": 4},
+    "BabyAI-GoToObjMazeS5-v0": {"num_dists": 1, "room_size": 5},
+    "BabyAI-GoToObjMazeS6-v0": {"num_dists": 1, "room_size": 6},
+    "BabyAI-GoToObjMazeS7-v0": {"num_dists": 1, "room_size": 7},
+})
 def go_to(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
           doors_open: Any = False) -> Level:
-    own = {**_dists(num_dists, 1), "doors_open": check_bool("doors_open", doors_open)}
-    return _level("go_to", room_size, num_rows, num_cols, own=own, free=SIZE + GRID)
+    options = {**_dists(num_dists, 1), "doors_open": check_bool("doors_open", doors_open)}
+    return _level("go_to", room_size, num_rows, num_cols, options=options, free=SIZE + GRID)
 
 
-@level
+@level({"BabyAI-GoToImpUnlock-v0": {}})
 def go_to_imp_unlock(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     return _level("go_to_imp_unlock", room_size, num_rows, num_cols, fewest=(2, 2), free=SIZE + GRID)
 
 
-@level
+@level({"BabyAI-GoToRedBlueBall-v0": {}})
 def go_to_red_blue_ball(room_size: Any = 8, num_dists: Any = 7) -> Level:
-    return _level("go_to_red_blue_ball", room_size, 1, 1, own=_dists(num_dists), free=SIZE)
+    return _level("go_to_red_blue_ball", room_size, 1, 1, options=_dists(num_dists), free=SIZE)
 
 
-@level
+@level({"BabyAI-GoToDoor-v0": {}})
 def go_to_door(num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    return _level("go_to_door", 7, num_rows, num_cols, fewest=(3, 3), free=GRID)
+    return _level("go_to_a_door", 7, num_rows, num_cols, fewest=(3, 3), free=GRID)
 
 
-@level
+@level({"BabyAI-GoToObjDoor-v0": {}})
 def go_to_obj_door(num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    return _level("go_to_obj_door", 8, num_rows, num_cols, fewest=(3, 3), free=GRID)
+    return _level("go_to_object_or_door", 8, num_rows, num_cols, fewest=(3, 3), free=GRID)
 
 
 # of doors
 
 
-@level
+@level({"BabyAI-Open-v0": {}})
 def open_any(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    return _level("open", room_size, num_rows, num_cols, fewest=(1, 2), free=SIZE + GRID)
+    return _level("open_any", room_size, num_rows, num_cols, fewest=(1, 2), free=SIZE + GRID)
 
 
-@level
+@level({"BabyAI-OpenRedDoor-v0": {}})
 def open_red_door() -> Level:
     return _level("open_red_door", 5, 1, 2)
 
 
-@level
+@level({
+    "BabyAI-OpenDoor-v0": {},
+    "BabyAI-OpenDoorDebug-v0": {"debug": True, "select_by": None},
+    "BabyAI-OpenDoorColor-v0": {"select_by": "color"},
+    "BabyAI-OpenDoorLoc-v0": {"select_by": "loc"},
+})
 def open_door(debug: Any = False, select_by: Any = None, room_size: Any = 8, num_rows: Any = 3,
               num_cols: Any = 3) -> Level:
     by = None if select_by is None else check_choice("select_by", select_by, ("color", "loc"))
     return _level("open_door", room_size, num_rows, num_cols, fewest=(3, 3), free=SIZE + GRID,
-                  own={"debug": check_bool("debug", debug), "select_by": by},
+                  options={"debug": check_bool("debug", debug), "select_by": by},
                   numbers={"select_by": {None: ANY, "color": 0, "loc": 1}[by]})
 
 
-@level
+@level({
+    "BabyAI-OpenTwoDoors-v0": {},
+    "BabyAI-OpenRedBlueDoors-v0": {"first_color": "red", "second_color": "blue"},
+    "BabyAI-OpenRedBlueDoorsDebug-v0": {"first_color": "red", "second_color": "blue", "strict": True},
+})
 def open_two_doors(first_color: Any = None, second_color: Any = None, strict: Any = False, num_rows: Any = 3,
                    num_cols: Any = 3) -> Level:
-    own = {"first_color": _color("first_color", first_color), "second_color": _color("second_color", second_color),
+    options = {"first_color": _color("first_color", first_color), "second_color": _color("second_color", second_color),
            "strict": check_bool("strict", strict)}
-    numbers = {name: ANY if own[name] is None else COLORS.index(own[name]) for name in ("first_color", "second_color")}
-    return _level("open_two_doors", 6, num_rows, num_cols, fewest=(2, 3), max_steps=20 * 6**2, own=own,
-                  numbers={**numbers, "debug": own["strict"]}, free=GRID)
+    numbers = {name: ANY if options[name] is None else COLORS.index(options[name])
+               for name in ("first_color", "second_color")}
+    return _level("open_two_doors", 6, num_rows, num_cols, fewest=(2, 3), max_steps=20 * 6**2, options=options,
+                  numbers={**numbers, "strict": None, "debug": options["strict"]}, free=GRID)
 
 
-@level
+@level({
+    "BabyAI-OpenDoorsOrderN2-v0": {"num_doors": 2},
+    "BabyAI-OpenDoorsOrderN4-v0": {"num_doors": 4},
+    "BabyAI-OpenDoorsOrderN2Debug-v0": {"debug": True, "num_doors": 2},
+    "BabyAI-OpenDoorsOrderN4Debug-v0": {"debug": True, "num_doors": 4},
+})
 def open_doors_order(num_doors: Any = 2, debug: Any = False, num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    own = {"num_doors": check_int("num_doors", num_doors, 2, 4), "debug": check_bool("debug", debug)}
-    return _level("open_doors_order", 6, num_rows, num_cols, fewest=(3, 3), max_steps=20 * 6**2, own=own, free=GRID)
+    options = {"num_doors": check_int("num_doors", num_doors, 2, 4), "debug": check_bool("debug", debug)}
+    return _level("open_doors_in_order", 6, num_rows, num_cols, fewest=(3, 3), max_steps=20 * 6**2, options=options,
+                  free=GRID)
 
 
-@level
+@level({"BabyAI-Unlock-v0": {}})
 def unlock(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    return _level("unlock", room_size, num_rows, num_cols, fewest=(2, 2), free=SIZE + GRID)
+    return _level("unlock_a_room", room_size, num_rows, num_cols, fewest=(2, 2), free=SIZE + GRID)
 
 
-@level
+@level({
+    "BabyAI-UnlockLocal-v0": {},
+    "BabyAI-UnlockLocalDist-v0": {"distractors": True},
+})
 def unlock_local(distractors: Any = False, room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     return _level("unlock_local", room_size, num_rows, num_cols, fewest=(2, 2), free=SIZE + GRID,
-                  own={"distractors": check_bool("distractors", distractors)})
+                  options={"distractors": check_bool("distractors", distractors)})
 
 
-@level
+@level({"BabyAI-KeyInBox-v0": {}})
 def key_in_box(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     return _level("key_in_box", room_size, num_rows, num_cols, fewest=(2, 2), free=SIZE + GRID)
 
 
-@level
+@level({
+    "BabyAI-UnlockPickup-v0": {},
+    "BabyAI-UnlockPickupDist-v0": {"distractors": True},
+})
 def unlock_pickup(distractors: Any = False) -> Level:
-    return _level("unlock_pickup", 6, 1, 2, own={"distractors": check_bool("distractors", distractors)})
+    return _level("unlock_pickup_box", 6, 1, 2, options={"distractors": check_bool("distractors", distractors)})
 
 
-@level
+@level({"BabyAI-BlockedUnlockPickup-v0": {}})
 def blocked_unlock_pickup() -> Level:
-    return _level("unlock_pickup", 6, 1, 2, max_steps=16 * 6**2, numbers={"blocked": 1})
+    return _level("unlock_pickup_box", 6, 1, 2, max_steps=16 * 6**2, numbers={"blocked": 1})
 
 
-@level
+@level({"BabyAI-UnlockToUnlock-v0": {}})
 def unlock_to_unlock() -> Level:
     return _level("unlock_to_unlock", 6, 1, 3, max_steps=30 * 6**2)
 
@@ -175,59 +229,82 @@ def unlock_to_unlock() -> Level:
 # of picking up and putting
 
 
-@level
+@level({"BabyAI-Pickup-v0": {}})
 def pickup(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    return _level("pickup", room_size, num_rows, num_cols, free=SIZE + GRID)
+    return _level("pick_up_any", room_size, num_rows, num_cols, free=SIZE + GRID)
 
 
-@level
+@level({"BabyAI-UnblockPickup-v0": {}})
 def unblock_pickup(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     return _level("unblock_pickup", room_size, num_rows, num_cols, free=SIZE + GRID)
 
 
-@level
+@level({
+    "BabyAI-PickupDist-v0": {},
+    "BabyAI-PickupDistDebug-v0": {"debug": True},
+})
 def pickup_dist(debug: Any = False) -> Level:
-    return _level("pickup_dist", 7, 1, 1, own={"debug": check_bool("debug", debug)})
+    return _level("pickup_dist", 7, 1, 1, options={"debug": check_bool("debug", debug)})
 
 
-@level
+@level({"BabyAI-PickupAbove-v0": {}})
 def pickup_above(num_rows: Any = 3, num_cols: Any = 3) -> Level:
     return _level("pickup_above", 6, num_rows, num_cols, fewest=(2, 2), max_steps=8 * 6**2, free=GRID)
 
 
-@level
+@level({
+    "BabyAI-PutNextLocal-v0": {},
+    "BabyAI-PutNextLocalS5N3-v0": {"room_size": 5, "num_objs": 3},
+    "BabyAI-PutNextLocalS6N4-v0": {"room_size": 6, "num_objs": 4},
+})
 def put_next_local(room_size: Any = 8, num_objs: Any = 8) -> Level:
-    return _level("put_next_local", room_size, 1, 1, own={"num_objs": check_int("num_objs", num_objs, 2, 18)},
+    return _level("put_next_local", room_size, 1, 1, options={"num_objs": check_int("num_objs", num_objs, 2, 18)},
                   free=SIZE)
 
 
-def _objects_per_room(objs_per_room: Any, least: int) -> dict[str, int]:
-    return {"objs_per_room": check_int("objs_per_room", objs_per_room, least, 9)}
+def _objects_per_room(objs_per_room: Any, min_objects: int) -> dict[str, int]:
+    return {"objs_per_room": check_int("objs_per_room", objs_per_room, min_objects, 9)}
 
 
-@level
+@level({
+    "BabyAI-PutNextS4N1-v0": {"room_size": 4, "objs_per_room": 1},
+    "BabyAI-PutNextS5N2-v0": {"room_size": 5, "objs_per_room": 2},
+    "BabyAI-PutNextS5N1-v0": {"room_size": 5, "objs_per_room": 1},
+    "BabyAI-PutNextS6N3-v0": {"room_size": 6, "objs_per_room": 3},
+    "BabyAI-PutNextS7N4-v0": {"room_size": 7, "objs_per_room": 4},
+    "BabyAI-PutNextS5N2Carrying-v0": {"room_size": 5, "objs_per_room": 2, "start_carrying": True},
+    "BabyAI-PutNextS6N3Carrying-v0": {"room_size": 6, "objs_per_room": 3, "start_carrying": True},
+    "BabyAI-PutNextS7N4Carrying-v0": {"room_size": 7, "objs_per_room": 4, "start_carrying": True},
+})
 def put_next(room_size: Any = 4, objs_per_room: Any = 1, start_carrying: Any = False) -> Level:
-    own = {**_objects_per_room(objs_per_room, 1), "start_carrying": check_bool("start_carrying", start_carrying)}
-    made = _level("put_next", room_size, 1, 2, own=own, free=SIZE)
-    return replace(made, max_steps=8 * made.options["room_size"]**2)
+    options = {**_objects_per_room(objs_per_room, 1), "start_carrying": check_bool("start_carrying", start_carrying)}
+    made = _level("put_next", room_size, 1, 2, options=options, free=SIZE)
+    return made._replace(max_steps=8 * made.options["room_size"]**2)
 
 
-@level
+@level({
+    "BabyAI-MoveTwoAcrossS5N2-v0": {"room_size": 5, "objs_per_room": 2},
+    "BabyAI-MoveTwoAcrossS8N9-v0": {"room_size": 8, "objs_per_room": 9},
+})
 def move_two_across(room_size: Any = 5, objs_per_room: Any = 2) -> Level:
-    own = _objects_per_room(objs_per_room, 2)
-    made = _level("move_two_across", room_size, 1, 2, own=own, free=SIZE)
-    return replace(made, max_steps=16 * made.options["room_size"]**2)
+    options = _objects_per_room(objs_per_room, 2)
+    made = _level("move_two_across", room_size, 1, 2, options=options, free=SIZE)
+    return made._replace(max_steps=16 * made.options["room_size"]**2)
 
 
 # others
 
 
-@level
+@level({"BabyAI-ActionObjDoor-v0": {}})
 def action_obj_door(num_rows: Any = 3, num_cols: Any = 3) -> Level:
     return _level("action_object_door", 7, num_rows, num_cols, fewest=(3, 3), free=GRID)
 
 
-@level
+@level({
+    "BabyAI-FindObjS5-v0": {},
+    "BabyAI-FindObjS6-v0": {"room_size": 6},
+    "BabyAI-FindObjS7-v0": {"room_size": 7},
+})
 def find_obj(room_size: Any = 5, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     size = check_int("room_size", room_size, 4, 100)
     made = _level("find_object", size, num_rows, num_cols, max_steps=20 * size**2, fewest=(2, 2), free=SIZE + GRID)
@@ -237,13 +314,26 @@ def find_obj(room_size: Any = 5, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     return made
 
 
-@level
+@level({
+    "BabyAI-KeyCorridor-v0": {},
+    "BabyAI-KeyCorridorS3R1-v0": {"room_size": 3, "num_rows": 1},
+    "BabyAI-KeyCorridorS3R2-v0": {"room_size": 3, "num_rows": 2},
+    "BabyAI-KeyCorridorS3R3-v0": {"room_size": 3, "num_rows": 3},
+    "BabyAI-KeyCorridorS4R3-v0": {"room_size": 4, "num_rows": 3},
+    "BabyAI-KeyCorridorS5R3-v0": {"room_size": 5, "num_rows": 3},
+    "BabyAI-KeyCorridorS6R3-v0": {"room_size": 6, "num_rows": 3},
+})
 def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6, num_cols: Any = 3) -> Level:
     options, numbers, limit = _corridor(num_rows, obj_type, room_size, num_cols)
-    return Level("babyai_key_corridor", options, numbers, limit, mission_length=BABYAI_MISSION_LENGTH)
+    return Level("pickup_in_corridor", options, numbers, limit, mission_length=BABYAI_MISSION_LENGTH)
 
 
-@level
+@level({
+    "BabyAI-OneRoomS8-v0": {},
+    "BabyAI-OneRoomS12-v0": {"room_size": 12},
+    "BabyAI-OneRoomS16-v0": {"room_size": 16},
+    "BabyAI-OneRoomS20-v0": {"room_size": 20},
+})
 def one_room(room_size: Any = 8) -> Level:
     return _level("one_room", room_size, 1, 1, free=SIZE)
 
@@ -267,7 +357,7 @@ def _level_gen(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dis
                locked_room_prob: Any = 0.5, locations: Any = True, unblocking: Any = True,
                implicit_unlock: Any = True, action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES,
                free: tuple[str, ...] = ()) -> Level:
-    own: dict[str, Any] = {
+    options: dict[str, Any] = {
         **_dists(num_dists),
         "locked_room_prob": check_float("locked_room_prob", locked_room_prob, 0, 1),
         "locations": check_bool("locations", locations),
@@ -276,18 +366,21 @@ def _level_gen(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dis
         "action_kinds": _items("action_kinds", action_kinds, VERBS),
         "instr_kinds": _items("instr_kinds", instr_kinds, CLAUSES),
     }
-    numbers = {"level_gen": 1, "verbs": _digits(own["action_kinds"], VERBS),
-               "clauses": _digits(own["instr_kinds"], CLAUSES)}
-    made = _level("level_gen", room_size, num_rows, num_cols, own=own, numbers=numbers, free=SIZE + GRID)
-    if own["locked_room_prob"] and made.numbers["num_rows"] == made.numbers["num_cols"] == 1:
+    numbers = {"level_gen": 1, "action_kinds": _digits(options["action_kinds"], VERBS),
+               "instr_kinds": _digits(options["instr_kinds"], CLAUSES)}
+    made = _level("level_gen", room_size, num_rows, num_cols, options=options, numbers=numbers, free=SIZE + GRID)
+    if options["locked_room_prob"] and made.numbers["num_rows"] == made.numbers["num_cols"] == 1:
         raise ValueError("locked_room_prob: expected 0 for one room, which has no door")
-    return replace(made, options={key: made.options[key] for key in free})
+    return made._replace(options={key: made.options[key] for key in free})
 
 
 ALL = (*SIZE, *GRID, "num_dists")
 
 
-@level
+@level({
+    "BabyAI-GoToSeq-v0": {},
+    "BabyAI-GoToSeqS5R2-v0": {"room_size": 5, "num_rows": 2, "num_cols": 2, "num_dists": 4},
+})
 def go_to_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
               implicit_unlock: Any = True, instr_kinds: Any = CLAUSES) -> Level:
     return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob=0, locations=False, unblocking=False,
@@ -295,13 +388,16 @@ def go_to_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dist
                       free=(*ALL, "implicit_unlock", "instr_kinds"))
 
 
-@level
+@level({"BabyAI-PickupLoc-v0": {}})
 def pickup_loc(room_size: Any = 8, implicit_unlock: Any = True) -> Level:
     return _level_gen(room_size, 1, 1, 8, locked_room_prob=0, unblocking=False, implicit_unlock=implicit_unlock,
                       action_kinds=("pickup",), instr_kinds=("action",), free=(*SIZE, "implicit_unlock"))
 
 
-@level
+@level({
+    "BabyAI-Synth-v0": {},
+    "BabyAI-SynthS5R2-v0": {"room_size": 5, "num_rows": 2},
+})
 def synth(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18, locked_room_prob: Any = 0.5,
           action_kinds: Any = VERBS) -> Level:
     return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, locations=False,
@@ -309,7 +405,7 @@ def synth(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: A
                       free=(*ALL, "locked_room_prob", "action_kinds"))
 
 
-@level
+@level({"BabyAI-SynthLoc-v0": {}})
 def synth_loc(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
               locked_room_prob: Any = 0.5, action_kinds: Any = VERBS) -> Level:
     return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, implicit_unlock=False,
@@ -317,7 +413,7 @@ def synth_loc(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dist
                       free=(*ALL, "locked_room_prob", "action_kinds"))
 
 
-@level
+@level({"BabyAI-SynthSeq-v0": {}})
 def synth_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
               locked_room_prob: Any = 0.5, action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
     return _level_gen(room_size, num_rows, num_cols, num_dists, locked_room_prob, implicit_unlock=False,
@@ -328,14 +424,14 @@ def synth_seq(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dist
 MEANING = ("locations", "unblocking", "implicit_unlock", "action_kinds", "instr_kinds")
 
 
-@level
+@level({"BabyAI-MiniBossLevel-v0": {}})
 def mini_boss_level(locations: Any = True, unblocking: Any = True, implicit_unlock: Any = True,
                     action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
     return _level_gen(5, 2, 2, 7, 0.25, locations, unblocking, implicit_unlock, action_kinds, instr_kinds,
                       free=MEANING)
 
 
-@level
+@level({"BabyAI-BossLevel-v0": {}})
 def boss_level(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
                locked_room_prob: Any = 0.5, locations: Any = True, unblocking: Any = True, implicit_unlock: Any = True,
                action_kinds: Any = VERBS, instr_kinds: Any = CLAUSES) -> Level:
@@ -343,7 +439,7 @@ def boss_level(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dis
                       implicit_unlock, action_kinds, instr_kinds, free=(*ALL, "locked_room_prob", *MEANING))
 
 
-@level
+@level({"BabyAI-BossLevelNoUnlock-v0": {}})
 def boss_level_no_unlock(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dists: Any = 18,
                          locations: Any = True, unblocking: Any = True, action_kinds: Any = VERBS,
                          instr_kinds: Any = CLAUSES) -> Level:

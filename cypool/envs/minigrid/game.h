@@ -1,4 +1,4 @@
-// A level by its name: which function draws it, and which steps it.
+// A level: which function draws it, which steps it, and what a saved state has.
 #pragma once
 
 #include <cmath>
@@ -11,18 +11,27 @@ namespace cypool::minigrid {
 
 class Game : public Observations {
 public:
-    // false: no such level
-    bool configure(const std::string& name, const Options& given, const std::string& text);
+    // text: the mission of all episodes, or "". false: there is no such generator
+    bool configure(const std::string& generator, const Options& given, const std::string& text) {
+        options = given;
+        view = given.view;
+        see_through = given.see_through;
+        max_steps = given.fixed_steps;
+        mission = fixed_mission_ = text;
+        level_ = find(LEVELS, generator);
+        babyai_ = find(BABYAI_LEVELS, generator);
+        return level_ || babyai_;
+    }
 
     // Raises std::runtime_error where there is no room for what is to be placed.
     void reset() {
         ready_ = false;
         begin();
         try {
-            if (level_->generate) {
-                reset_mission(level_->generate);
+            if (babyai_) {
+                reset_mission(babyai_->generate);
             } else {
-                (this->*level_->draw)();
+                (this->*level_->generate)();
             }
         } catch (const NoPlace&) {
             throw std::runtime_error("the level has no room for what is to be placed");
@@ -32,10 +41,14 @@ public:
         ready_ = true;
     }
 
-    // what StochasticActionWrapper makes of an action is done; the bonus is for the action that was asked for
-    void step(int action, int asked) {
-        const bool to_death = options.no_death && action == FORWARD && is_death(front());
-        (this->*level_->step)(action);
+    // StochasticActionWrapper may execute another action than the policy chose, which the bonus is for
+    void step(int executed, int chosen) {
+        const bool to_death = options.no_death && executed == FORWARD && is_death(front());
+        if (babyai_) {
+            step_mission(executed);
+        } else {
+            (this->*level_->step)(executed);
+        }
         // NoDeath
         if (options.no_death && terminated && (to_death || is_death(agent))) {
             terminated = false;
@@ -44,17 +57,16 @@ public:
         if (options.bonus) {
             // ActionBonus, PositionBonus
             const size_t at = static_cast<size_t>(agent.y) * width + agent.x;
-            int64_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * MOST_ACTIONS + asked : at];
+            int64_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * NUM_ACTIONS + chosen : at];
             reward += 1 / std::sqrt(static_cast<double>(++visits)) * options.bonus_scale;
         }
     }
 
     // whether there is a level: not before a reset, nor after one that failed
     bool ready() const { return ready_; }
-    // one of the same level that was never reset
-    Game fresh() const {
-        Game game;
-        game.configure(level_->name, options, fixed_mission_);
+    std::unique_ptr<Game> fresh() const {
+        auto game = std::make_unique<Game>();
+        game->configure(babyai_ ? babyai_->name : level_->name, options, fixed_mission_);
         return game;
     }
 
@@ -67,7 +79,7 @@ public:
         archive("dir", dir, 0, 3);
         exchange(archive, "agent", agent, 0);
         // the first ones are always the same
-        archive.size("objects", objects, FIRST, MOST_OBJECTS);
+        archive.size("objects", objects, FIRST, MAX_OBJECTS);
         const int last = static_cast<int>(objects.size()) - 1;
         for (int k = FIRST; k <= last; ++k) {
             Object& object = objects[k];
@@ -93,7 +105,7 @@ public:
             exchange(archive, "pos", target_.pos, 0);
             exchange(archive, "bad", target_.bad, 0);
         });
-        if (level_->generate) exchange_task(archive, last);
+        if (babyai_) exchange_task(archive, last);
         if constexpr (Archive::LOADS) {
             find_goal();
             ready_ = true;
@@ -134,7 +146,7 @@ public:
         if (will_carry() && !(object_ >= FIRST && on_grid(object_))) {
             refuse_state("moved", "an object in a cell", std::to_string(object_));
         }
-        if (level_->step == &Game::step_dynamic_obstacles) {
+        if (level_ && level_->step == &Game::step_dynamic_obstacles) {
             for (int k = FIRST; k < count; ++k) {
                 if (!on_grid(k)) refuse_state(name_of_item("objects", k) + ".at", "a cell", "none");
             }
@@ -157,7 +169,7 @@ private:
 
     void size_visits() {
         const size_t num_cells = static_cast<size_t>(width) * height;
-        visits_.resize(options.bonus ? num_cells * (options.bonus == OF_ACTIONS ? 4 * MOST_ACTIONS : 1) : 0);
+        visits_.resize(options.bonus ? num_cells * (options.bonus == OF_ACTIONS ? 4 * NUM_ACTIONS : 1) : 0);
     }
 
     template <class F> void each_cell(F&& f) const {
@@ -184,100 +196,27 @@ private:
             });
         });
     }
-    template <class Archive> void exchange(Archive& archive, const char* name, Pos& p, int least) {
+    template <class Archive> void exchange(Archive& archive, const char* name, Pos& p, int low) {
         archive.in(name, [&] {
-            archive("x", p.x, least, width - 1);
-            archive("y", p.y, least, height - 1);
+            archive("x", p.x, low, width - 1);
+            archive("y", p.y, low, height - 1);
         });
     }
 
-    struct Level {
-        const char* name;
-        void (Game::*draw)();
-        bool (BabyAI::*generate)();  // of BabyAI's, instead
-        void (Game::*step)(int);
-    };
-    static constexpr Level level(const char* name, void (Game::*draw)(), void (Game::*step)(int) = &Game::move) {
-        return {name, draw, nullptr, step};
+    template <class Level, size_t N> static const Level* find(const Level (&levels)[N], const std::string& name) {
+        const Level* end = levels + N;
+        const Level* found = std::find_if(levels, end, [&](const Level& each) { return name == each.name; });
+        return found == end ? nullptr : found;
     }
-    static constexpr Level babyai(const char* name, bool (BabyAI::*generate)()) {
-        return {name, nullptr, generate, &Game::step_mission};
-    }
-    static const Level LEVELS[];
+
+    // one of the two
     const Level* level_ = nullptr;
+    const BabyAILevel* babyai_ = nullptr;
     // of options.bonus; they last longer than an episode
-    enum { OF_ACTIONS = 1, MOST_ACTIONS = 7 };
+    enum { OF_ACTIONS = 1, NUM_ACTIONS = 7 };
     std::vector<int64_t> visits_;
     std::string fixed_mission_;  // of all episodes, or none
     bool ready_ = false;
 };
-
-inline const Game::Level Game::LEVELS[] = {
-    level("empty", &Game::empty),
-    level("crossing", &Game::crossing),
-    level("dist_shift", &Game::dist_shift),
-    level("door_key", &Game::door_key),
-    level("dynamic_obstacles", &Game::dynamic_obstacles, &Game::step_dynamic_obstacles),
-    level("fetch", &Game::fetch, &Game::step_fetch),
-    level("four_rooms", &Game::four_rooms),
-    level("go_to_door", &Game::go_to_door, &Game::step_go_to),
-    level("go_to_object", &Game::go_to_object, &Game::step_go_to),
-    level("key_corridor", &Game::key_corridor, &Game::step_pickup),
-    level("lava_gap", &Game::lava_gap),
-    level("locked_room", &Game::locked_room),
-    level("memory", &Game::memory, &Game::step_memory),
-    level("multi_room", &Game::multi_room),
-    level("obstructed_maze", &Game::obstructed_maze, &Game::step_pickup),
-    level("playground", &Game::playground),
-    level("put_near", &Game::put_near, &Game::step_put_near),
-    level("red_blue_doors", &Game::red_blue_doors, &Game::step_red_blue_doors),
-    level("unlock", &Game::unlock, &Game::step_unlock),
-    level("unlock_pickup", &Game::unlock_pickup, &Game::step_pickup),
-    babyai("babyai_action_object_door", &Game::action_object_door),
-    babyai("babyai_find_object", &Game::find_object),
-    babyai("babyai_go_to", &Game::go_to),
-    babyai("babyai_go_to_door", &Game::go_to_a_door),
-    babyai("babyai_go_to_imp_unlock", &Game::go_to_imp_unlock),
-    babyai("babyai_go_to_local", &Game::go_to_local),
-    babyai("babyai_go_to_obj", &Game::go_to_object_of_one_room),
-    babyai("babyai_go_to_obj_door", &Game::go_to_object_or_door),
-    babyai("babyai_go_to_red_ball", &Game::go_to_red_ball),
-    babyai("babyai_go_to_red_blue_ball", &Game::go_to_red_blue_ball),
-    babyai("babyai_key_corridor", &Game::pickup_in_corridor),
-    babyai("babyai_key_in_box", &Game::key_in_box),
-    babyai("babyai_level_gen", &Game::level_gen),
-    babyai("babyai_move_two_across", &Game::move_two_across),
-    babyai("babyai_one_room", &Game::one_room),
-    babyai("babyai_open", &Game::open_any),
-    babyai("babyai_open_door", &Game::open_door),
-    babyai("babyai_open_doors_order", &Game::open_doors_in_order),
-    babyai("babyai_open_red_door", &Game::open_red_door),
-    babyai("babyai_open_two_doors", &Game::open_two_doors),
-    babyai("babyai_pickup", &Game::pick_up_any),
-    babyai("babyai_pickup_above", &Game::pickup_above),
-    babyai("babyai_pickup_dist", &Game::pickup_dist),
-    babyai("babyai_put_next", &Game::put_next),
-    babyai("babyai_put_next_local", &Game::put_next_local),
-    babyai("babyai_unblock_pickup", &Game::unblock_pickup),
-    babyai("babyai_unlock", &Game::unlock_a_room),
-    babyai("babyai_unlock_local", &Game::unlock_local),
-    babyai("babyai_unlock_pickup", &Game::unlock_pickup_box),
-    babyai("babyai_unlock_to_unlock", &Game::unlock_to_unlock),
-};
-
-inline bool Game::configure(const std::string& name, const Options& given, const std::string& text) {
-    options = given;
-    view = given.view;
-    see_through = given.see_through;
-    max_steps = given.fixed_steps;
-    mission = fixed_mission_ = text;
-    for (const Level& level : LEVELS) {
-        if (name == level.name) {
-            level_ = &level;
-            return true;
-        }
-    }
-    return false;
-}
 
 }  // namespace cypool::minigrid

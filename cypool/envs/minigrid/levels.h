@@ -52,7 +52,7 @@ protected:
         for (int j = 2; j < width - 2; j += 2) {
             rivers.push_back(2 * j + 1);
         }
-        shuffle(rng, rivers.data(), static_cast<int>(rivers.size()));
+        shuffle(stream, rivers.data(), static_cast<int>(rivers.size()));
         rivers.resize(std::min<size_t>(rivers.size(), options.num_crossings));
         std::sort(rivers.begin(), rivers.end());
         std::vector<int> limits_v{0}, limits_h{0}, path;
@@ -68,7 +68,7 @@ protected:
         // openings on a random path: 1 goes right, through a vertical river
         path.assign(limits_v.size() - 1, 1);
         path.resize(rivers.size(), 0);
-        shuffle(rng, path.data(), static_cast<int>(path.size()));
+        shuffle(stream, path.data(), static_cast<int>(path.size()));
         limits_v.push_back(height - 1);
         limits_h.push_back(width - 1);
         int i = 0, j = 0;
@@ -580,6 +580,39 @@ protected:
         }
         mission = "pick up the blue ball";
     }
+
+    // all that draw a level, and what steps it
+    struct Level {
+        const char* name;
+        void (Levels::*generate)();
+        void (Levels::*step)(int);
+    };
+    static const Level LEVELS[];
 };
+
+#define CYPOOL_LEVEL(name, step) {#name, &Levels::name, &Levels::step}
+inline const Levels::Level Levels::LEVELS[] = {
+    CYPOOL_LEVEL(empty, move),
+    CYPOOL_LEVEL(crossing, move),
+    CYPOOL_LEVEL(dist_shift, move),
+    CYPOOL_LEVEL(door_key, move),
+    CYPOOL_LEVEL(dynamic_obstacles, step_dynamic_obstacles),
+    CYPOOL_LEVEL(fetch, step_fetch),
+    CYPOOL_LEVEL(four_rooms, move),
+    CYPOOL_LEVEL(go_to_door, step_go_to),
+    CYPOOL_LEVEL(go_to_object, step_go_to),
+    CYPOOL_LEVEL(key_corridor, step_pickup),
+    CYPOOL_LEVEL(lava_gap, move),
+    CYPOOL_LEVEL(locked_room, move),
+    CYPOOL_LEVEL(memory, step_memory),
+    CYPOOL_LEVEL(multi_room, move),
+    CYPOOL_LEVEL(obstructed_maze, step_pickup),
+    CYPOOL_LEVEL(playground, move),
+    CYPOOL_LEVEL(put_near, step_put_near),
+    CYPOOL_LEVEL(red_blue_doors, step_red_blue_doors),
+    CYPOOL_LEVEL(unlock, step_unlock),
+    CYPOOL_LEVEL(unlock_pickup, step_pickup),
+};
+#undef CYPOOL_LEVEL
 
 }  // namespace cypool::minigrid

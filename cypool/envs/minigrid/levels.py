@@ -1,23 +1,23 @@
-"""The levels: the arguments that each takes, their checks, and what the engine of minigrid.pyx makes of them.
+"""The levels: a function for each class of minigrid, with the names and defaults of its arguments, and its ids.
 
-A function for each level, with the names and defaults of its class in minigrid. `level` makes `describe` of a level's
-class of it.
+The function checks the arguments and returns a `Level`, which names the function in C++ that draws it. babyai.py has
+BabyAI's. All else follows: the ids and, in minigrid.pyx, the classes.
 """
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cypool.envs.minigrid.observations import OBS_TYPES, observation_of
-from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
 
-LARGEST = 1000  # cells of a side
-MOST_STEPS = 2**31 - 2
-MOST_OBJECTS = 10_000
+if TYPE_CHECKING:
+    from cypool.spec import EnvSpec
+
+MAX_SIZE = 1000  # cells of a side
+MAX_STEPS = 2**31 - 2
+MAX_OBJECTS = 10_000
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")  # by number
 TYPES = {"key": 5, "ball": 6, "box": 7}
 OBSTACLES = {"wall": 1, "lava": 3}
@@ -26,9 +26,8 @@ DEATHS = ("wall", "floor", "door", "key", "ball", "box", "lava")
 DEATH_NUMBERS = (2, 3, 4, 5, 6, 7, 9)
 BONUSES = ("action", "position")
 GOAL_DIRECTIONS = ("slope", "angle", "angle_atan2")
-# that always have a goal
-WITH_GOAL = ("empty", "crossing", "dist_shift", "door_key", "dynamic_obstacles", "four_rooms", "lava_gap",
-             "locked_room", "multi_room")
+# by number, which is minigrid.pyx's
+OBS_TYPES = ("partial", "full", "onehot", "symbolic", "rgb", "rgb_partial", "flat")
 VERBS = ("goto", "pickup", "open", "putnext")
 CLAUSES = ("action", "and", "seq")
 ANY = -1
@@ -36,28 +35,30 @@ ANY = -1
 MISSION_LENGTH, BABYAI_MISSION_LENGTH = 96, 328
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """A level with its arguments.
 
     Attributes:
-        name: As game.h has it.
+        generator: The function that draws it, in `LEVELS` of levels.h or of babyai.h.
         options: The arguments of the level alone, checked.
-        numbers: What differs from 0 in the `Options` of rooms.h.
+        numbers: What the generator reads: what differs from 0 in the `Options` of rooms.h.
         max_steps: The limit, where `max_steps` is not given; 0: BabyAI's, which depends on the mission.
         mission: Where all episodes have the same.
         see_through: Whether one sees through walls, where `see_through_walls` is not given.
         num_actions: How many of the actions there are.
+        mission_length: How many letters the longest mission may have.
+        has_goal: Whether there is always a goal.
     """
 
-    name: str
+    generator: str
     options: dict[str, Any]
     numbers: dict[str, Any]
     max_steps: int
     mission: str = ""
     see_through: bool = False
     num_actions: int = 7
-    mission_length: int = field(default=MISSION_LENGTH)
+    mission_length: int = MISSION_LENGTH
+    has_goal: bool = False
 
     def grid(self) -> tuple[int, int]:
         """Returns the width and height of the grid."""
@@ -99,7 +100,7 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         bonus_scale: What the bonus is multiplied with; other than 1 only for "position".
     """
     return {
-        "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MOST_STEPS),
+        "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MAX_STEPS),
         "see_through_walls": None if see_through_walls is None else check_bool("see_through_walls", see_through_walls),
         "agent_view_size": _view("agent_view_size", agent_view_size),
         "highlight": check_bool("highlight", highlight),
@@ -142,7 +143,7 @@ def _check_together(made: Level, shared: dict[str, Any]) -> None:
         raise ValueError("obs_type: expected another than 'flat' with image_only or goal_direction")
     if shared["goal_direction"] and shared["image_only"]:
         raise ValueError("goal_direction: expected None with image_only")
-    if shared["goal_direction"] and made.name not in WITH_GOAL:
+    if shared["goal_direction"] and not made.has_goal:
         raise ValueError("goal_direction: expected None for a level without a goal")
     if shared["bonus"] != "position" and shared["bonus_scale"] != 1:
         raise ValueError(f'bonus_scale: expected 1, as bonus is not "position", got {shared["bonus_scale"]}')
@@ -152,8 +153,38 @@ def _check_together(made: Level, shared: dict[str, Any]) -> None:
 SHARED = inspect.signature(common).parameters
 
 
-def level(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
-    """Makes the `describe` of a level's class of the function that checks its arguments."""
+class LevelClass(NamedTuple):
+    """A class of minigrid.
+
+    Attributes:
+        arguments: Checks the arguments of its constructor, and returns the level.
+        ids: Its ids, with the arguments of each.
+    """
+
+    arguments: Callable[..., Level]
+    ids: Mapping[str, Mapping[str, Any]]
+
+
+# by name
+CLASSES: dict[str, LevelClass] = {}
+
+
+def level(ids: Mapping[str, Mapping[str, Any]], prefix: str = "") -> Callable[[Callable[..., Level]],
+                                                                             Callable[..., Level]]:
+    """Adds a class to `CLASSES`; `door_key` makes the class `DoorKey`, with the prefix before."""
+    def add(function: Callable[..., Level]) -> Callable[..., Level]:
+        name = prefix + "".join(word.capitalize() for word in function.__name__.split("_"))
+        CLASSES[name] = LevelClass(function, ids)
+        return function
+
+    return add
+
+
+def describe_of(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
+    """Returns the `describe` of a class whose function checks its arguments."""
+    from cypool.envs.minigrid.observations import observation_of  # registering ids does without NumPy
+    from cypool.spec import Discrete, EnvSpec
+
     @functools.wraps(function)
     def describe(**options: Any) -> EnvSpec:
         made, shared = settings(function, options)
@@ -203,8 +234,8 @@ def _color(name: str, value: Any) -> str | None:
     return None if value is None else check_choice(name, value, COLORS)
 
 
-def _size(size: Any, least: int) -> int:
-    return check_int("size", size, least, LARGEST)
+def _size(size: Any, smallest: int) -> int:
+    return check_int("size", size, smallest, MAX_SIZE)
 
 
 # minigrid.envs
@@ -222,87 +253,139 @@ GREEN_GOAL = "get to the green goal square"
 MISSION_OF = {"lava": "avoid the lava and " + GREEN_GOAL, "wall": "find the opening and " + GREEN_GOAL}
 
 
-@level
+@level({
+    "MiniGrid-Empty-5x5-v0": {"size": 5},
+    "MiniGrid-Empty-Random-5x5-v0": {"size": 5, "agent_start_pos": None},
+    "MiniGrid-Empty-6x6-v0": {"size": 6},
+    "MiniGrid-Empty-Random-6x6-v0": {"size": 6, "agent_start_pos": None},
+    "MiniGrid-Empty-8x8-v0": {},
+    "MiniGrid-Empty-16x16-v0": {"size": 16},
+})
 def empty(size: Any = 8, agent_start_pos: Any = (1, 1), agent_start_dir: Any = 0) -> Level:
     options, numbers = _with_start(size, agent_start_pos, agent_start_dir)
-    return Level("empty", options, numbers, 4 * options["size"]**2, GREEN_GOAL, see_through=True)
+    return Level("empty", options, numbers, 4 * options["size"]**2, GREEN_GOAL, see_through=True, has_goal=True)
 
 
-@level
+@level({
+    "MiniGrid-LavaCrossingS9N1-v0": {"size": 9, "num_crossings": 1},
+    "MiniGrid-LavaCrossingS9N2-v0": {"size": 9, "num_crossings": 2},
+    "MiniGrid-LavaCrossingS9N3-v0": {"size": 9, "num_crossings": 3},
+    "MiniGrid-LavaCrossingS11N5-v0": {"size": 11, "num_crossings": 5},
+    "MiniGrid-SimpleCrossingS9N1-v0": {"size": 9, "num_crossings": 1, "obstacle_type": "wall"},
+    "MiniGrid-SimpleCrossingS9N2-v0": {"size": 9, "num_crossings": 2, "obstacle_type": "wall"},
+    "MiniGrid-SimpleCrossingS9N3-v0": {"size": 9, "num_crossings": 3, "obstacle_type": "wall"},
+    "MiniGrid-SimpleCrossingS11N5-v0": {"size": 11, "num_crossings": 5, "obstacle_type": "wall"},
+})
 def crossing(size: Any = 9, num_crossings: Any = 1, obstacle_type: Any = "lava") -> Level:
     size = _size(size, 5)
     if size % 2 == 0:
         raise ValueError(f"size: expected an odd number, got {size}")
-    options = {"size": size, "num_crossings": check_int("num_crossings", num_crossings, 0, LARGEST),
+    options = {"size": size, "num_crossings": check_int("num_crossings", num_crossings, 0, MAX_SIZE),
                "obstacle_type": check_choice("obstacle_type", obstacle_type, OBSTACLES)}
     numbers = {"width": size, "height": size, "num_crossings": options["num_crossings"],
                "obstacle": OBSTACLES[obstacle_type]}
-    return Level("crossing", options, numbers, 4 * size**2, MISSION_OF[obstacle_type])
+    return Level("crossing", options, numbers, 4 * size**2, MISSION_OF[obstacle_type], has_goal=True)
 
 
-@level
+@level({
+    "MiniGrid-DistShift1-v0": {"strip2_row": 2},
+    "MiniGrid-DistShift2-v0": {"strip2_row": 5},
+})
 def dist_shift(width: Any = 9, height: Any = 7, agent_start_pos: Any = (1, 1), agent_start_dir: Any = 0,
                strip2_row: Any = 2) -> Level:
-    width, height = check_int("width", width, 7, LARGEST), check_int("height", height, 4, LARGEST)
+    width, height = check_int("width", width, 7, MAX_SIZE), check_int("height", height, 4, MAX_SIZE)
     position = _position("agent_start_pos", agent_start_pos, width, height)
     options = {"width": width, "height": height, "agent_start_pos": position,
                "agent_start_dir": check_int("agent_start_dir", agent_start_dir, 0, 3),
                "strip2_row": check_int("strip2_row", strip2_row, 1, height - 2)}
     numbers = {"width": width, "height": height, **_xy("start", position), "start_dir": options["agent_start_dir"],
                "strip2_row": options["strip2_row"]}
-    return Level("dist_shift", options, numbers, 4 * width * height, GREEN_GOAL, see_through=True)
+    return Level("dist_shift", options, numbers, 4 * width * height, GREEN_GOAL, see_through=True, has_goal=True)
 
 
-@level
+@level({
+    "MiniGrid-DoorKey-5x5-v0": {"size": 5},
+    "MiniGrid-DoorKey-6x6-v0": {"size": 6},
+    "MiniGrid-DoorKey-8x8-v0": {"size": 8},
+    "MiniGrid-DoorKey-16x16-v0": {"size": 16},
+})
 def door_key(size: Any = 8) -> Level:
     size = _size(size, 5)
     return Level("door_key", {"size": size}, {"width": size, "height": size}, 10 * size**2,
-                 "use the key to open the door and then get to the goal")
+                 "use the key to open the door and then get to the goal", has_goal=True)
 
 
-@level
+@level({
+    "MiniGrid-Dynamic-Obstacles-5x5-v0": {"size": 5, "n_obstacles": 2},
+    "MiniGrid-Dynamic-Obstacles-Random-5x5-v0": {"size": 5, "agent_start_pos": None, "n_obstacles": 2},
+    "MiniGrid-Dynamic-Obstacles-6x6-v0": {"size": 6, "n_obstacles": 3},
+    "MiniGrid-Dynamic-Obstacles-Random-6x6-v0": {"size": 6, "agent_start_pos": None, "n_obstacles": 3},
+    "MiniGrid-Dynamic-Obstacles-8x8-v0": {},
+    "MiniGrid-Dynamic-Obstacles-16x16-v0": {"size": 16, "n_obstacles": 8},
+})
 def dynamic_obstacles(size: Any = 8, agent_start_pos: Any = (1, 1), agent_start_dir: Any = 0,
                       n_obstacles: Any = 4) -> Level:
     options, numbers = _with_start(size, agent_start_pos, agent_start_dir)
-    options["n_obstacles"] = check_int("n_obstacles", n_obstacles, 0, MOST_OBJECTS)
+    options["n_obstacles"] = check_int("n_obstacles", n_obstacles, 0, MAX_OBJECTS)
     # as many as its class makes of it
     size, count = options["size"], options["n_obstacles"]
     numbers["n_obstacles"] = count if count <= size / 2 + 1 else size // 2
-    return Level("dynamic_obstacles", options, numbers, 4 * size**2, GREEN_GOAL, see_through=True, num_actions=3)
+    return Level("dynamic_obstacles", options, numbers, 4 * size**2, GREEN_GOAL, see_through=True, num_actions=3,
+                 has_goal=True)
 
 
-def _with_objects(name: str, size: Any, num_objs: Any, least: int, most: int, limit: Callable[[int], int]) -> Level:
+def _with_objects(generator: str, size: Any, num_objs: Any, fewest: int, max_objects: int,
+                  limit: Callable[[int], int]) -> Level:
     size = _size(size, 5)
-    num_objs = check_int("numObjs", num_objs, least, min(most, (size - 2)**2 - 1))
-    return Level(name, {"size": size, "numObjs": num_objs}, {"width": size, "height": size, "num_objs": num_objs},
+    num_objs = check_int("numObjs", num_objs, fewest, min(max_objects, (size - 2)**2 - 1))
+    return Level(generator, {"size": size, "numObjs": num_objs}, {"width": size, "height": size, "num_objs": num_objs},
                  limit(size), see_through=True)
 
 
-@level
+@level({
+    "MiniGrid-Fetch-5x5-N2-v0": {"size": 5, "numObjs": 2},
+    "MiniGrid-Fetch-6x6-N2-v0": {"size": 6, "numObjs": 2},
+    "MiniGrid-Fetch-8x8-N3-v0": {},
+})
 def fetch(size: Any = 8, numObjs: Any = 3) -> Level:
-    return _with_objects("fetch", size, numObjs, 1, MOST_OBJECTS, lambda size: 5 * size**2)
+    return _with_objects("fetch", size, numObjs, 1, MAX_OBJECTS, lambda size: 5 * size**2)
 
 
-@level
+@level({"MiniGrid-FourRooms-v0": {}})
 def four_rooms(agent_pos: Any = None, goal_pos: Any = None) -> Level:
     agent, goal = _position("agent_pos", agent_pos, 19, 19), _position("goal_pos", goal_pos, 19, 19)
     return Level("four_rooms", {"agent_pos": agent, "goal_pos": goal},
-                 {"width": 19, "height": 19, **_xy("start", agent), **_xy("goal", goal)}, 100, "reach the goal")
+                 {"width": 19, "height": 19, **_xy("start", agent), **_xy("goal", goal)}, 100, "reach the goal",
+                 has_goal=True)
 
 
-@level
+@level({
+    "MiniGrid-GoToDoor-5x5-v0": {},
+    "MiniGrid-GoToDoor-6x6-v0": {"size": 6},
+    "MiniGrid-GoToDoor-8x8-v0": {"size": 8},
+})
 def go_to_door(size: Any = 5) -> Level:
     size = _size(size, 5)
     return Level("go_to_door", {"size": size}, {"width": size, "height": size}, 4 * size**2, see_through=True)
 
 
-@level
+@level({
+    "MiniGrid-GoToObject-6x6-N2-v0": {},
+    "MiniGrid-GoToObject-8x8-N2-v0": {"size": 8, "numObjs": 2},
+})
 def go_to_object(size: Any = 6, numObjs: Any = 2) -> Level:
     # all differ in type or colour
     return _with_objects("go_to_object", size, numObjs, 1, 18, lambda size: 5 * size**2)
 
 
-@level
+@level({
+    "MiniGrid-KeyCorridorS3R1-v0": {"room_size": 3, "num_rows": 1},
+    "MiniGrid-KeyCorridorS3R2-v0": {"room_size": 3, "num_rows": 2},
+    "MiniGrid-KeyCorridorS3R3-v0": {"room_size": 3, "num_rows": 3},
+    "MiniGrid-KeyCorridorS4R3-v0": {"room_size": 4, "num_rows": 3},
+    "MiniGrid-KeyCorridorS5R3-v0": {"room_size": 5, "num_rows": 3},
+    "MiniGrid-KeyCorridorS6R3-v0": {"room_size": 6, "num_rows": 3},
+})
 def key_corridor(num_rows: Any = 3, obj_type: Any = "ball", room_size: Any = 6, num_cols: Any = 3) -> Level:
     options, numbers, limit = _corridor(num_rows, obj_type, room_size, num_cols)
     return Level("key_corridor", options, numbers, limit)
@@ -318,23 +401,34 @@ def _corridor(num_rows: Any, obj_type: Any, room_size: Any,
     return options, {**options, "obj_type": TYPES[obj_type]}, 30 * options["room_size"]**2
 
 
-@level
+@level({
+    "MiniGrid-LavaGapS5-v0": {"size": 5},
+    "MiniGrid-LavaGapS6-v0": {"size": 6},
+    "MiniGrid-LavaGapS7-v0": {"size": 7},
+})
 def lava_gap(size: Any = 5, obstacle_type: Any = "lava") -> Level:
     size = _size(size, 5)
     obstacle_type = check_choice("obstacle_type", obstacle_type, OBSTACLES)
     return Level("lava_gap", {"size": size, "obstacle_type": obstacle_type},
                  {"width": size, "height": size, "obstacle": OBSTACLES[obstacle_type]}, 4 * size**2,
-                 MISSION_OF[obstacle_type])
+                 MISSION_OF[obstacle_type], has_goal=True)
 
 
-@level
+@level({"MiniGrid-LockedRoom-v0": {}})
 def locked_room(size: Any = 19) -> Level:
     # doors are three cells below the top of a room
     size = _size(size, 15)
-    return Level("locked_room", {"size": size}, {"width": size, "height": size}, 10 * size)
+    return Level("locked_room", {"size": size}, {"width": size, "height": size}, 10 * size, has_goal=True)
 
 
-@level
+@level({
+    "MiniGrid-MemoryS17Random-v0": {"size": 17, "random_length": True},
+    "MiniGrid-MemoryS13Random-v0": {"size": 13, "random_length": True},
+    "MiniGrid-MemoryS13-v0": {"size": 13},
+    "MiniGrid-MemoryS11-v0": {"size": 11},
+    "MiniGrid-MemoryS9-v0": {"size": 9},
+    "MiniGrid-MemoryS7-v0": {"size": 7},
+})
 def memory(size: Any = 9, random_length: Any = False) -> Level:
     random_length = check_bool("random_length", random_length)
     size = _size(size, 7)
@@ -345,20 +439,29 @@ def memory(size: Any = 9, random_length: Any = False) -> Level:
                  "go to the matching object at the end of the hallway")
 
 
-@level
+@level({
+    "MiniGrid-MultiRoom-N2-S4-v0": {"minNumRooms": 2, "maxNumRooms": 2, "maxRoomSize": 4},
+    "MiniGrid-MultiRoom-N4-S5-v0": {"minNumRooms": 6, "maxNumRooms": 6, "maxRoomSize": 5},
+    "MiniGrid-MultiRoom-N4-S5-v1": {"minNumRooms": 4, "maxNumRooms": 4, "maxRoomSize": 5},
+    "MiniGrid-MultiRoom-N6-v0": {"minNumRooms": 6, "maxNumRooms": 6},
+})
 def multi_room(minNumRooms: Any = 6, maxNumRooms: Any = 6, maxRoomSize: Any = 10, width: Any = 25,
                height: Any = 25) -> Level:
-    least = check_int("minNumRooms", minNumRooms, 1, 500)
-    options = {"minNumRooms": least, "maxNumRooms": check_int("maxNumRooms", maxNumRooms, least, 500),
-               "maxRoomSize": check_int("maxRoomSize", maxRoomSize, 4, LARGEST),
-               "width": check_int("width", width, 6, LARGEST), "height": check_int("height", height, 6, LARGEST)}
-    numbers = {"min_rooms": least, "max_rooms": options["maxNumRooms"], "max_room_size": options["maxRoomSize"],
+    fewest = check_int("minNumRooms", minNumRooms, 1, 500)
+    options = {"minNumRooms": fewest, "maxNumRooms": check_int("maxNumRooms", maxNumRooms, fewest, 500),
+               "maxRoomSize": check_int("maxRoomSize", maxRoomSize, 4, MAX_SIZE),
+               "width": check_int("width", width, 6, MAX_SIZE), "height": check_int("height", height, 6, MAX_SIZE)}
+    numbers = {"min_rooms": fewest, "max_rooms": options["maxNumRooms"], "max_room_size": options["maxRoomSize"],
                "width": options["width"], "height": options["height"]}
     return Level("multi_room", options, numbers, 20 * options["maxNumRooms"],
-                 "traverse the rooms to get to the goal")
+                 "traverse the rooms to get to the goal", has_goal=True)
 
 
-@level
+@level({
+    "MiniGrid-ObstructedMaze-1Dl-v0": {"key_in_box": False, "blocked": False},
+    "MiniGrid-ObstructedMaze-1Dlh-v0": {"key_in_box": True, "blocked": False},
+    "MiniGrid-ObstructedMaze-1Dlhb-v0": {},
+})
 def obstructed_maze_1d(key_in_box: Any = True, blocked: Any = True) -> Level:
     options = {"key_in_box": check_bool("key_in_box", key_in_box), "blocked": check_bool("blocked", blocked)}
     return Level("obstructed_maze", options, {**options, "room_size": 6, "num_rows": 1, "num_cols": 2}, 4 * 2 * 6**2)
@@ -382,45 +485,71 @@ def _obstructed_maze(v1: bool, agent_room: Any, key_in_box: Any, blocked: Any, n
     return Level("obstructed_maze", options, numbers, 4 * options["num_rooms_visited"] * 6**2)
 
 
-@level
+@level({
+    "MiniGrid-ObstructedMaze-2Dl-v0": {"agent_room": (2, 1), "key_in_box": False, "blocked": False,
+                                       "num_quarters": 1, "num_rooms_visited": 4},
+    "MiniGrid-ObstructedMaze-2Dlh-v0": {"agent_room": (2, 1), "key_in_box": True, "blocked": False,
+                                        "num_quarters": 1, "num_rooms_visited": 4},
+    "MiniGrid-ObstructedMaze-2Dlhb-v0": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
+                                         "num_quarters": 1, "num_rooms_visited": 4},
+    "MiniGrid-ObstructedMaze-1Q-v0": {"agent_room": (1, 1), "key_in_box": True, "blocked": True,
+                                      "num_quarters": 1, "num_rooms_visited": 5},
+    "MiniGrid-ObstructedMaze-2Q-v0": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
+                                      "num_quarters": 2, "num_rooms_visited": 11},
+    "MiniGrid-ObstructedMaze-Full-v0": {},
+})
 def obstructed_maze(agent_room: Any = (1, 1), key_in_box: Any = True, blocked: Any = True, num_quarters: Any = 4,
                     num_rooms_visited: Any = 25) -> Level:
     return _obstructed_maze(False, agent_room, key_in_box, blocked, num_quarters, num_rooms_visited)
 
 
-@level
+@level({
+    "MiniGrid-ObstructedMaze-2Dlhb-v1": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
+                                         "num_quarters": 1, "num_rooms_visited": 4},
+    "MiniGrid-ObstructedMaze-1Q-v1": {"agent_room": (1, 1), "key_in_box": True, "blocked": True,
+                                      "num_quarters": 1, "num_rooms_visited": 5},
+    "MiniGrid-ObstructedMaze-2Q-v1": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
+                                      "num_quarters": 2, "num_rooms_visited": 11},
+    "MiniGrid-ObstructedMaze-Full-v1": {},
+})
 def obstructed_maze_v1(agent_room: Any = (1, 1), key_in_box: Any = True, blocked: Any = True, num_quarters: Any = 4,
                        num_rooms_visited: Any = 25) -> Level:
     return _obstructed_maze(True, agent_room, key_in_box, blocked, num_quarters, num_rooms_visited)
 
 
-@level
+@level({"MiniGrid-Playground-v0": {}})
 def playground() -> Level:
     return Level("playground", {}, {"width": 19, "height": 19}, 100)
 
 
-@level
+@level({
+    "MiniGrid-PutNear-6x6-N2-v0": {},
+    "MiniGrid-PutNear-8x8-N3-v0": {"size": 8, "numObjs": 3},
+})
 def put_near(size: Any = 6, numObjs: Any = 2) -> Level:
     return _with_objects("put_near", size, numObjs, 2, 18, lambda size: 5 * size)
 
 
-@level
+@level({
+    "MiniGrid-RedBlueDoors-6x6-v0": {"size": 6},
+    "MiniGrid-RedBlueDoors-8x8-v0": {},
+})
 def red_blue_doors(size: Any = 8) -> Level:
     size = _size(size, 4)
     return Level("red_blue_doors", {"size": size}, {"width": 2 * size, "height": size}, 20 * size**2,
                  "open the red door then the blue door")
 
 
-@level
+@level({"MiniGrid-Unlock-v0": {}})
 def unlock() -> Level:
     return Level("unlock", {}, {"room_size": 6, "num_rows": 1, "num_cols": 2}, 8 * 6**2, "open the door")
 
 
-@level
+@level({"MiniGrid-UnlockPickup-v0": {}})
 def unlock_pickup() -> Level:
     return Level("unlock_pickup", {}, {"room_size": 6, "num_rows": 1, "num_cols": 2}, 8 * 6**2)
 
 
-@level
+@level({"MiniGrid-BlockedUnlockPickup-v0": {}})
 def blocked_unlock_pickup() -> Level:
     return Level("unlock_pickup", {}, {"room_size": 6, "num_rows": 1, "num_cols": 2, "blocked": 1}, 16 * 6**2)

@@ -1,11 +1,8 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-from cypool.env import Env
+from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
-
-OBS_TYPES: tuple[Any, ...]
-OPTIONS: tuple[Any, ...]
 
 class BabyAIActionObjDoor(MiniGrid):
     @staticmethod
@@ -393,7 +390,7 @@ class Memory(MiniGrid):
     @staticmethod
     def describe(size: int = 9, random_length: bool = False, **options: Any) -> EnvSpec: ...
 
-class MiniGrid(Env):
+class MiniGrid(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
@@ -415,7 +412,6 @@ class MiniGrid(Env):
         bonus: Any = None,
         bonus_scale: float = 1.0,
     ) -> EnvSpec: ...
-    def state_fields(self, state: Any) -> Any: ...
 
 class MultiRoom(MiniGrid):
     @staticmethod

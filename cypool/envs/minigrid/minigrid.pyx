@@ -3,11 +3,10 @@ import math
 
 import numpy as np
 
-from cypool.envs.minigrid import babyai, levels
-from cypool.envs.minigrid.observations import OBS_TYPES, goal_directions
+from cypool.envs.minigrid import levels
+from cypool.envs.minigrid.observations import goal_directions
 from cypool.envs.minigrid.reference import draw_level
 from cypool.envs.minigrid.tiles import kind_numbers, tiles
-from cypool.state import check_state
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
@@ -16,28 +15,16 @@ from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Rng, Slot
-from cypool.envs.common.state_archive cimport field_tuples, list_state, load_state, save_state
+from cypool.env cimport Rng, Slot
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
 from cypool.random cimport integers, uniform
 
 cnp.import_array()
 
 
 cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogil:
-    cdef struct Options:
-        int width, height, fixed_steps, see_through, view
-        int start_x, start_y, start_dir, goal_x, goal_y, num_crossings, obstacle, strip2_row, n_obstacles, num_objs
-        int min_rooms, max_rooms, max_room_size, random_length
-        int room_size, num_rows, num_cols, obj_type, key_in_box, blocked, num_quarters, agent_room_x, agent_room_y, v1
-        int num_dists, num_doors, objs_per_room, select_by, first_color, second_color, doors_open, debug, start_carrying
-        int distractors, level_gen, locations, unblocking, implicit_unlock
-        int verbs, clauses
-        double locked_room_prob
-        int no_death
-        double death_cost
-        int bonus
-        double bonus_scale
-        int view_is_late, highlight, mission_length
+    cdef cppclass Options:
+        cbool set(const string& name, double value)
 
     cdef struct Tiles:
         int size
@@ -51,16 +38,17 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         int x, y
 
     cdef cppclass Game:
-        const Rng* rng
+        Game() except +
+        const Rng* stream
         int width, height, view, dir
         cbool see_through
         Pos agent
         double reward
         cbool terminated, truncated
         string mission
-        cbool configure(const string& name, const Options& options, const string& mission)
+        cbool configure(const string& generator, const Options& options, const string& mission)
         void reset() except +
-        void step(int action, int asked) except +
+        void step(int executed, int chosen) except +
         void observe_view(uint8_t* image)
         void observe_all(uint8_t* image)
         void observe_symbols(int64_t* symbols)
@@ -72,22 +60,14 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
         void encode(uint8_t* image)
         const Object& carried()
         cbool ready()
-        Game fresh() except +
 
 
-cdef extern from *:
-    """
-    template <class T> void assign(T& target, const T& source) { target = source; }
-    """
-    void assign(Game& target, const Game& source) except + nogil
-
-
-# observations.OBS_TYPES
+# levels.OBS_TYPES
 cdef enum:
     PARTIAL, FULL, ONEHOT, SYMBOLIC, RGB, RGB_PARTIAL, FLAT
 
 
-cdef class MiniGrid(Env):
+cdef class MiniGrid(ArchivedEnv):
     """A level of MiniGrid or BabyAI; each has a class of its own, with its arguments.
 
     Follows minigrid 3.2.0: the same seed and actions give the same bits.
@@ -101,7 +81,9 @@ cdef class MiniGrid(Env):
     """
     describe = staticmethod(levels.any_level)
 
-    cdef Game game
+    cdef Archived[Game] state
+    # of `state`
+    cdef Game* game
     cdef int mission_length, obs_type, num_actions, random_action
     cdef bint image_only
     cdef double action_prob
@@ -115,9 +97,10 @@ cdef class MiniGrid(Env):
 
     def __init__(self, spec, env_id):
         cdef Options options
+        self.state.reset(new Game())
+        self.game, self.archived = self.state.get(), &self.state
         level, shared = levels.settings(type(self).describe.__wrapped__, spec.options)
-        numbers = dict.fromkeys(OPTIONS, 0)
-        numbers.update((name, value) for name, value in level.numbers.items() if name in numbers)
+        numbers = dict(level.numbers)
         numbers["fixed_steps"] = shared["max_steps"] or level.max_steps
         see_through = shared["see_through_walls"]
         numbers["see_through"] = level.see_through if see_through is None else see_through
@@ -130,8 +113,10 @@ cdef class MiniGrid(Env):
                                    for name in shared["no_death_types"]})
         numbers["death_cost"] = shared["death_cost"]
         numbers["mission_length"] = level.mission_length
-        options = numbers
-        self.obs_type = OBS_TYPES.index(shared["obs_type"])
+        for name, value in numbers.items():
+            if not options.set(name.encode(), value):
+                raise ValueError(f"numbers: expected fields of Options in rooms.h, got {name!r}")
+        self.obs_type = levels.OBS_TYPES.index(shared["obs_type"])
         self.image_only = shared["image_only"]
         if self.obs_type in (RGB, RGB_PARTIAL):
             self._take_tiles(shared["obs_tile_size"])
@@ -142,8 +127,8 @@ cdef class MiniGrid(Env):
         self.num_actions = level.num_actions
         self.mission_length = level.mission_length
         self.row_bytes = [math.prod(part.shape) * part.dtype.itemsize for _, part in spec.observations]
-        if not self.game.configure(level.name.encode(), options, level.mission.encode()):
-            raise ValueError(f"level: expected one of game.h, got {level.name!r}")
+        if not self.game.configure(level.generator.encode(), options, level.mission.encode()):
+            raise ValueError(f"generator: expected one of LEVELS in levels.h or babyai.h, got {level.generator!r}")
 
     cdef int _take_tiles(self, int size) except -1:
         self._kinds, self._pixels = kind_numbers().ravel(), tiles(size).ravel()
@@ -157,17 +142,21 @@ cdef class MiniGrid(Env):
         self.directions = <const double*>cnp.PyArray_DATA(self._directions)
         return 0
 
+    cdef int seed(self, object seed) except -1:
+        ArchivedEnv.seed(self, seed)
+        self.game.stream = self.rng
+        return 0
+
     cdef int reset(self) except -1 nogil:
-        self.game.rng = self.rng
         self.game.reset()
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
-        cdef int asked = <int>(<const int64_t*>action)[0], chosen = asked
+        cdef int chosen = <int>(<const int64_t*>action)[0], executed = chosen
         # StochasticActionWrapper
         if self.action_prob >= 0 and uniform(self.rng, 0, 1) >= self.action_prob:
-            chosen = self.random_action if self.random_action >= 0 else <int>integers(self.rng, 0, self.num_actions)
-        self.game.step(chosen, asked)
+            executed = self.random_action if self.random_action >= 0 else <int>integers(self.rng, 0, self.num_actions)
+        self.game.step(executed, chosen)
         self.reward = self.game.reward
         self.terminated = self.game.terminated
         self.truncated = self.game.truncated
@@ -216,32 +205,6 @@ cdef class MiniGrid(Env):
             self.game.observe_flat(<uint8_t*>out, self.mission_length)
         return 0
 
-    cdef object save(self):
-        return (<bytes>save_state(self.game),)
-
-    cdef int load(self, object state) except -1:
-        saved, = check_state(state, bytes)
-        # into another one, so that this environment stays what it is if the state is refused
-        cdef Game game = self.game.fresh()
-        load_state(game, saved)
-        assign(self.game, game)
-        self.game.rng = self.rng
-        return 0
-
-    def state_fields(self, state):
-        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as `struct` has it.
-
-        The environment is of no other use then.
-        """
-        self.load(state)
-        return field_tuples(list_state(self.game))
-
-    cdef int copy_from(self, Env other) except -1 nogil:
-        assign(self.game, (<MiniGrid>other).game)
-        # the stream is this one's, whose numbers the engine copies
-        self.game.rng = self.rng
-        return 0
-
     cdef object render(self):
         if not self.game.ready():
             raise RuntimeError("render: expected a reset that succeeded, got none")
@@ -254,261 +217,6 @@ cdef class MiniGrid(Env):
                           options["agent_view_size"], options["highlight"], options["tile_size"], options["agent_pov"])
 
 
-cdef Options _options
-memset(&_options, 0, sizeof(_options))
-OPTIONS = tuple(_options)
-
-
-# The levels. Their arguments and defaults are those of minigrid's classes: levels.py, babyai.py
-
-
-cdef class Empty(MiniGrid):
-    describe = staticmethod(levels.empty)
-
-
-cdef class Crossing(MiniGrid):
-    describe = staticmethod(levels.crossing)
-
-
-cdef class DistShift(MiniGrid):
-    describe = staticmethod(levels.dist_shift)
-
-
-cdef class DoorKey(MiniGrid):
-    describe = staticmethod(levels.door_key)
-
-
-cdef class DynamicObstacles(MiniGrid):
-    describe = staticmethod(levels.dynamic_obstacles)
-
-
-cdef class Fetch(MiniGrid):
-    describe = staticmethod(levels.fetch)
-
-
-cdef class FourRooms(MiniGrid):
-    describe = staticmethod(levels.four_rooms)
-
-
-cdef class GoToDoor(MiniGrid):
-    describe = staticmethod(levels.go_to_door)
-
-
-cdef class GoToObject(MiniGrid):
-    describe = staticmethod(levels.go_to_object)
-
-
-cdef class KeyCorridor(MiniGrid):
-    describe = staticmethod(levels.key_corridor)
-
-
-cdef class LavaGap(MiniGrid):
-    describe = staticmethod(levels.lava_gap)
-
-
-cdef class LockedRoom(MiniGrid):
-    describe = staticmethod(levels.locked_room)
-
-
-cdef class Memory(MiniGrid):
-    describe = staticmethod(levels.memory)
-
-
-cdef class MultiRoom(MiniGrid):
-    describe = staticmethod(levels.multi_room)
-
-
-cdef class ObstructedMaze1d(MiniGrid):
-    describe = staticmethod(levels.obstructed_maze_1d)
-
-
-cdef class ObstructedMaze(MiniGrid):
-    describe = staticmethod(levels.obstructed_maze)
-
-
-cdef class ObstructedMazeV1(MiniGrid):
-    describe = staticmethod(levels.obstructed_maze_v1)
-
-
-cdef class Playground(MiniGrid):
-    describe = staticmethod(levels.playground)
-
-
-cdef class PutNear(MiniGrid):
-    describe = staticmethod(levels.put_near)
-
-
-cdef class RedBlueDoors(MiniGrid):
-    describe = staticmethod(levels.red_blue_doors)
-
-
-cdef class Unlock(MiniGrid):
-    describe = staticmethod(levels.unlock)
-
-
-cdef class UnlockPickup(MiniGrid):
-    describe = staticmethod(levels.unlock_pickup)
-
-
-cdef class BlockedUnlockPickup(MiniGrid):
-    describe = staticmethod(levels.blocked_unlock_pickup)
-
-
-cdef class BabyAIGoToRedBallGrey(MiniGrid):
-    describe = staticmethod(babyai.go_to_red_ball_grey)
-
-
-cdef class BabyAIGoToRedBall(MiniGrid):
-    describe = staticmethod(babyai.go_to_red_ball)
-
-
-cdef class BabyAIGoToRedBallNoDists(MiniGrid):
-    describe = staticmethod(babyai.go_to_red_ball_no_dists)
-
-
-cdef class BabyAIGoToObj(MiniGrid):
-    describe = staticmethod(babyai.go_to_obj)
-
-
-cdef class BabyAIGoToLocal(MiniGrid):
-    describe = staticmethod(babyai.go_to_local)
-
-
-cdef class BabyAIGoTo(MiniGrid):
-    describe = staticmethod(babyai.go_to)
-
-
-cdef class BabyAIGoToImpUnlock(MiniGrid):
-    describe = staticmethod(babyai.go_to_imp_unlock)
-
-
-cdef class BabyAIGoToRedBlueBall(MiniGrid):
-    describe = staticmethod(babyai.go_to_red_blue_ball)
-
-
-cdef class BabyAIGoToDoor(MiniGrid):
-    describe = staticmethod(babyai.go_to_door)
-
-
-cdef class BabyAIGoToObjDoor(MiniGrid):
-    describe = staticmethod(babyai.go_to_obj_door)
-
-
-cdef class BabyAIOpenAny(MiniGrid):
-    describe = staticmethod(babyai.open_any)
-
-
-cdef class BabyAIOpenRedDoor(MiniGrid):
-    describe = staticmethod(babyai.open_red_door)
-
-
-cdef class BabyAIOpenDoor(MiniGrid):
-    describe = staticmethod(babyai.open_door)
-
-
-cdef class BabyAIOpenTwoDoors(MiniGrid):
-    describe = staticmethod(babyai.open_two_doors)
-
-
-cdef class BabyAIOpenDoorsOrder(MiniGrid):
-    describe = staticmethod(babyai.open_doors_order)
-
-
-cdef class BabyAIUnlock(MiniGrid):
-    describe = staticmethod(babyai.unlock)
-
-
-cdef class BabyAIUnlockLocal(MiniGrid):
-    describe = staticmethod(babyai.unlock_local)
-
-
-cdef class BabyAIKeyInBox(MiniGrid):
-    describe = staticmethod(babyai.key_in_box)
-
-
-cdef class BabyAIUnlockPickup(MiniGrid):
-    describe = staticmethod(babyai.unlock_pickup)
-
-
-cdef class BabyAIBlockedUnlockPickup(MiniGrid):
-    describe = staticmethod(babyai.blocked_unlock_pickup)
-
-
-cdef class BabyAIUnlockToUnlock(MiniGrid):
-    describe = staticmethod(babyai.unlock_to_unlock)
-
-
-cdef class BabyAIPickup(MiniGrid):
-    describe = staticmethod(babyai.pickup)
-
-
-cdef class BabyAIUnblockPickup(MiniGrid):
-    describe = staticmethod(babyai.unblock_pickup)
-
-
-cdef class BabyAIPickupDist(MiniGrid):
-    describe = staticmethod(babyai.pickup_dist)
-
-
-cdef class BabyAIPickupAbove(MiniGrid):
-    describe = staticmethod(babyai.pickup_above)
-
-
-cdef class BabyAIPutNextLocal(MiniGrid):
-    describe = staticmethod(babyai.put_next_local)
-
-
-cdef class BabyAIPutNext(MiniGrid):
-    describe = staticmethod(babyai.put_next)
-
-
-cdef class BabyAIMoveTwoAcross(MiniGrid):
-    describe = staticmethod(babyai.move_two_across)
-
-
-cdef class BabyAIActionObjDoor(MiniGrid):
-    describe = staticmethod(babyai.action_obj_door)
-
-
-cdef class BabyAIFindObj(MiniGrid):
-    describe = staticmethod(babyai.find_obj)
-
-
-cdef class BabyAIKeyCorridor(MiniGrid):
-    describe = staticmethod(babyai.key_corridor)
-
-
-cdef class BabyAIOneRoom(MiniGrid):
-    describe = staticmethod(babyai.one_room)
-
-
-cdef class BabyAIGoToSeq(MiniGrid):
-    describe = staticmethod(babyai.go_to_seq)
-
-
-cdef class BabyAIPickupLoc(MiniGrid):
-    describe = staticmethod(babyai.pickup_loc)
-
-
-cdef class BabyAISynth(MiniGrid):
-    describe = staticmethod(babyai.synth)
-
-
-cdef class BabyAISynthLoc(MiniGrid):
-    describe = staticmethod(babyai.synth_loc)
-
-
-cdef class BabyAISynthSeq(MiniGrid):
-    describe = staticmethod(babyai.synth_seq)
-
-
-cdef class BabyAIMiniBossLevel(MiniGrid):
-    describe = staticmethod(babyai.mini_boss_level)
-
-
-cdef class BabyAIBossLevel(MiniGrid):
-    describe = staticmethod(babyai.boss_level)
-
-
-cdef class BabyAIBossLevelNoUnlock(MiniGrid):
-    describe = staticmethod(babyai.boss_level_no_unlock)
+for _name, _level in levels.CLASSES.items():
+    globals()[_name] = type(_name, (MiniGrid,), {"__module__": __name__, "__slots__": (),
+                                                 "describe": staticmethod(levels.describe_of(_level.arguments))})

@@ -54,7 +54,7 @@ public:
     }
     // OneHotPartialObsWrapper: 11 types, 6 colours, 3 states
     void observe_bits(uint8_t* bits) {
-        uint8_t image[3 * MOST_VIEW * MOST_VIEW];
+        uint8_t image[3 * MAX_VIEW * MAX_VIEW];
         observe_view(image);
         std::memset(bits, 0, static_cast<size_t>(view) * view * 20);
         for (int k = 0; k < view * view; ++k, bits += 20) {
@@ -77,8 +77,8 @@ public:
     }
     // RGBImgPartialObsWrapper
     void observe_view_pixels(uint8_t* pixels, const Tiles& tiles) {
-        uint32_t cells[MOST_VIEW * MOST_VIEW];
-        with_carried([&] { look_around(cells); });
+        uint32_t cells[MAX_VIEW * MAX_VIEW];
+        with_carried([&] { write_view(cells); });
         const int at = view / 2 * view + view - 1;
         draw_tiles(pixels, tiles, view, view, [&](int i, int j) {
             const int k = i * view + j;
@@ -115,23 +115,23 @@ protected:
     }
 
 private:
-    // calls what looks at the level when PutNext's agent has its object
-    template <class Look> void with_carried(Look look) {
+    // calls what writes an observation, when PutNext's agent has its object
+    template <class Write> void with_carried(Write write) {
         if (!will_carry()) {
-            look();
+            write();
             return;
         }
         const Pos p = objects[object_].at;
         const int held = carrying;
         cell(p) = NOTHING;
         carrying = object_;
-        look();
+        write();
         cell(p) = static_cast<uint16_t>(object_);
         carrying = held;
     }
     void mark_seen() {
-        uint32_t cells[MOST_VIEW * MOST_VIEW];
-        look_around(cells);
+        uint32_t cells[MAX_VIEW * MAX_VIEW];
+        write_view(cells);
         for (int i = 0; i < view; ++i) {
             for (int j = 0; j < view; ++j) {
                 const int ahead = view - 1 - j, right = i - view / 2;

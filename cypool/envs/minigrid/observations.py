@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from cypool.spec import Array, Discrete, Text
 
-OBS_TYPES = ("partial", "full", "onehot", "symbolic", "rgb", "rgb_partial", "flat")
 LETTERS = 28  # bits for a letter of a mission in "flat"
 
 

@@ -1,32 +1,55 @@
 // minigrid's RoomGrid: rooms in rows and columns, their doors and objects; and the arguments of constructors.
 #pragma once
 
+#include <string_view>
+
 #include "world.h"
 
 namespace cypool::minigrid {
 
-// The arguments of the levels' constructors; each level reads some. Colours and types may be ANY.
+// The arguments of the levels' constructors and of the wrappers: what levels.py calls numbers. Each level reads some.
+// Colours and types may be ANY.
+// clang-format off
+#define CYPOOL_OPTIONS(INT, DOUBLE)                                                                               \
+    /* of all levels */                                                                                           \
+    INT(width) INT(height) INT(fixed_steps) INT(see_through) INT(view) INT(highlight) INT(mission_length)         \
+    /* of levels without rooms */                                                                                 \
+    INT(start_x) INT(start_y) INT(start_dir) INT(goal_x) INT(goal_y) INT(num_crossings) INT(obstacle)             \
+    INT(strip2_row) INT(n_obstacles) INT(num_objs) INT(min_rooms) INT(max_rooms) INT(max_room_size)               \
+    INT(random_length)                                                                                            \
+    /* of levels with rooms */                                                                                    \
+    INT(room_size) INT(num_rows) INT(num_cols) INT(obj_type) INT(key_in_box) INT(blocked) INT(num_quarters)       \
+    INT(agent_room_x) INT(agent_room_y) INT(v1)                                                                   \
+    /* of BabyAI's; a list is in hexadecimal: a digit for each item, its number plus one, the first one lowest */ \
+    INT(num_dists) INT(num_doors) INT(objs_per_room) INT(select_by) INT(first_color) INT(second_color)            \
+    INT(doors_open) INT(debug) INT(start_carrying) INT(distractors) INT(level_gen) INT(locations)                 \
+    INT(unblocking) INT(implicit_unlock) INT(action_kinds) INT(instr_kinds) DOUBLE(locked_room_prob)              \
+    /* of NoDeath: a bit for each type of cell that does not end an episode, and what it costs */                 \
+    INT(no_death) DOUBLE(death_cost)                                                                              \
+    /* of ActionBonus, 1, and PositionBonus, 2 */                                                                 \
+    INT(bonus) DOUBLE(bonus_scale)                                                                                \
+    /* of ViewSizeWrapper, which looks when reset is over */                                                      \
+    INT(view_is_late)
+// clang-format on
+
 struct Options {
-    int width, height, fixed_steps, see_through, view;
-    // of levels without rooms
-    int start_x, start_y, start_dir, goal_x, goal_y, num_crossings, obstacle, strip2_row, n_obstacles, num_objs;
-    int min_rooms, max_rooms, max_room_size, random_length;
-    // of levels with rooms
-    int room_size, num_rows, num_cols, obj_type, key_in_box, blocked, num_quarters, agent_room_x, agent_room_y, v1;
-    // of BabyAI's
-    int num_dists, num_doors, objs_per_room, select_by, first_color, second_color, doors_open, debug, start_carrying;
-    int distractors, level_gen, locations, unblocking, implicit_unlock;
-    int verbs, clauses;  // lists in hexadecimal: a digit for each item, its number plus one, the first one lowest
-    double locked_room_prob;
-    // of wrappers: a bit for each type of cell that does not end an episode, and what it costs
-    int no_death;
-    double death_cost;
-    int bonus;  // 1: of actions, 2: of positions
-    double bonus_scale;
-    int view_is_late;  // ViewSizeWrapper looks when reset is over
-    int highlight;
-    int mission_length;  // of the longest one
+#define CYPOOL_INT(name) int name = 0;
+#define CYPOOL_DOUBLE(name) double name = 0;
+    CYPOOL_OPTIONS(CYPOOL_INT, CYPOOL_DOUBLE)
+
+    // false: there is none of this name
+    bool set(std::string_view name, double value) {
+        const auto assign = [&](std::string_view field, auto& to) {
+            if (name == field) to = static_cast<std::decay_t<decltype(to)>>(value);
+            return name == field;
+        };
+#define CYPOOL_ASSIGN(name) assign(#name, this->name) ||
+        return CYPOOL_OPTIONS(CYPOOL_ASSIGN, CYPOOL_ASSIGN) false;
+    }
 };
+#undef CYPOOL_INT
+#undef CYPOOL_DOUBLE
+#undef CYPOOL_ASSIGN
 
 struct Room {
     Pos top;

@@ -25,8 +25,8 @@ constexpr std::array<int, 3> KINDS{KEY, BALL, BOX};
 constexpr int DX[4] = {1, 0, -1, 0}, DY[4] = {0, 1, 0, -1};
 // Of one reset. Some arguments leave no room for what is to be placed, and the reference then draws for ever; work is in
 // about nanoseconds, and ends only resets that throw a level away.
-constexpr int MOST_DRAWS = 20'000'000;
-constexpr int64_t MOST_WORK = 1'000'000'000;
+constexpr int MAX_DRAWS = 20'000'000;
+constexpr int64_t MAX_WORK = 1'000'000'000;
 
 inline std::string name_of_color(int color) {
     constexpr const char* names[] = {"red", "green", "blue", "purple", "yellow", "grey"};
@@ -58,11 +58,26 @@ struct Object {
 };
 
 // What lies in a cell is the index of an object. The first four stand for all of their kind.
-constexpr int NOTHING = 0, A_WALL = 1, A_GOAL = 2, A_LAVA = 3, FIRST = 4, MOST_OBJECTS = 65536;
+constexpr int NOTHING = 0, A_WALL = 1, A_GOAL = 2, A_LAVA = 3, FIRST = 4, MAX_OBJECTS = 65536;
+
+// The random stream of an environment, which has the numbers of another one copied: a copy of the world keeps its own.
+class Stream {
+public:
+    Stream() = default;
+    Stream& operator=(const Stream&) { return *this; }
+    Stream& operator=(const Rng* rng) {
+        rng_ = rng;
+        return *this;
+    }
+    operator const Rng*() const { return rng_; }
+
+private:
+    const Rng* rng_ = nullptr;
+};
 
 class World {
 public:
-    const Rng* rng = nullptr;
+    Stream stream;
     int width = 0, height = 0, view = 7;
     bool see_through = false;
     // of the episode
@@ -99,7 +114,7 @@ public:
     }
 
     int make(int type, int color, bool locked = false, int contains = NOTHING) {
-        if (objects.size() == MOST_OBJECTS) {
+        if (objects.size() == MAX_OBJECTS) {
             throw std::length_error("more objects than a level may have");
         }
         const uint8_t state = type != DOOR ? 0 : locked ? LOCKED_DOOR : CLOSED_DOOR;
@@ -146,10 +161,10 @@ public:
     }
 
     int draw(int low, int high) {
-        if (++draws_ > MOST_DRAWS) {
+        if (++draws_ > MAX_DRAWS) {
             throw std::runtime_error("no level with these options was found in 20 million draws");
         }
-        return static_cast<int>(integers(rng, low, high));
+        return static_cast<int>(integers(stream, low, high));
     }
     bool draw_bool() { return draw(0, 2) == 0; }
     template <class List> int draw_of(const List& list) { return list[draw(0, static_cast<int>(list.size()))]; }
@@ -201,7 +216,7 @@ public:
 
     // before a level that was thrown away is drawn again
     void start_again() const {
-        if (work_ + 10 * draws_ > MOST_WORK) {
+        if (work_ + 10 * draws_ > MAX_WORK) {
             throw std::runtime_error("no level with these options was found in a second's work");
         }
     }
@@ -256,8 +271,8 @@ public:
 
     // the bytes of agent's view: image[i][j] is i cells from its left, j cells from the far side
     void observe(uint8_t* image) const {
-        uint32_t seen[MOST_VIEW * MOST_VIEW];
-        look_around(seen);
+        uint32_t seen[MAX_VIEW * MAX_VIEW];
+        write_view(seen);
         const int last = view * view - 1;
         // the fourth byte is covered by the next cell
         for (int k = 0; k < last; ++k) {
@@ -266,15 +281,15 @@ public:
         std::memcpy(image + 3 * last, &seen[last], 3);
     }
 
-    static constexpr int MOST_VIEW = 63;  // a row of a view is a word
+    static constexpr int MAX_VIEW = 63;  // a row of a view is a word
 
 protected:
     // a word for each cell of the view, 0 where nothing is seen
-    void look_around(uint32_t* seen) const {
+    void write_view(uint32_t* seen) const {
         if (view == 7) {
-            look<7>(seen);
+            write_view_of<7>(seen);
         } else {
-            look<0>(seen);
+            write_view_of<0>(seen);
         }
     }
 
@@ -316,12 +331,12 @@ private:
     }
 
     // one word for each cell of the view, its first three bytes for the image
-    template <int N> void look(uint32_t* cells) const {
+    template <int N> void write_view_of(uint32_t* cells) const {
         using Word = std::conditional_t<N == 7, uint32_t, uint64_t>;
         const int n = N ? N : view, half = n / 2;
         const int right = DX[dir] * stride_ - DY[dir], ahead = DX[dir] + DY[dir] * stride_;
         const uint16_t* far_left = &cells_[index(agent)] + ahead * (n - 1) - right * half;
-        Word clear[N ? N : MOST_VIEW], seen[N ? N : MOST_VIEW];
+        Word clear[N ? N : MAX_VIEW], seen[N ? N : MAX_VIEW];
         for (int j = 0; j < n; ++j) {
             Word bits = 0;
             for (int i = 0; i < n; ++i) {

@@ -61,7 +61,7 @@ cdef class _Ant(MujocoEnv):
         self.clip_forces()
         return 0
 
-    cdef int run(self) except -1 nogil:
+    cdef int simulate_with_velocity(self) except -1 nogil:
         """Applies the action; info contains the velocity."""
         cdef const double* position = self.data.xpos + 3 * self.main_body
         cdef double x = position[0], y = position[1]
@@ -71,7 +71,7 @@ cdef class _Ant(MujocoEnv):
         self.info[Y_VELOCITY] = (position[1] - y) / self.dt
         return 0
 
-    cdef void tell_position(self, const double* position) noexcept nogil:
+    cdef void write_position(self, const double* position) noexcept nogil:
         self.info[X_POSITION] = position[0]
         self.info[Y_POSITION] = position[1]
         self.info[DISTANCE] = norm(position, 2)
@@ -165,18 +165,18 @@ cdef class Ant(_Ant):
 
     cdef int reset_info(self) except -1 nogil:
         self.clip_forces()
-        self.tell_position(self.data.qpos)
+        self.write_position(self.data.qpos)
         return 0
 
     cdef int step_model(self) except -1 nogil:
-        self.run()
+        self.simulate_with_velocity()
         cdef double forward = self.info[X_VELOCITY] * self.forward_reward_weight
         cdef bint healthy = self.is_healthy()
         cdef double survive = healthy * self.healthy_reward
         cdef double ctrl_cost = self.control_cost(self.ctrl_cost_weight), contact_cost = self.contact_cost()
         self.reward = (forward + survive) - (ctrl_cost + contact_cost)
         self.terminated = not healthy and self.terminate_when_unhealthy
-        self.tell_position(self.data.qpos)
+        self.write_position(self.data.qpos)
         self.info[REWARD_FORWARD] = forward
         self.info[REWARD_CTRL] = -ctrl_cost
         self.info[REWARD_SURVIVE] = survive
@@ -233,7 +233,7 @@ cdef class AntV4(_Ant):
         self.first_force = 0 if self.use_contact_forces else -1
 
     cdef int step_model(self) except -1 nogil:
-        self.run()
+        self.simulate_with_velocity()
         cdef double forward = self.info[X_VELOCITY]
         cdef bint healthy = self.is_healthy()
         cdef double survive = (healthy or self.terminate_when_unhealthy) * self.healthy_reward
@@ -244,7 +244,7 @@ cdef class AntV4(_Ant):
             self.info[REWARD_CTRL] = -self.contact_cost()
         self.reward = (forward + survive) - cost
         self.terminated = not healthy and self.terminate_when_unhealthy
-        self.tell_position(self.data.xpos + 3 * self.main_body)
+        self.write_position(self.data.xpos + 3 * self.main_body)
         self.info[REWARD_FORWARD] = self.info[FORWARD_REWARD] = forward
         self.info[REWARD_SURVIVE] = survive
         return 0

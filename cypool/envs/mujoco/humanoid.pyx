@@ -31,7 +31,7 @@ cdef class _Person(MujocoEnv):
         self.sees_inertia = self.sees_velocity = self.sees_actuators = self.sees_forces = True
         self.skipped = 2
 
-    cdef void see(self, dict options):
+    cdef void read_options(self, dict options):
         """Takes the options of version 5 that say what is observed."""
         self.skipped = 2 if options["exclude_current_positions_from_observation"] else 0
         self.sees_inertia = options["include_cinert_in_observation"]
@@ -128,7 +128,7 @@ cdef class _Humanoid(_Person):
     cdef bint is_healthy(self) noexcept nogil:
         return self.least_z < self.data.qpos[2] < self.most_z
 
-    cdef int run(self) except -1 nogil:
+    cdef int simulate_with_velocity(self) except -1 nogil:
         """Applies the action; info contains the velocity."""
         cdef double x, y
         self.find_centre()
@@ -149,7 +149,7 @@ cdef class _Humanoid(_Person):
         self.centre[0] /= mass
         self.centre[1] /= mass
 
-    cdef void tell_position(self, const double* position) noexcept nogil:
+    cdef void write_position(self, const double* position) noexcept nogil:
         self.info[X_POSITION] = position[0]
         self.info[Y_POSITION] = position[1]
         self.info[DISTANCE] = norm(position, 2)
@@ -210,18 +210,18 @@ cdef class Humanoid(_Humanoid):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.see(spec.options)
+        self.read_options(spec.options)
         self.impact_weight = spec.options["contact_cost_weight"]
         self.least_impact, self.most_impact = spec.options["contact_cost_range"]
         self.tendons = TENDONS
 
     cdef int reset_info(self) except -1 nogil:
-        self.tell_position(self.data.qpos)
+        self.write_position(self.data.qpos)
         self.tell_tendons()
         return 0
 
     cdef int step_model(self) except -1 nogil:
-        self.run()
+        self.simulate_with_velocity()
         cdef double forward = self.forward_reward_weight * self.info[X_VELOCITY]
         cdef bint healthy = self.is_healthy()
         cdef double survive = healthy * self.healthy_reward
@@ -275,14 +275,14 @@ cdef class HumanoidV4(_Humanoid):
         self.skipped = 2 if spec.options["exclude_current_positions_from_observation"] else 0
 
     cdef int step_model(self) except -1 nogil:
-        self.run()
+        self.simulate_with_velocity()
         cdef double forward = self.forward_reward_weight * self.info[X_VELOCITY]
         cdef bint healthy = self.is_healthy()
         cdef double survive = (healthy or self.terminate_when_unhealthy) * self.healthy_reward
         cdef double ctrl_cost = self.control()
         self.reward = (forward + survive) - ctrl_cost
         self.terminated = not healthy and self.terminate_when_unhealthy
-        self.tell_position(self.centre)
+        self.write_position(self.centre)
         self.info[REWARD_SURVIVE] = survive
         self.info[REWARD_FORWARD] = self.info[FORWARD_REWARD] = forward
         self.info[REWARD_CTRL] = -ctrl_cost
@@ -371,7 +371,7 @@ cdef class HumanoidStandup(_Standup):
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
         options = spec.options
-        self.see(options)
+        self.read_options(options)
         self.ctrl_cost_weight = options["ctrl_cost_weight"]
         self.impact_weight = options["impact_cost_weight"]
         self.least_impact, self.most_impact = options["impact_cost_range"]

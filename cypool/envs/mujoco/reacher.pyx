@@ -79,12 +79,12 @@ def describe_reacher(options, seen_dimensions, common):
     return describe_robot(model, 4 + model.mj.nq + seen_dimensions, info, check_options(**options), common)
 
 
-def _require(Model model, bodies, least):
+def _require(Model model, bodies, min_joints):
     for name in bodies:
         model.body(name)
-    if model.mj.nv < least or model.mj.nq != model.mj.nv:
-        raise ValueError(f"xml_file: expected a robot with at least {least} hinges and slides, and no other joints, "
-                         f"found {model.mj.nv} degrees of freedom in {model.mj.nq} positions")
+    if model.mj.nv < min_joints or model.mj.nq != model.mj.nv:
+        raise ValueError(f"xml_file: expected a robot with at least {min_joints} hinges and slides, and no other "
+                         f"joints, found {model.mj.nv} degrees of freedom in {model.mj.nq} positions")
 
 
 cdef class Reacher(_Reacher):

@@ -14,7 +14,7 @@ from cypool.random cimport uniform
 
 cdef enum:
     PIXELS = 16                          # a side of one state, drawn
-    MOST = 64                            # states in a picture
+    MAX_STATES = 64                            # states in a picture
 
 
 cdef class NChain(Env):
@@ -88,8 +88,8 @@ cdef class NChain(Env):
 
     cdef object render(self):
         # of a longer chain what is around the state
-        first = min(max(self.state - MOST // 2, 0), max(self.n - MOST, 0))
-        chain = np.full((1, min(self.n, MOST), 3), 64, np.uint8)
+        first = min(max(self.state - MAX_STATES // 2, 0), max(self.n - MAX_STATES, 0))
+        chain = np.full((1, min(self.n, MAX_STATES), 3), 64, np.uint8)
         chain[0, self.state - first] = 255
         picture = chain.repeat(PIXELS, 0).repeat(PIXELS, 1)
         # a black line separates states

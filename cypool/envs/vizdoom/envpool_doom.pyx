@@ -340,7 +340,7 @@ cdef class EnvPoolDoom(Doom):
             self.episode += 1
         for k in range(self.num_players):
             self.player_rewards[k] = 0
-            self.look(k, True)
+            self.read_player(k, True)
         return 0
 
     cdef void press(self, const void* action) noexcept nogil:
@@ -369,12 +369,12 @@ cdef class EnvPoolDoom(Doom):
             if self.episodic_life and self.dead(player):
                 self.terminated = self.life_lost = True
             if not self.finished():
-                self.player_rewards[player] = self.look(player, False)
+                self.player_rewards[player] = self.read_player(player, False)
                 reward += self.player_rewards[player]
         self.reward = reward
         return 0
 
-    cdef float look(self, size_t player, bint first) noexcept nogil:
+    cdef float read_player(self, size_t player, bint first) noexcept nogil:
         """Takes a player's screen and variables; returns the reward of what changed."""
         cdef size_t count = self.variables.size(), k
         cdef double* now = self.now.data() + player * count

@@ -96,8 +96,8 @@ cdef class GymnasiumDoom(Doom):
         if facts.notifications:
             parts["notifications"] = Array((*lead, TEXT_BYTES), np.uint8)
         if facts.variables:
-            most = np.finfo(np.float32).max
-            parts["gamevariables"] = Array((*lead, len(facts.variables)), np.float32, -most, most)
+            limit = np.finfo(np.float32).max
+            parts["gamevariables"] = Array((*lead, len(facts.variables)), np.float32, -limit, limit)
         return EnvSpec(
             observation=parts,
             action=wrapper_action(facts, pressed, lead),
@@ -235,8 +235,8 @@ def wrapper_action(facts, pressed, lead):
     """Describes the actions of ViZDoom's wrapper; `lead` is the dimension of players, or nothing."""
     num_delta = sum(BUTTONS.index(name) >= FIRST_DELTA for name in facts.buttons)
     num_binary = len(facts.buttons) - num_delta
-    most = np.finfo(np.float32).max
-    continuous = Array((*lead, num_delta), np.float32, -most, most) if num_delta else None
+    limit = np.finfo(np.float32).max
+    continuous = Array((*lead, num_delta), np.float32, -limit, limit) if num_delta else None
     binary = None
     if num_binary:
         choices = choices_of(num_binary, pressed)

@@ -662,10 +662,10 @@ INLINE void TIA::make_layers() {
     stale_ = 0;
     // ALE forgets the priority of a playfield that is alone
     const bool priority = look_.control & PRIORITY && !(look_.control & SCORE && look_.enabled == 1 << PF);
-    const auto of = [&](int object) -> const Words& { return reinterpret_cast<const Words&>(rows_[object].words); };
-    Words playfield = of(PF) | of(BL), player0 = of(P0) | of(M0), player1 = of(P1) | of(M1);
-    const Words overlaps = (of(PF) & of(BL)) | (of(P0) & of(M0)) | (of(P1) & of(M1)) | (playfield & (player0 | player1))
-                           | (player0 & player1);
+    const auto row = [&](int object) -> const Words& { return reinterpret_cast<const Words&>(rows_[object].words); };
+    Words playfield = row(PF) | row(BL), player0 = row(P0) | row(M0), player1 = row(P1) | row(M1);
+    const Words overlaps = (row(PF) & row(BL)) | (row(P0) & row(M0)) | (row(P1) & row(M1))
+                           | (playfield & (player0 | player1)) | (player0 & player1);
     if (priority) {
         player0 &= ~playfield;
         player1 &= ~(playfield | player0);
@@ -673,9 +673,9 @@ INLINE void TIA::make_layers() {
         if (look_.control & SCORE) {
             // the halves of the playfield belong to the players
             constexpr Words LEFT = {~std::uint64_t{0}, 0xFFFF, 0, 0};
-            playfield = of(BL);
-            player0 |= of(PF) & LEFT;
-            player1 |= of(PF) & ~LEFT;
+            playfield = row(BL);
+            player0 |= row(PF) & LEFT;
+            player1 |= row(PF) & ~LEFT;
         }
         player1 &= ~player0;
         playfield &= ~(player0 | player1);

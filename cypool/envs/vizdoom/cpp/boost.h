@@ -92,7 +92,7 @@ struct Process {
 class Engines {
 public:
     // After a fork the child has none; the parent's are not touched, nor what may be locked there.
-    static Engines& own() {
+    static Engines& instance() {
         static std::atomic<Engines*> current{nullptr};
         Engines* here = current.load();
         while (!here || here->owner_ != getpid()) {
@@ -282,7 +282,7 @@ public:
     template <class Function> explicit thread(Function function) : process_(std::make_shared<cypool::doom::Process>()) {
         process_->circumstances = cypool::doom::circumstances;
         process_->until = cypool::doom::circumstances.until.time_since_epoch();
-        cypool::doom::Engines::own().add(process_);
+        cypool::doom::Engines::instance().add(process_);
         cypool::doom::latest = process_;
         sigset_t all, old;
         sigfillset(&all);

@@ -88,7 +88,7 @@ struct Settings {
     Circumstances circumstances;
 };
 
-// What a config comes to.
+// The result of reading a config.
 struct Facts {
     std::string remarks;  // what the library did not understand
     std::string iwad, wad, map;
@@ -217,7 +217,7 @@ public:
     }
 
     // What `updateState` does, but for copies of all that there is to see.
-    void look() {
+    void update_reward() {
         updateReward();
         lastMapTic = doomController->getMapLastTic();
     }
@@ -368,7 +368,7 @@ public:
             if (!begun_ && !begin(values, buttons)) return;
             while (proceed(tics)) {
             }
-            for (auto& player : players_) player->look();
+            for (auto& player : players_) player->update_reward();
             begun_ = false;
         });
     }
@@ -556,7 +556,7 @@ private:
 
 inline void end_engines() noexcept {
     try {
-        Engines::own().end();
+        Engines::instance().end();
     } catch (...) {
         // there is no memory: none was started either
     }
