@@ -92,7 +92,7 @@ def _pages() -> dict[str, Page]:
                       "cypool.policies.Decision", "cypool.numba", "cypool.errors"]),
         "env": Page("The environment contract", "[How to write an environment](../tutorials/own_environment.md), and "
                     "[all that it may implement](../reference/environment_contract.md).",
-                    ["cypool.env", "cypool.random", "cypool.backend"]),
+                    ["cypool.env"]),
         "testing": Page("cypool.testing", "", ["cypool.testing"]),
         "tools": Page("cypool.tools.compile", "", ["cypool.tools.compile"]),
         "adapters": Page("cypool.adapters", "[How to use cypool in training libraries]"
