@@ -46,7 +46,7 @@ def test_public_modules_are_shown(tool):
 def test_what_is_shown_has_python_source(tool):
     # the site reads sources and stubs, and fails where there is none
     shown = [each if isinstance(each, str) else each[0] for page in tool("api").PAGES.values() for each in page.shown]
-    for name in shown:
+    for name in (each for each in shown if each.startswith("cypool.")):
         parts = name.split(".")
         paths = [ROOT.joinpath(*parts[:end]) for end in range(2, len(parts) + 1)]
         assert any(path.with_suffix(suffix).is_file() for path in paths for suffix in (".py", ".pyi")) \
