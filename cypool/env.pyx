@@ -21,8 +21,8 @@ ABI = CYPOOL_ABI
 cdef object place_agents(Agents* agents, spec):
     """Points to zeroed memory for the agents of a spec, on cache lines of its own; returns its owner."""
     cdef size_t count = spec.num_agents
-    # and five flags
-    cdef size_t size = count * (2 * sizeof(double) + sizeof(int64_t) + 5)
+    # and six flags
+    cdef size_t size = count * (2 * sizeof(double) + sizeof(int64_t) + 6)
     cdef object memory = bytearray(size + 2 * ALIGNMENT)
     cdef char* data = PyByteArray_AS_STRING(memory)
     data = <char*>((<uintptr_t>data + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
@@ -34,7 +34,8 @@ cdef object place_agents(Agents* agents, spec):
     agents.truncated = agents.terminated + count
     agents.alive = agents.truncated + count
     agents.acted = agents.alive + count
-    agents.turn = agents.acted + count if spec.turns else NULL
+    agents.present = agents.acted + count
+    agents.turn = agents.present + count if spec.turns else NULL
     return memory
 
 
@@ -95,3 +96,6 @@ cdef class Env:
         with gil:
             self.load(other.save())
         return 0
+
+    cdef int take_reset_options(self, dict options) except -1:
+        raise ValueError(f"options: expected only reset_mask, as {self.spec.id} has none, got {list(options)}")
