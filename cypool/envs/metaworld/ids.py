@@ -1,4 +1,6 @@
-"""The ids of Meta-World: its fifty tasks."""
+"""The ids of Meta-World: its fifty tasks, and its benchmarks, each of which is a pool of several."""
+from typing import Any
+
 from cypool.envs.family import Family, Sanitizer
 from cypool.making.registry import register
 
@@ -34,7 +36,27 @@ _TASKS = (
     "push-wall", "push-back", "reach", "reach-wall", "shelf-place", "sweep-into", "sweep", "window-open",
     "window-close")
 
+
+
+def _register(name: str, **options: Any) -> None:
+    register(f"Meta-World/{name}", "cypool.envs.metaworld.sawyer:Sawyer", max_episode_steps=500,
+             reference="cypool.envs.metaworld.reference:make_reference", **options)
+
+
+def _register_all() -> None:
+    for task in _TASKS:
+        _register(f"{task}-v3", task=f"{task}-v3")
+    benchmarks = "cypool.envs.metaworld.benchmarks:"
+    _register("MT1", expand=benchmarks + "one_task")
+    for benchmark in ("MT10", "MT25", "MT50"):
+        _register(benchmark, expand=benchmarks + "multi_task", benchmark=benchmark)
+    _register("custom-mt-envs", expand=benchmarks + "own_tasks")
+    for split in ("train", "test"):
+        _register(f"ML1-{split}", expand=benchmarks + "one_meta_task", split=split)
+        for name in ("ML10", "ML25", "ML45"):
+            _register(f"{name}-{split}", expand=benchmarks + "meta_learning", benchmark=f"{name}-{split}")
+    _register("custom-ml-envs", expand=benchmarks + "own_meta_tasks")
+
+
 if FAMILY.is_built:
-    for _task in _TASKS:
-        register(f"Meta-World/{_task}-v3", "cypool.envs.metaworld.sawyer:Sawyer", max_episode_steps=500,
-                 reference="cypool.envs.metaworld.reference:make_reference", task=f"{_task}-v3")
+    _register_all()

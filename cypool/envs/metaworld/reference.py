@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from cypool.making.registry import expand, resolve
 
 def load() -> Any:
     """Returns the package, able to run with this MuJoCo.
@@ -139,8 +142,15 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
 
     from gymnasium.vector import SyncVectorEnv
 
-    specs = [ours.env_spec] * ours.num_envs
-    theirs = SyncVectorEnv([lambda i=i, spec=spec: make(spec, seed + i) for i, spec in enumerate(specs)],
+    options = {name: value for name, value in options.items() if name != "max_episode_steps"}
+    id = ours.env_spec.id
+    expansion = expand(id, ours.num_envs, seed, options)
+    if expansion is None:
+        specs, seeds = [ours.env_spec] * ours.num_envs, [seed + i for i in range(ours.num_envs)]
+    else:
+        specs = [resolve(id, ours.env_spec.max_episode_steps, each)[1] for each in expansion.options]
+        seeds = expansion.seeds
+    theirs = SyncVectorEnv([partial(make, spec, seed) for spec, seed in zip(specs, seeds, strict=True)],
                            autoreset_mode=ours.metadata["autoreset_mode"])
     theirs.choose = Players(theirs.envs, [spec.options["task"] for spec in specs], seed).act  # type: ignore[attr-defined]
-    return theirs, f"{ours.env_spec.id} of metaworld {version('metaworld')}"
+    return theirs, f"{id} of metaworld {version('metaworld')}"
