@@ -3,14 +3,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from cypool.envs import mujoco_common  # noqa: F401
 
-# the release whose tasks are followed, and whose models are read; as in docs/reference/metaworld.md
-VERSION = "3.1.1"
-# without its dependencies: it asks for an older MuJoCo, which has no part in what is read
-INSTALL = f"pip install --no-deps metaworld=={VERSION}"
+# those with the models that are read: 3.1.1 asks for an older MuJoCo, and is followed in all that is not a model
+VERSIONS = ("3.0.0", "3.1.1")
+INSTALL = 'pip install "cypool[metaworld]"'
 
 try:
     _installed = version("metaworld")
 except PackageNotFoundError:
     _installed = "none"
-if _installed != VERSION:
-    raise ImportError(f"Meta-World's tasks need metaworld {VERSION}, found {_installed}: {INSTALL}", name="metaworld")
+if _installed not in VERSIONS:
+    raise ImportError(f"Meta-World's tasks need metaworld {' or '.join(VERSIONS)}, found {_installed}: {INSTALL}",
+                      name="metaworld")

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 from cypool.making.registry import expand, resolve
+# options that the package has, too
+_SHARED = ("terminate_on_success", "use_one_hot", "recurrent_info_in_obs", "normalize_reward_in_recurrent_info", "width",
+           "height", "camera_name", "camera_id")
+
 
 def load() -> Any:
     """Returns the package, able to run with this MuJoCo.
@@ -40,10 +44,10 @@ def make(spec: Any, seed: int, **options: Any) -> Any:
     """
     import gymnasium
 
+    from cypool.envs.metaworld.tasks import draw_goals
+
     metaworld = load()
     from metaworld.env_dict import ALL_V3_ENVIRONMENTS
-
-    from cypool.envs.metaworld.tasks import draw_goals
 
     chosen = {**spec.options, **options}
     task = chosen["task"]
@@ -52,12 +56,13 @@ def make(spec: Any, seed: int, **options: Any) -> Any:
     common = dict(env_cls=cls, partially_observable=chosen["partially_observable"])
     tasks = [metaworld._encode_task(task, dict(rand_vec=np.array(goal), **common)) for goal in goals]
     is_fresh = chosen["task_select"] == "fresh"
-    env = metaworld._init_each_env(
-        cls, tasks, seed=seed, max_episode_steps=spec.max_episode_steps, env_id=chosen["task_index"],
-        num_tasks=chosen["num_tasks"], task_select="pseudorandom" if is_fresh else chosen["task_select"],
-        **{name: chosen[name] for name in ("terminate_on_success", "use_one_hot", "recurrent_info_in_obs",
-                                           "normalize_reward_in_recurrent_info", "width", "height", "camera_name",
-                                           "camera_id")}, render_mode="rgb_array")
+    with warnings.catch_warnings():
+        # that a float32 has less precision
+        warnings.simplefilter("ignore")
+        env = metaworld._init_each_env(
+            cls, tasks, seed=seed, max_episode_steps=spec.max_episode_steps, env_id=chosen["task_index"],
+            num_tasks=chosen["num_tasks"], task_select="pseudorandom" if is_fresh else chosen["task_select"],
+            render_mode="rgb_array", **{name: chosen[name] for name in _SHARED})
     if is_fresh:
         # as scripts do that want a new goal each time
         env.unwrapped.set_task(tasks[0])

@@ -180,7 +180,13 @@ public:
         return p;
     }
     void write_body(int k, Vec3 p) { std::memcpy(m->body_pos + 3 * id[k], p.v, sizeof p.v); }
-    void write_site(int k, Vec3 p) { std::memcpy(m->site_pos + 3 * id[k], p.v, sizeof p.v); }
+    // and has pictures show it there: the package, which resets twice, has it there before anything moves
+    void write_site(int k, Vec3 p) {
+        const int s = id[k];
+        std::memcpy(m->site_pos + 3 * s, p.v, sizeof p.v);
+        mj_local2Global(d, d->site_xpos + 3 * s, d->site_xmat + 9 * s, m->site_pos + 3 * s, m->site_quat + 4 * s,
+                        m->site_bodyid[s], m->site_sameframe[s]);
+    }
 
     void run(int steps) { unstable += simulate(m, d, steps, false); }
     // The package calls mj_forward; nothing else of it is read, and no warm start depends on it.

@@ -117,7 +117,8 @@ cdef class Sawyer(Simulation):
     # parts of the state that are options: the protocols of evaluation change them
     cdef bint terminate_on_success
     cdef bint samples_on_reset           # each reset chooses a goal
-    cdef bint samples_next               # the next reset does
+    cdef bint samples_next               # the next reset does, if there was a step since
+    cdef bint is_unplayed                # there was none
     cdef double[6] draw_low, draw_high
     cdef double apart
     cdef vector[double] one_hot
@@ -265,7 +266,7 @@ cdef class Sawyer(Simulation):
         if self.is_pseudorandom:
             self.order = range(self.num_goals)
         self.place = -1
-        self.samples_next = True
+        self.samples_next, self.is_unplayed = True, False
         return 0
 
     cdef int reset(self) except -1 nogil:
@@ -278,11 +279,11 @@ cdef class Sawyer(Simulation):
             self.draw_goal(before)
             self.draw_goal(drawn)
         else:
-            if self.samples_on_reset or self.samples_next:
+            if self.samples_on_reset or (self.samples_next and not self.is_unplayed):
                 self.choose_goal()
             memcpy(drawn, &self.goals[self.goal() * self.num_draws], self.num_draws * sizeof(double))
             memcpy(before, drawn, sizeof(drawn))
-        self.samples_next = False
+        self.samples_next, self.is_unplayed = False, True
         self.arm.reset(before, drawn)
         self.info[INFOS] = self.arm.unstable
         for k in range(self.recurrent.size()):
@@ -322,6 +323,7 @@ cdef class Sawyer(Simulation):
         for k in range(4):
             numbers[k] = (<const float*>action)[k] if self.action_is_single else (<const double*>action)[k]
         self.clear_info()
+        self.is_unplayed = False
         self.arm.step(numbers, self.action_is_single)
         memcpy(self.info.data(), self.arm.info, INFOS * sizeof(double))
         self.info[INFOS] = self.arm.unstable
@@ -346,11 +348,11 @@ cdef class Sawyer(Simulation):
         self.arm.get_episode(episode.data())
         return (tuple(self.info), tuple(episode), tuple(self.goals), tuple(self.order), self.place,
                 bool(self.terminate_on_success), bool(self.samples_on_reset), bool(self.samples_next),
-                self.variation.contents())
+                bool(self.is_unplayed), self.variation.contents())
 
     cdef object check_own(self, object state):
-        if type(state) is not tuple or len(state) != 9:
-            raise ValueError("expected nine values of the arm")
+        if type(state) is not tuple or len(state) != 10:
+            raise ValueError("expected ten values of the arm")
         info, episode, goals, order, *rest, written = state
         if type(episode) is not tuple or len(episode) != REMEMBERED or any(type(each) is not float for each in episode):
             raise ValueError(f"expected {REMEMBERED} numbers of the episode")
@@ -358,8 +360,9 @@ cdef class Sawyer(Simulation):
         order = check_state(order, *[(0, self.num_goals - 1)] * <Py_ssize_t>self.order.size())
         if len(set(order)) != len(order):
             raise ValueError("expected each goal once in their order")
-        rest = check_state(tuple(rest), (-1, self.num_goals - 1), bool, bool, bool)
-        if not self.is_fresh and rest[0] < 0 and not rest[3]:
+        rest = check_state(tuple(rest), (-1, self.num_goals - 1), bool, bool, bool, bool)
+        place, *_, samples_next, is_unplayed = rest
+        if not self.is_fresh and place < 0 and (is_unplayed or not samples_next):
             raise ValueError("expected a goal, or that the next reset chooses one")
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
             raise ValueError("expected the fields of the model that the arm writes")
@@ -368,7 +371,7 @@ cdef class Sawyer(Simulation):
     cdef int load_own(self, object checked) except -1:
         cdef vector[double] numbers
         self.info, numbers, self.goals, self.order, rest, written = checked
-        self.place, self.terminate_on_success, self.samples_on_reset, self.samples_next = rest
+        self.place, self.terminate_on_success, self.samples_on_reset, self.samples_next, self.is_unplayed = rest
         self.variation.set_contents(written)
         self.arm.set_episode(numbers.data())
         return 0
@@ -378,4 +381,5 @@ cdef class Sawyer(Simulation):
         self.goals, self.order, self.place = (<Sawyer>other).goals, (<Sawyer>other).order, (<Sawyer>other).place
         self.terminate_on_success = (<Sawyer>other).terminate_on_success
         self.samples_on_reset, self.samples_next = (<Sawyer>other).samples_on_reset, (<Sawyer>other).samples_next
+        self.is_unplayed = (<Sawyer>other).is_unplayed
         return 0
