@@ -172,7 +172,7 @@ def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) ->
     module, name = entry.expand.split(":")
     function = getattr(importlib.import_module(module), name)
     each, seeds = function(num_envs, seed, **{**entry.options, **options})
-    if len(each) != len(seeds) or len(each) != (len(each) or 1 if num_envs is None else num_envs):
+    if len(each) != len(seeds) or len(each) != (max(len(each), 1) if num_envs is None else num_envs):
         raise ValueError(f"{entry.expand}: expected options and a seed for each of {num_envs or 'some'} envs, got "
                          f"{len(each)} and {len(seeds)}")
     return Expansion(each, seeds)

@@ -56,7 +56,7 @@ def one_task(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", num
     return _multi_task((_task("env_name", env_name),), num_envs, seed, num_goals, options)
 
 
-def own_tasks(num_envs: int | None, seed: int, *, envs_list: Any = None, **options: Any) -> Expanded:
+def own_tasks(num_envs: int | None, seed: int, *, envs_list: Any = MT10[:3], **options: Any) -> Expanded:
     """Expands the id of multi-task benchmarks of one's own: environments of these tasks, each with goals of its own."""
     tasks = _tasks("envs_list", envs_list)
     copies = _copies(num_envs, tasks)
@@ -77,7 +77,7 @@ def one_meta_task(num_envs: int | None, seed: int, *, split: str, env_name: str 
     return _meta_learning((_task("env_name", env_name),), num_envs, seed, seed + is_test, is_test, **options)
 
 
-def own_meta_tasks(num_envs: int | None, seed: int, *, train_envs: Any = None, test_envs: Any = None,
+def own_meta_tasks(num_envs: int | None, seed: int, *, train_envs: Any = MT10[:3], test_envs: Any = MT10[3:5],
                    split: str = "train", **options: Any) -> Expanded:
     """Expands the id of meta-learning benchmarks of one's own."""
     tasks = {"train": _tasks("train_envs", train_envs), "test": _tasks("test_envs", test_envs)}

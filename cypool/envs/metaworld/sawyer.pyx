@@ -117,8 +117,8 @@ cdef class Sawyer(Simulation):
     # parts of the state that are options: the protocols of evaluation change them
     cdef bint terminate_on_success
     cdef bint samples_on_reset           # each reset chooses a goal
-    cdef bint samples_next               # the next reset does, if there was a step since
-    cdef bint is_unplayed                # there was none
+    cdef bint samples_next               # the next reset does, unless it is_unplayed
+    cdef bint is_unplayed                # the goal there is: no step was taken with it
     cdef double[6] draw_low, draw_high
     cdef double apart
     cdef vector[double] one_hot
@@ -283,7 +283,7 @@ cdef class Sawyer(Simulation):
                 self.choose_goal()
             memcpy(drawn, &self.goals[self.goal() * self.num_draws], self.num_draws * sizeof(double))
             memcpy(before, drawn, sizeof(drawn))
-        self.samples_next, self.is_unplayed = False, True
+        self.samples_next = False
         self.arm.reset(before, drawn)
         self.info[INFOS] = self.arm.unstable
         for k in range(self.recurrent.size()):
@@ -298,6 +298,7 @@ cdef class Sawyer(Simulation):
         return self.order[self.place] if self.is_pseudorandom else self.place
 
     cdef void choose_goal(self) noexcept nogil:
+        self.is_unplayed = True
         if not self.is_pseudorandom:
             self.place = <int>integers(self.rng, 0, self.num_goals)
             return
