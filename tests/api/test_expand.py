@@ -8,6 +8,7 @@ import pytest
 
 import cypool
 from cypool.making import registry
+from cypool.testing import check_env
 
 
 @pytest.fixture
@@ -87,6 +88,11 @@ def test_gymnasium_does_not_know_them(benchmark):
 def test_what_is_wrong(benchmark, id, options, error, message):
     with pytest.raises(error, match=message):
         cypool.make(f"expanding/{id}", **options)
+
+
+def test_each_is_to_be_checked_on_its_own(benchmark):
+    with pytest.raises(ValueError, match="^id: expected that of one environment, got 'expanding/Two', which stands"):
+        check_env("expanding/Two")
 
 
 def test_names_and_functions(benchmark):

@@ -176,7 +176,7 @@ def _check_pool(env: GymnasiumPool) -> None:
     mode = env.metadata["autoreset_mode"].value
     if mode != "SameStep":
         raise ValueError(f"env: expected a pool with autoreset_mode='SameStep', got {shown(mode)}")
-    if not env.env_spec.id.startswith("Meta-World/"):
+    if not env.env_spec.id.startswith(("Meta-World/", "MetaWorld/")):
         raise ValueError(f"env: expected a pool of Meta-World's tasks, got {shown(env.env_spec.id)}")
 
 

@@ -1,4 +1,4 @@
-"""The ids of Meta-World: its fifty tasks, and its benchmarks, each of which is a pool of several."""
+"""The ids of Meta-World: its fifty tasks, with EnvPool's names, too, and its benchmarks, pools of several."""
 from typing import Any
 
 from cypool.envs.family import Family, Sanitizer
@@ -21,7 +21,7 @@ FAMILY = Family(
     fuzz_ids=("Meta-World/reach-v3", "Meta-World/door-lock-v3"),
     draws_quickly=False,
     sanitizer=Sanitizer(target="mujoco", tests=("metaworld/test_metaworld.py",)),
-    peers={"*": ("loop", "sync-vector", "rollout")},
+    peers={"*": ("loop", "sync-vector", "rollout", "envpool")},
     first_make={"Meta-World/reach-v3": "mujoco"},
     pictures=("Meta-World/pick-place-v3", "Meta-World/door-open-v3", "Meta-World/hammer-v3", "Meta-World/soccer-v3",
               "Meta-World/assembly-v3"))
@@ -38,24 +38,28 @@ _TASKS = (
 
 
 
-def _register(name: str, **options: Any) -> None:
-    register(f"Meta-World/{name}", "cypool.envs.metaworld.sawyer:Sawyer", max_episode_steps=500,
+def _register(id: str, **options: Any) -> None:
+    register(id, "cypool.envs.metaworld.sawyer:Sawyer", max_episode_steps=500,
              reference="cypool.envs.metaworld.reference:make_reference", **options)
 
 
 def _register_all() -> None:
-    for task in _TASKS:
-        _register(f"{task}-v3", task=f"{task}-v3")
+    for name in _TASKS:
+        task = f"{name}-v3"
+        _register(f"Meta-World/{task}", task=task)
+        # EnvPool's id
+        camel = "".join(part.capitalize() for part in name.split("-"))
+        _register(f"MetaWorld/{camel}-v3", task=task, task_select="fresh", partially_observable=True)
     benchmarks = "cypool.envs.metaworld.benchmarks:"
-    _register("MT1", expand=benchmarks + "one_task")
+    _register("Meta-World/MT1", expand=benchmarks + "one_task")
     for benchmark in ("MT10", "MT25", "MT50"):
-        _register(benchmark, expand=benchmarks + "multi_task", benchmark=benchmark)
-    _register("custom-mt-envs", expand=benchmarks + "own_tasks")
+        _register(f"Meta-World/{benchmark}", expand=benchmarks + "multi_task", benchmark=benchmark)
+    _register("Meta-World/custom-mt-envs", expand=benchmarks + "own_tasks")
     for split in ("train", "test"):
-        _register(f"ML1-{split}", expand=benchmarks + "one_meta_task", split=split)
+        _register(f"Meta-World/ML1-{split}", expand=benchmarks + "one_meta_task", split=split)
         for name in ("ML10", "ML25", "ML45"):
-            _register(f"{name}-{split}", expand=benchmarks + "meta_learning", benchmark=f"{name}-{split}")
-    _register("custom-ml-envs", expand=benchmarks + "own_meta_tasks")
+            _register(f"Meta-World/{name}-{split}", expand=benchmarks + "meta_learning", benchmark=f"{name}-{split}")
+    _register("Meta-World/custom-ml-envs", expand=benchmarks + "own_meta_tasks")
 
 
 if FAMILY.is_built:

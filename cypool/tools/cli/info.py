@@ -20,9 +20,10 @@ def info(
                                                           "has 24-bit colours.")] = None,
         as_json: Json = False) -> None:
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
-    from cypool.making.registry import entry_of, resolve
+    from cypool.making.registry import entry_of, expand, make_spec
 
-    _, spec = resolve(id, None, options_of(option))
+    spec = make_spec(id, **options_of(option))
+    expansion = expand(id, None, 0, options_of(option))
     entry = entry_of(id)
     # the class that describes, which may have another one made
     module, name = entry.entry_point.split(":")
@@ -37,6 +38,7 @@ def info(
         "info": {name: str(part) for name, part in spec.info.items()},
         "max_episode_steps": spec.max_episode_steps, "num_players": spec.num_players, "render_fps": spec.render_fps,
         "reference": entry.reference, "entry_point": entry.entry_point,
+        "environments": [] if expansion is None else named(expansion.options),
         "options": {name: {"value": value, "meaning": meanings.get(name, "")} for name, value in spec.options.items()},
     }
     if as_json:
@@ -45,6 +47,12 @@ def info(
     _show(facts, reference_name(entry))
     if picture or (picture is None and out.is_terminal and out.color_system == "truecolor" and spec.render_fps):
         _draw(id, options_of(option), is_asked_for=bool(picture))
+
+
+def named(each: list[dict[str, Any]]) -> list[str]:
+    """Returns what the environments of a benchmark are called: the texts among the options in which they differ."""
+    differing = [name for name in each[0] if any(one[name] != each[0][name] for one in each)]
+    return [", ".join(one[name] for name in differing if isinstance(one[name], str)) for one in each]
 
 
 def without_signature(text: str) -> str:
@@ -100,6 +108,10 @@ def _show(facts: dict[str, Any], reference: str) -> None:
         table.add_row(f"action {name}".strip(), escape(part))
     for name, part in facts["info"].items():
         table.add_row(f"info {name}", escape(part))
+    if facts["environments"]:
+        names = ", ".join(filter(None, facts["environments"]))
+        table.add_row("stands for", f"{len(facts['environments'])} environments or a multiple"
+                      + (f": {escape(names)}" if names else ""))
     table.add_row("step limit", str(facts["max_episode_steps"] or "none"))
     if facts["num_players"] > 1:
         table.add_row("players", str(facts["num_players"]))
