@@ -113,8 +113,9 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
         options = options or spec.options
         expansion = expand(shown.id, None, 0, {})
         picture = take_picture(shown.id, pictures) if pictures and spec.render_fps and expansion is None else None
+        several = f"<br>{len(expansion.options)} environments or more" if expansion else ""
         cells = [f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
-                 ids_of(shown, group) + (f"<br>{len(expansion.options)} or more environments" if expansion else ""), code(describe(spec.observation)), code(describe(spec.action)),
+                 ids_of(shown, group) + several, code(describe(spec.observation)), code(describe(spec.action)),
                  str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     heads = ("", "ids", "observation", "action", "steps", "equals")

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cypool.engine import cpus
 from cypool.engine.pool import Pool
 from cypool.engine.threads import ThreadPool
@@ -73,15 +71,16 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     given: dict[str, Any] = {}
     if expansion is not None:
         num_envs = len(expansion.options)
-        # one for each environment counts
-        seed = expansion.seeds if seed is None or np.ndim(seed) == 0 else seed
+        # those that are given one by one count
+        seed = seed if isinstance(seed, Sized) else expansion.seeds
         given, options = options, {}
     num_envs = num_envs or 1
     batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
     is_hooked = reward_hook is not None or observation_hook is not None or check_bool("debug", debug)
     env_options = _checked_env_options(env_options, num_envs)
     if expansion is not None:
-        env_options = [{**each, **own} for each, own in zip(expansion.options, env_options or [{}] * num_envs, strict=True)]
+        own = env_options or [{}] * num_envs
+        env_options = [{**each, **more} for each, more in zip(expansion.options, own, strict=True)]
     if in_processes:
         if thread_pool is not None or thread_affinity is not None:
             raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which are "

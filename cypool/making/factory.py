@@ -94,8 +94,9 @@ def make(id: str, env_type: str = "gymnasium", *,
             process, several for each where a step mostly waits, but not more than `batch_size`. A synchronous
             caller is one of them, so 0 and 1 run everything on the caller's thread; an asynchronous pool does so with
             0 only. Of Gymnasium's environments: `num_workers`.
-        seed: An int, and environment i gets `seed + i`, where the id does not say otherwise; or a sequence of one int
-            per environment. By default seeds are drawn from the operating system; Gymnasium's environments are then reset without one.
+        seed: An int, and environment i gets `seed + i`, unless the id says otherwise; or a sequence of one int per
+            environment. By default seeds are drawn from the operating system; Gymnasium's environments are then reset
+            without one.
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
             environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.

@@ -44,7 +44,7 @@ def test_an_id_makes_as_many_as_it_stands_for(benchmark):
     assert env.num_envs == 3 and gravities(env) == [1.0, 5.0, 9.0]
     assert env.np_random_seed == (3, 3, 3)
     obs, _ = env.reset(seed=[3, 3, 3])
-    assert (obs == obs[0]).all() and env.spec is None or env.spec.max_episode_steps == 20
+    assert (obs == obs[0]).all() and env.env_spec.max_episode_steps == 20
     assert gravities(cypool.make("expanding/Gravities", num_envs=6)) == [1.0, 1.0, 5.0, 5.0, 9.0, 9.0]
     assert gravities(cypool.make("expanding/Two")) == [2.0, 3.0]
     assert cypool.make("Pendulum-v1").num_envs == 1

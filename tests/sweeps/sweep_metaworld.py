@@ -1,4 +1,4 @@
-"""Compares Meta-World with metaworld: all tasks with scripted policies, both dtypes of actions, all ways to choose goals.
+"""Compares Meta-World with metaworld: all tasks with scripted policies, both dtypes, all ways to choose goals.
 
     python tests/sweeps/sweep_metaworld.py [PATTERN ...] [--num-steps 1100] [--seeds 0 1 2]
 

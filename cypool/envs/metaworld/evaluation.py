@@ -1,20 +1,20 @@
 """The package's two protocols of evaluation, for pools: multi-task agents, and agents that adapt to a task first."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from cypool.state import State
 from cypool.util.arguments import check_int, shown
+from cypool.util.typing import Bools
 
-if TYPE_CHECKING:
-    from cypool.api.gymnasium import GymnasiumPool
-    from cypool.util.typing import Bools
+# a `cypool.api.gymnasium.GymnasiumPool`, which a family cannot name
+Pool = Any
 
 
 class Timestep(NamedTuple):
-    """What an agent sees of a step while it adapts: batches, one row for each environment."""
+    """A step that an agent takes while it adapts: batches, one row for each environment."""
 
     observation: Any
     action: Any
@@ -25,26 +25,26 @@ class Timestep(NamedTuple):
 
 
 class Agent(Protocol):
-    """What is evaluated."""
+    """The agent that `evaluate` takes."""
 
     def eval_action(self, observations: Any, /) -> Any:
         """Returns actions for a batch of observations; they are clipped to [-1, 1]."""
 
     def reset(self, env_mask: Bools, /) -> None:
-        """Is told in which environments an episode begins."""
+        """Learns in which environments an episode begins."""
 
 
 class MetaLearningAgent(Agent, Protocol):
-    """What is evaluated after it has adapted."""
+    """The agent that `evaluate_meta_learning` takes."""
 
     def init(self) -> None:
         """Forgets what it has learned of the tasks before."""
 
     def adapt_action(self, observations: Any, /) -> tuple[Any, Any]:
-        """Returns actions, and what else `step` is to be told."""
+        """Returns actions, and what else `step` is to get."""
 
     def step(self, timestep: Timestep, /) -> None:
-        """Is told of a step."""
+        """Gets a step."""
 
     def adapt(self) -> None:
         """Learns from the steps."""
@@ -66,12 +66,12 @@ class Evaluation(NamedTuple):
     returns: dict[str, list[float]]
 
 
-def task_names(env: GymnasiumPool) -> list[str]:
+def task_names(env: Pool) -> list[str]:
     """Returns the task of each environment of a pool."""
     return [row["options"]["task"] for row in env.save().rows]
 
 
-def change(env: GymnasiumPool, *, terminate_on_success: bool | None = None, sample_tasks_on_reset: bool | None = None,
+def change(env: Pool, *, terminate_on_success: bool | None = None, sample_tasks_on_reset: bool | None = None,
            sample_tasks: bool = False) -> None:
     """Changes what a pool's environments do from now on; None: that stays.
 
@@ -93,11 +93,11 @@ def change(env: GymnasiumPool, *, terminate_on_success: bool | None = None, samp
     env.load(State(state.env_id, rows))
 
 
-def evaluate(agent: Agent, env: GymnasiumPool, num_episodes: int = 50) -> Evaluation:
+def evaluate(agent: Agent, env: Pool, num_episodes: int = 50) -> Evaluation:
     """Counts how often an agent succeeds: `metaworld.evaluation.evaluation`.
 
-    Each task is played until it has ended `num_episodes` times, and an episode ends with success. After it, episodes end
-    as they did before.
+    Each task is played until it has ended `num_episodes` times, and an episode ends with success. Afterwards, episodes
+    end as they did before.
 
     Args:
         agent: The agent.
@@ -129,7 +129,7 @@ def evaluate(agent: Agent, env: GymnasiumPool, num_episodes: int = 50) -> Evalua
     return Evaluation(float(np.mean(list(rates.values()))), float(np.mean(list(returns.values()))), rates, returns)
 
 
-def evaluate_meta_learning(agent: MetaLearningAgent, env: GymnasiumPool, num_evals: int = 10, adaptation_steps: int = 1,
+def evaluate_meta_learning(agent: MetaLearningAgent, env: Pool, num_evals: int = 10, adaptation_steps: int = 1,
                            adaptation_episodes: int = 10, evaluation_episodes: int = 3) -> Evaluation:
     """Counts how often an agent succeeds after it has adapted: `metaworld.evaluation.metalearning_evaluation`.
 
@@ -172,7 +172,7 @@ def evaluate_meta_learning(agent: MetaLearningAgent, env: GymnasiumPool, num_eva
                       {name: [value for each in found for value in each.returns[name]] for name in names})
 
 
-def _check_pool(env: GymnasiumPool) -> None:
+def _check_pool(env: Pool) -> None:
     mode = env.metadata["autoreset_mode"].value
     if mode != "SameStep":
         raise ValueError(f"env: expected a pool with autoreset_mode='SameStep', got {shown(mode)}")
@@ -180,6 +180,6 @@ def _check_pool(env: GymnasiumPool) -> None:
         raise ValueError(f"env: expected a pool of Meta-World's tasks, got {shown(env.env_spec.id)}")
 
 
-def _clipped(env: GymnasiumPool, actions: Any) -> Any:
+def _clipped(env: Pool, actions: Any) -> Any:
     """Returns actions as a pool takes them; the package clips them itself."""
     return np.clip(np.asarray(actions), -1, 1).astype(env.single_action_space.dtype)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from cypool.making.registry import expand, resolve
+
 # options that the package has, too
-_SHARED = ("terminate_on_success", "use_one_hot", "recurrent_info_in_obs", "normalize_reward_in_recurrent_info", "width",
-           "height", "camera_name", "camera_id")
+_SHARED = ("terminate_on_success", "use_one_hot", "recurrent_info_in_obs", "normalize_reward_in_recurrent_info",
+           "width", "height", "camera_name", "camera_id")
 
 
 def load() -> Any:
@@ -53,8 +54,8 @@ def make(spec: Any, seed: int, **options: Any) -> Any:
     task = chosen["task"]
     cls = ALL_V3_ENVIRONMENTS[task]
     goals = chosen["goals"] or draw_goals([task], seed, chosen["num_goals"])[task]
-    common = dict(env_cls=cls, partially_observable=chosen["partially_observable"])
-    tasks = [metaworld._encode_task(task, dict(rand_vec=np.array(goal), **common)) for goal in goals]
+    common = {"env_cls": cls, "partially_observable": chosen["partially_observable"]}
+    tasks = [metaworld._encode_task(task, {"rand_vec": np.array(goal), **common}) for goal in goals]
     is_fresh = chosen["task_select"] == "fresh"
     with warnings.catch_warnings():
         # that a float32 has less precision
@@ -75,9 +76,8 @@ def make(spec: Any, seed: int, **options: Any) -> Any:
 
         def __init__(self) -> None:
             super().__init__(env)
-            from cypool.api.gymnasium import spaces_of
-
-            self.observation_space, _ = spaces_of(spec)
+            seen = spec.observation
+            self.observation_space = gymnasium.spaces.Box(seen.low, seen.high, seen.shape, seen.dtype.type)
             self.samples = chosen["task_select"] == "pseudorandom" and not chosen["sample_tasks_on_reset"]
 
         def reset(self, **given: Any) -> Any:

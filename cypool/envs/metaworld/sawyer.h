@@ -56,7 +56,7 @@ struct Numbers {
     Vec3 goal_low, goal_high;  // what an observed goal is clipped to
 };
 
-// what an episode remembers, beside MuJoCo's data
+// what an episode remembers, other than MuJoCo's data
 struct Episode {
     double frame[FRAME]{};
     Vec3 init_tcp, target, obj_init, aux;
@@ -214,7 +214,7 @@ public:
         std::memcpy(info, given, sizeof info);
     }
 
-    // Whether both pads press on the object. mj_forward's stages, as few as tell; all of them if it is `likely`.
+    // Whether both pads press on the object. mj_forward's stages, as few as show it; more if it is `likely`.
     bool touches(bool likely = false) {
         for (const int pad : {left_geom, right_geom}) {  // bounding spheres apart
             const Vec3 gap = at(d->geom_xpos + 3 * pad) - at(d->geom_xpos + 3 * touched);
@@ -352,7 +352,7 @@ private:
             const auto known = starts.find(bodies);
             if (known != starts.end()) {
                 warned(m, d, [this, &known] { mj_setState(m, d, known->second.data(), mjSTATE_INTEGRATION); });
-                run(1);  // for what a step leaves behind, beside its state
+                run(1);  // for what a step leaves behind that is no state
                 init_tcp = tcp();
                 return;
             }

@@ -1,4 +1,6 @@
 """The tasks of Meta-World: a Sawyer arm at a table."""
+from itertools import chain
+
 import numpy as np
 
 from cypool.envs.metaworld.models import model_path
@@ -138,7 +140,7 @@ cdef class Sawyer(Simulation):
                 None: `num_goals` of them, those that the package draws for a benchmark of this task and the
                 environment's seed.
             num_goals: How many, without `goals`.
-            task_select: How a reset chooses: "random"; "pseudorandom", all in turn, shuffled anew in each turn; or
+            task_select: How a reset chooses: "random"; "pseudorandom", all in turn, shuffled for each turn; or
                 "fresh", a new goal each time.
             sample_tasks_on_reset: Whether each reset chooses, or only the first; None: each, but for "pseudorandom".
             partially_observable: Whether the goal is hidden: zeros are observed in its place.
@@ -246,7 +248,7 @@ cdef class Sawyer(Simulation):
         self.num_goals = options["num_goals"]
         self.draws_goals = options["goals"] is None
         if not self.draws_goals:
-            self.goals = sum(options["goals"], ())
+            self.goals = list(chain.from_iterable(options["goals"]))
         self.terminate_on_success = options["terminate_on_success"]
         self.samples_on_reset = options["sample_tasks_on_reset"]
         if options["use_one_hot"]:
@@ -259,10 +261,9 @@ cdef class Sawyer(Simulation):
         self.set_up_frames(spec, 0 if options["from_pixels"] else SEEN + self.one_hot.size() + self.recurrent.size())
 
     cdef int seed(self, object seed) except -1:
-        cdef int k
         Simulation.seed(self, seed)
         if self.draws_goals and not self.is_fresh:
-            self.goals = sum(draw_goals([self.task], seed, self.num_goals)[self.task], ())
+            self.goals = list(chain.from_iterable(draw_goals([self.task], seed, self.num_goals)[self.task]))
         if self.is_pseudorandom:
             self.order = range(self.num_goals)
         self.place = -1

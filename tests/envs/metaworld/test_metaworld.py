@@ -112,7 +112,8 @@ def test_space_is_that_of_the_package_but_for_the_goal():
 
 
 @pytest.mark.parametrize(("task", "options"), slow(
-    ("drawer-open-v3", {}), ("sweep-v3", {"task_select": "pseudorandom", "num_goals": 2, "recurrent_info_in_obs": True}),
+    ("drawer-open-v3", {}),
+    ("sweep-v3", {"task_select": "pseudorandom", "num_goals": 2, "recurrent_info_in_obs": True}),
     ("hammer-v3", {"task_select": "fresh", "terminate_on_success": True})))
 def test_contract(task, options):
     check_env(f"Meta-World/{task}", max_episode_steps=9, **options)
@@ -280,7 +281,7 @@ cypool.make("Meta-World/reach-v3")
 
 
 def test_the_package_is_not_imported(run_python):
-    done = run_python("import cypool, sys; cypool.make('Meta-World/reach-v3').reset(); print('metaworld' in sys.modules)")
+    done = run_python("import cypool, sys; cypool.make('Meta-World/MT10').reset(); print('metaworld' in sys.modules)")
     assert done.stdout == "False\n", done.stderr
 
 

@@ -102,7 +102,7 @@ def test_how_many_there_are():
         assert env.np_random_seed == (1,) * 10
         rows = env.save().rows
         assert not set(rows[0]["options"]["goals"]) & set(rows[1]["options"]["goals"])
-    # of several environments for a task, the further ones are others
+    # with several environments for a task, the further ones have other seeds
     assert expand("Meta-World/MT10", 30, 5, {}).seeds[:4] == [5, 6, 7, 5]
     assert {each["task"] for each in expand("Meta-World/MT50", None, 0, {}).options} == set(TASKS)
     assert len(expand("Meta-World/ML45-train", None, 0, {}).options) == 45
