@@ -248,9 +248,9 @@ def test_goals_that_are_nowhere_harm_nobody():
 
 
 def test_a_state_without_a_reward_is_an_error():
-    # the hand begins at the goal: with a margin below 0 the package raises an error, too
-    goal = [[0.0, 0.6, 0.02, 0.0, 0.6, 0.02]]
-    env = cypool.make("Meta-World/stick-push-v3", num_threads=0, seed=0, goals=goal)
+    # the plate lies at the goal: with a margin below 0 the package raises an error, too
+    goal = [[0.0, 0.6, 0.0, 0.0, 0.6, 0.0]]
+    env = cypool.make("Meta-World/plate-slide-side-v3", num_threads=0, seed=0, goals=goal)
     env.reset()
     with pytest.raises(cypool.EnvError, match="no reward for this state: a margin below 0"):
         env.step(np.zeros((1, 4), np.float32))
