@@ -1,4 +1,5 @@
 """Meta-World's benchmarks: pools of several tasks, their goals, and how agents are evaluated."""
+import json
 import pickle
 import warnings
 from functools import partial
@@ -11,6 +12,7 @@ from weights import slow
 
 import cypool
 from cypool.testing import check_parity
+from cypool.tools.cli import main
 
 if find_spec("metaworld") is None:
     pytest.skip("metaworld is not installed", allow_module_level=True)
@@ -149,6 +151,16 @@ def test_a_pool_can_be_pickled():
 def test_wrong_options(id, options, error, message):
     with pytest.raises(error, match=message):
         cypool.make(f"Meta-World/{id}", **options)
+
+
+def test_command_line(capsys):
+    assert main(["info", "Meta-World/ML10-test", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["environments"] == list(TASK_SETS["ML10-test"])
+    assert main(["info", "Meta-World/MT10"]) == 0
+    assert "10 environments or a multiple: reach-v3, push-v3" in " ".join(capsys.readouterr().out.split())
+    assert main(["check", "Meta-World/ML1-test", "--num-envs", "2", "--num-steps", "10", "--seeds", "1", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["holds"] and report["parity"]["num_envs"] == 2 and report["contract"] is None
 
 
 # ---- evaluation
