@@ -74,6 +74,9 @@ public:
     // Takes a model and data, which somebody else owns; only body_pos and site_pos of the model are written.
     void use(mjModel* model, mjData* data) {
         m = model, d = data;
+        if (m->nmocap != 1 || m->nu != 2 || m->nq < 10)
+            throw std::invalid_argument(std::string(t->name)
+                                        + ": expected a model of an arm with a mocap body and an object");
         hand = body_id("hand"), right_claw = body_id("rightclaw"), left_claw = body_id("leftclaw");
         left_pad = body_id("leftpad"), right_pad = body_id("rightpad");
         right_end = find(mjOBJ_SITE, "rightEndEffector"), left_end = find(mjOBJ_SITE, "leftEndEffector");
@@ -199,6 +202,8 @@ public:
     }
     // Sets positions from qpos[q] on, and clears velocities from qvel[v] on.
     void set(int q, std::initializer_list<double> values, int v, int zeros) {
+        if (q + static_cast<mjtSize>(values.size()) > m->nq)
+            throw std::invalid_argument(std::string(t->name) + ": expected a model with more positions");
         for (const double value : values) d->qpos[q++] = value;
         // a slice of NumPy's: stick-* have only one of the two velocities
         for (int k = v; k < v + zeros && k < m->nv; ++k) d->qvel[k] = 0;
