@@ -21,7 +21,7 @@ FAMILY = Family(
     fuzz_ids=("Meta-World/reach-v3", "Meta-World/door-lock-v3"),
     draws_quickly=False,
     sanitizer=Sanitizer(target="mujoco", tests=("metaworld/test_metaworld.py",)),
-    peers={"*": ("loop", "sync-vector", "rollout", "envpool")},
+    peers={"*": ("envpool",)},
     first_make={"Meta-World/reach-v3": "mujoco"},
     pictures=("Meta-World/pick-place-v3", "Meta-World/door-open-v3", "Meta-World/hammer-v3", "Meta-World/soccer-v3",
               "Meta-World/assembly-v3"))
