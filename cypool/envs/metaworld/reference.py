@@ -20,7 +20,7 @@ def load() -> Any:
     An equality of a model has more numbers now than the eleven that the package writes.
     """
     with warnings.catch_warnings():
-        # it replaces ids of Gymnasium's registry, and says so
+        # the package's warnings, when it is imported
         warnings.simplefilter("ignore")
         import metaworld
         import mujoco
@@ -35,13 +35,12 @@ def load() -> Any:
     return metaworld
 
 
-def make(spec: Any, seed: int, **options: Any) -> Any:
+def make(spec: Any, seed: int) -> Any:
     """Returns the environment of a spec as the package makes it, with the infos and the dtypes of ours.
 
     Args:
         spec: Of an environment of ours.
         seed: Its seed.
-        **options: Further ones of the package.
     """
     import gymnasium
 
@@ -50,13 +49,13 @@ def make(spec: Any, seed: int, **options: Any) -> Any:
     metaworld = load()
     from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 
-    chosen = {**spec.options, **options}
+    chosen = spec.options
     task = chosen["task"]
     cls = ALL_V3_ENVIRONMENTS[task]
     goals = chosen["goals"] or draw_goals([task], seed, chosen["num_goals"])[task]
     common = {"env_cls": cls, "partially_observable": chosen["partially_observable"]}
     tasks = [metaworld._encode_task(task, {"rand_vec": np.array(goal), **common}) for goal in goals]
-    is_fresh = chosen["task_select"] == "fresh"
+    is_fresh, samples = chosen["task_select"] == "fresh", chosen["sample_tasks_on_reset"]
     with warnings.catch_warnings():
         # that a float32 has less precision
         warnings.simplefilter("ignore")
@@ -68,8 +67,8 @@ def make(spec: Any, seed: int, **options: Any) -> Any:
         # as scripts do that want a new goal each time
         env.unwrapped.set_task(tasks[0])
         env.unwrapped._freeze_rand_vec, env.unwrapped.seeded_rand_vec = False, True
-    elif chosen["sample_tasks_on_reset"]:
-        env.get_wrapper_attr("toggle_sample_tasks_on_reset")(True)
+    else:
+        env.get_wrapper_attr("toggle_sample_tasks_on_reset")(samples)
 
     class Plain(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Has the spaces of ours, whose goal has no bounds where it is seen, and its infos, which are float64."""
@@ -78,11 +77,11 @@ def make(spec: Any, seed: int, **options: Any) -> Any:
             super().__init__(env)
             seen = spec.observation
             self.observation_space = gymnasium.spaces.Box(seen.low, seen.high, seen.shape, seen.dtype.type)
-            self.samples = chosen["task_select"] == "pseudorandom" and not chosen["sample_tasks_on_reset"]
+            self.samples_first = not (is_fresh or samples)
 
         def reset(self, **given: Any) -> Any:
             # where a first reset of the package raises an error, ours chooses
-            first, self.samples = self.samples, False
+            first, self.samples_first = self.samples_first, False
             obs, info = (self.env.get_wrapper_attr("sample_tasks") if first else self.env.reset)(**given)
             return obs.astype(self.observation_space.dtype), info
 

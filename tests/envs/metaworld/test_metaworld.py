@@ -84,7 +84,8 @@ def test_modes_and_threads(mode):
     ("sweep-into-v3", {"task_select": "fresh", "action_dtype": "float64"}),
     ("window-close-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
     ("assembly-v3", {"task_select": "pseudorandom", "num_goals": 3}),
-    # in two dimensions, and beyond what an observed goal is clipped to
+    ("lever-pull-v3", {"sample_tasks_on_reset": False}),
+    # beyond what an observed goal is clipped to
     ("reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
 ])
 def test_options(task, options):
