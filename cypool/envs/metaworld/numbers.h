@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include "cypool/envs/common/numpy_math.h"
 
@@ -74,13 +76,15 @@ inline Number operator/(Number a, Number b) {
     return both(a, b, [](auto x, auto y) { return x / y; });
 }
 
-// where the package raises an error in a step; null: nowhere
-inline thread_local const char* complaint;
+// where the package raises an error in a step
+[[noreturn]] inline void complain(const char* what) {
+    throw std::invalid_argument(std::string("the package has no reward for this state: ") + what);
+}
 
 enum Sigmoid { LONG_TAIL, GAUSSIAN };
 // reward_utils.tolerance
 inline double tolerance(double x, double low, double high, double margin, Sigmoid sigmoid = LONG_TAIL) {
-    if (margin < 0) complaint = "a margin below 0";
+    if (margin < 0) complain("a margin below 0");
     if (low <= x && x <= high) return 1.0;
     if (margin == 0) return 0.0;
     const double d = (x < low ? low - x : x - high) / margin;
@@ -89,7 +93,7 @@ inline double tolerance(double x, double low, double high, double margin, Sigmoi
 }
 // reward_utils.hamacher_product
 inline Number hamacher(Number a, Number b) {
-    if (!(0 <= a.v && a.v <= 1 && 0 <= b.v && b.v <= 1)) complaint = "a part of the reward outside 0 to 1";
+    if (!(0 <= a.v && a.v <= 1 && 0 <= b.v && b.v <= 1)) complain("a part of it is outside 0 to 1");
     const Number denominator = a + b - a * b;
     return denominator.v > 0 ? a * b / denominator : Number(0);
 }

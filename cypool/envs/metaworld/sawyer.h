@@ -1,4 +1,4 @@
-// A Arm arm over MuJoCo's functions: what is seen, a step, a reset, and what several tasks share. No Python.
+// A Sawyer arm over MuJoCo's functions: what is seen, a step, a reset, and what several tasks share. No Python.
 #pragma once
 
 #include <cmath>
@@ -132,10 +132,7 @@ public:
         }
         for (int k = 0; k < 3; ++k)
             seen[2 * FRAME + k] = hides_goal ? 0 : clip(target[k], n.goal_low[k], n.goal_high[k]);
-        complaint = nullptr;
         t->reward(*this);
-        if (complaint)
-            throw std::invalid_argument(std::string("the package has no reward for this state: ") + complaint);
     }
 
     // what is saved of an episode
