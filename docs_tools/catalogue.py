@@ -110,8 +110,9 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
             said = html.escape(str(error).split(" in /")[0])  # not the folders of this machine
             rows.append(f"<tr><td></td><td>{ids_of(shown, group)}</td><td colspan=4>{said}</td></tr>")
             continue
-        options = options or spec.options
         expansion = expand(shown.id, None, 0, {})
+        # those of a benchmark are not the defaults
+        options = options or ({} if expansion else spec.options)
         picture = take_picture(shown.id, pictures) if pictures and spec.render_fps and expansion is None else None
         several = f"<br>{len(expansion.options)} environments or more" if expansion else ""
         cells = [f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",

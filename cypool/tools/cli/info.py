@@ -10,6 +10,7 @@ import typer
 
 from cypool.tools.cli.console import Id, Json, Options, options_of, out, print_json
 from cypool.tools.cli.list_envs import reference_name
+from cypool.util.arguments import shown
 
 
 def info(
@@ -123,7 +124,7 @@ def _show(facts: dict[str, Any], reference: str) -> None:
     if facts["options"]:
         out.print("\noptions")
         for name, option in facts["options"].items():
-            out.print(f"[cyan]{name}[/cyan] = {escape(repr(option['value']))}")
+            out.print(f"[cyan]{name}[/cyan] = {escape(shown(option['value']))}")
             # texts below each other, not in columns: there may be 80 characters in all
             if option["meaning"]:
                 out.print(Padding(Text(option["meaning"]), (0, 0, 0, 4)))
