@@ -21,6 +21,7 @@ LIBRARIES = {
     "cypool.envs.mujoco_common": MUJOCO,
     "cypool.envs.dm_control": MUJOCO,
     "cypool.envs.robotics": MUJOCO,
+    "cypool.envs.metaworld": MUJOCO,
     "cypool.envs.vizdoom.doom": VIZDOOM,
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 import cypool
 from cypool.envs import FAMILIES, family_of
 from cypool.envs.family import Family
-from cypool.making.registry import Entry
+from cypool.making.registry import Entry, expand
 
 WIDTH = 192  # pixels of a picture, twice what is shown
 STEPS = 40  # random ones before a picture is taken
@@ -110,10 +110,13 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
             said = html.escape(str(error).split(" in /")[0])  # not the folders of this machine
             rows.append(f"<tr><td></td><td>{ids_of(shown, group)}</td><td colspan=4>{said}</td></tr>")
             continue
-        options = options or spec.options
-        picture = take_picture(shown.id, pictures) if pictures and spec.render_fps else None
+        expansion = expand(shown.id, None, 0, {})
+        # those of a benchmark are not the defaults
+        options = options or ({} if expansion else spec.options)
+        picture = take_picture(shown.id, pictures) if pictures and spec.render_fps and expansion is None else None
+        several = f"<br>{len(expansion.options)} environments or more" if expansion else ""
         cells = [f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
-                 ids_of(shown, group), code(describe(spec.observation)), code(describe(spec.action)),
+                 ids_of(shown, group) + several, code(describe(spec.observation)), code(describe(spec.action)),
                  str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     heads = ("", "ids", "observation", "action", "steps", "equals")
@@ -129,8 +132,9 @@ def stem(id: str) -> str:
 
 
 def version(id: str) -> int:
-    """Returns the number at the end of an id."""
-    return int(id.rpartition("-v")[2])
+    """Returns the number at the end of an id, 0 for a benchmark without one."""
+    found = re.search(r"-v(\d+)$", id)
+    return int(found[1]) if found else 0
 
 
 def ids_of(shown: Entry, group: list[Entry]) -> str:

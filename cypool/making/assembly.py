@@ -2,18 +2,19 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cypool.engine import cpus
 from cypool.engine.pool import Pool
 from cypool.engine.threads import ThreadPool
-from cypool.making.registry import is_hosted_id, resolve
+from cypool.making.registry import entry_of, expand, is_hosted_id, resolve
 from cypool.util.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 
 if TYPE_CHECKING:
     from cypool.env import Env
+    from cypool.making.registry import Expansion
     from cypool.spec import EnvSpec
     from cypool.util.typing import Seed
 
@@ -45,7 +46,7 @@ class _Parts:
     batch_hooks: dict[str, Any] | None = None
 
 
-def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int, autoreset: str, options: dict[str, Any],
+def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, autoreset: str, options: dict[str, Any],
               batch_size: int | None = None, num_threads: int | None = None, seed: Seed = None,
               max_episode_steps: int | None = None, env_options: Any = None, statistics: bool = False,
               thread_pool: ThreadPool | None = None, thread_affinity: Any = None, hosts: bool = False,
@@ -63,11 +64,24 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int, autoreset
         The pool, the spec of its environments, and what was chosen: the arguments `seed` and `env_options`, or the
         options if all have the same, and hooks.
     """
-    num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
+    if num_envs is not None:
+        num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
+    in_processes = hosts and (isinstance(source, list) or is_hosted_id(source))
+    expansion = None if in_processes else _expanded(source, num_envs, seed, options)
+    given: dict[str, Any] = {}
+    if expansion is not None:
+        num_envs = len(expansion.options)
+        # those that are given one by one count
+        seed = seed if isinstance(seed, Sized) else expansion.seeds
+        given, options = options, {}
+    num_envs = num_envs or 1
     batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
     is_hooked = reward_hook is not None or observation_hook is not None or check_bool("debug", debug)
     env_options = _checked_env_options(env_options, num_envs)
-    if hosts and (isinstance(source, list) or is_hosted_id(source)):
+    if expansion is not None:
+        own = env_options or [{}] * num_envs
+        env_options = [{**each, **more} for each, more in zip(expansion.options, own, strict=True)]
+    if in_processes:
         if thread_pool is not None or thread_affinity is not None:
             raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which are "
                              "stepped in processes")
@@ -98,7 +112,17 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int, autoreset
         from cypool.api.batch_hooks import HookedPool
 
         pool = HookedPool(pool, **parts.batch_hooks)
-    return pool, parts.spec, {**parts.chosen, "seed": parts.seeds}
+    return pool, parts.spec, {**given, **parts.chosen, "seed": parts.seeds}
+
+
+def _expanded(id: Any, num_envs: int | None, seed: Seed, options: dict[str, Any]) -> Expansion | None:
+    """Returns what an id stands for, if it is more than one environment."""
+    if entry_of(id).expand is None:
+        return None
+    # of several seeds the first one decides
+    seeds = seeds_of(secrets.randbits(30) if seed is None else seed, len(seed) if isinstance(seed, Sized) else 1, None)
+    first = seeds[0] if seeds else None
+    return expand(id, num_envs, secrets.randbits(30) if first is None else first, options)
 
 
 def _checked_env_options(env_options: Any, num_envs: int) -> list[dict[str, Any]] | None:

@@ -74,7 +74,7 @@ def _typed(function: Any) -> Any:
 
 @_typed
 def make(id: str, env_type: str = "gymnasium", *,
-         num_envs: int = 1, batch_size: int | None = None, num_threads: int | None = None,
+         num_envs: int | None = None, batch_size: int | None = None, num_threads: int | None = None,
          seed: Seed = None, max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
          episode_statistics: bool = False, normalize_obs: bool = False, normalize_reward: bool = False,
          render_mode: Literal["rgb_array"] | None = None, thread_pool: ThreadPool | None = None,
@@ -87,15 +87,17 @@ def make(id: str, env_type: str = "gymnasium", *,
         id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and an id of Gymnasium's, which then makes
             the environments, in processes of their own, as `from_factories` does.
         env_type: The API of the result: "gymnasium"; "gym", the classic one of Gym before 0.26; or "dm", dm_env's.
-        num_envs: How many environments, 1 to 1,048,576.
+        num_envs: How many environments, 1 to 1,048,576; by default one, or as many as the id stands for, as that of a
+            benchmark of ten tasks does.
         batch_size: Environments that one `recv` returns. By default `num_envs`: synchronous. With less the
             pool is asynchronous and returns those that finish first.
         num_threads: Threads that step environments, 0 to 4096. By default as many as there are CPUs for this
             process, several for each where a step mostly waits, but not more than `batch_size`. A synchronous
             caller is one of them, so 0 and 1 run everything on the caller's thread; an asynchronous pool does so with
             0 only. Of Gymnasium's environments: `num_workers`.
-        seed: An int, and environment i gets `seed + i`; or a sequence of one int per environment.
-            By default seeds are drawn from the operating system; Gymnasium's environments are then reset without one.
+        seed: An int, and environment i gets `seed + i`, unless the id says otherwise; or a sequence of one int per
+            environment. By default seeds are drawn from the operating system; Gymnasium's environments are then reset
+            without one.
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
             environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.

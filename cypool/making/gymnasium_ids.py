@@ -44,6 +44,9 @@ def announce(entries: Iterable[Entry]) -> None:
     # with all at once. It refuses a version next to an id of the same name without one
     unversioned = {(spec.namespace, spec.name) for spec in registry.values() if spec.version is None}
     for entry in entries:
+        # a benchmark is no environment that Gymnasium could make, and may be called as another package calls its own
+        if entry.expand is not None:
+            continue
         name, threshold = name_of(entry.id), None
         if is_gymnasium_id(entry.reference):
             reference = registry.get(entry.reference.removeprefix(GYMNASIUM_PREFIX))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cypool.spec import EnvSpec
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")
+_EXPANDED_ID = re.compile(r"([\w.:-]+/)?[\w.:-]+")
 # many ids have the same
 _is_entry_point = functools.cache(re.compile(r"[\w.]+:\w+").fullmatch)
 _is_reference = functools.cache(re.compile(r"gymnasium:\S+|[\w.]+:\w+").fullmatch)
@@ -43,10 +44,23 @@ class Entry(NamedTuple):
     max_episode_steps: int | None
     reference: str | None
     options: dict[str, Any]
+    expand: str | None = None
+
+
+class Expansion(NamedTuple):
+    """The environments that an id stands for.
+
+    Attributes:
+        options: Those of each.
+        seeds: One for each.
+    """
+
+    options: list[dict[str, Any]]
+    seeds: list[int]
 
 
 def register(id: str, entry_point: str, *, max_episode_steps: int | None = None, reference: str | None = None,
-             **options: Any) -> None:
+             expand: str | None = None, **options: Any) -> None:
     """Makes an environment known to `make`.
 
     Args:
@@ -56,18 +70,25 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
         reference: What this environment equals, for `cypool.testing.check_parity`: "gymnasium:<id>"; or
             "module:function", which takes the pool, its seed and the options it was made with, and returns a vector
             environment as Gymnasium has them, whose `np_random` may be None, and its name and version.
-        **options: Values for options of the environment, instead of its own defaults.
+        expand: Makes the id stand for several environments with different options, such as a benchmark of many tasks,
+            whose name needs no version: "module:function". The function takes `num_envs`, which is None for as few as
+            there can be, and `seed`, an int; and as keywords `options` and those that `make` is given. It returns a
+            list of dicts, the options of each environment, and a list of their seeds.
+        **options: Values for options of the environment, or of `expand`, instead of its own defaults.
 
     Raises:
         ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
     """
-    if not isinstance(id, str) or not _ID.fullmatch(id):
-        raise ValueError(f"id: expected '<name>-v<number>', got {shown(id)}")
+    pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
+    if not isinstance(id, str) or not pattern.fullmatch(id):
+        raise ValueError(f"id: expected {expected}, got {shown(id)}")
     if not isinstance(entry_point, str) or not _is_entry_point(entry_point):
         raise ValueError(f"entry_point: expected 'module:Class', got {shown(entry_point)}")
     if reference is not None and not (isinstance(reference, str) and _is_reference(reference)):
         raise ValueError(f"reference: expected 'gymnasium:<id>', 'module:function' or None, got {shown(reference)}")
-    entry = Entry(id, entry_point, _limit(max_episode_steps), reference, options)
+    if expand is not None and not (isinstance(expand, str) and _is_entry_point(expand)):
+        raise ValueError(f"expand: expected 'module:function' or None, got {shown(expand)}")
+    entry = Entry(id, entry_point, _limit(max_episode_steps), reference, options, expand)
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(id, entry) != entry:
         raise ValueError(f"id: {id!r} is registered already")
@@ -133,21 +154,40 @@ def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) 
         **options: Options of the environment.
 
     Returns:
-        The `cypool.spec.EnvSpec`.
+        The `cypool.spec.EnvSpec`; of an id that stands for several environments, that of the first one.
 
     Raises:
         ValueError: The id is unknown, or an option is unknown or out of range.
         ImportError: The entry point cannot be imported.
     """
-    result: EnvSpec = resolve(id, max_episode_steps, options)[1]
+    expansion = expand(id, None, 0, options)
+    result: EnvSpec = resolve(id, max_episode_steps, options if expansion is None else expansion.options[0])[1]
     return result
 
 
+def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) -> Expansion | None:
+    """Returns what an id stands for that was registered with `expand`, else None; raises what its function raises."""
+    entry = entry_of(id)
+    if entry.expand is None:
+        return None
+    module, name = entry.expand.split(":")
+    function = getattr(importlib.import_module(module), name)
+    each, seeds = function(num_envs, seed, **{**entry.options, **options})
+    if len(each) != len(seeds) or len(each) != (max(len(each), 1) if num_envs is None else num_envs):
+        raise ValueError(f"{entry.expand}: expected options and a seed for each of {num_envs or 'some'} envs, got "
+                         f"{len(each)} and {len(seeds)}")
+    return Expansion(each, seeds)
+
+
 def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> Any:
-    """Returns the `Env` subclass and the spec of an id with options; raises as `make_spec` does."""
+    """Returns the `Env` subclass and the spec of an id with options; raises as `make_spec` does.
+
+    Where the id stands for several environments, the options are all that one of them has.
+    """
     from cypool.spec import EnvSpec
 
     entry = entry_of(id)
+    registered = entry.options if entry.expand is None else {}
     module, name = entry.entry_point.split(":")
     cls = getattr(importlib.import_module(module), name, None)
     if cls is None:
@@ -158,7 +198,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     if not callable(getattr(cls, "describe", None)):
         raise TypeError(f"{entry.entry_point}: expected a class with a static method describe, got {shown(cls)}")
     defaults = _options_of(cls)
-    for given in (entry.options, options):
+    for given in (registered, options):
         for option in given:
             if option not in defaults:
                 known = [*defaults, *_reserved]
@@ -166,8 +206,8 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
                 if not hint and "randomize" in defaults:
                     hint = " (randomize= changes what its model has)"
                 raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
-    chosen = {**defaults, **entry.options, **options}
-    spec = _described(cls, id, chosen, {**entry.options, **options})
+    chosen = {**defaults, **registered, **options}
+    spec = _described(cls, id, chosen, {**registered, **options})
     if not isinstance(spec, EnvSpec):
         raise TypeError(f"{entry.entry_point}.describe: expected an EnvSpec, got {type(spec).__name__}")
     if spec.implementation is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 import cypool
 from cypool.errors import EnvError, RowError
+from cypool.making.registry import entry_of
 from cypool.util.arguments import check_bool, check_int, shown
 
 if TYPE_CHECKING:
@@ -87,8 +88,11 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     Raises:
         ContractError: It does not; says what, and where first.
         EnvError: It raised.
-        ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`.
+        ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
+            environments.
     """
+    if entry_of(id).expand is not None:
+        raise ValueError(f"id: expected that of one environment, got {shown(id)}, which stands for several")
     num_envs = check_int("num_envs", num_envs, 2, 2**20)
     num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
     seed = check_int("seed", seed, 0, 2**31 - 1 - num_envs)

@@ -51,7 +51,6 @@ def test_unknown_option():
 @pytest.mark.parametrize(("argument", "value", "kind"), [
     ("num_envs", 0, ValueError), ("num_envs", -1, ValueError), ("num_envs", 2**40, ValueError),
     ("num_envs", 2.5, TypeError), ("num_envs", "4", TypeError), ("num_envs", True, TypeError),
-    ("num_envs", None, TypeError),
     ("batch_size", 0, ValueError), ("batch_size", -1, ValueError), ("batch_size", 5, ValueError),
     ("batch_size", 1.0, TypeError),
     ("num_threads", -1, ValueError), ("num_threads", 100_000, ValueError), ("num_threads", 1.5, TypeError),

@@ -35,7 +35,8 @@ def check(id):
 
 
 def main(patterns):
-    ids = [id for id in cypool.list_all_envs() if any(fnmatch.fnmatchcase(id, pattern) for pattern in patterns)]
+    ids = [id for id in cypool.list_all_envs() if entry_of(id).expand is None
+           and any(fnmatch.fnmatchcase(id, pattern) for pattern in patterns)]
     began = time.monotonic()
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn")) as pool:
         results = dict(zip(ids, pool.map(check, ids), strict=True))

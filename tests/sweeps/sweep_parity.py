@@ -52,7 +52,7 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--option", type=option, action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args()
-    ids = [id for id in cypool.list_all_envs() if entry_of(id).reference is not None
+    ids = [id for id in cypool.list_all_envs() if entry_of(id).reference is not None and entry_of(id).expand is None
            and any(fnmatch.fnmatchcase(id, pattern) for pattern in given.patterns)]
     if not ids:
         parser.error(f"expected patterns of ids that have a reference, got {' '.join(given.patterns)}")

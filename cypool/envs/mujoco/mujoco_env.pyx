@@ -4,9 +4,7 @@ import numpy as np
 from cypool.util.arguments import check_bool, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
 
-from libc.string cimport memcpy
 
-from cypool.env cimport Slot
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
 from cypool.envs.mujoco_common.model cimport Model, held, load_model
@@ -197,18 +195,6 @@ cdef class MujocoEnv(Simulation):
         cdef Py_ssize_t k
         for k in range(n):
             out[k] = initial[k] + scale * self.normal()
-
-    cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef int k
-        self.write_infos(out)
-        if not self.from_pixels:
-            self.write_numbers(0, self.obs_size, out.obs[0])
-        elif self.frames.num_frames == 1:
-            self.draw(<unsigned char*>out.obs[0])
-        else:
-            for k in range(self.frames.num_frames):
-                memcpy(<char*>out.obs[0] + k * self.picture_bytes, self.frames.frame(0, k), self.picture_bytes)
-        return 0
 
     cdef object save_own(self):
         return tuple(self.info)

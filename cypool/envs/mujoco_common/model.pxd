@@ -16,7 +16,10 @@ cdef class Model:
     cdef object control_range(self, double unlimited)
 
 
+# changes a model before anybody has it
+ctypedef int (*Edit)(Model model) except -1
+
 cdef Model load_model(object xml_file)         # ValueError
-cdef Model load_model_file(str path)       # one of its own; ValueError
+cdef Model load_edited(str path, Edit edit)    # of a file that comes with a package; `edit` may be NULL; ValueError
 cdef Model held(Model model)                   # for an environment, which has to keep it
 cdef Model load_model_text(object key, str name, bytes text, dict files)    # of a text, and files by name; ValueError

@@ -14,7 +14,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common cimport guard, libmujoco
 
-# those in use, by path, time and size of the file; or by the key that a text comes with
+# those in use: by path, time and size of the file, by path and edit, or by the key that a text comes with
 _models = weakref.WeakValueDictionary()
 # the last one, until an environment has it: a pool is described before its environments are made
 cdef Model _latest = None
@@ -120,21 +120,31 @@ cdef Model load_model(object xml_file):
     return model
 
 
-cdef Model load_model_file(str path):
-    """Returns the model of an XML file that comes with a package, a new one each time.
+cdef Model load_edited(str path, Edit edit):
+    """Returns the model of an XML file that comes with a package, the same as long as one is in use.
+
+    Args:
+        path: The file.
+        edit: Changes it once, before anybody has it; NULL: nothing does.
 
     Raises:
         ValueError: MuJoCo cannot read it.
     """
     global _latest
-    cdef Model model = Model()
+    key = path, <size_t>edit
+    cdef Model model = _models.get(key)
     cdef string warning
+    if model is not None:
+        return model
+    model = Model()
     model.path = path
     try:
         model.mj = guard.load_xml(os.fsencode(path), warning)
     except (ValueError, RuntimeError) as error:
         raise ValueError(f"MuJoCo cannot read {path}: {error}") from None
-    _latest = model
+    if edit != NULL:
+        edit(model)
+    _models[key] = _latest = model
     return model
 
 

@@ -161,6 +161,18 @@ cdef class Simulation(Env):
                 out = <double*>out + count
         return out
 
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef int k
+        self.write_infos(out)
+        if not self.from_pixels:
+            self.write_numbers(0, self.obs_size, out.obs[0])
+        elif self.frames.num_frames == 1:
+            self.draw(<unsigned char*>out.obs[0])
+        else:
+            for k in range(self.frames.num_frames):
+                memcpy(<char*>out.obs[0] + k * self.picture_bytes, self.frames.frame(0, k), self.picture_bytes)
+        return 0
+
     cdef object save_own(self):
         raise NotImplementedError("save_own")
 

@@ -2,7 +2,7 @@
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.model cimport Model
+from cypool.envs.mujoco_common.model cimport Edit, Model
 from cypool.envs.mujoco_common.simulation cimport Simulation
 
 
@@ -45,8 +45,6 @@ cdef class RoboticsEnv(Simulation):
     cdef int _set_up_scene(self) except -1
     cdef int _write_goal(self, const vector[double]* goal, void* out) noexcept nogil
 
-
-ctypedef int (*Edit)(Model model) except -1
 
 # Returns the model of a file of the package's assets; `edit` changes it once, before anybody has it; it may be NULL.
 cdef Model load_robot(str path, Edit edit)

@@ -1,6 +1,4 @@
 """The base class of all robots of Gymnasium-Robotics. Its `.pxd` lists what a subclass has, and what it implements."""
-from weakref import WeakValueDictionary
-
 import numpy as np
 
 from cypool.util.arguments import check_choice
@@ -16,24 +14,15 @@ from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
-from cypool.envs.mujoco_common.model cimport Model, held, load_model_file
+from cypool.envs.mujoco_common.model cimport Edit, Model, held, load_edited
 from cypool.envs.mujoco_common.simulation cimport Simulation
 from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.random cimport normal as draw_normal
 from cypool.random cimport uniform as draw_uniform
 
-# those in use, by path: they differ from what the file says
-_models = WeakValueDictionary()
-
 
 cdef Model load_robot(str path, Edit edit):
-    cdef Model model = _models.get(path)
-    if model is None:
-        model = load_model_file(asset_path(path))
-        if edit != NULL:
-            edit(model)
-        _models[path] = model
-    return model
+    return load_edited(asset_path(path), edit)
 
 
 cdef double distance(const double* a, const double* b, int n) noexcept nogil:

@@ -47,6 +47,9 @@ def check(
     from cypool.testing import ContractError, ParityError, check_env, check_parity
 
     only = None if one is None else member_of(Only, "--only", one)
+    if only is None and entry_of(id).expand is not None:
+        # each of several environments keeps the contract of its own id
+        only = Only.parity
     options = options_of(option)
     known = make_spec(id, **options).options
     without_reference = "" if entry_of(id).reference else f"{id} is registered without a reference to compare it with"

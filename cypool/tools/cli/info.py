@@ -10,6 +10,7 @@ import typer
 
 from cypool.tools.cli.console import Id, Json, Options, options_of, out, print_json
 from cypool.tools.cli.list_envs import reference_name
+from cypool.util.arguments import shown
 
 
 def info(
@@ -20,9 +21,10 @@ def info(
                                                           "has 24-bit colours.")] = None,
         as_json: Json = False) -> None:
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
-    from cypool.making.registry import entry_of, resolve
+    from cypool.making.registry import entry_of, expand, make_spec
 
-    _, spec = resolve(id, None, options_of(option))
+    spec = make_spec(id, **options_of(option))
+    expansion = expand(id, None, 0, options_of(option))
     entry = entry_of(id)
     # the class that describes, which may have another one made
     module, name = entry.entry_point.split(":")
@@ -38,6 +40,7 @@ def info(
         "info": {name: str(part) for name, part in spec.info.items()},
         "max_episode_steps": spec.max_episode_steps, "num_players": spec.num_players, "render_fps": spec.render_fps,
         "reference": entry.reference, "entry_point": entry.entry_point,
+        "environments": [] if expansion is None else named(expansion.options),
         "options": {name: {"value": value, "meaning": meanings.get(name, "")} for name, value in spec.options.items()},
     }
     if as_json:
@@ -51,6 +54,12 @@ def info(
 def _name(name: Any) -> str:
     """Returns the name of a part as text; a part of a group has two."""
     return " ".join(name) if isinstance(name, tuple) else name
+
+
+def named(each: list[dict[str, Any]]) -> list[str]:
+    """Returns what the environments of a benchmark are called: the texts among the options in which they differ."""
+    differing = [name for name in each[0] if any(one[name] != each[0][name] for one in each)]
+    return [", ".join(one[name] for name in differing if isinstance(one[name], str)) for one in each]
 
 
 def without_signature(text: str) -> str:
@@ -108,6 +117,10 @@ def _show(facts: dict[str, Any], reference: str) -> None:
         table.add_row(f"info {name}", escape(part))
     for name, count in facts["agents"].items():
         table.add_row(f"agents {name}", str(count))
+    if facts["environments"]:
+        names = ", ".join(filter(None, facts["environments"]))
+        table.add_row("stands for", f"{len(facts['environments'])} environments or a multiple"
+                      + (f": {escape(names)}" if names else ""))
     table.add_row("step limit", str(facts["max_episode_steps"] or "none"))
     if facts["num_players"] > 1:
         table.add_row("players", str(facts["num_players"]))
@@ -119,7 +132,7 @@ def _show(facts: dict[str, Any], reference: str) -> None:
     if facts["options"]:
         out.print("\noptions")
         for name, option in facts["options"].items():
-            out.print(f"[cyan]{name}[/cyan] = {escape(repr(option['value']))}")
+            out.print(f"[cyan]{name}[/cyan] = {escape(shown(option['value']))}")
             # texts below each other, not in columns: there may be 80 characters in all
             if option["meaning"]:
                 out.print(Padding(Text(option["meaning"]), (0, 0, 0, 4)))

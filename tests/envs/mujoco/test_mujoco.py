@@ -636,7 +636,7 @@ def test_the_version_is_that_of_the_build():
     from cypool.envs.mujoco_common import VERSION
 
     assert f'version="{VERSION}"' in (root / "build_tools" / "mujoco.py").read_text()
-    assert (root / "pyproject.toml").read_text().count(f'"mujoco=={VERSION}"') == 5
+    assert (root / "pyproject.toml").read_text().count(f'"mujoco=={VERSION}"') == 6
 
 
 def test_a_copy_has_the_same_options(tmp_path):

@@ -379,13 +379,13 @@ def test_models_are_shared_and_freed(run_python):
     done = run_python("""
 import gc
 import cypool
-from cypool.envs.robotics import robotics_env
+from cypool.envs.mujoco_common import model
 env = cypool.make("FetchReach-v4", num_envs=3)
-print(len(robotics_env._models))
+print(len(model._models))
 env.close()
 del env
 gc.collect()
-print(len(robotics_env._models))
+print(len(model._models))
 """)
     assert done.stdout == "1\n0\n", done.stderr
 

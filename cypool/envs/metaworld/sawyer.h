@@ -1,0 +1,411 @@
+// A Sawyer arm over MuJoCo's functions: what is seen, a step, a reset, and what several tasks share. No Python.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <mujoco/mujoco.h>
+
+#include "cypool/envs/metaworld/numbers.h"
+#include "cypool/envs/mujoco_common/guard.h"
+
+namespace cypool::metaworld {
+
+class Arm;
+
+// where a position or an orientation is read; NONE: zeros, UNIT: 1 0 0 0
+enum From : uint8_t { NONE, UNIT, BODY, GEOM, SITE, BODY_MATRIX, GEOM_MATRIX, SITE_MATRIX };
+struct Source {
+    From from = NONE;
+    const char* name = nullptr;
+    Vec3 offset;
+    bool shifted = false;
+};
+
+// what of a task the package keeps as a view of MuJoCo's memory
+enum View { NO_VIEW, TARGET_IS_SITE_0, START_IS_BODY_1 };
+
+struct Task {
+    const char* name;
+    Source position, rotation;
+    // what `id` has: the kind is b(ody), g(eom) or s(ite); or of a joint the place in qpos or in qvel, j or v
+    std::vector<const char*> names;
+    void (*place)(Arm&, const double*);  // what a reset writes to the model before the hand moves
+    void (*reset)(Arm&, const double*);  // the rest of the package's reset_model
+    void (*reward)(Arm&);
+    const char* touched = nullptr;  // the geom that both pads must touch
+    Source position2 = {}, rotation2 = {};
+    View view = NO_VIEW;
+};
+inline const Task* find_task(const std::string& name);  // or null
+
+// how much of a cage the reward is
+enum Density { LOW, MEDIUM, HIGH };
+
+enum { FRAME = 18, SEEN = 2 * FRAME + 3, INFOS = 7, REMEMBERED = FRAME + 4 * 3 + 2 };
+
+// what the package numbers by task
+struct Numbers {
+    Vec3 hand, low, high;      // where the hand begins, and where it can move
+    Vec3 goal_low, goal_high;  // what an observed goal is clipped to
+};
+
+// what an episode remembers, other than MuJoCo's data
+struct Episode {
+    double frame[FRAME]{};
+    Vec3 init_tcp, target, obj_init, aux;
+    double margin = 0;        // of a distance that a task measures once
+    double margin_known = 0;  // 0 or 1
+};
+static_assert(sizeof(Episode) == REMEMBERED * sizeof(double), "numbers alone: it is saved as they are");
+
+class Arm : public Episode {
+public:
+    Arm(const std::string& task, const Numbers& numbers) : t(find_task(task)), n(numbers) {
+        if (!t) throw std::invalid_argument("task: " + task);
+    }
+
+    // Takes a model and data, which somebody else owns; only body_pos and site_pos of the model are written.
+    void use(mjModel* model, mjData* data) {
+        m = model, d = data;
+        if (m->nmocap != 1 || m->nu != 2 || m->nq < 10)
+            throw std::invalid_argument(std::string(t->name)
+                                        + ": expected a model of an arm with a mocap body and an object");
+        hand = body_id("hand"), right_claw = body_id("rightclaw"), left_claw = body_id("leftclaw");
+        left_pad = body_id("leftpad"), right_pad = body_id("rightpad");
+        right_end = find(mjOBJ_SITE, "rightEndEffector"), left_end = find(mjOBJ_SITE, "leftEndEffector");
+        left_geom = find(mjOBJ_GEOM, "leftpad_geom"), right_geom = find(mjOBJ_GEOM, "rightpad_geom");
+        for (const char* name : t->names) {
+            const mjtObj kind = name[0] == 'b'   ? mjOBJ_BODY
+                                : name[0] == 'g' ? mjOBJ_GEOM
+                                : name[0] == 's' ? mjOBJ_SITE
+                                                 : mjOBJ_JOINT;
+            const int found = find(kind, name + 2);
+            id.push_back(name[0] == 'j' ? m->jnt_qposadr[found] : name[0] == 'v' ? m->jnt_dofadr[found] : found);
+        }
+        touched = t->touched ? find(mjOBJ_GEOM, t->touched) : -1;
+        position_id = source_id(t->position), rotation_id = source_id(t->rotation);
+        position2_id = source_id(t->position2), rotation2_id = source_id(t->rotation2);
+    }
+
+    // Starts an episode. The package resets the model twice; of the first time only what it writes to the model remains,
+    // for which it draws `before`.
+    void reset(const double* before, const double* drawn) {
+        unstable = 0;
+        margin = margin_known = 0;
+        t->place(*this, before);
+        reset_data(m, d);
+        move_hand();
+        t->reset(*this, drawn);
+        look_around();
+        std::memcpy(seen, frame, sizeof frame);  // not clipped, unlike after a step
+        std::memcpy(seen + FRAME, frame, sizeof frame);
+        for (int k = 0; k < 3; ++k) seen[2 * FRAME + k] = hides_goal ? 0 : target[k];
+    }
+
+    // Takes a step; the reward and the infos are then set.
+    void step(const double* action, bool is_single) {
+        unstable = 0;
+        for (int k = 0; k < 3; ++k) {
+            const double way = clip(action[k], -1, 1);
+            const double delta = is_single ? static_cast<float>(way) * 0.01f : way * (1.0 / 100);
+            d->mocap_pos[k] = clip(d->mocap_pos[k] + delta, n.low[k], n.high[k]);
+        }
+        grip = Number(action[3], is_single ? Number::FLOAT32 : Number::FLOAT64);
+        turn_hand();
+        d->ctrl[0] = action[3], d->ctrl[1] = -action[3];
+        run(5);
+        forward();
+        double last[FRAME];
+        std::memcpy(last, frame, sizeof last);
+        look_around();
+        static constexpr double low[] = {-0.525, 0.348, -0.0525, -1}, high[] = {0.525, 1.025, 0.7, 1};
+        for (int k = 0; k < FRAME; ++k) {
+            seen[k] = k < 4 ? clip(frame[k], low[k], high[k]) : frame[k];
+            seen[FRAME + k] = k < 4 ? clip(last[k], low[k], high[k]) : last[k];
+        }
+        for (int k = 0; k < 3; ++k)
+            seen[2 * FRAME + k] = hides_goal ? 0 : clip(target[k], n.goal_low[k], n.goal_high[k]);
+        t->reward(*this);
+    }
+
+    // what is saved of an episode
+    void get_episode(double* out) const { std::memcpy(out, static_cast<const Episode*>(this), sizeof(Episode)); }
+    void set_episode(const double* values) {
+        std::memcpy(static_cast<void*>(static_cast<Episode*>(this)), values, sizeof(Episode));
+    }
+
+    // set from outside
+    bool hides_goal = false;
+    bool keeps_starts = true;  // where the hand is after its 250 steps, for each place of the bodies
+    bool whole = false;        // computes all that the package computes, for contacts that are drawn
+
+    int unstable = 0;  // how often MuJoCo started over in the last call
+    double seen[SEEN]{};
+    double reward = 0;
+    double info[INFOS]{};  // as `give` has them
+
+    // ---- for tasks
+
+    const Task* const t;
+    const Numbers n;
+    mjModel* m = nullptr;
+    mjData* d = nullptr;
+    std::vector<int> id;
+    Number grip = 0.0;  // the last number of the action
+
+    Vec3 body(int k) const { return at(d->xpos + 3 * id[k]); }
+    Vec3 site(int k) const { return at(d->site_xpos + 3 * id[k]); }
+    Vec3 left_pad_place() const { return at(d->xpos + 3 * left_pad); }
+    Vec3 hand_seen() const { return at(seen); }
+    Vec3 object_seen() const { return at(seen + 4); }
+    double opening() const { return seen[3]; }
+    Vec3 tcp() const {
+        const Vec3 sum = at(d->site_xpos + 3 * right_end) + at(d->site_xpos + 3 * left_end);
+        return {sum[0] / 2.0, sum[1] / 2.0, sum[2] / 2.0};
+    }
+    Vec3 object() const {
+        Vec3 p;
+        if (t->position.from == NONE) {  // dial-turn: a point of the dial
+            const double angle = d->qpos[id[1]];
+            return body(0) + Vec3{numpy_functions.sin(angle) * 0.05, -numpy_functions.cos(angle) * 0.05, 0.0 * 0.05};
+        }
+        read_position(t->position, position_id, p.v);
+        return p;
+    }
+    void write_body(int k, Vec3 p) { std::memcpy(m->body_pos + 3 * id[k], p.v, sizeof p.v); }
+    // and has pictures show it there: the package, which resets twice, has it there before anything moves
+    void write_site(int k, Vec3 p) {
+        const int s = id[k];
+        std::memcpy(m->site_pos + 3 * s, p.v, sizeof p.v);
+        mj_local2Global(d, d->site_xpos + 3 * s, d->site_xmat + 9 * s, m->site_pos + 3 * s, m->site_quat + 4 * s,
+                        m->site_bodyid[s], m->site_sameframe[s]);
+    }
+
+    void run(int steps) { unstable += simulate(m, d, steps, false); }
+    // The package calls mj_forward; nothing else of it is read, and no warm start depends on it.
+    void forward() {
+        warned(m, d, [this] {
+            if (whole) return mj_forward(m, d);
+            mj_kinematics(m, d);
+            mj_camlight(m, d);
+        });
+    }
+    // Sets positions from qpos[q] on, and clears velocities from qvel[v] on.
+    void set(int q, std::initializer_list<double> values, int v, int zeros) {
+        if (q + static_cast<mjtSize>(values.size()) > m->nq)
+            throw std::invalid_argument(std::string(t->name) + ": expected a model with more positions");
+        for (const double value : values) d->qpos[q++] = value;
+        // a slice of NumPy's: stick-* have only one of the two velocities
+        for (int k = v; k < v + zeros && k < m->nv; ++k) d->qvel[k] = 0;
+        forward();
+    }
+    void set_object(Vec3 p, int q = 9) { set(q, {p[0], p[1], p[2]}, 9, 6); }
+
+    void give(Number value, double success, Number near_object, Number grasp_success, Number grasp_reward,
+              Number in_place_reward, double obj_to_target) {
+        reward = value.v;
+        const double given[] = {success,           near_object.v, grasp_success.v, grasp_reward.v,
+                                in_place_reward.v, obj_to_target, value.v};
+        std::memcpy(info, given, sizeof info);
+    }
+
+    // Whether both pads press on the object. mj_forward's stages, as few as show it; more if it is `likely`.
+    bool touches(bool likely = false) {
+        for (const int pad : {left_geom, right_geom}) {  // bounding spheres apart
+            const Vec3 gap = at(d->geom_xpos + 3 * pad) - at(d->geom_xpos + 3 * touched);
+            const double reach =
+                m->geom_rbound[pad] + m->geom_rbound[touched] + m->geom_margin[pad] + m->geom_margin[touched];
+            if (gap[0] * gap[0] + gap[1] * gap[1] + gap[2] * gap[2] > 1.001 * reach * reach) return false;
+        }
+        bool result = false;
+        warned(m, d, [this, likely, &result] { result = touches_within(likely); });
+        return result;
+    }
+    // the usual grasp_success; what is cheap comes first
+    bool grasps(double lift) { return opening() > 0 && object_seen()[2] - lift > obj_init[2] && touches(true); }
+
+    // min(max(0, action[-1]), most) of Python: each of the numbers keeps its type
+    Number closing(double most) const {
+        const Number g = grip.v > 0 ? grip : Number(0);
+        const bool less = g.kind == Number::FLOAT32 ? static_cast<float>(most) < static_cast<float>(g.v) : most < g.v;
+        return less ? Number(most) : g;
+    }
+    // _gripper_caging_reward
+    Number caging(Vec3 object, double radius, double pad, double reach_radius, double xz, Density density,
+                  double effort, Vec3 start) const {
+        double sides[2];
+        const int pads[] = {left_pad, right_pad};
+        for (int k = 0; k < 2; ++k) {
+            const double y = d->xpos[3 * pads[k] + 1];
+            sides[k] = tolerance(std::fabs(y - object[1]), radius, pad, std::fabs(std::fabs(y - start[1]) - pad));
+        }
+        const double y = hamacher(sides[0], sides[1]).v;
+        const Vec3 center = tcp();
+        const double x = tolerance(norm(center[0] - object[0], center[2] - object[2]), 0, xz,
+                                   norm(start[0] - init_tcp[0], start[2] - init_tcp[2]) - xz);
+        const double cage = hamacher(y, x).v;
+        Number result = hamacher(cage, cage > 0.97 ? closing(effort) / effort : Number(0.0));
+        if (density == HIGH) result = (result + cage) / 2;
+        if (density == MEDIUM) {
+            const double reach =
+                tolerance(norm(object - center), 0, reach_radius, std::fabs(norm(obj_init - init_tcp) - reach_radius));
+            result = (result + reach) / 2;
+        }
+        return result;
+    }
+    Number caging(Vec3 object, double radius, double pad, double reach_radius, double xz, Density density = HIGH,
+                  double effort = 1) const {
+        return caging(object, radius, pad, reach_radius, xz, density, effort, obj_init);
+    }
+    // The cages of pick-place, push-back, soccer, sweep and sweep-into. What they call init_left_pad and init_right_pad
+    // is where the pads are now.
+    struct Cage {
+        double y, grip, xz;
+    };
+    Cage cage(Vec3 object, double radius, double more, double xz, bool left_first) const {
+        const double left_y = d->xpos[3 * left_pad + 1], right_y = d->xpos[3 * right_pad + 1], pad = 0.05;
+        const double left_margin = std::fabs(std::fabs(object[1] - left_y) - pad);
+        const double right_margin = std::fabs(std::fabs(object[1] - right_y) - pad);
+        const double left = left_y - object[1], right = object[1] - right_y;
+        const double right_cage = tolerance(right, radius, pad, right_margin);
+        const double left_cage = tolerance(left, radius, pad, left_margin);
+        Cage c;
+        c.y = left_first ? hamacher(left_cage, right_cage).v : hamacher(right_cage, left_cage).v;
+        c.grip = left_first ? 0
+                            : hamacher(tolerance(right, radius, radius + more, right_margin),
+                                       tolerance(left, radius, radius + more, left_margin))
+                                  .v;
+        const auto flat = [](Vec3 a) { return a + Vec3{0.0, -a[1], 0.0}; };
+        c.xz = tolerance(norm(flat(tcp()) - flat(object)), 0, xz, norm(flat(obj_init) - flat(init_tcp)) - xz);
+        return c;
+    }
+    double squeeze(Vec3 object, double radius, double more, double xz) const {
+        const Cage c = cage(object, radius, more, xz, false);
+        const double caging = hamacher(c.y, c.xz).v;
+        return (caging + (caging > 0.95 ? c.grip : 0.0)) / 2;
+    }
+
+private:
+    enum { MOST_STARTS = 256 };
+
+    int find(mjtObj kind, const char* name) const {
+        const int found = mj_name2id(m, kind, name);
+        if (found < 0) throw std::invalid_argument(std::string(t->name) + ": expected a model with a " + name);
+        return found;
+    }
+    int body_id(const char* name) const { return find(mjOBJ_BODY, name); }
+    int source_id(const Source& s) const {
+        if (s.from <= UNIT) return 0;
+        return find(s.from == BODY || s.from == BODY_MATRIX   ? mjOBJ_BODY
+                    : s.from == GEOM || s.from == GEOM_MATRIX ? mjOBJ_GEOM
+                                                              : mjOBJ_SITE,
+                    s.name);
+    }
+
+    void read_position(const Source& s, int source, double* out) const {
+        const double* places = s.from == BODY ? d->xpos : s.from == GEOM ? d->geom_xpos : d->site_xpos;
+        std::memcpy(out, places + 3 * source, 3 * sizeof *out);
+        if (s.shifted)
+            for (int k = 0; k < 3; ++k) out[k] += s.offset[k];
+    }
+    void read_rotation(const Source& s, int source, double* out) const {
+        switch (s.from) {
+            case BODY: std::memcpy(out, d->xquat + 4 * source, 4 * sizeof *out); break;
+            case BODY_MATRIX: quaternion_of(d->xmat + 9 * source, out); break;
+            case GEOM_MATRIX: quaternion_of(d->geom_xmat + 9 * source, out); break;
+            case SITE_MATRIX: quaternion_of(d->site_xmat + 9 * source, out); break;
+            case UNIT: out[0] = 1; break;
+            default: break;
+        }
+    }
+    // the frame, and what is a view
+    void look_around() {
+        std::memset(frame, 0, sizeof frame);
+        std::memcpy(frame, d->xpos + 3 * hand, 3 * sizeof(double));
+        frame[3] = clip(norm(at(d->xpos + 3 * right_claw) - at(d->xpos + 3 * left_claw)) / 0.1, 0.0, 1.0);
+        const Vec3 p = object();
+        std::memcpy(frame + 4, p.v, sizeof p.v);
+        read_rotation(t->rotation, rotation_id, frame + 7);
+        if (t->position2.from != NONE) {
+            read_position(t->position2, position2_id, frame + 11);
+            read_rotation(t->rotation2, rotation2_id, frame + 14);
+        }
+        if (t->view == TARGET_IS_SITE_0) target = site(0);
+        if (t->view == START_IS_BODY_1) obj_init = body(1);
+    }
+
+    void turn_hand() {
+        const double down[] = {1, 0, 1, 0};
+        std::memcpy(d->mocap_quat, down, sizeof down);
+    }
+    // Moves the hand to where an episode begins: 250 steps of MuJoCo, which depend on nothing but where bodies stand.
+    void move_hand() {
+        std::string bodies;
+        if (keeps_starts) {
+            bodies.assign(reinterpret_cast<const char*>(m->body_pos),
+                          static_cast<size_t>(m->nbody) * 3 * sizeof(double));
+            const auto known = starts.find(bodies);
+            if (known != starts.end()) {
+                warned(m, d, [this, &known] { mj_setState(m, d, known->second.data(), mjSTATE_INTEGRATION); });
+                run(1);  // for what a step leaves behind that is no state
+                init_tcp = tcp();
+                return;
+            }
+        }
+        for (int k = 0; k < 50; ++k) {
+            std::memcpy(d->mocap_pos, n.hand.v, sizeof n.hand.v);
+            turn_hand();
+            d->ctrl[0] = -1, d->ctrl[1] = 1;
+            run(k == 49 ? 4 : 5);
+        }
+        if (keeps_starts) {
+            std::vector<mjtNum> state(static_cast<size_t>(mj_stateSize(m, mjSTATE_INTEGRATION)));
+            warned(m, d, [this, &state] { mj_getState(m, d, state.data(), mjSTATE_INTEGRATION); });
+            if (starts.size() == MOST_STARTS) starts.clear();
+            starts.emplace(std::move(bodies), std::move(state));
+        }
+        run(1);
+        init_tcp = tcp();
+    }
+
+    bool touches_within(bool likely) {
+        if (whole || likely)
+            mj_fwdPosition(m, d);
+        else
+            mj_collision(m, d);
+        if (!touching(nullptr)) return false;
+        if (!whole && !likely) mj_fwdPosition(m, d);
+        mj_fwdVelocity(m, d), mj_fwdActuation(m, d), mj_fwdAcceleration(m, d), mj_fwdConstraint(m, d);
+        double force[2] = {0, 0};
+        return touching(force) && 0 < force[0] && 0 < force[1];
+    }
+    // Whether both pads have contact; and the forces, if they are wanted.
+    bool touching(double* force) const {
+        bool pads[2] = {false, false};
+        for (int c = 0; c < d->ncon; ++c) {
+            const mjContact& x = d->contact[c];
+            for (int s = 0; s < 2; ++s) {
+                const int pad = s ? right_geom : left_geom;
+                if ((x.geom[0] != pad && x.geom[1] != pad) || (x.geom[0] != touched && x.geom[1] != touched)) continue;
+                pads[s] = true;
+                // an address of -1 is Python's last
+                if (force && d->nefc) force[s] += d->efc_force[x.efc_address < 0 ? d->nefc - 1 : x.efc_address];
+            }
+        }
+        return pads[0] && pads[1];
+    }
+
+    int hand = 0, right_claw = 0, left_claw = 0, left_pad = 0, right_pad = 0, right_end = 0, left_end = 0;
+    int left_geom = 0, right_geom = 0, touched = -1;
+    int position_id = 0, rotation_id = 0, position2_id = 0, rotation2_id = 0;
+    std::unordered_map<std::string, std::vector<mjtNum>> starts;
+};
+
+}  // namespace cypool::metaworld

@@ -1,0 +1,387 @@
+"""The tasks of Meta-World: a Sawyer arm at a table."""
+from itertools import chain
+
+import numpy as np
+
+from cypool.envs.metaworld.models import model_path
+from cypool.envs.metaworld.tasks import TASKS, check_goals, draw_goals
+from cypool.spec import Array, EnvSpec
+from cypool.state import check_state
+from cypool.util.arguments import check_bool, check_choice, check_int
+
+from libc.string cimport memcpy
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cypool.envs.common.numpy_math cimport cos, dot, exp, log, norm, sin
+from cypool.envs.mujoco_common cimport guard, libmujoco
+from cypool.envs.mujoco_common.camera cimport Camera, check_camera
+from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
+from cypool.envs.mujoco_common.model cimport Model, held, load_edited
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_common.simulation cimport Simulation
+from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
+from cypool.random cimport integers, shuffle, uniform
+
+cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
+    enum:
+        FRAME
+        SEEN
+        INFOS
+        REMEMBERED
+
+    ctypedef struct NumPy:
+        double (*dot)(const double*, const double*, Py_ssize_t) noexcept nogil
+        double (*log)(double) noexcept nogil
+        double (*exp)(double) noexcept nogil
+        double (*sin)(double) noexcept nogil
+        double (*cos)(double) noexcept nogil
+        double gaussian_scale
+    NumPy numpy_functions
+
+    cdef struct Vec3:
+        double[3] v
+
+    ctypedef struct Numbers:
+        Vec3 hand, low, high, goal_low, goal_high
+
+    cdef cppclass Episode:
+        pass
+
+    cdef cppclass Arm(Episode):
+        Arm(const string& task, const Numbers& numbers) except +
+        void use(mjModel* model, mjData* data) except +
+        void reset(const double* before, const double* drawn) except + nogil
+        void step(const double* action, cbool is_single) except + nogil
+        void get_episode(double* out) noexcept nogil
+        void set_episode(const double* values) noexcept nogil
+        cbool hides_goal, keeps_starts, whole
+        int unstable
+        double[SEEN] seen
+        double reward
+        double[INFOS] info
+
+FRAME_SKIP = 5
+MOST_GOALS = 100_000
+INFO = ("success", "near_object", "grasp_success", "grasp_reward", "in_place_reward", "obj_to_target",
+        "unscaled_reward")
+SELECTIONS = ("random", "pseudorandom", "fresh")
+
+numpy_functions.dot = dot
+numpy_functions.log = log
+numpy_functions.exp = exp
+numpy_functions.sin = sin
+numpy_functions.cos = cos
+numpy_functions.gaussian_scale = np.sqrt(-2 * np.log(0.1))
+
+
+cdef int reset_welds(Model model) except -1:
+    """Has the mocap body hold the hand as the package has it."""
+    cdef double[11] data = [0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 5]
+    cdef mjModel* m = model.mj
+    cdef int k
+    for k in range(m.neq):
+        if m.eq_type[k] == libmujoco.mjEQ_WELD:
+            memcpy(m.eq_data + k * libmujoco.mjNEQDATA, data, sizeof(data))
+    return 0
+
+
+cdef Model load_sawyer(str task):
+    return load_edited(model_path(TASKS[task].file), reset_welds)
+
+
+cdef class Sawyer(Simulation):
+    """A Sawyer arm that reaches, pushes, opens, closes, picks up or turns something: one of fifty tasks.
+
+    Follows metaworld 3.1.1, rewards "v2". An error of MuJoCo's, or a warning that is not one of instability, is the
+    `EnvError` of this environment; and so is a state for which the package has no reward.
+
+    Observation: float64 (39,): of the hand place and opening, of the object places and rotations (14 numbers); the same
+        of the step before; the goal (3). With `use_one_hot` the task behind them, and with `recurrent_info_in_obs` the
+        last action, reward and end; then it is float32.
+    Action: float32 (4,) in [-1, 1]: how the hand moves, and how the gripper closes.
+    Reward: 0 to 10, 10 for success.
+    Terminated: On success with `terminate_on_success`, else never.
+    Info: `success`, `near_object`, `grasp_success`, `grasp_reward`, `in_place_reward`, `obj_to_target` and
+        `unscaled_reward` float64; `unstable` int32, as `MujocoEnv` has it.
+    """
+    cdef mjModel* own                    # the model with a struct of its own
+    cdef Arm* arm                        # owned
+    cdef vector[double] goals            # one behind the other
+    cdef int num_draws                   # numbers of a goal
+    cdef int num_goals
+    cdef bint draws_goals                # from its own seed
+    cdef bint is_fresh, is_pseudorandom
+    cdef object task
+    cdef vector[int] order               # of the goals, if pseudorandom
+    cdef int place                       # of the goal in `order`, or in `goals`; -1: none yet
+    # parts of the state that are options: the protocols of evaluation change them
+    cdef bint terminate_on_success
+    cdef bint samples_on_reset           # each reset chooses a goal
+    cdef bint samples_next               # the next reset does, unless it is_unplayed
+    cdef bint is_unplayed                # the goal there is: no step was taken with it
+    cdef double[6] draw_low, draw_high
+    cdef double apart
+    cdef vector[double] one_hot
+    cdef vector[double] recurrent        # what is observed of the last step
+    cdef bint divides_reward
+
+    @staticmethod
+    def describe(task="reach-v3", goals=None, num_goals=50, task_select="random", sample_tasks_on_reset=None,
+                 partially_observable=False, terminate_on_success=False, use_one_hot=False, task_index=0, num_tasks=1,
+                 recurrent_info_in_obs=False, normalize_reward_in_recurrent_info=True, obs_dtype=None,
+                 default_camera_config=None, **common):
+        """Returns the spec.
+
+        Args:
+            task: A name of `cypool.envs.metaworld.tasks.TASKS`.
+            goals: What the resets choose from: a sequence of the three or six numbers that a reset of the task draws;
+                None: `num_goals` of them, those that the package draws for a benchmark of this task and the
+                environment's seed.
+            num_goals: How many, without `goals`.
+            task_select: How a reset chooses: "random"; "pseudorandom", all in turn, shuffled for each turn; or
+                "fresh", a new goal each time.
+            sample_tasks_on_reset: Whether each reset chooses, or only the first; None: each, but for "pseudorandom".
+            partially_observable: Whether the goal is hidden: zeros are observed in its place.
+            terminate_on_success: Whether an episode ends then.
+            use_one_hot: Whether the task is observed: `num_tasks` numbers, a one at `task_index`.
+            task_index, num_tasks: See `use_one_hot`.
+            recurrent_info_in_obs: Whether the last action, the reward and whether the episode ended are observed.
+            normalize_reward_in_recurrent_info: Whether that reward is divided by 10.
+            obs_dtype: None: "float32" with `use_one_hot` or `recurrent_info_in_obs`, as in the package's vectors, else
+                "float64".
+            default_camera_config: The free camera, as `MujocoEnv.describe` has it.
+            **common: See `Simulation.describe`. Pictures leave out the numbers.
+        """
+        check_choice("task", task, TASKS)
+        if goals is not None:
+            goals = check_goals(task, goals, MOST_GOALS)
+            num_goals = len(goals)
+        select = check_choice("task_select", task_select, SELECTIONS)
+        if sample_tasks_on_reset is None:
+            sample_tasks_on_reset = select != "pseudorandom"
+        num_tasks = check_int("num_tasks", num_tasks, 1, 1000)
+        options = {
+            "task": task,
+            "goals": goals,
+            "num_goals": check_int("num_goals", num_goals, 1, MOST_GOALS),
+            "task_select": select,
+            "sample_tasks_on_reset": check_bool("sample_tasks_on_reset", sample_tasks_on_reset),
+            "partially_observable": check_bool("partially_observable", partially_observable),
+            "terminate_on_success": check_bool("terminate_on_success", terminate_on_success),
+            "use_one_hot": check_bool("use_one_hot", use_one_hot),
+            "task_index": check_int("task_index", task_index, 0, num_tasks - 1),
+            "num_tasks": num_tasks,
+            "recurrent_info_in_obs": check_bool("recurrent_info_in_obs", recurrent_info_in_obs),
+            "normalize_reward_in_recurrent_info": check_bool("normalize_reward_in_recurrent_info",
+                                                             normalize_reward_in_recurrent_info),
+        }
+        if obs_dtype is None:
+            obs_dtype = "float32" if use_one_hot or recurrent_info_in_obs else "float64"
+        common = Simulation.describe(obs_dtype=obs_dtype, **common)
+        common["default_camera_config"] = default_camera_config
+        # a model is read twice, here and when the first environment is made, unless it is needed here
+        cdef Model model = None
+        if any(common[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
+            model = load_sawyer(task)
+            common["randomize"] = check_randomize(model, common["randomize"])
+        common.update(check_camera(model, common, {}))
+        frame = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
+        low, high = (2 * bounds + [sign * (0 if partially_observable else np.inf)] * 3
+                     for bounds, sign in zip(frame, (-1, 1), strict=True))
+        if use_one_hot:
+            low, high = low + [0] * num_tasks, high + [1] * num_tasks
+        if recurrent_info_in_obs:
+            low, high = ([sign * np.inf] * (len(low) + 6) for sign in (-1, 1))
+        observation = Array((len(low),), obs_dtype, low, high)
+        if common["frame_stack"] > 1:
+            observation = Array((common["frame_stack"], len(low)), obs_dtype, low, high)
+        if common["from_pixels"]:
+            shape = common["height"], common["width"], 3
+            observation = Array(shape if common["frame_stack"] == 1 else (common["frame_stack"], *shape), np.uint8)
+        info = {name: Array((), np.float64) for name in INFO}
+        info["unstable"] = Array((), np.int32, 0)
+        return EnvSpec(
+            observation=observation,
+            action=Array((4,), common["action_dtype"], -1, 1),
+            info=info,
+            # RandomState takes no more, which draws the goals
+            max_seed=2**32 - 1,
+            render_fps=80,
+            options={**options, **common},
+        )
+
+    def __dealloc__(self):
+        del self.arm
+
+    def __init__(self, spec, env_id):
+        cdef Model model
+        cdef Numbers numbers
+        cdef int k
+        options = spec.options
+        self.task = options["task"]
+        task = TASKS[self.task]
+        model = load_sawyer(self.task)
+        self.loaded = held(model)
+        self.variation = Variation(model, options["randomize"] or {}, (b"body_pos", b"site_pos"))
+        self.own = self.variation.edit()
+        self.model = self.own
+        self.camera = Camera(model, options)
+        self.data = guard.make_data(self.model, self.camera.sees_contacts)
+        for k in range(3):
+            numbers.hand.v[k] = task.hand[k]
+            numbers.low.v[k], numbers.high.v[k] = task.mocap[0][k], task.mocap[1][k]
+            numbers.goal_low.v[k], numbers.goal_high.v[k] = task.goals[0][k], task.goals[1][k]
+        self.arm = new Arm(self.task.encode(), numbers)
+        self.arm.use(self.own, self.data)
+        self.arm.hides_goal = options["partially_observable"]
+        self.arm.whole = self.camera.sees_contacts
+        self.is_fresh = options["task_select"] == "fresh"
+        self.is_pseudorandom = options["task_select"] == "pseudorandom"
+        # with another model the hand moves otherwise
+        self.arm.keeps_starts = not (self.is_fresh or options["randomize"])
+        self.num_draws = len(task.draws[0])
+        self.apart = task.apart
+        for k in range(self.num_draws):
+            self.draw_low[k], self.draw_high[k] = task.draws[0][k], task.draws[1][k]
+        self.num_goals = options["num_goals"]
+        self.draws_goals = options["goals"] is None
+        if not self.draws_goals:
+            self.goals = list(chain.from_iterable(options["goals"]))
+        self.terminate_on_success = options["terminate_on_success"]
+        self.samples_on_reset = options["sample_tasks_on_reset"]
+        if options["use_one_hot"]:
+            self.one_hot.resize(options["num_tasks"])
+            self.one_hot[<int>options["task_index"]] = 1
+        if options["recurrent_info_in_obs"]:
+            self.recurrent.resize(6)
+        self.divides_reward = options["normalize_reward_in_recurrent_info"]
+        self.set_up_info(spec)
+        self.set_up_frames(spec, 0 if options["from_pixels"] else SEEN + self.one_hot.size() + self.recurrent.size())
+
+    cdef int seed(self, object seed) except -1:
+        Simulation.seed(self, seed)
+        if self.draws_goals and not self.is_fresh:
+            self.goals = list(chain.from_iterable(draw_goals([self.task], seed, self.num_goals)[self.task]))
+        if self.is_pseudorandom:
+            self.order = range(self.num_goals)
+        self.place = -1
+        self.samples_next, self.is_unplayed = True, False
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        cdef double[6] before, drawn
+        cdef size_t k
+        self.clear_info()
+        if not self.variation.parts.empty():
+            self.variation.draw(self.rng, self.data)
+        if self.is_fresh:
+            self.draw_goal(before)
+            self.draw_goal(drawn)
+        else:
+            if self.samples_on_reset or (self.samples_next and not self.is_unplayed):
+                self.choose_goal()
+            memcpy(drawn, &self.goals[self.goal() * self.num_draws], self.num_draws * sizeof(double))
+            memcpy(before, drawn, sizeof(drawn))
+        self.samples_next = False
+        self.arm.reset(before, drawn)
+        self.info[INFOS] = self.arm.unstable
+        for k in range(self.recurrent.size()):
+            self.recurrent[k] = 0
+        if self.from_pixels:
+            self.camera.set_viewpoint(self.model, self.data)
+        self.push_frame()
+        self.frames.fill(0)
+        return 0
+
+    cdef int goal(self) noexcept nogil:
+        return self.order[self.place] if self.is_pseudorandom else self.place
+
+    cdef void choose_goal(self) noexcept nogil:
+        self.is_unplayed = True
+        if not self.is_pseudorandom:
+            self.place = <int>integers(self.rng, 0, self.num_goals)
+            return
+        self.place = (self.place + 1) % self.num_goals
+        if self.place == 0:
+            shuffle(self.rng, self.order.data(), self.num_goals)
+
+    cdef void draw_goal(self, double* drawn) noexcept nogil:
+        """Draws what `draw` of tasks.py draws from another stream."""
+        cdef double[2] gap
+        cdef int k
+        while True:
+            for k in range(self.num_draws):
+                drawn[k] = uniform(self.rng, self.draw_low[k], self.draw_high[k])
+            gap[0] = drawn[0] - (drawn[3] if self.num_draws == 6 else 0.0)
+            gap[1] = drawn[1] - (drawn[4] if self.num_draws == 6 else 0.84)
+            if self.apart == 0 or not norm(gap, 2) < self.apart:
+                return
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef double[4] numbers
+        cdef int k
+        for k in range(4):
+            numbers[k] = (<const float*>action)[k] if self.action_is_single else (<const double*>action)[k]
+        self.clear_info()
+        self.is_unplayed = False
+        self.arm.step(numbers, self.action_is_single)
+        memcpy(self.info.data(), self.arm.info, INFOS * sizeof(double))
+        self.info[INFOS] = self.arm.unstable
+        self.reward = self.arm.reward
+        self.terminated = self.terminate_on_success and self.info[0] == 1
+        if not self.recurrent.empty():
+            memcpy(self.recurrent.data(), numbers, sizeof(numbers))
+            self.recurrent[4] = self.reward / 10 if self.divides_reward else self.reward
+            self.recurrent[5] = self.terminated or self.elapsed_step >= self.max_episode_steps
+        self.push_frame()
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.arm.seen, SEEN)
+        obs.put(self.one_hot.data(), self.one_hot.size())
+        obs.put(self.recurrent.data(), self.recurrent.size())
+        return 0
+
+    cdef object save_own(self):
+        cdef vector[double] episode
+        episode.resize(REMEMBERED)
+        self.arm.get_episode(episode.data())
+        return (tuple(self.info), tuple(episode), tuple(self.goals), tuple(self.order), self.place,
+                bool(self.terminate_on_success), bool(self.samples_on_reset), bool(self.samples_next),
+                bool(self.is_unplayed), self.variation.contents())
+
+    cdef object check_own(self, object state):
+        if type(state) is not tuple or len(state) != 10:
+            raise ValueError("expected ten values of the arm")
+        info, episode, goals, order, *rest, written = state
+        if type(episode) is not tuple or len(episode) != REMEMBERED or any(type(each) is not float for each in episode):
+            raise ValueError(f"expected {REMEMBERED} numbers of the episode")
+        goals = check_state(goals, *[float] * <Py_ssize_t>self.goals.size())
+        order = check_state(order, *[(0, self.num_goals - 1)] * <Py_ssize_t>self.order.size())
+        if len(set(order)) != len(order):
+            raise ValueError("expected each goal once in their order")
+        rest = check_state(tuple(rest), (-1, self.num_goals - 1), bool, bool, bool, bool)
+        place, *_, samples_next, is_unplayed = rest
+        if not self.is_fresh and place < 0 and (is_unplayed or not samples_next):
+            raise ValueError("expected a goal, or that the next reset chooses one")
+        if type(written) is not bytes or len(written) != len(self.variation.contents()):
+            raise ValueError("expected the fields of the model that the arm writes")
+        return self.check_info(info), episode, goals, order, rest, written
+
+    cdef int load_own(self, object checked) except -1:
+        cdef vector[double] numbers
+        self.info, numbers, self.goals, self.order, rest, written = checked
+        self.place, self.terminate_on_success, self.samples_on_reset, self.samples_next, self.is_unplayed = rest
+        self.variation.set_contents(written)
+        self.arm.set_episode(numbers.data())
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        (<Episode*>self.arm)[0] = (<const Episode*>(<Sawyer>other).arm)[0]
+        self.goals, self.order, self.place = (<Sawyer>other).goals, (<Sawyer>other).order, (<Sawyer>other).place
+        self.terminate_on_success = (<Sawyer>other).terminate_on_success
+        self.samples_on_reset, self.samples_next = (<Sawyer>other).samples_on_reset, (<Sawyer>other).samples_next
+        self.is_unplayed = (<Sawyer>other).is_unplayed
+        return 0

@@ -1,0 +1,307 @@
+"""Meta-World: its bits, its options, states, the package."""
+import pickle
+from importlib.metadata import version
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from saving import MODES, assert_goes_on
+from weights import slow
+
+import cypool
+from cypool.making.registry import known_entries
+from cypool.state import State
+from cypool.testing import check_env, check_parity
+
+if find_spec("metaworld") is None:
+    pytest.skip("metaworld is not installed", allow_module_level=True)
+
+from cypool.envs.metaworld.models import model_path
+from cypool.envs.metaworld.reference import load, make
+from cypool.envs.metaworld.tasks import TASKS, draw_goals
+
+OWN = [entry for entry in known_entries() if entry.entry_point.startswith("cypool.envs.metaworld.")]
+# this release has another reward of the task, and no camera "corner4"
+IS_3_0 = version("metaworld") == "3.0.0"
+CHANGED = "button-press-topdown-wall-v3"
+
+
+def tasks(*names):
+    """Returns parameters for tasks, without one that the installed package has otherwise."""
+    return [pytest.param(name, marks=pytest.mark.skip(reason="metaworld 3.0.0 has another reward")
+                         if IS_3_0 and name == CHANGED else ()) for name in names]
+
+
+# ---- what the package does
+
+
+def test_tasks_are_those_of_the_package():
+    load()
+    from metaworld.env_dict import ALL_V3_ENVIRONMENTS
+
+    assert list(TASKS) == list(ALL_V3_ENVIRONMENTS)
+    assert {entry.id for entry in OWN if entry.id.endswith("-v3")} >= {f"Meta-World/{task}" for task in TASKS}
+    for name in list(TASKS)[::7]:
+        theirs, task = ALL_V3_ENVIRONMENTS[name](), TASKS[name]
+        for ours, space in ((task.draws, theirs._random_reset_space), (task.goals, theirs.goal_space)):
+            assert ours == (tuple(space.low), tuple(space.high))
+        assert task.hand == tuple(map(float, theirs.hand_init_pos))
+        assert task.mocap == (tuple(theirs.mocap_low), tuple(theirs.mocap_high))
+        assert theirs.model_name == model_path(task.file)
+        theirs.close()
+
+
+@pytest.mark.parametrize("task", tasks(*TASKS))
+def test_parity(task):
+    """Played by a policy, and by one with noise."""
+    check_parity(f"Meta-World/{task}", num_envs=2, num_steps=24, seeds=[2], num_threads=0, max_episode_steps=21)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", tasks("pick-place-v3", "box-close-v3", "peg-insert-side-v3", "soccer-v3",
+                                       "stick-pull-v3", "shelf-place-v3", "coffee-pull-v3", "bin-picking-v3"))
+def test_whole_episodes(task):
+    parity = check_parity(f"Meta-World/{task}", num_envs=3, num_steps=520, seeds=[1], num_threads=0, num_goals=1,
+                          action_dtype="float64", terminate_on_success=True)
+    assert parity.num_terminated
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_and_threads(mode):
+    parity = check_parity("Meta-World/reach-v3", num_envs=4, num_steps=90, seeds=[4], autoreset_mode=mode,
+                          num_threads=3, max_episode_steps=60, terminate_on_success=True, num_goals=2)
+    assert 0 < parity.num_terminated < parity.num_episodes
+
+
+@pytest.mark.parametrize(("task", "options"), [
+    ("push-v3", {"partially_observable": True, "action_dtype": "float64"}),
+    ("hammer-v3", {"use_one_hot": True, "task_index": 3, "num_tasks": 5}),
+    ("plate-slide-v3", {"use_one_hot": True, "obs_dtype": "float64"}),
+    ("door-open-v3", {"recurrent_info_in_obs": True}),
+    ("reach-v3", {"recurrent_info_in_obs": True, "use_one_hot": True, "num_tasks": 2, "terminate_on_success": True,
+                  "normalize_reward_in_recurrent_info": False}),
+    ("soccer-v3", {"task_select": "fresh"}),
+    ("sweep-into-v3", {"task_select": "fresh", "action_dtype": "float64"}),
+    ("window-close-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
+    ("assembly-v3", {"task_select": "pseudorandom", "num_goals": 3}),
+    ("lever-pull-v3", {"sample_tasks_on_reset": False}),
+    # beyond what an observed goal is clipped to
+    ("reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
+])
+def test_options(task, options):
+    check_parity(f"Meta-World/{task}", num_envs=3, num_steps=45, seeds=[1], num_threads=0, max_episode_steps=11,
+                 **options)
+
+
+def test_frames_pictures_and_dtypes_of_observations():
+    obs, _ = cypool.make("Meta-World/push-v3", seed=1).reset()
+    stacked, _ = cypool.make("Meta-World/push-v3", seed=1, frame_stack=3, obs_dtype="float32").reset()
+    assert obs.dtype == np.float64 and stacked.tobytes() == np.repeat(obs.astype(np.float32), 3, 0).tobytes()
+    assert cypool.make_spec("Meta-World/push-v3", recurrent_info_in_obs=True).observation.dtype == np.float32
+
+
+def test_space_is_that_of_the_package_but_for_the_goal():
+    for hidden in (False, True):
+        env = cypool.make("Meta-World/reach-v3", partially_observable=hidden)
+        theirs = make(env.env_spec, 0).env.observation_space
+        assert (env.single_observation_space.low[:36] == theirs.low[:36]).all()
+        assert (env.single_observation_space.high[:36] == theirs.high[:36]).all()
+        # which they have at zero, also where it is not
+        assert (np.abs(env.single_observation_space.high[36:]) == (0 if hidden else np.inf)).all()
+        obs, _ = env.reset(seed=3)
+        assert env.observation_space.contains(obs)
+
+
+@pytest.mark.parametrize(("task", "options"), slow(
+    ("drawer-open-v3", {}),
+    ("sweep-v3", {"task_select": "pseudorandom", "num_goals": 2, "recurrent_info_in_obs": True}),
+    ("hammer-v3", {"task_select": "fresh", "terminate_on_success": True})))
+def test_contract(task, options):
+    check_env(f"Meta-World/{task}", max_episode_steps=9, **options)
+
+
+def test_names_of_envpool():
+    ids = [entry.id for entry in OWN if entry.id.startswith("MetaWorld/")]
+    assert len(ids) == 50 and "MetaWorld/ButtonPressTopdownWall-v3" in ids
+    check_parity("MetaWorld/PickOutOfHole-v3", num_envs=2, num_steps=20, seeds=[1], num_threads=0, max_episode_steps=9)
+
+
+# ---- goals
+
+
+def test_goals_of_a_task_are_the_package_s():
+    metaworld = load()
+    for task, seed in (("door-open-v3", 4), ("box-close-v3", 0)):
+        theirs = [tuple(pickle.loads(each.data)["rand_vec"]) for each in metaworld.MT1(task, seed=seed).train_tasks]
+        assert list(draw_goals([task], seed, 50)[task]) == theirs
+
+
+def test_a_seed_gives_the_goals_of_an_environment():
+    env = cypool.make("Meta-World/reach-v3", num_envs=2, num_threads=0, seed=[5, 6])
+    first, _ = env.reset()
+    goals = draw_goals(["reach-v3"], 6, 50)["reach-v3"]
+    assert tuple(first[1, 36:]) in {goal[3:] for goal in goals}
+    again, _ = env.reset(seed=[6, 5])
+    assert (again[0] == first[1]).all() and (again[1] == first[0]).all()
+
+
+def test_a_goal_stays_without_sampling():
+    env = cypool.make("Meta-World/reach-v3", num_threads=0, seed=5, sample_tasks_on_reset=False)
+    first, _ = env.reset()
+    assert all((env.reset()[0] == first).all() for _ in range(3))
+
+
+# ---- states
+
+
+@pytest.mark.parametrize(("mode", "task", "options"), [
+    ("NextStep", "pick-place-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
+    *slow(("SameStep", "basketball-v3", {"task_select": "fresh"}),
+          ("Disabled", "bin-picking-v3", {"frame_stack": 2}),
+          ("SameStep", "door-lock-v3", {"randomize": {"body_mass": (0.8, 1.2)}}))])
+def test_states(mode, task, options):
+    assert assert_goes_on(f"Meta-World/{task}", mode, 0, None, 7, 9, max_episode_steps=6, **options) > 0
+
+
+def test_copies():
+    env = cypool.make("Meta-World/hammer-v3", num_envs=3, num_threads=0, seed=1, max_episode_steps=6)
+    env.reset()
+    actions = np.random.default_rng(0).uniform(-1, 1, (12, 4)).astype(np.float32)
+    for action in actions[:4]:
+        env.step([action] * 3)
+    env.copy([0], [2])
+    for action in actions:
+        obs, reward, _, _, info = env.step([action] * 3)
+        assert (obs[0] == obs[2]).all() and reward[0] == reward[2] and info["success"][0] == info["success"][2]
+    assert (obs[0] != obs[1]).any()
+
+
+def with_own(state, own):
+    """Returns a state of one environment with other values of the arm."""
+    row = state.rows[0]
+    packed = row["own"]
+    return State(state.env_id, [{**row, "own": (*packed[:4], own, *packed[5:])}])
+
+
+def test_states_are_checked():
+    env = cypool.make("Meta-World/reach-v3", num_envs=1, num_threads=0, seed=0, task_select="pseudorandom",
+                      num_goals=3)
+    env.reset()
+    state = env.save()
+    info, episode, goals, order, place, *flags, written = own = state.rows[0]["own"][4]
+    bad = [None, own[:-1], (info[:-1], *own[1:]), (info, episode[1:], *own[2:]), (info, (1, *episode[1:]), *own[2:])]
+    bad += [(info, episode, values, *own[3:]) for values in (goals[1:], (np.nan, *goals[1:]), None)]
+    bad += [(*own[:3], values, *own[4:]) for values in ((0, 1), (0, 0, 1), (0, 1, 3), (0, 1, 2.0), None)]
+    bad += [(*own[:4], value, *own[5:]) for value in (3, -2, -1, 0.0, "0")]
+    bad += [(*own[:5], *flags[:-1], 1, written), (*own[:-1], None), (*own[:-1], written[1:])]
+    bad += [(*own[:-1], np.full(len(written) // 8, np.nan).tobytes())]
+    for values in bad:
+        with pytest.raises((ValueError, TypeError), match="^state: "):
+            env.load(with_own(state, values))
+    env.load(state)
+
+
+# ---- what is wrong
+
+
+@pytest.mark.parametrize(("options", "error", "message"), [
+    ({"task": "reach"}, ValueError, "task: expected"),
+    ({"task": ["reach-v3"]}, (TypeError, ValueError), "task: expected"),
+    ({"goals": []}, ValueError, "goals: expected 1 to 100000 goals of 6 finite numbers for reach-v3"),
+    ({"goals": [[1, 2, 3]]}, ValueError, "goals: expected"),
+    ({"goals": [[0, 0.6, 0, 0, 0.8, np.nan]]}, ValueError, "goals: expected .* not finite"),
+    ({"goals": [[0] * 6, [0] * 5]}, (TypeError, ValueError), "goals: expected"),
+    ({"goals": "all"}, TypeError, "goals: expected"),
+    ({"goals": [["a"] * 6]}, TypeError, "goals: expected"),
+    ({"num_goals": 0}, ValueError, "num_goals: expected"),
+    ({"task_select": "fixed"}, ValueError, "task_select: expected"),
+    ({"sample_tasks_on_reset": 1}, TypeError, "sample_tasks_on_reset: expected"),
+    ({"partially_observable": "no"}, TypeError, "partially_observable: expected"),
+    ({"use_one_hot": True, "task_index": 1}, ValueError, "task_index: expected"),
+    ({"num_tasks": 0}, ValueError, "num_tasks: expected"),
+    ({"obs_dtype": "float16"}, ValueError, "obs_dtype: expected"),
+    ({"camera_name": "behind"}, ValueError, "camera_name: expected a camera of .* 'gripperPOV'"),
+    ({"camera_id": 99}, ValueError, "camera_id: expected"),
+    ({"default_camera_config": {"lookat": 1}}, TypeError, "default_camera_config"),
+    ({"randomize": {"mass": (0, 1)}}, ValueError, "randomize: expected"),
+    ({"reward_function_version": "v1"}, ValueError, "reward_function_version: no option"),
+])
+def test_wrong_options(options, error, message):
+    with pytest.raises(error, match=message):
+        cypool.make_spec("Meta-World/reach-v3", **options)
+
+
+def test_wrong_seeds():
+    with pytest.raises(ValueError, match="^seed: expected at least 0, at most 4294967295"):
+        cypool.make("Meta-World/reach-v3", seed=2**32)
+
+
+def test_goals_that_are_nowhere_harm_nobody():
+    # far away, so that nothing is where the task has it
+    env = cypool.make("Meta-World/pick-place-v3", num_envs=2, num_threads=0, seed=0,
+                      goals=[[1e200, 0, 0, 0, -1e300, 0], [1e9, 0.6, 0.02, 0.1, 0.8, 0.2]])
+    try:
+        env.reset()
+        for _ in range(3):
+            env.step(env.action_space.sample())
+    except cypool.EnvError as error:
+        assert "pick" not in str(error)
+
+
+def test_a_state_without_a_reward_is_an_error():
+    # the plate lies at the goal: with a margin below 0 the package raises an error, too
+    goal = [[0.0, 0.6, 0.0, 0.0, 0.6, 0.0]]
+    env = cypool.make("Meta-World/plate-slide-side-v3", num_threads=0, seed=0, goals=goal)
+    env.reset()
+    with pytest.raises(cypool.EnvError, match="no reward for this state: a margin below 0"):
+        env.step(np.zeros((1, 4), np.float32))
+    theirs = make(env.env_spec, 0)
+    theirs.reset()
+    with pytest.raises(ValueError, match="margin"):
+        theirs.step(np.zeros(4, np.float32))
+
+
+# ---- the package
+
+
+def test_other_releases_are_refused(run_python):
+    for found in ("3.2.0", None):
+        done = run_python(f"""
+import importlib.metadata, cypool
+def version(name, before=importlib.metadata.version):
+    if name != "metaworld":
+        return before(name)
+    if {found!r} is None:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return {found!r}
+importlib.metadata.version = version
+cypool.make("Meta-World/reach-v3")
+""")
+        assert (f"ImportError: Meta-World's tasks need metaworld 3.0.0 or 3.1.1, found {found or 'none'}: pip install "
+                '"cypool[metaworld]"') in done.stderr
+
+
+def test_the_package_is_not_imported(run_python):
+    done = run_python("import cypool, sys; cypool.make('Meta-World/MT10').reset(); print('metaworld' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+
+
+def test_models_are_shared_and_freed(run_python):
+    done = run_python("""
+import gc
+import cypool
+from cypool.envs.mujoco_common import model
+env = cypool.make("Meta-World/coffee-pull-v3", num_envs=3)
+other = cypool.make("Meta-World/coffee-push-v3", num_envs=2)
+print(len(model._models))
+env.close(), other.close()
+del env, other
+gc.collect()
+print(len(model._models))
+""")
+    assert done.stdout == "1\n0\n", done.stderr
+
+
+def test_specs_can_be_pickled():
+    spec = cypool.make_spec("Meta-World/reach-v3", goals=np.ones((2, 6)))
+    assert pickle.loads(pickle.dumps(spec)) == spec and spec.options["goals"] == ((1.0,) * 6,) * 2

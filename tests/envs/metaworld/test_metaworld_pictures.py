@@ -1,0 +1,93 @@
+"""Pictures of Meta-World's tasks equal those of metaworld, as `render()` and as observations, and change nothing."""
+import functools
+import gc
+from importlib.metadata import version
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from weights import slow
+
+import cypool
+
+if find_spec("metaworld") is None:
+    pytest.skip("metaworld is not installed", allow_module_level=True)
+
+from cypool.envs.metaworld.reference import Players, make
+
+SIZE = {"width": 80, "height": 60}
+
+
+@pytest.fixture(autouse=True)
+def egl(monkeypatch, tmp_path_factory):
+    """Where the reference draws: by default it would ask for a display. It also writes a log to the current folder."""
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
+    # what its renderers leave, if it is freed while another draws, has this draw black from there on
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@functools.cache
+def missing():
+    """Returns what `make` says where there is no OpenGL, "" where there is."""
+    try:
+        cypool.make("Meta-World/reach-v3", from_pixels=True, width=8, height=8).close()
+    except ImportError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(("task", "camera_name"), [
+    ("pick-place-v3", None), ("drawer-open-v3", "topview"), ("coffee-pull-v3", "gripperPOV"),
+    *slow(("hammer-v3", "corner"), ("basketball-v3", "corner2"), ("door-lock-v3", "behindGripper"),
+          ("soccer-v3", "corner3"), ("stick-pull-v3", None), ("bin-picking-v3", "corner4"))])
+def test_pictures(task, camera_name):
+    if missing():
+        pytest.skip(missing())
+    if camera_name == "corner4" and version("metaworld") == "3.0.0":
+        pytest.skip("metaworld 3.0.0 has no camera corner4")
+    env = cypool.make(f"Meta-World/{task}", num_envs=1, num_threads=0, seed=4, camera_name=camera_name, **SIZE)
+    pixels = cypool.make(f"Meta-World/{task}", num_envs=1, num_threads=0, seed=4, camera_name=camera_name,
+                         from_pixels=True, **SIZE)
+    reference = make(env.env_spec, 4)
+    players = Players([reference], [task], 0)
+    reference.reset(), env.reset()
+    obs, _ = pixels.reset()
+    for _ in range(3):
+        ours = env.render()[0]
+        assert len(np.unique(ours.reshape(-1, 3), axis=0)) > 20
+        assert (ours == reference.render()).all() and (ours == obs[0]).all()
+        for _ in range(5):
+            actions = players.act(np.zeros((1, 4), np.float32))
+            reference.step(actions[0]), env.step(actions)
+            obs, *_ = pixels.step(actions)
+    assert env.metadata["render_fps"] == reference.metadata["render_fps"]
+    reference.close()
+
+
+def test_a_picture_does_not_change_the_episode():
+    if missing():
+        pytest.skip(missing())
+    plain, drawn = (cypool.make("Meta-World/push-v3", num_threads=0, seed=2, **SIZE) for _ in range(2))
+    assert (plain.reset()[0] == drawn.reset()[0]).all()
+    for action in np.random.default_rng(0).uniform(-1, 1, (5, 1, 4)).astype(np.float32):
+        drawn.render()
+        assert (plain.step(action)[0] == drawn.step(action)[0]).all()
+
+
+def test_contacts_that_are_drawn():
+    """They lie in memory that MuJoCo shares otherwise: nothing else changes."""
+    if missing():
+        pytest.skip(missing())
+    plain = cypool.make("Meta-World/pick-place-v3", num_threads=0, seed=2)
+    drawn = cypool.make("Meta-World/pick-place-v3", num_threads=0, seed=2, visual_options={14: True}, **SIZE)
+    assert (plain.reset()[0] == drawn.reset()[0]).all()
+    for action in np.random.default_rng(0).uniform(-1, 1, (5, 1, 4)).astype(np.float32):
+        ours, other = plain.step(action), drawn.step(action)
+        assert (ours[0] == other[0]).all() and ours[1] == other[1]
+        drawn.render()
+    with pytest.raises(NotImplementedError, match="contacts"):
+        drawn.save()
