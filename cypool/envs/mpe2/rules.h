@@ -5,7 +5,6 @@
 #include <bitset>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 
 #include "cypool/envs/common/numpy_sum.h"
 #include "cypool/envs/mpe2/matching.h"
@@ -65,33 +64,36 @@ class Nearest {
 public:
     void add(double far, int index) {
         int k = size_++;
-        for (; k > 0 && far < found_[k - 1].first; --k) found_[k] = found_[k - 1];
+        for (; k > 0 && far < found_[k - 1].far; --k) found_[k] = found_[k - 1];
         found_[k] = {far, index};
     }
     int size() const { return size_; }
-    int operator[](int k) const { return found_[k].second; }
+    int operator[](int k) const { return found_[k].index; }
 
 private:
-    // what is not filled in is not read
-    std::pair<double, int> found_[std::max(MAX_AGENTS, MAX_LANDMARKS)];
+    struct Found {
+        double far;
+        int index;
+    };
+    static_assert(MAX_AGENTS <= MAX_LANDMARKS);
+    Found found_[MAX_LANDMARKS];
     int size_ = 0;
 };
 
-// n points of `count`, the nearest of them and then zeros, seen from an agent; n < 0: all, as they come.
+// The n nearest of `count` points, and zeros where there are fewer, seen from an agent.
 class Seen {
 public:
     // all but `left_out`
     Seen(const Vec* points, int count, Vec at, int n, int left_out) : points_(points), at_(at), n_(n) {
         for (int k = 0; k < count; ++k) {
-            if (k != left_out) nearest_.add(n < 0 ? 0 : norm(points[k] - at), k);
+            if (k != left_out) nearest_.add(norm(points[k] - at), k);
         }
     }
     float* write_positions(float* out) const {
         return write(out, [this](int k) { return points_[k] - at_; });
     }
     template <class F> float* write(float* out, F&& vec_of) const {
-        const int n = n_ < 0 ? nearest_.size() : n_;
-        for (int k = 0; k < n; ++k) out = (k < nearest_.size() ? vec_of(nearest_[k]) : Vec()).write(out);
+        for (int k = 0; k < n_; ++k) out = (k < nearest_.size() ? vec_of(nearest_[k]) : Vec()).write(out);
         return out;
     }
 
@@ -104,6 +106,11 @@ private:
 
 inline Seen seen_agents(const World& w, int i) {
     return Seen(w.positions(), w.s->num_agents(), w.positions()[i], w.s->options.agent_neighbors, i);
+}
+
+inline float* write_seen_agents(const World& w, int i, float* out) {
+    if (w.s->options.agent_neighbors < 0) return write_others(w, i, out);
+    return seen_agents(w, i).write_positions(out);
 }
 
 inline float* write_seen_landmarks(const World& w, int i, float* out) {
@@ -155,10 +162,10 @@ struct Spread : Rules {
     }
     static float* observe(const World& w, int i, float* out) {
         out = w.positions()[i].write(w.velocities()[i].write(out));
-        const Seen seen = seen_agents(w, i);
-        out = seen.write_positions(write_seen_landmarks(w, i, out));
+        out = write_seen_agents(w, i, write_seen_landmarks(w, i, out));
         // messages, of which there are none
-        return seen.write(out, [](int) { return Vec(); });
+        const int most = w.s->options.agent_neighbors;
+        return std::fill_n(out, 2 * (most < 0 ? w.s->num_agents() - 1 : most), 0.0f);
     }
 };
 
@@ -218,7 +225,7 @@ struct Adversary : Rules {
     }
     static float* observe(const World& w, int i, float* out) {
         if (i > 0) out = (w.landmarks()[w.goal] - w.positions()[i]).write(out);
-        return seen_agents(w, i).write_positions(write_seen_landmarks(w, i, out));
+        return write_seen_agents(w, i, write_seen_landmarks(w, i, out));
     }
 };
 
@@ -323,8 +330,7 @@ struct WorldComm : Rules {
         }
         return false;
     }
-    static constexpr int MAX_FORESTS = 64;
-    using Forests = std::bitset<MAX_FORESTS>;
+    using Forests = std::bitset<MAX_LANDMARKS>;
 
     // in which forests an agent is
     static Forests forests_of(const World& w, int i) {

@@ -50,11 +50,11 @@ inline double distance(Vec a, Vec b) { return (a - b).length(); }
 
 // NumPy's functions, which the C library's differ from in the last bit; set when the module is imported.
 struct NumPy {
-    double (*exp)(double) noexcept;
-    double (*sin)(double) noexcept;
-    double (*cos)(double) noexcept;
-    double (*arctan2)(double, double) noexcept;
-    double (*norm)(const double*, ptrdiff_t) noexcept;  // np.linalg.norm
+    double (*exp)(double);
+    double (*sin)(double);
+    double (*cos)(double);
+    double (*arctan2)(double, double);
+    double (*norm)(const double*, ptrdiff_t);  // np.linalg.norm
 };
 inline NumPy numpy;
 
@@ -69,7 +69,7 @@ inline double softplus(double x) {
     return x < 0 ? std::log1p(std::exp(x)) : x + std::log1p(std::exp(-x));
 }
 
-constexpr int MAX_AGENTS = 100, MAX_LANDMARKS = 164, MAX_GROUPS = 3, MAX_CYCLES = 1 << 30;
+constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_GROUPS = 3, MAX_CYCLES = 1 << 30;
 constexpr int NUM_MOVES = 5;  // none, left, right, down, up
 constexpr double ANY_SPEED = std::numeric_limits<double>::infinity();
 
@@ -234,28 +234,43 @@ inline void World::push_apart(Vec* forces) const {
     constexpr double FORCE = 1e2, MARGIN = 1e-3;
     // beyond this gap, the exponential function is 0, and so is the force
     constexpr double NEAR = 0.746;
-    const int n = s->num_agents();
-    const auto push = [](Vec delta, double sizes, auto&& apply) {
-        const double length = delta.length(), gap = length - sizes;
-        // true of what is not a number, too
-        if (!(gap > NEAR)) apply(FORCE * delta / length * (softplus(-gap / MARGIN) * MARGIN));
+    struct Pair {
+        Vec delta;
+        double length, gap;
+        Vec *force, *other;  // on the first and on the second
     };
+    constexpr int MAX_PAIRS = 256;
+    Pair pairs[MAX_PAIRS];
+    int count = 0;
+    const auto push = [&] {
+        for (const Pair* pair = pairs; pair != pairs + count; ++pair) {
+            const Vec force = FORCE * pair->delta / pair->length * (softplus(-pair->gap / MARGIN) * MARGIN);
+            *pair->force = *pair->force + force;
+            *pair->other = *pair->other - force;
+        }
+        count = 0;
+    };
+    const int n = s->num_agents();
+    Vec ignored = Vec();  // on what never moves
+    // first finds those that are near, without branches, which nothing could foresee
     for (int a = 0; a < n; ++a) {
         const Agent& agent = s->agents[a];
         if (!agent.collides) continue;
         const Vec at = positions()[a];
+        const auto look = [&](Vec other, double size, Vec* force) {
+            if (count == MAX_PAIRS) push();
+            const Vec delta = at - other;
+            const double length = delta.length(), gap = length - (agent.size + size);
+            pairs[count] = {delta, length, gap, &forces[a], force};
+            // true of what is not a number, too
+            count += !(gap > NEAR);
+        };
         for (int b = a + 1; b < n; ++b) {
-            if (!s->agents[b].collides) continue;
-            push(at - positions()[b], agent.size + s->agents[b].size, [=](Vec force) {
-                forces[a] = forces[a] + force;
-                forces[b] = forces[b] - force;
-            });
+            if (s->agents[b].collides) look(positions()[b], s->agents[b].size, &forces[b]);
         }
-        for (int k = 0; k < s->colliders; ++k) {
-            push(at - landmarks()[k], agent.size + s->landmarks[k].size,
-                 [=](Vec force) { forces[a] = forces[a] + force; });
-        }
+        for (int k = 0; k < s->colliders; ++k) look(landmarks()[k], s->landmarks[k].size, &ignored);
     }
+    push();
 }
 
 inline void World::move(const void* action) {
