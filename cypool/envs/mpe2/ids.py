@@ -4,7 +4,8 @@ from __future__ import annotations
 from cypool.envs.family import Family, Sanitizer
 from cypool.making.registry import register
 
-_CLASSES = {"simple-v3": "Simple", "simple_spread-v3": "SimpleSpread", "simple_tag-v3": "SimpleTag",
+# by id, without the family
+CLASSES = {"simple-v3": "Simple", "simple_spread-v3": "SimpleSpread", "simple_tag-v3": "SimpleTag",
             "simple_adversary-v3": "SimpleAdversary", "simple_push-v3": "SimplePush",
             "simple_reference-v3": "SimpleReference", "simple_speaker_listener-v4": "SimpleSpeakerListener",
             "simple_crypto-v3": "SimpleCrypto", "simple_world_comm-v3": "SimpleWorldComm",
@@ -28,5 +29,5 @@ FAMILY = Family(
     pictures=("mpe2/simple_spread-v3", "mpe2/simple_tag-v3", "mpe2/simple_world_comm-v3", "mpe2/simple_line-v1",
               "mpe2/collect_treasure-v1"))
 
-for _id, _class in _CLASSES.items():
+for _id, _class in CLASSES.items():
     register(f"mpe2/{_id}", f"cypool.envs.mpe2.mpe2:{_class}", reference="cypool.envs.mpe2.reference:make_reference")
