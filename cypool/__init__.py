@@ -37,7 +37,7 @@ if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
 
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
-from cypool.making.factory import from_factories, make, make_dm, make_gym, make_gymnasium
+from cypool.making.factory import from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
 from cypool.making.gymnasium_ids import announce_all
 from cypool.making.registry import add_source, list_all_envs, make_spec, register
 
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MLP", "ClosedError", "CompileError", "Difference", "EnvError", "History", "Policy", "State", "ThreadPool",
     "WorkerError", "compile", "first_difference", "from_factories", "get_include", "history", "list_all_envs",
-    "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "record", "register",
-    "text",
+    "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "parallel_env",
+    "record", "register", "text",
 ]
 
 add_source("cypool.envs")

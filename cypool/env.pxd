@@ -23,6 +23,21 @@ cdef extern from "cypool/slot.h" namespace "cypool" nogil:
 
     enum: STEP_ALONE
 
+    cdef struct Agents:         # of one environment, in the order of the spec: group by group; the engine's memory
+        uint32_t count          # 0: an environment with one agent; then all pointers are NULL
+        # set by step; all zero when step or reset begins
+        double* reward
+        uint8_t* terminated     # this agent's part is over
+        uint8_t* truncated
+        # who is in the game. All 1 when reset begins, which may clear those that come later; step may set those that
+        # come. After step the engine clears those that terminated or were truncated
+        uint8_t* alive
+        uint8_t* turn           # whose actions the next step takes, where the spec says `turns`, else NULL
+        # kept by the engine
+        uint8_t* acted          # who acted in the last step
+        double* episode_return
+        int64_t* episode_length
+
 cdef extern from "cypool/access.h" namespace "cypool" nogil:
     # typed access to actions and rows; T is the C type of the dtype in the spec
     int64_t discrete_action(const void* action) noexcept     # a Discrete
@@ -36,8 +51,8 @@ cdef class Env:
     cdef readonly int env_id
     cdef readonly object spec            # the EnvSpec it was made from
     # set by reset and step, read by the engine; all zero when step or reset begins
-    cdef double reward
-    cdef bint terminated, truncated
+    cdef double reward                   # with agents NaN when step begins; if it stays so: the sum of theirs
+    cdef bint terminated, truncated      # with agents: of all that are alive
     cdef double raw_reward               # what counts for the episode's return, where it is not the reward; else NaN
     # kept by the engine
     cdef int elapsed_step                # 0 before reset, one more before each step; reset may overwrite it
@@ -50,6 +65,8 @@ cdef class Env:
     cdef int64_t episode_began           # ns
     cdef const Rng* rng                  # the stream of Gymnasium's np_random; borrowed from _bit_generator
     cdef object _bit_generator
+    cdef Agents agents                   # of an environment with several agents
+    cdef object _agents_memory           # owns what the pointers point to
     # required: run on a pool thread, without the GIL
     cdef int reset(self) except -1 nogil                       # starts an episode
     cdef int step(self, const void* action) except -1 nogil    # advances by one step

@@ -1,8 +1,12 @@
 """The base class of every environment; its `.pxd` is the contract."""
 import sys
 
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.limits cimport INT_MAX
+from libc.stdint cimport uintptr_t
+
+from cypool.util.constants cimport ALIGNMENT
 
 from numpy.random import PCG64
 
@@ -12,6 +16,26 @@ if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
                       "without these settings Python switches it on when it imports cypool")
 
 ABI = CYPOOL_ABI
+
+
+cdef object place_agents(Agents* agents, spec):
+    """Points to zeroed memory for the agents of a spec, on cache lines of its own; returns its owner."""
+    cdef size_t count = spec.num_agents
+    # and five flags
+    cdef size_t size = count * (2 * sizeof(double) + sizeof(int64_t) + 5)
+    cdef object memory = bytearray(size + 2 * ALIGNMENT)
+    cdef char* data = PyByteArray_AS_STRING(memory)
+    data = <char*>((<uintptr_t>data + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
+    agents.count = <uint32_t>count
+    agents.reward = <double*>data
+    agents.episode_return = agents.reward + count
+    agents.episode_length = <int64_t*>(agents.episode_return + count)
+    agents.terminated = <uint8_t*>(agents.episode_length + count)
+    agents.truncated = agents.terminated + count
+    agents.alive = agents.truncated + count
+    agents.acted = agents.alive + count
+    agents.turn = agents.acted + count if spec.turns else NULL
+    return memory
 
 
 cdef class Env:
@@ -34,6 +58,8 @@ cdef class Env:
         limit = spec.max_episode_steps
         self.max_episode_steps = INT_MAX if limit is None else limit
         self.needs_reset = True
+        if spec.agents:
+            self._agents_memory = place_agents(&self.agents, spec)
 
     cdef int reset(self) except -1 nogil:
         raise NotImplementedError("reset")

@@ -1,6 +1,8 @@
 """The argument of a hook in C: `cdef api void my_hook(Transition* t) noexcept nogil`. See docs/how_to/hooks.md."""
 from libc.stdint cimport int32_t, uint8_t
 
+from cypool.env cimport Agents
+
 
 cdef extern from "cypool/transition.h" namespace "cypool" nogil:
     cdef struct Transition:
@@ -14,5 +16,6 @@ cdef extern from "cypool/transition.h" namespace "cypool" nogil:
         uint8_t truncated
         int32_t env_id
         int32_t elapsed_step
+        Agents* agents          # NULL in an environment with one agent; a reward hook may change their rewards
 
     ctypedef void (*Hook)(Transition*) noexcept

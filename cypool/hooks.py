@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from cypool.spec import EnvSpec
 
 
+class Agents(ctypes.Structure):
+    """`cypool::Agents`, for ctypes; see `cypool/slot.h`."""
+
+    _fields_ = [
+        ("count", ctypes.c_uint32),
+        ("reward", ctypes.POINTER(ctypes.c_double)),
+        ("terminated", ctypes.POINTER(ctypes.c_uint8)),
+        ("truncated", ctypes.POINTER(ctypes.c_uint8)),
+        ("alive", ctypes.POINTER(ctypes.c_uint8)),
+        ("turn", ctypes.POINTER(ctypes.c_uint8)),
+        ("acted", ctypes.POINTER(ctypes.c_uint8)),
+        ("episode_return", ctypes.POINTER(ctypes.c_double)),
+        ("episode_length", ctypes.POINTER(ctypes.c_int64)),
+    ]
+
+
 class Transition(ctypes.Structure):
     """`cypool::Transition`, for ctypes; see `cypool/transition.h`."""
 
@@ -36,6 +52,7 @@ class Transition(ctypes.Structure):
         ("truncated", ctypes.c_uint8),
         ("env_id", ctypes.c_int32),
         ("elapsed_step", ctypes.c_int32),
+        ("agents", ctypes.POINTER(Agents)),
     ]
 
 
@@ -73,6 +90,17 @@ class Batch:
     truncated: NDArray[Any]
     info: dict[str, Any]
     starts: NDArray[Any]
+
+
+def own_observation(spec: EnvSpec) -> Any:
+    """Returns the description of an observation, as users write it: with agents a dict of what one of each observes."""
+    return {name: group.observation for name, group in spec.agents.items()} if spec.agents else spec.observation
+
+
+def _leaves(described: Any) -> list[Any]:
+    if isinstance(described, dict):
+        return [leaf for part in described.values() for leaf in _leaves(part)]
+    return list(described) if isinstance(described, tuple) else [described]
 
 
 class CHook:
@@ -127,19 +155,19 @@ def observation_hook_of(given: Any, spec: EnvSpec) -> tuple[Any, Any]:
     """Returns the hook and the description of what it makes.
 
     Args:
-        given: A function, or a pair of it and a description as `EnvSpec.observation`; None.
+        given: A function, or a pair of it and a description as `EnvSpec.observation`; None. With agents the description
+            is a dict of what one of each group observes.
         spec: The environment's; its observation is the description where none is given.
 
     Raises:
         TypeError, ValueError: As `hook_of`, or the description is not one.
     """
-    function, described = given if isinstance(given, tuple) and len(given) == 2 else (given, spec.observation)
-    parts = [described]
-    if isinstance(described, dict):
-        parts = list(described.values())
-    elif isinstance(described, tuple):
-        parts = list(described)
-    if not parts or not all(isinstance(part, Array | Discrete) for part in parts):
+    function, described = given if isinstance(given, tuple) and len(given) == 2 else (given, own_observation(spec))
+    if not all(isinstance(part, Array | Discrete) for part in _leaves(described)):
         raise TypeError("observation_hook: expected a function, or (function, description) with a cypool.spec.Array or "
                         f"Discrete, or a dict or tuple of them, got {shown(given)}")
+    try:
+        spec.with_observation(described)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"observation_hook: {error}") from error
     return hook_of("observation_hook", function), described

@@ -1,6 +1,8 @@
 """The argument of a policy in C: `cdef api int my_policy(Decision* d) noexcept nogil`. See docs/how_to/policies.md."""
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from cypool.env cimport Agents
+
 
 cdef extern from "cypool/policy.h" namespace "cypool" nogil:
     cdef struct Decision:
@@ -13,5 +15,6 @@ cdef extern from "cypool/policy.h" namespace "cypool" nogil:
         int32_t env_id
         int32_t elapsed_step    # steps in the episode before this one
         uint8_t ended           # this step starts the next episode, and ignores the action
+        const Agents* agents    # NULL in an environment with one agent
 
     ctypedef int (*Policy)(Decision*) noexcept

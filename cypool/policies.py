@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from cypool.cfunctions.signatures import Signature, address_of
+from cypool.hooks import Agents
 from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Decision(ctypes.Structure):
         ("env_id", ctypes.c_int32),
         ("elapsed_step", ctypes.c_int32),
         ("ended", ctypes.c_uint8),
+        ("agents", ctypes.POINTER(Agents)),
     ]
 
 

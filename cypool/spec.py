@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 import numpy as np
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 # names of infos that the engine, the APIs and the adapters give themselves
-OWN_INFO = ("env_id", "elapsed_step", "final", "final_obs", "final_info", "episode", "extra_infos", "players",
+OWN_INFO = ("env_id", "elapsed_step", "final", "final_obs", "final_info", "episode", "extra_infos", "players", "agents",
             "TimeLimit.truncated", "terminal_observation")
 
 
@@ -161,13 +161,69 @@ Description = Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | 
 
 
 @dataclass(frozen=True)
+class Group:
+    """Agents of one environment that observe and do the same kinds of things.
+
+    Attributes:
+        count: How many they are; if some leave or come later, the most there can be.
+        observation: What one of them observes: an `Array` or `Discrete`, or a dict of them.
+        action: What one of them does: an `Array` or `Discrete`, or a dict of them.
+
+    Raises:
+        TypeError, ValueError: These are something else.
+    """
+
+    count: int
+    observation: Array | Discrete | Mapping[str, Array | Discrete]
+    action: Array | Discrete | Mapping[str, Array | Discrete]
+
+    def __post_init__(self) -> None:
+        if type(self.count) is not int or self.count < 1:
+            raise ValueError(f"count: expected an int of at least 1, got {self.count!r}")
+        for name in ("observation", "action"):
+            given = getattr(self, name)
+            parts = list(given.values()) if isinstance(given, Mapping) else [given]
+            if not parts or not all(isinstance(part, Array | Discrete) for part in parts):
+                raise TypeError(f"{name}: expected an Array or Discrete, or a dict of them, got {given!r}")
+            if isinstance(given, Mapping) and not all(isinstance(key, str) for key in given):
+                raise TypeError(f"{name}: expected names that are texts, got {list(given)}")
+            object.__setattr__(self, name, _frozen(given))
+
+    def of_all(self, name: Literal["observation", "action"]) -> Any:
+        """Returns the description of all agents' observations, or actions: with the agents in the first dimension."""
+        given = getattr(self, name)
+        if isinstance(given, Mapping):
+            return _FrozenDict({key: _repeated(part, self.count) for key, part in given.items()})
+        return _repeated(given, self.count)
+
+
+def _repeated(part: Array | Discrete, count: int) -> Array:
+    """Returns an array of `count` times this."""
+    low, high = (0, part.n - 1) if isinstance(part, Discrete) else (part.low, part.high)
+    return Array((count, *part.shape), part.dtype, low, high)
+
+
+def _parts(description: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[Any, Array | Discrete]]:
+    """Yields (name, description) of the parts; a name within a group is a pair."""
+    if isinstance(description, Mapping):
+        for key, part in description.items():
+            yield from _parts(part, (*outer, key))
+    elif isinstance(description, tuple):
+        yield from enumerate(description)
+    else:
+        yield (outer if len(outer) > 1 else outer[0] if outer else None), description
+
+
+@dataclass(frozen=True)
 class EnvSpec:
     """All that is known of an environment before it is made.
 
     Attributes:
-        observation: What `observe` writes: an `Array` or `Discrete`, or a dict or tuple of them.
+        observation: What `observe` writes: an `Array` or `Discrete`, or a dict or tuple of them. With agents it is
+            made from theirs: of one group what its agents observe, with the agents in the first dimension; of several
+            a dict of such.
         action: What `step` takes: an `Array` or `Discrete`; or a dict of them, which lie one behind the other in what
-            `step` gets, without gaps.
+            `step` gets, without gaps. With agents it is made from theirs, as the observation is.
         info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
         max_seed: The greatest seed an environment takes; None: any.
         render_fps: Steps per second of an episode that is watched; None: the environment cannot be drawn.
@@ -188,10 +244,16 @@ class EnvSpec:
             has converted.
         spaces: Gymnasium's spaces of observation and action, where they are not what follows from these two.
         goals: Computes rewards and ends of any goals, where the observation has `achieved_goal` and `desired_goal`.
+        agents: Groups of agents, by name: several agents act in the environment. Their names are `<group>_0`,
+            `<group>_1` and so on, group by group. Empty: an environment with one agent.
+        agents_leave: Whether an agent's part may end before that of others, or begin later.
+        turns: Whether only some of the agents act in a step: those that `Agents.turn` names.
+        state: What a central critic sees: "observations", those of all agents; an `Array`, which the environment
+            writes as its first info, called `state`; or None.
     """
 
-    observation: Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | Discrete, ...]
-    action: Array | Discrete | Mapping[str, Array | Discrete]
+    observation: Any = ()
+    action: Any = field(default_factory=dict)
     info: Mapping[str, Array] = field(default_factory=dict)
     max_seed: int | None = None
     render_fps: int | None = None
@@ -205,12 +267,22 @@ class EnvSpec:
     options: Mapping[str, Any] = field(default_factory=dict)
     spaces: tuple[Any, Any] | None = None
     goals: Goals | None = None
+    agents: Mapping[str, Group] = field(default_factory=dict)
+    agents_leave: bool = False
+    turns: bool = False
+    state: Array | Literal["observations"] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("observation", "action", "info"):
+        if self.agents:
+            self._take_agents()
+        elif self.agents_leave or self.turns or self.state is not None:
+            raise ValueError("agents: expected groups of agents with agents_leave, turns or state, got none")
+        for name in ("observation", "action", "info", "agents"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
-        if isinstance(self.observation, Mapping | tuple) and not self.observation:
-            raise ValueError(f"observation: expected at least one array, got {self.observation!r}")
+        for name in ("observation", "action"):
+            given = getattr(self, name)
+            if isinstance(given, Mapping | tuple) and not given:
+                raise ValueError(f"{name}: expected at least one array, got {given!r}")
         for name in self.info:
             if not isinstance(name, str):
                 raise TypeError(f"info: expected names that are texts, got {name!r}")
@@ -218,23 +290,74 @@ class EnvSpec:
                 raise ValueError(f"info: expected a name that cypool does not use itself, without an underscore in "
                                  f"front, got {name!r}; {', '.join(OWN_INFO)} are taken")
 
+    def _take_agents(self) -> None:
+        """Makes observation, action and the info of the state from the groups of agents."""
+        if not isinstance(self.agents, Mapping) or not all(
+                isinstance(name, str) and name and isinstance(group, Group) for name, group in self.agents.items()):
+            raise TypeError(f"agents: expected a dict of names and Groups, got {self.agents!r}")
+        for name in ("observation", "action"):
+            whole: Any = {key: group.of_all(name) for key, group in self.agents.items()}
+            if len(whole) == 1:
+                (whole,) = whole.values()
+            given = getattr(self, name)
+            if given and given != whole:
+                raise ValueError(f"{name}: expected none beside agents, got {given!r}")
+            object.__setattr__(self, name, whole)
+        if isinstance(self.state, Array):
+            if self.info.get("state", self.state) != self.state:
+                raise ValueError(f"info: expected no 'state' beside that of the agents, got {self.info['state']!r}")
+            object.__setattr__(self, "info", {"state": self.state, **self.info})
+        elif self.state not in (None, "observations"):
+            raise ValueError(f"state: expected 'observations', an Array or None, got {self.state!r}")
+
     @property
     def observations(self) -> list[tuple[Any, Array | Discrete]]:
         """The observation's parts as a list of (name, description), in the order of `Slot.obs`.
 
-        Parts of a tuple are called 0, 1, 2, ...; an observation that has no parts is one, called None.
+        Parts of a tuple are called 0, 1, 2, ...; an observation that has no parts is one, called None. Parts of one
+        group among several are called by a pair.
         """
-        if isinstance(self.observation, Mapping):
-            return list(self.observation.items())
-        if isinstance(self.observation, tuple):
-            return list(enumerate(self.observation))
-        return [(None, self.observation)]
+        return list(_parts(self.observation))
+
+    @property
+    def actions(self) -> list[tuple[Any, Array | Discrete]]:
+        """The action's parts likewise, in the order in which they lie in what `step` gets."""
+        return list(_parts(self.action))
 
     @property
     def action_bytes(self) -> int:
         """The size of what `step` gets."""
-        parts = self.action.values() if isinstance(self.action, Mapping) else [self.action]
-        return sum(part.dtype.itemsize * math.prod(part.shape) for part in parts)
+        return sum(part.dtype.itemsize * math.prod(part.shape) for _, part in self.actions)
+
+    @property
+    def num_agents(self) -> int:
+        """How many agents the groups have together; 0 in an environment with one agent."""
+        return sum(group.count for group in self.agents.values())
+
+    @property
+    def has_absent_agents(self) -> bool:
+        """Whether there may be agents that do not act in a step."""
+        return self.agents_leave or self.turns
+
+    @property
+    def agent_names(self) -> list[str]:
+        """The names of all agents, group by group: `<group>_0`, `<group>_1`, ..."""
+        return [f"{name}_{k}" for name, group in self.agents.items() for k in range(group.count)]
+
+    def with_observation(self, observation: Any) -> EnvSpec:
+        """Returns the same with another observation; with agents a dict of what one of each group observes.
+
+        The observation of one group may stand alone.
+        """
+        if not self.agents:
+            return replace(self, observation=observation)
+        is_by_group = isinstance(observation, Mapping) and observation.keys() == self.agents.keys()
+        if len(self.agents) == 1 and not is_by_group:
+            observation = dict.fromkeys(self.agents, observation)
+        elif not is_by_group:
+            raise ValueError(f"observation: expected one for each group of {list(self.agents)}, got {observation!r}")
+        groups = {name: replace(group, observation=observation[name]) for name, group in self.agents.items()}
+        return replace(self, observation=(), agents=groups)
 
     def default_threads(self, cpus: int, *, sync: bool) -> int:
         """Returns how many threads a pool has by default on this number of CPUs."""
@@ -244,12 +367,24 @@ class EnvSpec:
 
     def pack(self, parts: Sequence[Any]) -> Any:
         """Returns a list, with an item for each part of the observation, as a dict or tuple where that is one."""
+        if self.has_nested_observation:
+            left = iter(parts)
+            return {name: {key: next(left) for key in part} if isinstance(part, Mapping) else next(left)
+                    for name, part in self.observation.items()}
         if isinstance(self.observation, Mapping):
             return dict(zip(self.observation, parts, strict=True))
         return tuple(parts) if isinstance(self.observation, tuple) else parts[0]
 
     def unpack(self, observation: Any) -> list[Any]:
         """Returns what `pack` was given."""
+        if self.has_nested_observation:
+            return [observation[name[0]][name[1]] if isinstance(name, tuple) else observation[name]
+                    for name, _ in self.observations]
         if isinstance(self.observation, Mapping):
             return [observation[name] for name in self.observation]
         return list(observation) if isinstance(self.observation, tuple) else [observation]
+
+    @property
+    def has_nested_observation(self) -> bool:
+        """Whether a group among several observes a dict."""
+        return len(self.agents) > 1 and any(isinstance(group.observation, Mapping) for group in self.agents.values())

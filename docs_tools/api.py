@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 # the names of cypool.__all__, by what they are for
 NAMES = {
-    "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "ThreadPool"],
+    "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "parallel_env",
+                   "ThreadPool"],
     "Find and register environments": ["list_all_envs", "make_spec", "register", "compile", "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
@@ -27,6 +28,7 @@ POOL = {
     "Make many steps with one call": ["rollout", "rollout_buffers", "search"],
     "Go back, and branch": ["save", "load", "copy"],
     "Rewards of goals": ["compute_reward", "compute_terminated", "compute_truncated"],
+    "Several agents": ["by_agent", "state"],
     "Draw": ["render"],
     "Change to tensors": ["torch", "xla"],
     "Look up": ["env_spec", "spec", "np_random_seed", "np_random"],

@@ -62,8 +62,12 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
     return env
 
 
-def same_step(env: GymnasiumPool) -> GymnasiumPool:
+def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool:
     """Returns `env` if it is a pool of the Gymnasium API that starts new episodes within a step.
+
+    Args:
+        env: Should be one.
+        several_agents: Whether several agents may act in its environments.
 
     Raises:
         TypeError, ValueError: It is not one.
@@ -75,6 +79,8 @@ def same_step(env: GymnasiumPool) -> GymnasiumPool:
     mode = env.metadata["autoreset_mode"].value
     if mode != "SameStep":
         raise ValueError(f"env: expected autoreset_mode='SameStep', got {mode!r}")
+    if env.env_spec.agents and not several_agents:
+        raise ValueError(f"env: expected environments with one agent, got {env.env_spec.id}, where several act")
     return env
 
 

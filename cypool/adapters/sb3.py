@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.adapters import make_same_step, require, same_step, synchronous
+from cypool.api.gymnasium import space_of
 from cypool.subproc.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
 
 if TYPE_CHECKING:
@@ -30,8 +31,12 @@ def make(id: str, **kwargs: Any) -> SB3VecEnv:
         id: An id of `cypool.list_all_envs()`.
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 leaves no choice
             of. `episode_statistics` is True by default: SB3 logs them.
+
+    Returns:
+        A `SB3VecEnv`; a `SB3AgentVecEnv` where several agents act.
     """
-    return SB3VecEnv(make_same_step(id, "Stable-Baselines3", **{"episode_statistics": True, **kwargs}))
+    pool = make_same_step(id, "Stable-Baselines3", **{"episode_statistics": True, **kwargs})
+    return SB3AgentVecEnv(pool) if pool.env_spec.agents else SB3VecEnv(pool)
 
 
 class SB3VecEnv(VecEnv):
@@ -55,8 +60,11 @@ class SB3VecEnv(VecEnv):
         pool: `env`.
     """
 
+    several_agents = False
+    _seeds: Any
+
     def __init__(self, env: GymnasiumPool):
-        self.pool = synchronous(same_step(env))
+        self.pool = synchronous(same_step(env, self.several_agents))
         self._has_statistics = env.recipe["episode_statistics"]
         self._is_hosted = env._pool.has_extra_infos
         # each row has the keys that its environment gave it, and no other
@@ -73,6 +81,7 @@ class SB3VecEnv(VecEnv):
         self._reset_seeds()
         self._reset_options()
         extra_infos = info.pop("extra_infos", ())
+        info.pop("agents", None)
         self.reset_infos = _rows(info)
         for row, own, _ in extra_infos:
             self.reset_infos[row].update(own)
@@ -82,7 +91,11 @@ class SB3VecEnv(VecEnv):
         self.pool.send(actions)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
-        obs, reward, terminated, truncated, info = self.pool.recv()
+        return self._formatted(self.pool.recv())
+
+    def _formatted(self, batch: Any) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
+        """Returns a batch of the pool's as SB3 has it."""
+        obs, reward, terminated, truncated, info = batch
         done = terminated | truncated
         extra_infos = info.pop("extra_infos", ())
         final_obs, final_info = info.pop("final_obs", None), info.pop("final_info", {})
@@ -149,6 +162,83 @@ class SB3VecEnv(VecEnv):
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         result: Sequence[NDArray[np.uint8] | None] = self.pool.render()
         return result
+
+
+class SB3AgentVecEnv(SB3VecEnv):
+    """A pool where a group of agents acts, as a `VecEnv` whose rows are agents: one policy for all of them.
+
+    The rows are those of environment 0, agent by agent, then those of environment 1, and so on: `num_envs` counts
+    agents. Rewards, `terminal_observation` and `episode` are of each agent; infos also have `agent_id`, the number of
+    the agent in its environment, and `env_id`, the number of the environment.
+
+    Args:
+        env: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. Its agents are one group, and none
+            leaves before the others. The `VecEnv` owns it.
+
+    Attributes:
+        pool: `env`.
+    """
+
+    several_agents = True
+
+    def __init__(self, env: GymnasiumPool):
+        spec = same_step(env, True).env_spec
+        if len(spec.agents) != 1 or spec.has_absent_agents:
+            some_leave = ", of whom some leave" if spec.has_absent_agents else ""
+            raise ValueError(f"env: expected one group of agents, who stay, as rows have one policy, got {spec.id} "
+                             f"with {list(spec.agents)}{some_leave}")
+        ((self._group, group),) = spec.agents.items()
+        self._count = group.count
+        super().__init__(env)
+        VecEnv.__init__(self, env.num_envs * group.count, space_of(group.observation), space_of(group.action))
+
+    def reset(self) -> Any:
+        # SB3 has a seed for each row, each one more than that before: as many are used as there are environments
+        self._seeds = self._seeds[:self.pool.num_envs]
+        obs = super().reset()
+        self.reset_infos = self._of_agents(self.reset_infos)
+        return self._rows_of(obs)
+
+    def step_async(self, actions: Any) -> None:
+        self.pool.send(actions)
+
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
+        batch = self.pool.recv()
+        obs, reward, terminated, truncated, info = batch
+        columns = info.pop("agents")[self._group]
+        of_agents = info.get("episode", {}).pop("agents", {}).get(self._group)
+        finals = info.get("final_obs")
+        self.reset_infos = self.reset_infos[::self._count]
+        _, _, done, rows = self._formatted(batch)
+        self.reset_infos = self._of_agents(self.reset_infos)
+        infos = self._of_agents(rows)
+        ended = np.flatnonzero(done).tolist()
+        for i in ended:
+            for k in range(self._count):
+                row = infos[i * self._count + k]
+                row["terminal_observation"] = _row_of(finals[i], k)
+                if of_agents is not None:
+                    row["episode"] = {"r": of_agents["r"][i, k].item(), "l": of_agents["l"][i, k].item(),
+                                      "t": rows[i]["episode"]["t"]}
+        return (self._rows_of(obs), columns["reward"].reshape(-1).astype(np.float32), np.repeat(done, self._count),
+                infos)
+
+    def _rows_of(self, obs: Any) -> Any:
+        """Returns observations with a row for each agent: views."""
+        if isinstance(obs, dict):
+            return {name: self._rows_of(part) for name, part in obs.items()}
+        return obs.reshape(self.num_envs, *obs.shape[2:])
+
+    def _of_agents(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**row, "agent_id": k} for row in rows for k in range(self._count)]
+
+    def _ids_of(self, indices: Any) -> list[int]:
+        return [range(self.num_envs)[i] // self._count for i in self._get_indices(indices)]
+
+
+def _row_of(obs: Any, k: int) -> Any:
+    """Returns what agent k observes, of one environment."""
+    return {name: _row_of(part, k) for name, part in obs.items()} if isinstance(obs, dict) else obs[k]
 
 
 def _plain(value: Any) -> Any:

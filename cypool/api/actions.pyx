@@ -15,10 +15,26 @@ cnp.import_array()
 
 
 def reader_of(spec, int num_envs):
-    """Returns what turns actions of an `EnvSpec` into the array that the engine takes, called with them."""
-    if isinstance(spec.action, Mapping):
-        return DictReader(spec.action, spec.action_bytes, num_envs)
-    return ActionReader(spec.action, num_envs)
+    """Returns what turns actions of an `EnvSpec` into the array that the engine takes, called with them.
+
+    Where some agents may be absent it is called with who acts, too: bool, (k, agents).
+    """
+    if not spec.agents:
+        return _reader_of(spec.action, num_envs, 0, 0)
+    first, readers = 0, {}
+    for name, group in spec.agents.items():
+        readers[name] = _reader_of(group.action, num_envs, group.count, first)
+        first += group.count
+    return DictReader(readers) if len(readers) > 1 else readers.popitem()[1]
+
+
+def _reader_of(description, int num_envs, int num_agents, int first_agent):
+    if isinstance(description, Mapping):
+        return DictReader({name: _reader_of(part, num_envs, num_agents, first_agent)
+                           for name, part in description.items()})
+    if num_agents > 0:
+        return GroupReader(description, num_envs, num_agents, first_agent)
+    return ActionReader(description, num_envs)
 
 
 def unpack(spec, rows):
@@ -29,42 +45,111 @@ def unpack(spec, rows):
     """
     if not isinstance(spec.action, Mapping):
         return rows
-    parts, at = {}, 0
-    for name, part in spec.action.items():
+    parts, at = [], 0
+    for _, part in spec.actions:
         end = at + part.dtype.itemsize * math.prod(part.shape)
-        parts[name] = rows[:, at:end].copy().view(part.dtype).reshape(len(rows), *part.shape)
+        parts.append(rows[:, at:end].copy().view(part.dtype).reshape(len(rows), *part.shape))
         at = end
-    return parts
+    return map_parts(spec.action, iter(parts).__next__)
+
+
+def map_parts(action, make):
+    """Returns actions in the structure of this description: `make()` is called for each part, in order."""
+    if not isinstance(action, Mapping):
+        return make()
+    return {name: map_parts(part, make) for name, part in action.items()}
+
+
+def parts_of(spec, actions):
+    """Returns the parts of actions, in the order of `spec.actions`; a dict is checked, but not what its parts are."""
+    return _parts_of(spec.action, actions)
+
+
+def _parts_of(action, actions):
+    if not isinstance(action, Mapping):
+        return [actions]
+    actions = check_dict("actions", actions, action, f"a dict of {', '.join(action)}")
+    return [part for name in action for part in _parts_of(action[name], actions[name])]
+
+
+def neutral(part):
+    """Returns an action that is always allowed: zero, or what is next to it."""
+    values = np.zeros(part.shape, part.dtype)
+    return values if isinstance(part, Discrete) else np.clip(values, part.low, part.high)
 
 
 class DictReader:
-    """An `ActionReader` for each part of actions that are dicts.
+    """A reader for each part of actions that are dicts.
 
     Args:
-        parts: Names and descriptions of the parts.
-        action_bytes: What they take together.
-        num_envs: The most rows there can be.
+        readers: By name, in the order in which the parts lie one behind the other.
     """
 
-    def __init__(self, parts, action_bytes, num_envs):
-        self.readers = {name: ActionReader(part, num_envs) for name, part in parts.items()}
-        self.action_bytes = action_bytes
+    def __init__(self, readers):
+        self.readers = readers
 
-    def __call__(self, actions):
+    def __call__(self, actions, *acting):
         """As `ActionReader`, for a dict of actions.
 
         Returns:
-            uint8, (k, action_bytes): in each row the parts, one behind the other.
+            uint8, (k, bytes): in each row the parts, one behind the other.
         """
         actions = check_dict("actions", actions, self.readers, f"a dict of {', '.join(self.readers)}")
         parts = []
         for name, reader in self.readers.items():
-            part = reader(actions[name])
+            part = reader(actions[name], *acting)
             parts.append(part.reshape(len(part), -1).view(np.uint8))
         if len({len(part) for part in parts}) > 1:
             rows = ", ".join(f"{name} {len(part)}" for name, part in zip(self.readers, parts, strict=True))
             raise ValueError(f"actions: expected as many rows of each part, got {rows}")
         return np.concatenate(parts, axis=1)
+
+
+class GroupReader:
+    """An `ActionReader` for the agents of a group.
+
+    Args:
+        space: The `Discrete` or `Array` that describes the action of one agent.
+        num_envs: The most rows there can be.
+        count: How many agents there are.
+        first: How many there are in the groups before.
+    """
+
+    def __init__(self, space, num_envs, count, first):
+        self.reader = ActionReader(space, num_envs * count)
+        self.space, self.num_envs, self.count, self.agents = space, num_envs, count, slice(first, first + count)
+
+    def __call__(self, actions, acting=None):
+        """As `ActionReader`, for shape (k, agents, *action shape) or (k * agents, *action shape).
+
+        Args:
+            acting: Who acts, bool, (k, all agents); what is given for others may be anything. None: all.
+
+        Returns:
+            (k, agents, *action shape).
+        """
+        shape = self.space.shape
+        if type(actions) is not cnp.ndarray:
+            actions = check_array("actions", actions, f"{self.space.dtype} of shape {('k', self.count, *shape)}")
+        # a view of one number may say that it has millions of rows
+        if actions.size > self.num_envs * self.count * math.prod(shape):
+            raise self._wrong(actions)
+        if actions.ndim == len(shape) + 2 and actions.shape[1:] == (self.count, *shape):
+            actions = actions.reshape(-1, *shape)
+        if actions.ndim != len(shape) + 1 or actions.shape[1:] != shape or len(actions) % self.count:
+            raise self._wrong(actions)
+        if acting is not None:
+            absent = ~acting[:, self.agents].reshape(-1)
+            if len(actions) != len(absent):
+                raise self._wrong(actions)
+            if absent.any():
+                actions = actions.copy()
+                actions[absent] = neutral(self.space)
+        return self.reader(actions).reshape(-1, self.count, *shape)
+
+    def _wrong(self, actions):
+        return ValueError(f"actions: expected shape {('k', self.count, *self.space.shape)}, at most {self.num_envs} "
+                          f"rows, got {actions.shape}")
 
 
 cdef class ActionReader:

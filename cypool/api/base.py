@@ -63,7 +63,8 @@ class VectorAPI:
 
     def __init__(self, pool: Pool, spec: EnvSpec):
         self._pool = pool
-        self._read = reader_of(spec, pool.num_envs)
+        self._read: Any = reader_of(spec, pool.num_envs)
+        self._has_absent_agents = spec.has_absent_agents
         self._env_spec = spec
         # plain attributes: training scripts assign some of them
         self.num_envs = pool.num_envs
@@ -172,7 +173,14 @@ class VectorAPI:
 
     def step(self, actions: Any, env_id: ArrayLike | None = None) -> Any:
         """Steps environments and waits for a batch: `send`, then `recv`."""
-        return self._received(self._pool.step, self._read(actions), ids_of(env_id))
+        ids = ids_of(env_id)
+        return self._received(self._pool.step, self._read_actions(actions, ids), ids)
+
+    def _read_actions(self, actions: Any, ids: EnvIds | None) -> NDArray[Any]:
+        """Returns actions as the engine takes them; those of agents that do not act may be anything."""
+        acting = (self._pool.acting(ids),) if self._has_absent_agents else ()
+        rows: NDArray[Any] = self._read(actions, *acting)
+        return rows
 
     def send(self, actions: Any, env_id: ArrayLike | None = None) -> None:
         """Sends actions to environments, without waiting.
@@ -186,7 +194,8 @@ class VectorAPI:
             TypeError, ValueError: Wrong actions or ids; nothing was sent.
             RuntimeError: An environment is in flight, or was never reset; nothing was sent.
         """
-        self._pool.send(self._read(actions), ids_of(env_id))
+        ids = ids_of(env_id)
+        self._pool.send(self._read_actions(actions, ids), ids)
 
     def recv(self, timeout: float | None = None) -> Any:
         """Waits for a batch.

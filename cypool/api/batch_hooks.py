@@ -128,7 +128,11 @@ class HookedPool:
         if isinstance(wanted, tuple) and not (isinstance(made, tuple) and len(made) == len(wanted)):
             raise ValueError(f"observation_hook: expected a tuple of {len(wanted)} arrays, got {made!r:.200}")
         parts = []
-        for (name, part), values in zip(self._described.observations, self._described.unpack(made), strict=True):
+        try:
+            given = self._described.unpack(made)
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"observation_hook: expected {wanted}, got {made!r:.200}") from error
+        for (name, part), values in zip(self._described.observations, given, strict=True):
             array = np.asarray(values)
             if array.shape != (count, *part.shape) or array.dtype != part.dtype:
                 which = "" if name is None else f" as {name}"

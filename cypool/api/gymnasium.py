@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from cypool.api.agents import by_agent, check_nested, state_of
 from cypool.api.base import VectorAPI
 from cypool.api.conversions import TorchEnv, convert
 from cypool.api.env_ids import ids_of, players_of
@@ -51,7 +52,19 @@ def space_of(description: Any) -> spaces.Space[Any]:
 
 
 def spaces_of(spec: EnvSpec) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
-    """Returns the Gymnasium spaces of one environment: of its observation and its action."""
+    """Returns the Gymnasium spaces of one environment: of its observation and its action.
+
+    With agents they are batches of the spaces of one agent; of several groups a Dict of such.
+    """
+    if spec.agents:
+        observation: dict[str, Any] = {}
+        action: dict[str, Any] = {}
+        for name, group in spec.agents.items():
+            observation[name] = batch_space(space_of(group.observation), group.count)
+            action[name] = batch_space(space_of(group.action), group.count)
+        if len(spec.agents) > 1:
+            return spaces.Dict(observation), spaces.Dict(action)
+        return observation.popitem()[1], action.popitem()[1]
     return spec.spaces or (space_of(spec.observation), space_of(spec.action))
 
 
@@ -109,8 +122,11 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own. With
       `episode_statistics`, in batches where an episode ended, also `episode`, a dict of `r` (float64, its return, not
       clipped), `l` (int64, its steps) and `t` (float64, seconds it took), 0 where none ended, and `_episode`, the rows
-      where one did. Where several play in one environment, also `players`, a dict of `env_id`: int32,
-      (batch_size * players,), whose each row of observations is, counted through all players.
+      where one did. Where several agents act in an environment, also `agents`: a dict of groups, each with `reward`
+      (float64), `terminated` and `truncated` of shape (batch_size, agents), and `acted` and `alive` where agents may be
+      absent; and `episode["agents"]`, a dict of groups with `r` and `l`. Where several play in one environment, also
+      `players`, a dict of `env_id`: int32, (batch_size * players,), whose each row of observations is, counted through
+      all players.
 
     Which rows a batch holds, and the other attributes: see `VectorAPI`.
 
@@ -138,13 +154,16 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     # of Gymnasium's environments; else they are merged into info
     keeps_extra_infos = False
     _spec = None
+    # the last batch, where `state` may be asked for
+    _last: Batch | None = None
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode):
         super().__init__(pool, spec)
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
         self.stays_at_end = mode == AutoresetMode.DISABLED
-        self._is_formatted = not self._same_step and not pool.has_extra_infos and spec.num_players == 1
+        self._is_formatted = (not self._same_step and not pool.has_extra_infos and spec.num_players == 1
+                              and not spec.has_absent_agents and spec.state is None)
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
         self.single_observation_space, self.single_action_space = spaces_of(spec)
@@ -257,10 +276,49 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if out is not None:
             out = self._targets(out)
         if not self._is_formatted:
-            result: Batch = self._received(self._pool.step, self._read(actions), ids_of(env_id), out)
+            ids = ids_of(env_id)
+            result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, out)
             return result
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
         return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
+
+    def state(self) -> NDArray[Any]:
+        """Returns what a central critic sees, of the batch received last, for an environment with several agents.
+
+        Returns:
+            (k, ...) in the order of the rows of that batch: what the environment specifies (`env_spec.state`), or the
+            observations of all agents, one after the other, in the dtype that holds all of them. Where these are one
+            array, a view of it.
+
+        Raises:
+            NotImplementedError: The environment has no state.
+            RuntimeError: No batch was received.
+        """
+        described = self._env_spec.state
+        if described is None:
+            raise NotImplementedError(f"state: {self._env_spec.id} has none")
+        if self._last is None:
+            raise RuntimeError("state: expected a batch that was received, got none: call reset() first")
+        obs, *_, info = self._last
+        if described != "observations":
+            state: NDArray[Any] = info["state"]
+            return state
+        return state_of(self._env_spec, obs)
+
+    def by_agent(self, values: Any) -> dict[str, Any]:
+        """Returns views of observations, or of other values of all agents, by the agents' names.
+
+        Args:
+            values: An array of shape (k, agents, ...), or a dict of such for several groups, or what `observation` is.
+                So are `info["agents"]`, each of its columns by group, and a rollout's arrays at one step.
+
+        Returns:
+            A dict: name of the agent -> (k, ...); dicts of arrays stay dicts.
+
+        Raises:
+            ValueError: The environment has one agent, or the values are of other groups.
+        """
+        return by_agent(self._env_spec, values)
 
     def torch(self, device: Any = "cpu", pin: bool | None = None) -> TorchEnv:
         """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.
@@ -312,7 +370,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         described = spec.observation
         wanted: list[Any] = [("observation" if key is None else f"observation {key}", part.shape, part.dtype)
                   for key, part in spec.observations]
-        if isinstance(described, Mapping):
+        if spec.has_nested_observation:
+            check_nested("out", obs, described)
+        elif isinstance(described, Mapping):
             obs = check_dict("out", obs, described, f"a dict of {list(described)} as observation")
         elif isinstance(described, tuple):
             expected = f"a tuple of {len(described)} arrays as observation"
@@ -348,6 +408,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             return batch
         obs, reward, terminated, truncated, info = batch
         extra_infos = () if self.keeps_extra_infos else info.pop("extra_infos", ())
+        if self._env_spec.state is not None:
+            self._last = batch
         # infos that environments report may have any name
         finals = info.pop("final", None) if self._same_step else None
         for row, own, _ in extra_infos:

@@ -83,6 +83,8 @@ class NormalizedPool(GymnasiumPool):
     fills_out = False
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode, obs: bool, reward: bool):
+        if spec.agents:
+            raise ValueError(f"normalize_obs, normalize_reward: expected False for {spec.id}, where several agents act")
         if obs:
             if not isinstance(spec.observation, Array):
                 raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
@@ -125,7 +127,8 @@ class NormalizedPool(GymnasiumPool):
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
             raise ValueError("out: expected none in a pool that normalizes")
-        result: Batch = self._received(self._pool.step, self._read(actions), ids_of(env_id), None)
+        ids = ids_of(env_id)
+        result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, None)
         return result
 
     def _load(self, state: State, env_id: ArrayLike | None) -> Batch:

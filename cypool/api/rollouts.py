@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from cypool.api.actions import reader_of, unpack
+from cypool.api.actions import map_parts, neutral, parts_of, reader_of, unpack
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
-from cypool.spec import Discrete
 from cypool.state import State
-from cypool.util.arguments import check_array, check_dict, check_float, check_int, shown
+from cypool.util.arguments import check_array, check_float, check_int, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cypool.spec import Array, EnvSpec
+    from cypool.spec import Array, Discrete, EnvSpec
     from cypool.util.typing import Batch, Bools, EnvIds, Floats
 
 
@@ -152,24 +151,21 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
     spec, num_envs = env.env_spec, env._pool.num_envs
-    parts: dict[Any, Any] = {None: actions}
-    if isinstance(spec.action, Mapping):
-        parts = check_dict("actions", actions, spec.action, f"a dict of {', '.join(spec.action)}")
-    arrays = {name: check_array("actions", part, "actions of shape ('K', 'T', ...)") for name, part in parts.items()}
-    lengths = {len(array) for array in arrays.values() if array.ndim >= 2}
+    arrays = [check_array("actions", part, "actions of shape ('K', 'T', ...)") for part in parts_of(spec, actions)]
+    lengths = {len(array) for array in arrays if array.ndim >= 2}
     if len(lengths) != 1 or 0 in lengths:
         raise ValueError(f"actions: expected shape ('K', 'T', ...) with K of at least 1, got "
-                         f"{[array.shape for array in arrays.values()]}")
+                         f"{[array.shape for array in arrays]}")
     (count,) = lengths
     results: list[SearchResult] = []
     for first in range(0, count, num_envs):
         # what the last turn leaves over, the last sequence fills
         which = np.minimum(np.arange(first, first + num_envs), count - 1)
-        turn = {name: np.swapaxes(array[which], 0, 1) for name, array in arrays.items()}
+        turn = map_parts(spec.action, iter([np.swapaxes(array[which], 0, 1) for array in arrays]).__next__)
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
-        made = rollout(env, turn if isinstance(spec.action, Mapping) else turn[None], None, "last", timeout)
+        made = rollout(env, turn, None, "last", timeout)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
         results.append(SearchResult(made.reward.sum(axis=0), [part[-1] for part in spec.unpack(made.obs)],
@@ -182,28 +178,24 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
 
 def _actions(env: RolloutEnv, actions: Any) -> tuple[NDArray[Any], int]:
     """Returns the actions of all steps as the engine takes them, those of the first step first, and how many steps."""
-    spec = env.env_spec
-    if not isinstance(spec.action, Mapping):
-        rows, num_steps = _flat(actions, spec.action, env._pool.num_envs)
-        return reader_of(spec, len(rows))(rows), num_steps
-    actions = check_dict("actions", actions, spec.action, f"a dict of {', '.join(spec.action)}")
-    parts = {name: _flat(actions[name], part, env._pool.num_envs) for name, part in spec.action.items()}
-    lengths = {num_steps for _, num_steps in parts.values()}
+    spec, num_envs = env.env_spec, env._pool.num_envs
+    given = zip(parts_of(spec, actions), spec.actions, strict=True)
+    flat = [_flat(part, described, num_envs) for part, (_, described) in given]
+    lengths = {num_steps for _, num_steps in flat}
     if len(lengths) > 1:
         raise ValueError(f"actions: expected as many steps of each part, got {sorted(lengths)}")
     num_steps = lengths.pop()
-    return reader_of(spec, num_steps * env._pool.num_envs)({name: rows for name, (rows, _) in parts.items()}), num_steps
+    return reader_of(spec, num_steps * num_envs)(map_parts(spec.action, iter([rows for rows, _ in flat]).__next__)), (
+        num_steps)
 
 
 def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
     """Returns memory for the actions of all steps, as the engine takes them; what no policy writes is an action."""
-    def neutral(part: Any) -> NDArray[Any]:
-        values = np.zeros(part.shape, part.dtype)
-        return values if isinstance(part, Discrete) else np.clip(values, part.low, part.high)
-
-    action = env.env_spec.action
-    row = neutral(action) if not isinstance(action, Mapping) else np.frombuffer(
-        b"".join(neutral(part).tobytes() for part in action.values()), np.uint8)
+    spec = env.env_spec
+    parts = [neutral(part) for _, part in spec.actions]
+    row = parts[0]
+    if isinstance(spec.action, Mapping):
+        row = np.frombuffer(b"".join(part.tobytes() for part in parts), np.uint8)
     try:
         rows = np.zeros((num_steps * env._pool.num_envs, *row.shape), row.dtype)
     except (MemoryError, ValueError) as error:
@@ -215,11 +207,10 @@ def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
 
 def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
     """Returns actions of all steps as a user passes them."""
-    def shaped(part: NDArray[Any]) -> NDArray[Any]:
-        return part.reshape(num_steps, env._pool.num_envs, *part.shape[1:])
-
-    parts = unpack(env.env_spec, rows)
-    return {name: shaped(part) for name, part in parts.items()} if isinstance(parts, dict) else shaped(parts)
+    spec = env.env_spec
+    parts = [part.reshape(num_steps, env._pool.num_envs, *part.shape[1:])
+             for part in parts_of(spec, unpack(spec, rows))]
+    return map_parts(spec.action, iter(parts).__next__)
 
 
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
@@ -276,6 +267,9 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
         buffers.set_info(lambda: formatted_info(info))
         return buffers
 
+    def shaped_all(values: dict[str, Any]) -> dict[str, Any]:
+        return {name: shaped_all(each) if isinstance(each, dict) else shaped(each) for name, each in values.items()}
+
     def formatted_info(info: dict[str, Any]) -> dict[str, Any]:
         infos: dict[str, Any] = {}
         final = info.pop("final", None)
@@ -284,7 +278,7 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
             infos["final_info"] = {key: shaped(values) for key, values in final[1].items()}
         for key, values in info.items():
             if isinstance(values, dict):
-                infos[key] = {name: shaped(each) for name, each in values.items()}
+                infos[key] = shaped_all(values)
             else:
                 infos[key] = shaped(values, num_observed if key in spec.info else num_steps)
         return infos
@@ -333,7 +327,7 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
         if policy is not None:
-            actions[ids] = _choice(policy, _shown(env)[0] if t == 0 else buffers[t - 1][0], read, num_envs)[ids]
+            actions[ids] = _choice(env, policy, _shown(env)[0] if t == 0 else buffers[t - 1][0], read, ids)[ids]
         try:
             if end is None:
                 batch = env._pool.step(actions[ids], ids)
@@ -380,12 +374,16 @@ def _shown(env: RolloutEnv) -> Any:
     return env._pool.recv()
 
 
-def _choice(policy: Callable[[Any], Any], obs: Any, read: Callable[[Any], NDArray[Any]],
-            num_envs: int) -> NDArray[Any]:
-    """Returns the actions that a policy in Python chooses, as the engine takes them."""
+def _choice(env: RolloutEnv, policy: Callable[[Any], Any], obs: Any, read: Callable[..., NDArray[Any]],
+            ids: EnvIds) -> NDArray[Any]:
+    """Returns the actions that a policy in Python chooses, as the engine takes them; those of `ids` count."""
     chosen = policy(obs)
+    num_envs, acting = env._pool.num_envs, None
+    if env.env_spec.has_absent_agents:
+        acting = np.zeros((num_envs, env.env_spec.num_agents), np.bool_)
+        acting[ids] = env._pool.acting(ids)
     try:
-        rows = read(chosen)
+        rows = read(chosen) if acting is None else read(chosen, acting)
         if len(rows) != num_envs:
             raise ValueError(f"actions: expected {num_envs} rows, got {len(rows)}")
     except (TypeError, ValueError) as error:
@@ -401,6 +399,13 @@ def _add_info(info: dict[str, Any], batch: dict[str, Any], t: int, ids: EnvIds, 
             target[key] = np.zeros((*shape, *values.shape[1:]), values.dtype)
         target[key][t, ids] = values
 
+    def write_all(target: dict[str, Any], values: dict[str, Any]) -> None:
+        for name, each in values.items():
+            if isinstance(each, dict):
+                write_all(target.setdefault(name, {}), each)
+            else:
+                write(target, name, each)
+
     for key, values in batch.items():
         if key == "final":
             for k, part in enumerate(spec.unpack(values[0])):
@@ -408,7 +413,6 @@ def _add_info(info: dict[str, Any], batch: dict[str, Any], t: int, ids: EnvIds, 
             for name, each in values[1].items():
                 write(info.setdefault("final_info", {}), name, each)
         elif isinstance(values, dict):
-            for name, each in values.items():
-                write(info.setdefault(key, {}), name, each)
+            write_all(info.setdefault(key, {}), values)
         elif isinstance(values, np.ndarray):
             write(info, key, values)

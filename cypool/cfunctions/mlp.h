@@ -70,6 +70,8 @@ public:
     Input input = Input::F4;
     bool is_double = false;        // the action is of float64
     std::vector<float> low, high;  // bounds of the action
+    // of a group of agents, for each of which an action is chosen: how many, and the bytes of what one sees and does
+    size_t agents = 1, observation_bytes = 0, action_bytes = 0;
 
     // Adds a layer: y = weights x + bias, with weights (outputs, inputs).
     void add(const float* weights, const float* bias, size_t inputs, size_t outputs) {
@@ -232,7 +234,14 @@ private:
 
 // The policy of an `Mlp`, which its parameters are.
 inline int mlp_policy(Decision* decision) noexcept {
-    return static_cast<const Mlp*>(decision->parameters)->apply(decision->obs[0], decision->action);
+    const auto mlp = static_cast<const Mlp*>(decision->parameters);
+    const auto observation = static_cast<const char*>(decision->obs[0]);
+    for (size_t k = 0; k < mlp->agents; k++) {
+        const int failed = mlp->apply(observation + k * mlp->observation_bytes,
+                                      static_cast<char*>(decision->action) + k * mlp->action_bytes);
+        if (failed) return failed;
+    }
+    return 0;
 }
 
 }  // namespace cypool

@@ -39,6 +39,7 @@ cdef extern from "cypool/cfunctions/mlp.h" namespace "cypool" nogil:
         Input input
         cbool is_double
         vector[float] low, high
+        size_t agents, observation_bytes, action_bytes
         void add(const float* weights, const float* bias, size_t inputs, size_t outputs) except +
         @staticmethod
         Simd best() noexcept
@@ -63,10 +64,13 @@ cdef class _Network:
         activation, output, input: As the enums of `mlp.h`.
         low, high: Bounds of the action, float32.
         is_double: Whether the action is of float64.
+        agents, observation_bytes, action_bytes: Of the group of agents that it chooses for: how many, and the sizes of
+            what one of them sees and does.
     """
     cdef unique_ptr[CMlp] mlp
 
-    def __init__(self, list layers, int activation, int output, int input, low, high, bint is_double):
+    def __init__(self, list layers, int activation, int output, int input, low, high, bint is_double,
+                 size_t agents, size_t observation_bytes, size_t action_bytes):
         cdef cnp.ndarray weights, bias
         cdef float bound
         if self.mlp.get() != NULL:
@@ -74,6 +78,8 @@ cdef class _Network:
         self.mlp = make_unique[CMlp]()
         self.mlp.get().activation, self.mlp.get().output = <Activation>activation, <Output>output
         self.mlp.get().input, self.mlp.get().is_double = <Input>input, is_double
+        self.mlp.get().agents = agents
+        self.mlp.get().observation_bytes, self.mlp.get().action_bytes = observation_bytes, action_bytes
         for bound in low:
             self.mlp.get().low.push_back(bound)
         for bound in high:
@@ -118,7 +124,8 @@ class MLP(Policy):
 
     Args:
         spec: Of the environments: `env.env_spec`, or `cypool.make_spec(id)`. The observation is one array, of any
-            shape; the action is Discrete, or an array of float32 or float64.
+            shape; the action is Discrete, or an array of float32 or float64. With one group of agents: those of an
+            agent, and it chooses for each of them.
         weights: For each layer an array or a tensor, shape (outputs, inputs), as in `torch.nn.Linear`. A copy is made.
         biases: For each layer an array or a tensor, shape (outputs,).
         activation: "tanh" or "relu", between layers.
@@ -134,7 +141,12 @@ class MLP(Policy):
             raise RuntimeError("the MLP is made already")
         if not isinstance(spec, EnvSpec):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
-        observation, action = spec.observation, spec.action
+        observation, action, agents = spec.observation, spec.action, 1
+        if spec.agents:
+            if len(spec.agents) > 1:
+                raise ValueError(f"spec: expected one group of agents, got {list(spec.agents)}")
+            (group,) = spec.agents.values()
+            observation, action, agents = group.observation, group.action, group.count
         if not isinstance(observation, Array) or f"{observation.dtype.kind}{observation.dtype.itemsize}" not in INPUTS:
             raise ValueError(f"spec: expected an observation that is one array of {', '.join(INPUTS)}, got "
                              f"{observation}")
@@ -160,37 +172,40 @@ class MLP(Policy):
             raise ValueError(f"output: expected another one than 'tanh' for an action without bounds, got {action}")
         kind = INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}")
         network = _Network(layers, ACTIVATIONS.index(activation), OUTPUTS.index(output), kind, low, high,
-                           action.dtype == np.float64)
+                           action.dtype == np.float64, agents, observation.dtype.itemsize * num_inputs,
+                           action.dtype.itemsize * math.prod(action.shape))
         super().__init__(<uintptr_t>&mlp_policy)
         self._network, self._parameters_address = network, network.address
         self._observation, self._action = observation, action
+        self._fits = spec.observation, spec.action
 
     def __call__(self, observation):
         """Returns the actions for observations.
 
         Args:
-            observation: Shape (k, *observation shape), of the spec's dtype.
+            observation: Shape (k, *observation shape), of the spec's dtype; of a group of agents (k, agents, ...).
 
         Returns:
-            (k, *action shape), of the spec's dtype.
+            (k, *action shape), of the spec's dtype; of a group of agents (k, agents, ...).
 
         Raises:
             ValueError: It has another shape or dtype.
         """
         shape, dtype = self._observation.shape, self._observation.dtype
         observation = np.asarray(observation)
-        if observation.shape[1:] != shape or observation.ndim == 0 or observation.dtype != dtype:
+        rows = observation.shape[:observation.ndim - len(shape)]
+        if observation.shape[len(rows):] != shape or not 1 <= len(rows) <= 2 or observation.dtype != dtype:
             raise ValueError(f"observation: expected {dtype} of shape {('k', *shape)}, got {observation.dtype} of "
                              f"shape {observation.shape}")
-        actions = np.zeros((len(observation), *self._action.shape), self._action.dtype)
-        self._network.apply(np.ascontiguousarray(observation), actions)
-        return actions
+        actions = np.zeros((math.prod(rows), *self._action.shape), self._action.dtype)
+        self._network.apply(np.ascontiguousarray(observation).reshape(-1, *shape), actions)
+        return actions.reshape(*rows, *self._action.shape)
 
     def check(self, spec, num_envs):
         """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
-        if spec.observation != self._observation or spec.action != self._action:
+        if (spec.observation, spec.action) != self._fits:
             raise ValueError(f"policy: expected one for {spec.observation} and {spec.action}, got an MLP for "
-                             f"{self._observation} and {self._action}")
+                             f"{self._fits[0]} and {self._fits[1]}")
 
 
 def _layers(weights, biases):

@@ -134,6 +134,8 @@ class ClusterEnv(VectorEnv):
         id, self._factories = self._source_of(id)
         self.env_spec = spec = env_spec_of(id if self._factories is None else self._factories,
                                        max_episode_steps=max_episode_steps, **options)
+        if spec.agents:
+            raise ValueError(f"id: expected an environment with one agent, got {spec.id}, where several act")
         for name in self._infos:
             if name not in (*spec.info, "elapsed_step"):
                 raise ValueError(f"infos: expected names of {spec.id}'s infos, got {name!r}")

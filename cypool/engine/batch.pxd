@@ -1,4 +1,5 @@
 """Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libcpp.atomic cimport atomic
 from libcpp.vector cimport vector
@@ -19,6 +20,17 @@ cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
         char* data               # row 0; the block owns the memory
         size_t row_bytes
 
+    cdef struct AgentColumns:    # of a group of agents; each row has `count` of a kind
+        uint32_t count
+        int num_obs              # observation columns that are the group's, behind those of the groups before
+        double* reward
+        uint8_t* terminated
+        uint8_t* truncated
+        uint8_t* acted           # NULL if all always act and stay
+        uint8_t* alive           # likewise
+        double* episode_return   # where statistics are kept
+        int64_t* episode_length
+
     cdef cppclass OpenBatch:     # a batch that is being filled; workers write to distinct rows of it
         OpenBatch() except +
         Column* columns          # observations, then infos
@@ -35,8 +47,19 @@ cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
         double* episode_return
         int64_t* episode_length
         double* episode_time
+        const AgentColumns* agents    # of each group
+        int num_groups
         atomic[uint32_t] finished
         atomic[uint32_t] wanted
+
+
+@cython.final
+cdef class GroupColumns:
+    """Which columns of a batch are those of a group of agents; -1: there is none."""
+    cdef readonly str name
+    cdef readonly int count              # of agents
+    cdef readonly int num_obs            # observation columns of the group
+    cdef readonly int reward, terminated, truncated, acted, alive, episode_return, episode_length
 
 
 cdef class Layout:
@@ -47,6 +70,7 @@ cdef class Layout:
     cdef readonly bint has_finals        # then the columns of final observations and infos, and their steps
     cdef readonly bint has_statistics    # then return, length and time of episodes
     cdef readonly int first_final, first_statistic
+    cdef readonly list groups            # of agents: their columns come last
     cdef list dtypes
     cdef list shapes                     # of one row
     cdef vector[size_t] row_bytes
@@ -55,6 +79,8 @@ cdef class Layout:
     cdef size_t nbytes
     cdef tuple _arguments
 
+    cdef GroupColumns add_group(self, spec, str name, group)
+    cdef int add_column(self, dtype, int count) except -1
     cdef Layout of(self, int num_rows)
     cdef int check_out(self, tuple out, uint32_t num_rows) except -1
 
@@ -73,7 +99,10 @@ cdef class Block:
     cdef char* data                      # borrowed from memory
     cdef vector[Column] columns
     cdef vector[Column] finals
+    cdef vector[AgentColumns] agents
 
+    cdef int add_group(self, GroupColumns group) except -1
+    cdef char* column(self, int k) noexcept
     cdef bint idle(self) except -1
     cdef void open_on(self, OpenBatch* batch) noexcept
     cdef uint8_t* kinds(self) noexcept

@@ -1,10 +1,13 @@
 """Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
+cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 cimport numpy as cnp
+
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -49,24 +52,29 @@ cdef class Memory:
         free(self._raw)
 
 
+@cython.final
+cdef class GroupColumns:
+    """Which columns of a batch are those of a group of agents."""
+
+
 cdef class Layout:
     """The columns of a batch.
 
     Args:
         num_rows: Rows of a batch.
-        observations: Descriptions (with `shape` and `dtype`) of the observation arrays, in order.
-        infos: The same for the info arrays.
-        has_finals: Whether all of these exist twice, for the end of one episode and the start of the next.
+        spec: The `EnvSpec` of the environments.
+        has_finals: Whether observations and infos exist twice, for the end of one episode and the start of the next.
         has_statistics: Whether there are columns for return, length and time of episodes.
     """
 
-    def __init__(self, int num_rows, observations, infos, bint has_finals, bint has_statistics):
-        self._arguments = (observations, infos, has_finals, has_statistics)
+    def __init__(self, int num_rows, spec, bint has_finals, bint has_statistics):
+        self._arguments = (spec, has_finals, has_statistics)
         self.num_rows = num_rows
-        self.num_obs = len(observations)
+        described = [part for _, part in spec.observations]
+        self.num_obs = len(described)
         self.has_finals = has_finals
         self.has_statistics = has_statistics
-        described = [*observations, *infos]
+        described += spec.info.values()
         self.num_columns = len(described)
         if self.num_columns > MAX_COLUMNS:
             raise ValueError(f"spec: expected at most {MAX_COLUMNS} arrays, got {self.num_columns}")
@@ -80,6 +88,7 @@ cdef class Layout:
         if has_statistics:
             self.dtypes += [np.dtype(t) for t in STATISTICS]
             self.shapes += [()] * len(STATISTICS)
+        self.groups = [self.add_group(spec, name, group) for name, group in spec.agents.items()]
         self.nbytes = 0
         for dtype, shape in zip(self.dtypes, self.shapes):
             row_bytes = dtype.itemsize
@@ -91,6 +100,28 @@ cdef class Layout:
             self.nbytes += (<size_t>row_bytes * num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         self.kinds_offset = self.nbytes
         self.nbytes += num_rows
+
+    cdef GroupColumns add_group(self, spec, str name, group):
+        """Adds the columns of a group of agents."""
+        cdef GroupColumns columns = GroupColumns()
+        columns.name, columns.count = name, group.count
+        columns.num_obs = len(group.observation) if isinstance(group.observation, Mapping) else 1
+        columns.reward = self.add_column(np.float64, group.count)
+        columns.terminated = self.add_column(np.bool_, group.count)
+        columns.truncated = self.add_column(np.bool_, group.count)
+        columns.acted = columns.alive = columns.episode_return = columns.episode_length = -1
+        if spec.has_absent_agents:
+            columns.acted = self.add_column(np.bool_, group.count)
+            columns.alive = self.add_column(np.bool_, group.count)
+        if self.has_statistics:
+            columns.episode_return = self.add_column(np.float64, group.count)
+            columns.episode_length = self.add_column(np.int64, group.count)
+        return columns
+
+    cdef int add_column(self, dtype, int count) except -1:
+        self.dtypes.append(np.dtype(dtype))
+        self.shapes.append((count,))
+        return len(self.dtypes) - 1
 
     cdef Layout of(self, int num_rows):
         """The same columns with another number of rows."""
@@ -181,6 +212,28 @@ cdef class Block:
                 self.finals.push_back(Column(
                     self.data + layout.offsets[layout.first_final + k], layout.row_bytes[k]))
 
+        for group in layout.groups:
+            self.add_group(group)
+
+    cdef int add_group(self, GroupColumns group) except -1:
+        cdef AgentColumns columns
+        columns.count, columns.num_obs = group.count, group.num_obs
+        columns.reward = <double*>self.column(group.reward)
+        columns.terminated = <uint8_t*>self.column(group.terminated)
+        columns.truncated = <uint8_t*>self.column(group.truncated)
+        columns.acted = <uint8_t*>self.column(group.acted)
+        columns.alive = <uint8_t*>self.column(group.alive)
+        columns.episode_return = <double*>self.column(group.episode_return)
+        columns.episode_length = <int64_t*>self.column(group.episode_length)
+        self.agents.push_back(columns)
+        return 0
+
+    cdef char* column(self, int k) noexcept:
+        """The first row of a column; NULL for -1."""
+        if k < 0:
+            return NULL
+        return self.data + self.layout.offsets[k]
+
     cdef bint idle(self) except -1:
         """Whether the arrays are held by nobody but this block; repairs what a user did to them."""
         cdef int k
@@ -212,6 +265,7 @@ cdef class Block:
             batch.episode_return = <double*>(self.data + self.layout.offsets[self.layout.first_statistic])
             batch.episode_length = <int64_t*>(self.data + self.layout.offsets[self.layout.first_statistic + 1])
             batch.episode_time = <double*>(self.data + self.layout.offsets[self.layout.first_statistic + 2])
+        batch.agents, batch.num_groups = self.agents.data(), <int>self.agents.size()
         batch.finished.store(0)
         batch.wanted.store(0)
 

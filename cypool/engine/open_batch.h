@@ -21,6 +21,19 @@ struct Column {
     size_t row_bytes;
 };
 
+// Of a group of agents; each row has `count` of a kind.
+struct AgentColumns {
+    uint32_t count = 0;
+    int num_obs = 0;                   // observation columns that are the group's, behind those of the groups before
+    double* reward = nullptr;
+    uint8_t* terminated = nullptr;
+    uint8_t* truncated = nullptr;
+    uint8_t* acted = nullptr;          // null if all always act and stay
+    uint8_t* alive = nullptr;          // likewise
+    double* episode_return = nullptr;  // where statistics are kept
+    int64_t* episode_length = nullptr;
+};
+
 // The pointers are written by the pool's caller before the rows are up for claims, and by nobody else.
 // A row belongs to the thread that claimed it until it is counted in `finished`.
 struct OpenBatch {
@@ -39,6 +52,8 @@ struct OpenBatch {
     double* episode_return = nullptr;
     int64_t* episode_length = nullptr;
     double* episode_time = nullptr;
+    const AgentColumns* agents = nullptr;  // of each group
+    int num_groups = 0;
     alignas(64) std::atomic<uint32_t> finished{0};  // rows written, counted by the threads that wrote them
     std::atomic<uint32_t> wanted{0};                // the caller sleeps until this many are finished; 0: it does not
 };

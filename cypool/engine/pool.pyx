@@ -4,15 +4,18 @@ import weakref
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from libcpp.memory cimport make_unique, unique_ptr
 
 cimport numpy as cnp
 
+import numpy as np
+
 from cypool.errors import ClosedError, EnvError
 
 from cypool.backend cimport StepBackend
+from cypool.engine.agents cimport hide_absent, write_agents
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
 from cypool.util.constants cimport SLICE_NS
@@ -29,7 +32,7 @@ from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
 from cypool.engine.sync_dispatch cimport SyncDispatch
 from cypool.engine.threads cimport Threads, ThreadPool
-from cypool.env cimport Env
+from cypool.env cimport Agents, Env
 
 cnp.import_array()
 
@@ -119,8 +122,7 @@ cdef class Pool:
         self.is_async = batch_size < self.num_envs
         self.action_bytes = spec.action_bytes
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
-        self.layout = Layout(batch_size, [part for _, part in spec.observations], list(spec.info.values()),
-                             mode == SAME_STEP, statistics)
+        self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
         # this number of batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
         self.results = Results(spec, self.layout, backend)
@@ -565,10 +567,44 @@ cdef class Pool:
             env = self.scheduler.envs[ids[k]]
             set_row_pointers(&target, batch.get(), batch.get().columns, k)
             (<Env>env).observe(&target.slot)
+            if self.scheduler.agents_leave:
+                hide_absent(env, batch.get(), batch.get().columns, k)
+            if self.scheduler.has_agents:
+                write_agents(env, batch.get(), k, False)
             batch.get().env_id[k] = ids[k]
             batch.get().elapsed_step[k] = (<Env>env).elapsed_step
         obs, _, _, _, info = self.results.of(block, count, None)
         return obs, info
+
+    def acting(self, cnp.ndarray env_ids=None):
+        """Returns which agents act in the next step: bool, (k, agents), group by group.
+
+        Args:
+            env_ids: As in `send`.
+
+        Raises:
+            ValueError, RuntimeError: As `send`.
+        """
+        cdef uint32_t count, k, j, n
+        cdef const int32_t* ids
+        cdef const Agents* agents
+        cdef PyObject* env
+        cdef uint8_t* acting
+        self._enter()
+        try:
+            ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
+            n = self.spec.num_agents
+            result = np.zeros((count, n), np.bool_)
+            acting = <uint8_t*>cnp.PyArray_DATA(result)
+            for k in range(count):
+                env = self.scheduler.envs[ids[k]]
+                agents = &(<Env>env).agents
+                if not (<Env>env).needs_reset:
+                    for j in range(n):
+                        acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
+            return result
+        finally:
+            self.busy = False
 
     def render(self, cnp.ndarray env_ids=None):
         """Draws environments.

@@ -6,7 +6,7 @@ from libc.string cimport memchr
 cimport numpy as cnp
 
 from cypool.backend cimport StepBackend
-from cypool.engine.batch cimport Block, Layout, RowKind
+from cypool.engine.batch cimport Block, GroupColumns, Layout, RowKind
 
 cnp.import_array()
 
@@ -33,6 +33,7 @@ cdef class Results:
         self.obs_keys = [key for key, _ in spec.observations]
         self.obs_is_tuple = isinstance(spec.observation, tuple)
         self.info_keys = list(spec.info)
+        self.spec = spec if spec.has_nested_observation else None
 
     cdef tuple of(self, Block block, uint32_t count, tuple out):
         """Observation, reward, terminated, truncated and info of a batch.
@@ -65,7 +66,20 @@ cdef class Results:
             k = self.layout.first_statistic
             info["episode"] = {"r": arrays[k], "l": arrays[k + 1], "t": arrays[k + 2]}
             info["_episode"] = arrays[n + 1] | arrays[n + 2]
+        if self.layout.groups:
+            info["agents"] = {group.name: self.of_group(group, arrays) for group in self.layout.groups}
+            if "episode" in info:
+                info["episode"]["agents"] = {
+                    group.name: {"r": arrays[group.episode_return], "l": arrays[group.episode_length]}
+                    for group in self.layout.groups}
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+
+    cdef dict of_group(self, GroupColumns group, list arrays):
+        """What each agent of a group got."""
+        columns = {"reward": group.reward, "terminated": group.terminated, "truncated": group.truncated}
+        if group.acted >= 0:
+            columns.update(acted=group.acted, alive=group.alive)
+        return {name: arrays[k] for name, k in columns.items()}
 
     cdef object rows_of(self, RowKind kind):
         """Returns which of the rows put together last are of a kind: bool, a copy."""
@@ -86,6 +100,8 @@ cdef class Results:
         cdef int k
         if self.obs_keys[0] is None:
             return arrays[first]
+        if self.spec is not None:
+            return self.spec.pack(arrays[first:first + self.layout.num_obs])
         if self.obs_is_tuple:
             return tuple(arrays[first:first + self.layout.num_obs])
         return {key: arrays[first + k] for k, key in enumerate(self.obs_keys)}

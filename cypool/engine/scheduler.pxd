@@ -103,6 +103,8 @@ cdef class Scheduler:
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
     cdef bint has_row_ends               # rows are more than what was stepped: statistics, or SAME_STEP
+    cdef bint has_agents                 # several agents act in each environment
+    cdef bint agents_leave               # not all of them are always there, and act
     cdef bint supports_step_many         # environments can step many at once
     cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
     cdef Task task                       # of this batch

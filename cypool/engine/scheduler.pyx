@@ -10,6 +10,8 @@ from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
 from cypool.util.park cimport now_ns, park, relax, wake
+from cypool.engine.agents cimport begin_episode, begin_step, end_step, hide_absent, write_agent_stats, write_agents
+from cypool.engine.agents cimport write_alive, write_failed_agents
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
@@ -56,6 +58,8 @@ cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
         (<Env>env).episode_return = 0
         (<Env>env).episode_length = 0
         (<Env>env).episode_began = now_ns()
+    if scheduler.has_agents:
+        begin_episode(env)
     (<Env>env).reset()
     (<Env>env).reset_requested = (<Env>env).needs_reset = False
     return 0
@@ -74,17 +78,30 @@ cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bin
     batch.episode_length[row] = (<Env>env).episode_length if ended else 0
     # in seconds, with six digits, as Gymnasium has them
     batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
+    if batch.num_groups > 0:
+        write_agent_stats(env, batch, row, ended)
+
+
+cdef int observe(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil:
+    """Has an environment write its observation and infos to a row of some columns."""
+    cdef RowPointers target
+    set_row_pointers(&target, batch, columns, row)
+    (<Env>env).observe(&target.slot)
+    if scheduler.agents_leave:
+        hide_absent(env, batch, columns, row)
+    return 0
 
 
 cdef int autoreset_same_step(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
     """Keeps the last observation of an episode and starts the next one."""
-    cdef RowPointers target
-    set_row_pointers(&target, batch, batch.finals, row)
-    (<Env>env).observe(&target.slot)
+    observe(scheduler, env, batch, batch.finals, row)
     batch.final_step[row] = (<Env>env).elapsed_step
     (<Env>env).reward = 0
     (<Env>env).terminated = (<Env>env).truncated = False
-    return reset(scheduler, env)
+    reset(scheduler, env)
+    if scheduler.has_agents:
+        write_alive(env, batch, row)
+    return 0
 
 
 cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
@@ -118,7 +135,6 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef int32_t env_id
     cdef PyObject* env
     cdef OpenBatch* batch
-    cdef RowPointers target
     cdef uint32_t row
     cdef double reward
     cdef bint terminated, truncated
@@ -140,10 +156,14 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         else:
             kind = ROW_STEP
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+            if scheduler.has_agents:
+                begin_step(env)
             (<Env>env).step(claim.actions + env_id * scheduler.action_bytes)
-            reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
-                truncated = True
+                (<Env>env).truncated = True
+            if scheduler.has_agents:
+                end_step(env)
+            reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             (<Env>env).needs_reset = terminated or truncated
             if scheduler.statistics:
                 record_step(env)
@@ -152,11 +172,12 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         batch.reward[row] = reward
         batch.terminated[row] = terminated
         batch.truncated[row] = truncated
+        if scheduler.has_agents:
+            write_agents(env, batch, row, kind == ROW_STEP)
         if scheduler.has_row_ends:
             end_row(scheduler, env, batch, row)
         if not claim.unobserved:
-            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-            (<Env>env).observe(&target.slot)
+            observe(scheduler, env, batch, batch.columns, row - claim.obs_offset)
         count_row(claim, env, batch, row, kind)
     return 0
 
@@ -170,6 +191,25 @@ cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
     finally:
         claim.count = count
     return 0
+
+
+cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
+    """Prepares the agents of a chunk for `step_many`, which writes their rewards."""
+    cdef PyObject* env
+    cdef uint32_t k
+    for k in range(claim.at, claim.count):
+        env = scheduler.envs[claim.ids[k]]
+        if not (<Env>env).needs_reset:
+            begin_step(env)
+
+
+cdef void end_step_of_row(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
+    """Does what follows the step of an environment with agents whose row `step_many` wrote."""
+    (<Env>env).reward = batch.reward[row]
+    (<Env>env).terminated, (<Env>env).truncated = batch.terminated[row], batch.truncated[row]
+    end_step(env)
+    batch.reward[row] = (<Env>env).reward
+    batch.terminated[row], batch.truncated[row] = (<Env>env).terminated, (<Env>env).truncated
 
 
 cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
@@ -189,6 +229,8 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
         rows.reward = batch.reward + row
         rows.terminated, rows.truncated = batch.terminated + row, batch.truncated + row
         memset(rows.truncated, 0, rows.count)
+        if scheduler.has_agents:
+            begin_steps(scheduler, claim)
         (<Env>scheduler.envs[rows.ids[0]]).step_many(&rows)
         claim.stepped = True
     while claim.at < claim.count:
@@ -207,17 +249,22 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 batch.truncated[row] = True
+            if scheduler.has_agents:
+                end_step_of_row(env, batch, row)
             (<Env>env).needs_reset = batch.terminated[row] or batch.truncated[row]
             if scheduler.statistics:
                 (<Env>env).reward = batch.reward[row]
                 record_step(env)
+        if scheduler.has_agents:
+            write_agents(env, batch, row, kind == ROW_STEP)
         # the kernel has observed those that it has stepped
         begins = kind == ROW_RESET
         if scheduler.has_row_ends and end_row(scheduler, env, batch, row):
             begins = True
         if begins:
-            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-            (<Env>env).observe(&target.slot)
+            observe(scheduler, env, batch, batch.columns, row - claim.obs_offset)
+        elif scheduler.agents_leave:
+            hide_absent(env, batch, batch.columns, row - claim.obs_offset)
         count_row(claim, env, batch, row, kind)
     return 0
 
@@ -233,7 +280,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
     if claim.step == 0:
         batch = scheduler.policy.first.get()
         set_row_pointers(&shown, batch, batch.columns, env_id)
-        (<Env>env).observe(&shown.slot)
+        observe(scheduler, env, batch, batch.columns, env_id)
     elif (<Env>env).needs_reset and scheduler.autoreset == DISABLED:
         # it stays where its episode ended
         return 0
@@ -245,6 +292,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
     decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
     decision.step, decision.env_id = claim.step, env_id
     decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
+    decision.agents = &(<Env>env).agents if scheduler.has_agents else NULL
     scheduler.policy.choose(&decision, <char*>claim.actions + env_id * scheduler.action_bytes, claim.thread)
     return 0
 
@@ -290,6 +338,8 @@ cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
         for k in range(batch.num_columns):
             memset(batch.finals[k].data + row * batch.finals[k].row_bytes, 0, batch.finals[k].row_bytes)
         batch.final_step[row] = (<Env>env).elapsed_step
+    if scheduler.has_agents:
+        write_failed_agents(env, batch, row)
     if scheduler.statistics:
         write_episode_stats(env, batch, row, True)
     (<Env>env).needs_reset = True
@@ -334,6 +384,9 @@ cdef class Scheduler:
         self.autoreset = autoreset
         self.statistics = statistics
         self.has_row_ends = statistics or autoreset == SAME_STEP
+        spec = envs[0].spec
+        self.has_agents = spec.num_agents > 0
+        self.agents_leave = spec.has_absent_agents
         self.errors = {}
         self.error_steps = {}
         self.num_steppers = 1

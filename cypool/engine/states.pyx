@@ -8,11 +8,12 @@ from cypool.state import check_stream
 from cpython.ref cimport PyObject
 
 from cypool.util.park cimport now_ns
+from cypool.engine.agents cimport check_agents, copy_agents, load_agents, save_agents
 from cypool.env cimport Env
 from cypool.random cimport copy_stream
 
 KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_requested", "episode_return", "episode_length",
-                  "episode_ns", "rng", "own"])
+                  "episode_ns", "agents", "rng", "own"])
 
 
 cdef dict save_state(Env env):
@@ -22,7 +23,7 @@ cdef dict save_state(Env env):
         reset_requested=env.reset_requested, episode_return=env.episode_return, episode_length=env.episode_length,
         # 0 where nobody looks at the clock
         episode_ns=now_ns() - env.episode_began if env.episode_began != 0 else 0,
-        rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
+        agents=save_agents(env), rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
 
 
 cdef dict check_state(Env env, object state):
@@ -51,6 +52,7 @@ cdef dict check_state(Env env, object state):
         if type(row["episode_return"]) not in (float, int):
             raise TypeError(f"episode_return: expected a number, got {shown(row['episode_return'])}")
         row["episode_return"] = float(row["episode_return"])
+        row["agents"] = check_agents(env, row["agents"])
         row["rng"] = _stream(env._bit_generator, row["rng"])
     except (TypeError, ValueError, LookupError, ArithmeticError) as error:
         raise _refused(env, error) from error
@@ -92,6 +94,7 @@ cdef int load_state(Env env, dict row) except -1:
     env.episode_return, env.episode_length = row["episode_return"], row["episode_length"]
     env.episode_began = now_ns() - <int64_t>row["episode_ns"]
     env.needs_reset, env.reset_requested = row["needs_reset"], row["reset_requested"]
+    load_agents(env, row["agents"])
     return 0
 
 
@@ -109,6 +112,8 @@ cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
     (<Env>target).episode_began = (<Env>source).episode_began
     (<Env>target).needs_reset = (<Env>source).needs_reset
     (<Env>target).reset_requested = (<Env>source).reset_requested
+    if (<Env>target).agents.count > 0:
+        copy_agents(target, source)
     return 0
 
 

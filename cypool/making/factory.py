@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cypool.api.dm import DmPool
     from cypool.api.gym import GymPool
     from cypool.api.gymnasium import GymnasiumPool
+    from cypool.api.pettingzoo import ParallelEnv
     from cypool.engine.threads import ThreadPool
     from cypool.util.typing import Seed
 
@@ -190,6 +191,34 @@ def make_dm(id: str, **kwargs: Any) -> DmPool:
     """Makes a batch of environments as a `dm_env.Environment`; arguments as in `make`."""
     result: DmPool = make(id, "dm", **kwargs)
     return result
+
+
+def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
+    """Makes one environment in which several agents act, with PettingZoo's parallel API.
+
+    Args:
+        id: An id of `list_all_envs()` whose environment has agents, such as "mpe2/simple_spread-v3".
+        **kwargs: `max_episode_steps`, `render_mode`, hooks, `debug` and options of the environment, as in `make`.
+
+    Returns:
+        A `cypool.api.pettingzoo.ParallelEnv`, which is a `pettingzoo.ParallelEnv`.
+
+    Raises:
+        ValueError: The environment has one agent; or as `make`.
+        TypeError: As `make`.
+        ImportError: PettingZoo is not installed.
+    """
+    try:
+        from cypool.api.pettingzoo import ParallelEnv
+    except ModuleNotFoundError as error:
+        if error.name != "pettingzoo":
+            raise
+        raise ImportError('parallel_env: expected PettingZoo, found none: pip install "cypool[pettingzoo]"') from error
+    fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
+    for name in fixed.keys() & kwargs.keys():
+        raise ValueError(f"{name}: expected none, as this is one environment, which PettingZoo's users reset")
+    pool: Any = make(id, **fixed, **kwargs)
+    return ParallelEnv(pool)
 
 
 reserve(make)

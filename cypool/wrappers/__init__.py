@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,14 +31,14 @@ def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_
 
     reward = hook_of("reward_hook", reward_hook)
     observation, described = observation_hook_of(observation_hook, spec)
-    shown = replace(spec, observation=described)
+    shown = spec.with_observation(described)
     in_c = [hook if isinstance(hook, CHook) else None for hook in (reward, observation)]
     in_python = [None if isinstance(hook, CHook) else hook for hook in (reward, observation)]
     if debug:
         envs = [Guarded(env.spec, i, env) for i, env in enumerate(envs)]
     if any(in_c):
-        made = described if in_c[1] else spec.observation
-        envs = [Hooked(replace(env.spec, observation=made), i, env, *in_c) for i, env in enumerate(envs)]
+        envs = [Hooked(env.spec.with_observation(described) if in_c[1] else env.spec, i, env, *in_c)
+                for i, env in enumerate(envs)]
         if debug:
             envs = [Guarded(env.spec, i, env) for i, env in enumerate(envs)]
     batch_hooks = None

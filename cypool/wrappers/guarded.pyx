@@ -1,5 +1,6 @@
 """Checks for debugging: whether an environment writes all of its row, and nothing else."""
-from libc.math cimport isfinite
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint32_t
 
 from cypool.errors import RowError
 
@@ -28,9 +29,14 @@ cdef class Guarded(Wrapper):
         self.second = Scratch(inner.spec, lambda size: LEAST_ZONE + 8 * size)
 
     cdef int step(self, const void* action) except -1 nogil:
+        cdef uint32_t k
         Wrapper.step(self, action)
-        if not isfinite(self.reward):
-            self.complain_of_reward()
+        for k in range(self.agents.count):
+            if not isfinite(self.agents.reward[k]):
+                self.complain_of_reward(self.agents.reward[k])
+        # with agents NaN says that it is the sum of theirs
+        if not isfinite(self.reward) and not (self.agents.count > 0 and isnan(self.reward)):
+            self.complain_of_reward(self.reward)
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
@@ -72,8 +78,8 @@ cdef class Guarded(Wrapper):
                 self.complain(k, "wrote another one when it was called again, at", <long>at)
         return 0
 
-    cdef int complain_of_reward(self) except -1 with gil:
-        raise RowError(f"{type(self.inner).__name__}.step, reward: expected a finite number, got {self.reward}")
+    cdef int complain_of_reward(self, double reward) except -1 with gil:
+        raise RowError(f"{type(self.inner).__name__}.step, reward: expected a finite number, got {reward}")
 
     cdef int complain(self, int k, const char* what, long at) except -1 with gil:
         described = [(f"observation {name}" if name is not None else "observation", part)

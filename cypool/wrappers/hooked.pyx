@@ -1,6 +1,6 @@
 """An environment whose reward or observation is the user's: C functions that run where the environment runs."""
-from libc.math cimport NAN
-from libc.stdint cimport uintptr_t
+from libc.math cimport NAN, isnan
+from libc.stdint cimport uint32_t, uintptr_t
 from libc.string cimport memset
 
 from cypool.env cimport Env, Slot
@@ -46,6 +46,7 @@ cdef class Hooked(Wrapper):
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef Transition seen
+        cdef double reward
         self.look()
         self.looked = False
         Wrapper.step(self, action)
@@ -56,9 +57,13 @@ cdef class Hooked(Wrapper):
         self.present(&seen)
         seen.before = <const void**>self.before.obs
         seen.action = action
-        seen.reward, seen.terminated, seen.truncated = self.reward, self.terminated, self.truncated
+        reward = self.total_reward()
+        seen.reward, seen.terminated, seen.truncated = reward, self.terminated, self.truncated
         self.reward_hook(&seen)
-        self.reward, self.terminated, self.truncated = seen.reward, seen.terminated != 0, seen.truncated != 0
+        # a hook may change the agents' rewards instead: then the engine adds them up
+        if self.agents.count == 0 or seen.reward != reward:
+            self.reward = seen.reward
+        self.terminated, self.truncated = seen.terminated != 0, seen.truncated != 0
         # the hook's reward is what the episode's return counts
         self.raw_reward = NAN
         return 0
@@ -84,8 +89,19 @@ cdef class Hooked(Wrapper):
         self.looked = False
         return Wrapper.copy_from(self, other)
 
+    cdef double total_reward(self) noexcept nogil:
+        """The environment's reward, which may be the sum of its agents'."""
+        cdef double total = 0
+        cdef uint32_t k
+        if self.agents.count == 0 or not isnan(self.reward):
+            return self.reward
+        for k in range(self.agents.count):
+            total += self.agents.reward[k]
+        return total
+
     cdef void present(self, Transition* seen) noexcept nogil:
         memset(seen, 0, sizeof(Transition))
         seen.obs = <const void**>self.now.obs
         seen.info = <const void**>self.now.info
         seen.env_id, seen.elapsed_step = self.env_id, self.elapsed_step
+        seen.agents = &self.agents if self.agents.count > 0 else NULL

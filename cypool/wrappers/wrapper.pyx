@@ -17,12 +17,13 @@ cdef class Wrapper(Env):
 
     def __init__(self, spec, int env_id, Env inner):
         self.inner = inner
+        self.agents, self._agents_memory = inner.agents, inner._agents_memory
 
     cdef void lend(self) noexcept nogil:
         self.inner.elapsed_step = self.elapsed_step
         self.inner.needs_reset = self.needs_reset
         self.inner.reset_requested = self.reset_requested
-        self.inner.reward = 0
+        self.inner.reward = self.reward if self.agents.count > 0 else 0
         self.inner.terminated = self.inner.truncated = False
         self.inner.raw_reward = NAN
 

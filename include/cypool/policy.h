@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cypool/slot.h"
+
 namespace cypool {
 
 // Pointers are valid during the call. policies.pxd and policies.py declare the struct too: tests/api/test_transition.py
@@ -17,6 +19,7 @@ struct Decision {
     int32_t env_id;
     int32_t elapsed_step;  // steps in the episode before this one
     uint8_t ended;         // the episode is over: this step starts the next one, and ignores the action
+    const Agents* agents;  // null in an environment with one agent
 };
 
 // Returns 0, or else the environment fails with an error that has this number.

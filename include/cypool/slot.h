@@ -1,9 +1,9 @@
 // The plain struct and the ABI number that the engine, our environments and plug-ins share.
 #pragma once
 
-// To raise with any change of Env or StepBackend (their methods, the order of these, fields), Slot, Rows, Transition or
-// Decision. import_cypool() compares it: modules that only have hooks or policies call it, too.
-#define CYPOOL_ABI 4
+// To raise with any change of Env or StepBackend (their methods, the order of these, fields), Slot, Rows, Agents,
+// Transition or Decision. import_cypool() compares it: modules that only have hooks or policies call it, too.
+#define CYPOOL_ABI 5
 
 #include <cstdint>
 
@@ -13,6 +13,24 @@ namespace cypool {
 struct Slot {
     void* const* obs;   // obs[k]: this row of the k-th observation array, in the order of the spec
     void* const* info;  // info[k]: this row of the k-th info array, in the order of the spec
+};
+
+// The agents of one environment, in the order of the spec: group by group. The engine owns the memory.
+struct Agents {
+    uint32_t count;  // 0: an environment with one agent; then all pointers are null
+    // set by step; all zero when step or reset begins
+    double* reward;
+    uint8_t* terminated;  // this agent's part is over; it is not alive any more
+    uint8_t* truncated;
+    // who is in the game. All 1 when reset begins, which may clear those that come later; step may set those that come.
+    // After step the engine clears those that terminated or were truncated
+    uint8_t* alive;
+    // whose actions the next step takes, where the spec says `turns`, else null. All 1 when reset begins
+    uint8_t* turn;
+    // kept by the engine
+    uint8_t* acted;  // who acted in the last step: their parts of the observation count, though they may have left
+    double* episode_return;
+    int64_t* episode_length;
 };
 
 // Neighbouring rows of a batch, for environments that step many at once. Also of environments whose episode is over:

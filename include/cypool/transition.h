@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cypool/slot.h"
+
 namespace cypool {
 
 // Pointers are valid during the call. hooks.pxd and hooks.py declare the struct too: tests/api/test_transition.py compares.
@@ -17,6 +19,7 @@ struct Transition {
     uint8_t truncated;  // by the environment itself: the step limit comes afterwards
     int32_t env_id;
     int32_t elapsed_step;  // steps in the episode
+    Agents* agents;        // null in an environment with one agent; a reward hook may change their rewards
 };
 
 using Hook = void (*)(Transition*);

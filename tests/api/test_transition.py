@@ -26,8 +26,8 @@ def declared(path, start, end):
     return fields, -(-at // 8) * 8
 
 
-STRUCTS = {"Transition": ("transition.h", "hooks.pxd", Transition, TRANSITION_DTYPE, 10),
-           "Decision": ("policy.h", "policies.pxd", Decision, DECISION_DTYPE, 9)}
+STRUCTS = {"Transition": ("transition.h", "hooks.pxd", Transition, TRANSITION_DTYPE, 11),
+           "Decision": ("policy.h", "policies.pxd", Decision, DECISION_DTYPE, 10)}
 
 
 def in_cython(name):

@@ -31,9 +31,10 @@ def info(
     meanings = options_with_meanings(cls)
     facts = {
         "id": id, "about": about,
-        "observation": {name or "observation": str(part) for name, part in spec.observations},
-        "action": ({name: str(part) for name, part in spec.action.items()} if isinstance(spec.action, dict)
+        "observation": {_name(name) or "observation": str(part) for name, part in spec.observations},
+        "action": ({_name(name): str(part) for name, part in spec.actions} if isinstance(spec.action, dict)
                    else str(spec.action)),
+        "agents": {name: group.count for name, group in spec.agents.items()},
         "info": {name: str(part) for name, part in spec.info.items()},
         "max_episode_steps": spec.max_episode_steps, "num_players": spec.num_players, "render_fps": spec.render_fps,
         "reference": entry.reference, "entry_point": entry.entry_point,
@@ -45,6 +46,11 @@ def info(
     _show(facts, reference_name(entry))
     if picture or (picture is None and out.is_terminal and out.color_system == "truecolor" and spec.render_fps):
         _draw(id, options_of(option), is_asked_for=bool(picture))
+
+
+def _name(name: Any) -> str:
+    """Returns the name of a part as text; a part of a group has two."""
+    return " ".join(name) if isinstance(name, tuple) else name
 
 
 def without_signature(text: str) -> str:
@@ -100,6 +106,8 @@ def _show(facts: dict[str, Any], reference: str) -> None:
         table.add_row(f"action {name}".strip(), escape(part))
     for name, part in facts["info"].items():
         table.add_row(f"info {name}", escape(part))
+    for name, count in facts["agents"].items():
+        table.add_row(f"agents {name}", str(count))
     table.add_row("step limit", str(facts["max_episode_steps"] or "none"))
     if facts["num_players"] > 1:
         table.add_row("players", str(facts["num_players"]))

@@ -1,0 +1,58 @@
+"""Values of several agents: by their names, and together as a state."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cypool.util.arguments import check_dict, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cypool.spec import EnvSpec
+
+
+def by_agent(spec: EnvSpec, values: Any) -> dict[str, Any]:
+    """Returns views of values of all agents, by their names; see `GymnasiumPool.by_agent`."""
+    if not spec.agents:
+        raise ValueError(f"by_agent: expected an environment with several agents, got {spec.id}")
+    if len(spec.agents) == 1 and not (isinstance(values, Mapping) and values.keys() == spec.agents.keys()):
+        values = dict.fromkeys(spec.agents, values)
+    values = check_dict("values", values, spec.agents, f"a dict of {', '.join(spec.agents)}")
+    return {f"{name}_{k}": _at(values[name], k, group.count)
+            for name, group in spec.agents.items() for k in range(group.count)}
+
+
+def _at(values: Any, k: int, count: int) -> Any:
+    """Returns what is agent k's."""
+    if isinstance(values, Mapping):
+        return {name: _at(part, k, count) for name, part in values.items()}
+    if not isinstance(values, np.ndarray) or values.ndim < 2 or values.shape[1] != count:
+        raise ValueError(f"values: expected arrays of shape {('k', count, '...')}, got {shown(values)}")
+    return values[:, k]
+
+
+def state_of(spec: EnvSpec, obs: Any) -> NDArray[Any]:
+    """Returns the observations of all agents as one row for each environment: a view where they are one array."""
+    rows = []
+    parts = iter(spec.unpack(obs))
+    for group in spec.agents.values():
+        own = group.observation
+        each = [next(parts) for _ in (own if isinstance(own, Mapping) else [own])]
+        if len(spec.agents) == 1 and len(each) == 1:
+            view: NDArray[Any] = each[0].reshape(len(each[0]), -1)
+            return view
+        # agent by agent
+        of_agents = np.concatenate([part.reshape(len(part), group.count, -1) for part in each], axis=2)
+        rows.append(of_agents.reshape(len(of_agents), -1))
+    return np.concatenate(rows, axis=1)
+
+
+def check_nested(name: str, values: Any, described: Mapping[str, Any]) -> None:
+    """Raises a TypeError if values are no dicts, within dicts, of what is described."""
+    check_dict(name, values, described, f"a dict of {list(described)} as observation")
+    for key, part in described.items():
+        if isinstance(part, Mapping):
+            check_dict(name, values[key], part, f"a dict of {list(part)} as observation {key}")

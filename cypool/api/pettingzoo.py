@@ -1,0 +1,218 @@
+"""PettingZoo's parallel API: one environment, whose agents are called by name."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import ParallelEnv as _ParallelEnv
+
+from cypool.api.actions import neutral
+from cypool.api.agents import state_of
+from cypool.api.gymnasium import space_of
+from cypool.spec import Array
+from cypool.util.arguments import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cypool.api.gymnasium import GymnasiumPool
+
+# observations, rewards, terminated, truncated and infos, by agent
+Step = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
+
+
+class ParallelEnv(_ParallelEnv):
+    """One environment in which several agents act, with PettingZoo's parallel API.
+
+    The agents are called `<group>_0`, `<group>_1` and so on. Who is in the game is in `agents`: who leaves is told so
+    once, and is gone. There is no autoreset.
+
+    Args:
+        pool: A pool of one environment, which waits for a reset where its episode ended. This class owns it.
+
+    Attributes:
+        possible_agents: The names of all agents.
+        agents: The names of those that are in the game.
+        metadata, render_mode: As PettingZoo has them.
+        pool: The pool.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, pool: GymnasiumPool):
+        spec = pool.env_spec
+        if not spec.agents:
+            pool.close()
+            raise ValueError(f"id: expected an environment where several agents act, got {spec.id}")
+        self.pool = pool
+        self.possible_agents = spec.agent_names
+        self.agents: list[str] = []
+        self.metadata = {**pool.metadata, "name": spec.id, "is_parallelizable": True}
+        self.render_mode = pool.render_mode
+        # of each agent its own: users seed them one by one, and compare them by identity
+        self._observation_spaces = {}
+        self._action_spaces = {}
+        for name, group in spec.agents.items():
+            for k in range(group.count):
+                self._observation_spaces[f"{name}_{k}"] = space_of(group.observation)
+                self._action_spaces[f"{name}_{k}"] = space_of(group.action)
+
+    @property
+    def observation_spaces(self) -> dict[str, spaces.Space[Any]]:
+        """The space of each agent's observation, by name."""
+        return self._observation_spaces
+
+    @property
+    def action_spaces(self) -> dict[str, spaces.Space[Any]]:
+        """The space of each agent's action, by name."""
+        return self._action_spaces
+
+    @property
+    def state_space(self) -> spaces.Space[Any]:
+        """The space of what `state` returns.
+
+        Raises:
+            NotImplementedError: The environment has no state.
+        """
+        described = self.pool.env_spec.state
+        if described is None:
+            raise NotImplementedError(f"state: {self.pool.env_spec.id} has none")
+        if isinstance(described, Array):
+            return space_of(described)
+        spec = self.pool.env_spec
+        parts = [np.zeros((1, *part.shape), part.dtype) for _, part in spec.observations]
+        row = state_of(spec, spec.pack(parts))[0]
+        if row.dtype.kind == "f":
+            return spaces.Box(-np.inf, np.inf, row.shape, row.dtype.type)
+        limits = np.iinfo(row.dtype)
+        return spaces.Box(limits.min, limits.max, row.shape, row.dtype.type)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Returns the space of an agent's observation: always the same object."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Returns the space of an agent's action: always the same object."""
+        return self._action_spaces[agent]
+
+    def reset(self, seed: int | None = None,
+              options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Starts an episode.
+
+        Args:
+            seed: Restarts the random stream; None leaves it where it is.
+            options: A dict for the environment, if it is one of PettingZoo's; others have no such options, and read
+                none.
+
+        Returns:
+            Observations and infos of the agents that are in the game, by name.
+        """
+        if not isinstance(options, Mapping | None):
+            raise TypeError(f"options: expected a dict or None, got {shown(options)}")
+        # PettingZoo's users may pass any
+        obs, info = self.pool.reset(seed=seed, options=options if self.pool._pool.has_extra_infos else None)
+        self.agents = self._alive(info)
+        return self._values(obs, self.agents), self._infos(info, self.agents)
+
+    def step(self, actions: Mapping[str, Any]) -> Step:
+        """Makes a step.
+
+        Args:
+            actions: By name, of the agents that are in the game; those of others are not read.
+
+        Returns:
+            Observations, rewards, terminated, truncated and infos of the agents that acted or are in the game now.
+
+        Raises:
+            TypeError, ValueError: It is no dict, or the action of an agent is missing or wrong.
+        """
+        if not isinstance(actions, Mapping):
+            raise TypeError(f"actions: expected a dict of {', '.join(self.agents)}, got {shown(actions)}")
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        spec = self.pool.env_spec
+        # whose turn it is not, need not choose
+        acting = dict(zip(self.possible_agents, self.pool._pool.acting()[0].tolist(), strict=True))
+        missing = [agent for agent in self.agents if acting[agent] and agent not in actions]
+        if missing:
+            raise ValueError(f"actions: expected one of each of {', '.join(self.agents)}, got none of "
+                             f"{', '.join(missing)}")
+        groups = {name: self._of_group(name, group, actions) for name, group in spec.agents.items()}
+        given = groups if len(groups) > 1 else groups.popitem()[1]
+        obs, _, _, _, info = self.pool.step(given)
+        was, self.agents = self.agents, self._alive(info)
+        agents = [agent for agent in self.possible_agents if agent in was or agent in self.agents]
+        columns = {name: self.pool.by_agent({group: each[name] for group, each in info["agents"].items()})
+                   for name in ("reward", "terminated", "truncated")}
+        return (self._values(obs, agents), {agent: float(columns["reward"][agent][0]) for agent in agents},
+                {agent: bool(columns["terminated"][agent][0]) for agent in agents},
+                {agent: bool(columns["truncated"][agent][0]) for agent in agents}, self._infos(info, agents))
+
+    def _of_group(self, name: str, group: Any, actions: Mapping[str, Any]) -> Any:
+        """Returns the actions of a group as the pool takes them; of those who do not act any."""
+        if isinstance(group.action, Mapping):
+            return {key: self._stacked(name, group.count, part, actions, key) for key, part in group.action.items()}
+        return self._stacked(name, group.count, group.action, actions, None)
+
+    def _stacked(self, name: str, count: int, part: Any, actions: Mapping[str, Any], key: str | None) -> NDArray[Any]:
+        rows = []
+        for k in range(count):
+            agent = f"{name}_{k}"
+            row = neutral(part)
+            if agent in self.agents and agent in actions:
+                given = actions[agent]
+                if key is not None:
+                    if not isinstance(given, Mapping) or key not in given:
+                        raise TypeError(f"actions: expected a dict with {key} of {agent}, got {shown(given)}")
+                    given = given[key]
+                row = np.asarray(given)
+                if row.shape != part.shape:
+                    raise ValueError(f"actions: expected shape {part.shape} of {agent}, got {shown(given)}")
+            rows.append(row)
+        return np.stack(rows)[None]
+
+    def _alive(self, info: dict[str, Any]) -> list[str]:
+        """Returns the names of those that are in the game."""
+        if not self.pool.env_spec.has_absent_agents:
+            ended = any((each["terminated"] | each["truncated"]).any() for each in info["agents"].values())
+            return [] if ended else list(self.possible_agents)
+        alive = self.pool.by_agent({group: each["alive"] for group, each in info["agents"].items()})
+        return [agent for agent in self.possible_agents if alive[agent][0]]
+
+    def _values(self, obs: Any, agents: list[str]) -> dict[str, Any]:
+        """Returns observations by name."""
+        each = self.pool.by_agent(obs)
+        return {agent: _first(each[agent]) for agent in agents}
+
+    def _infos(self, info: dict[str, Any], agents: list[str]) -> dict[str, dict[str, Any]]:
+        """Returns infos by name: of each agent those of the environment, in a dict of its own."""
+        own = {name: info[name][0] for name in self.pool.env_spec.info}
+        return {agent: dict(own) for agent in agents}
+
+    def state(self) -> NDArray[Any]:
+        """Returns what a central critic sees.
+
+        Raises:
+            NotImplementedError: The environment has no state.
+            RuntimeError: It was never reset.
+        """
+        state: NDArray[Any] = self.pool.state()[0]
+        return state
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Returns a picture, uint8 (height, width, 3)."""
+        picture: NDArray[np.uint8] = self.pool.render()[0]
+        return picture
+
+    def close(self) -> None:
+        """Lets go of the environment. A second call does nothing."""
+        self.pool.close()
+
+
+def _first(values: Any) -> Any:
+    """Returns the first row: a dict of them, an array, or a number."""
+    if isinstance(values, dict):
+        return {name: _first(part) for name, part in values.items()}
+    return values[0]

@@ -1,0 +1,235 @@
+"""Several agents in one environment: their part of a step, of a row and of a state.
+
+An environment sets the agents' rewards, and says which parts are over: of single agents, or of all that are alive with
+`terminated` and `truncated`. The engine makes the rest of it: who acted, who is alive, and the end of the episode.
+"""
+from libc.limits cimport INT_MAX
+from libc.math cimport NAN, isnan
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from cypool.engine.batch cimport AgentColumns
+from cypool.util.arguments import check_int, shown
+
+# what a state has of each agent
+FLAGS = ("alive", "acted", "turn")
+
+
+cdef void clear_step(Agents* agents) noexcept nogil:
+    memset(agents.reward, 0, agents.count * sizeof(double))
+    memset(agents.terminated, 0, agents.count)
+    memset(agents.truncated, 0, agents.count)
+
+
+cdef void begin_episode(PyObject* env) noexcept nogil:
+    """Before `reset`: all are alive, and nobody has acted."""
+    cdef Agents* agents = &(<Env>env).agents
+    clear_step(agents)
+    memset(agents.acted, 0, agents.count)
+    memset(agents.alive, 1, agents.count)
+    if agents.turn != NULL:
+        memset(agents.turn, 1, agents.count)
+    memset(agents.episode_return, 0, agents.count * sizeof(double))
+    memset(agents.episode_length, 0, agents.count * sizeof(int64_t))
+
+
+cdef void begin_step(PyObject* env) noexcept nogil:
+    """Before `step`: who is alive acts, or whose turn it is of these."""
+    cdef Agents* agents = &(<Env>env).agents
+    cdef uint32_t k
+    clear_step(agents)
+    (<Env>env).reward = NAN
+    memcpy(agents.acted, agents.alive, agents.count)
+    if agents.turn != NULL:
+        for k in range(agents.count):
+            agents.acted[k] &= agents.turn[k] != 0
+
+
+cdef void end_step(PyObject* env) noexcept nogil:
+    """After `step` and the look at the step limit: says whose part is over, and whether the episode is."""
+    cdef Agents* agents = &(<Env>env).agents
+    cdef bint anybody = False, truncated = False, all_terminated = (<Env>env).terminated
+    cdef bint all_truncated = (<Env>env).truncated
+    cdef double total = 0
+    cdef uint32_t k
+    for k in range(agents.count):
+        # an environment's flags may be any byte
+        agents.alive[k] = agents.alive[k] != 0
+        agents.terminated[k] = agents.terminated[k] != 0 or (all_terminated and agents.alive[k])
+        agents.truncated[k] = agents.truncated[k] != 0 or (
+            all_truncated and agents.alive[k] and not agents.terminated[k])
+        if not (agents.acted[k] or agents.alive[k]):
+            # nobody's part is over twice
+            agents.terminated[k] = agents.truncated[k] = False
+        agents.alive[k] &= not (agents.terminated[k] or agents.truncated[k])
+        anybody |= agents.alive[k]
+        truncated |= agents.truncated[k]
+        total += agents.reward[k]
+        if agents.acted[k]:
+            agents.episode_return[k] += agents.reward[k]
+            agents.episode_length[k] += 1
+    if isnan((<Env>env).reward):
+        (<Env>env).reward = total
+    if not anybody and not (all_terminated or all_truncated):
+        (<Env>env).terminated, (<Env>env).truncated = not truncated, truncated
+
+
+cdef void write_agents(PyObject* env, OpenBatch* batch, uint32_t row, bint stepped) noexcept nogil:
+    """Writes a row of all groups: of a step, or of none."""
+    cdef Agents* agents = &(<Env>env).agents
+    cdef const AgentColumns* group
+    cdef size_t n, at, first = 0
+    cdef int g
+    for g in range(batch.num_groups):
+        group = &batch.agents[g]
+        n = group.count
+        at = row * n
+        if stepped:
+            memcpy(group.reward + at, agents.reward + first, n * sizeof(double))
+            memcpy(group.terminated + at, agents.terminated + first, n)
+            memcpy(group.truncated + at, agents.truncated + first, n)
+        else:
+            memset(group.reward + at, 0, n * sizeof(double))
+            memset(group.terminated + at, 0, n)
+            memset(group.truncated + at, 0, n)
+        if group.acted != NULL:
+            if stepped:
+                memcpy(group.acted + at, agents.acted + first, n)
+            else:
+                memset(group.acted + at, 0, n)
+            memcpy(group.alive + at, agents.alive + first, n)
+        first += n
+
+
+cdef void write_alive(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
+    """Writes once more who is alive, as the next episode has begun."""
+    cdef const AgentColumns* group
+    cdef size_t first = 0
+    cdef int g
+    for g in range(batch.num_groups):
+        group = &batch.agents[g]
+        if group.alive != NULL:
+            memcpy(group.alive + row * group.count, (<Env>env).agents.alive + first, group.count)
+        first += group.count
+
+
+cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
+    """Writes return and length of each agent's part of an episode that has ended; 0 else."""
+    cdef Agents* agents = &(<Env>env).agents
+    cdef const AgentColumns* group
+    cdef size_t n, at, first = 0
+    cdef int g
+    for g in range(batch.num_groups):
+        group = &batch.agents[g]
+        n = group.count
+        at = row * n
+        if ended:
+            memcpy(group.episode_return + at, agents.episode_return + first, n * sizeof(double))
+            memcpy(group.episode_length + at, agents.episode_length + first, n * sizeof(int64_t))
+        else:
+            memset(group.episode_return + at, 0, n * sizeof(double))
+            memset(group.episode_length + at, 0, n * sizeof(int64_t))
+        first += n
+
+
+cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
+    """Writes a row of an environment that has failed: the parts of those that acted are truncated, nobody is alive."""
+    cdef Agents* agents = &(<Env>env).agents
+    clear_step(agents)
+    memcpy(agents.truncated, agents.acted, agents.count)
+    memset(agents.alive, 0, agents.count)
+    write_agents(env, batch, row, True)
+
+
+cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, uint32_t row) noexcept nogil:
+    """Zeroes what was observed of agents that neither acted in the last step nor are alive."""
+    cdef Agents* agents = &(<Env>env).agents
+    cdef const AgentColumns* group
+    cdef size_t size
+    cdef uint32_t k, first = 0
+    cdef int g, column = 0, end
+    for g in range(batch.num_groups):
+        group = &batch.agents[g]
+        end = column + group.num_obs
+        if group.acted != NULL:
+            for k in range(group.count):
+                if not (agents.acted[first + k] or agents.alive[first + k]):
+                    for column in range(end - group.num_obs, end):
+                        size = columns[column].row_bytes // group.count
+                        memset(columns[column].data + row * columns[column].row_bytes + k * size, 0, size)
+        column = end
+        first += group.count
+
+
+cdef void copy_agents(PyObject* target, PyObject* source) noexcept nogil:
+    """Takes over what a state has of another environment's agents."""
+    cdef Agents* to = &(<Env>target).agents
+    cdef const Agents* agents = &(<Env>source).agents
+    memcpy(to.alive, agents.alive, to.count)
+    memcpy(to.acted, agents.acted, to.count)
+    if to.turn != NULL:
+        memcpy(to.turn, agents.turn, to.count)
+    memcpy(to.episode_return, agents.episode_return, to.count * sizeof(double))
+    memcpy(to.episode_length, agents.episode_length, to.count * sizeof(int64_t))
+
+
+cdef list flags_of(const uint8_t* flags, uint32_t count):
+    cdef uint32_t k
+    return None if flags == NULL else [bool(flags[k]) for k in range(count)]
+
+
+cdef object save_agents(Env env):
+    """Returns what a state has of the agents, or None."""
+    cdef Agents* agents = &env.agents
+    cdef uint32_t k, n = agents.count
+    if n == 0:
+        return None
+    return dict(alive=flags_of(agents.alive, n), acted=flags_of(agents.acted, n), turn=flags_of(agents.turn, n),
+                episode_return=[agents.episode_return[k] for k in range(n)],
+                episode_length=[agents.episode_length[k] for k in range(n)])
+
+
+cdef object check_agents(Env env, object state):
+    """Returns a copy of what `save_agents` returned, checked.
+
+    Raises:
+        TypeError, ValueError: It is something else.
+    """
+    cdef Py_ssize_t n = env.agents.count
+    if n == 0:
+        if state is not None:
+            raise ValueError(f"agents: expected None, got {shown(state)}")
+        return None
+    if type(state) is not dict or state.keys() != {*FLAGS, "episode_return", "episode_length"}:
+        raise ValueError(f"agents: expected a dict of {', '.join(FLAGS)}, episode_return and episode_length, got "
+                         f"{shown(state)}")
+    result = {}
+    for name, values in state.items():
+        if name == "turn" and env.agents.turn == NULL:
+            if values is not None:
+                raise ValueError(f"turn: expected None, got {shown(values)}")
+        elif type(values) is not list or len(values) != n:
+            raise ValueError(f"{name}: expected a list of {n}, got {shown(values)}")
+        elif name == "episode_length":
+            values = [check_int(name, value, 0, INT_MAX) for value in values]
+        elif name == "episode_return":
+            if not all([type(value) in (float, int) for value in values]):
+                raise TypeError(f"{name}: expected numbers, got {shown(values)}")
+            values = [float(value) for value in values]
+        elif not all([type(value) is bool for value in values]):
+            raise TypeError(f"{name}: expected bools, got {shown(values)}")
+        result[name] = values
+    return result
+
+
+cdef int load_agents(Env env, object state) except -1:
+    """Takes over what `check_agents` returned."""
+    cdef Agents* agents = &env.agents
+    cdef uint32_t k
+    for k in range(agents.count):
+        agents.alive[k], agents.acted[k] = state["alive"][k], state["acted"][k]
+        if agents.turn != NULL:
+            agents.turn[k] = state["turn"][k]
+        agents.episode_return[k] = state["episode_return"][k]
+        agents.episode_length[k] = state["episode_length"][k]
+    return 0

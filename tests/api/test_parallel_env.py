@@ -1,0 +1,90 @@
+"""PettingZoo's parallel API: its own tests pass, and the episodes are those of the pool."""
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import cypool
+
+with warnings.catch_warnings():
+    # it imports environments in a way that it calls old
+    warnings.simplefilter("ignore")
+    from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+OPTIONS = [{}, {"leave": False}, {"turns": True}, {"parts": True, "kill": 0.5}, {"state": "own"}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_tests_of_pettingzoo(walker, options):
+    # with few deaths: it warns of agents that come too late to be seen
+    options = {**options, "kill": 0.01}
+    parallel_api_test(cypool.parallel_env("walker/Crowd-v0", **options), num_cycles=200)
+    parallel_seed_test(lambda: cypool.parallel_env("walker/Crowd-v0", **options), num_cycles=30)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_episodes_are_those_of_a_pool(walker, options):
+    env = cypool.parallel_env("walker/Crowd-v0", **options)
+    pool = cypool.make("walker/Crowd-v0", autoreset_mode="Disabled", **options)
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        obs, infos = env.reset(seed=seed)
+        rows, info = pool.reset(seed=seed)
+        ended = False
+        while not ended:
+            assert set(obs) == set(infos)
+            each = pool.by_agent(rows)
+            for agent, seen in obs.items():
+                wanted = each[agent]
+                if isinstance(seen, dict):
+                    assert all((seen[key] == wanted[key][0]).all() for key in seen)
+                else:
+                    assert (seen == wanted[0]).all()
+                assert env.observation_space(agent).contains(seen)
+            assert (env.state() == pool.state()[0]).all()
+            assert env.state().shape == env.state_space.shape
+            choices = {"red": rng.integers(3, size=(1, 3)), "blue": rng.uniform(-1, 1, (1, 2, 2)).astype(np.float32)}
+            names = pool.by_agent(choices)
+            was = set(env.agents)
+            obs, rewards, terminated, truncated, infos = env.step({agent: names[agent][0] for agent in env.agents})
+            rows, total, *flags, info = pool.step(choices)
+            ended = flags[0][0] or flags[1][0]
+            assert sum(rewards.values()) == pytest.approx(total[0]) and was <= set(rewards)
+            gone = {agent for agent in rewards if terminated[agent] or truncated[agent]}
+            assert set(env.agents) == set(rewards) - gone and ended == (not env.agents)
+        assert env.step({}) == ({}, {}, {}, {}, {})
+
+
+def test_spaces_are_the_same_objects(walker):
+    env = cypool.parallel_env("walker/Crowd-v0")
+    for agent in env.possible_agents:
+        assert env.observation_space(agent) is env.observation_space(agent) is env.observation_spaces[agent]
+        assert env.action_space(agent) is env.action_spaces[agent]
+    assert env.action_space("red_0") is not env.action_space("red_1")
+
+
+def test_bad_input(walker):
+    with pytest.raises(ValueError, match="several agents act, got CartPole-v1"):
+        cypool.parallel_env("CartPole-v1")
+    with pytest.raises(ValueError, match="num_envs: expected none"):
+        cypool.parallel_env("walker/Crowd-v0", num_envs=2)
+    env = cypool.parallel_env("walker/Crowd-v0", leave=False)
+    env.reset(seed=0)
+    good = {agent: env.action_space(agent).sample() for agent in env.agents}
+    for bad in (None, 3, [], {}, {**good, "red_0": 5}, {**good, "red_0": "x"}, {**good, "blue_0": np.zeros(3)},
+                {**good, "blue_1": np.full(2, np.nan)}, {agent: good[agent] for agent in env.agents[1:]}):
+        with pytest.raises((TypeError, ValueError), match="actions"):
+            env.step(bad)
+    env.step({**good, "nobody": 3})
+    env = cypool.parallel_env("walker/Crowd-v0", state=None)
+    with pytest.raises(NotImplementedError):
+        assert env.state_space
+
+
+def test_pettingzoo_is_not_needed_elsewhere():
+    code = "import sys; sys.modules['pettingzoo'] = None\nimport cypool\ncypool.make('CartPole-v1').reset()\n" \
+           "try: cypool.parallel_env('CartPole-v1')\nexcept ImportError as error: print(error)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert "cypool[pettingzoo]" in done.stdout, done.stderr
