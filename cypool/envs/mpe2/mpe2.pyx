@@ -3,10 +3,10 @@ import functools
 
 import numpy as np
 
-from cypool.util.arguments import check_bool, check_float, check_int
+from cypool.util.arguments import check_bool, check_float, check_int, shown
 from cypool.envs.mpe2.reference import draw_world
 from cypool.spec import Array, Discrete, EnvSpec, Group
-from cypool.state import check_state, check_stream
+from cypool.state import check_stream
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.ref cimport PyObject
@@ -244,19 +244,18 @@ cdef class MPE2(ArchivedEnv):
         return 0
 
     cdef object save(self):
-        return (*ArchivedEnv.save(self), None if self.respawns == NULL else self._respawns.state)
+        saved = ArchivedEnv.save(self)
+        return saved if self.respawns == NULL else (*saved, self._respawns.state)
 
     cdef int load(self, object state) except -1:
+        if self.respawns == NULL:
+            return ArchivedEnv.load(self, state)
         if not isinstance(state, (tuple, list)) or len(state) != 2:
-            raise ValueError(f"state: expected 2 values, got {type(state).__name__}")
-        own, respawns = state
-        if self.respawns != NULL:
-            respawns = check_stream("respawns", respawns, np.random.PCG64)
-        elif respawns is not None:
-            raise ValueError(f"state[1]: expected None, got {type(respawns).__name__}")
+            raise ValueError(f"state: expected a tuple of 2 values, got {shown(state)}")
+        own, stream = state
+        stream = check_stream("state[1]", stream, np.random.PCG64)
         ArchivedEnv.load(self, (own,))
-        if self.respawns != NULL:
-            self._respawns.state = respawns
+        self._respawns.state = stream
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:

@@ -116,12 +116,12 @@ class References(SyncVectorEnv):
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
         """Returns the streams from which treasures come back: in our saved rows, and mpe2's."""
-        theirs = []
-        for env in self.envs:
+        pairs = []
+        for row, env in zip(rows, self.envs, strict=True):
             world: Any = env.env.unwrapped.world  # type: ignore[attr-defined]
-            stream = getattr(world, "_np_random", None)
-            theirs.append(None if stream is None else stream.bit_generator.state)
-        return [(row["own"][1], stream) for row, stream in zip(rows, theirs, strict=True)]
+            if hasattr(world, "_np_random"):
+                pairs.append((row["own"][1], world.np_random.bit_generator.state))
+        return pairs
 
     def _forget(self) -> None:
         for env in self.envs:
