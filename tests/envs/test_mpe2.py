@@ -21,6 +21,7 @@ from cypool.envs.mpe2.references import Reference, References  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")
 SPREAD, TAG, TREASURE = "mpe2/simple_spread-v3", "mpe2/simple_tag-v3", "mpe2/collect_treasure-v1"
 KINDS = [{}, NUMBERS]
+ALL = [(id, options) for id, variants in VARIANTS.items() for options in variants]
 
 
 def made(id, num_envs=1, **options):
@@ -50,14 +51,14 @@ def test_parity(id, mode):
         assert parity.num_episodes >= 4
 
 
-@pytest.mark.parametrize("id, options", [(id, options) for id, variants in VARIANTS.items() for options in variants[2:]])
+@pytest.mark.parametrize("id, options", [each for each in ALL if each[1] not in KINDS])
 def test_parity_with_options(id, options):
     with players(1):
         check_parity(f"mpe2/{id}", num_envs=1, num_steps=15, seeds=[5], num_threads=0, **options)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id, options", [(id, options) for id, variants in VARIANTS.items() for options in variants])
+@pytest.mark.parametrize("id, options", ALL)
 def test_parity_for_long(id, options):
     for mode in MODES:
         with players(2):

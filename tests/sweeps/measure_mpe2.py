@@ -1,4 +1,4 @@
-"""Measures MPE2 next to mpe2: CPU time on one thread, random actions, with resets, in pools of 256 environments and of 1.
+"""Measures MPE2 next to mpe2: CPU time on one thread, random actions, resets included, in pools of 256 and of 1.
 
     python tests/sweeps/measure_mpe2.py                        # 3 minutes
     python tests/sweeps/measure_mpe2.py "*spread*" --rounds 3
@@ -89,7 +89,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.3, help="of a candidate in a round")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    print("| id | mpe2, us | this, ns | mpe2 / this | one, us | continuous: mpe2, us | this, ns | mpe2 / this | one, us |")
+    columns = "mpe2, us | this, ns | mpe2 / this | one, us |"
+    print(f"| id | {columns} continuous: {columns}")
     print("| --- |" + " --: |" * 8)
     ratios = {False: {}, True: {}}
     for id in CLASSES:

@@ -127,7 +127,9 @@ class Player:
             return world.landmarks[0].state.p_pos + 0.5 * np.array([np.cos(angle), np.sin(angle)])
         if hasattr(scenario, "_expected_positions"):
             return scenario._expected_positions[k]
-        return world.landmarks[k % len(world.landmarks)].state.p_pos if world.landmarks else world.agents[-1].state.p_pos
+        if not world.landmarks:
+            return world.agents[-1].state.p_pos
+        return world.landmarks[k % len(world.landmarks)].state.p_pos
 
 
 @contextlib.contextmanager

@@ -183,7 +183,6 @@ cdef class MPE2(ArchivedEnv):
     number, module = -1, ""
 
     def __init__(self, spec, env_id):
-        cdef int count
         self.shared = _shared(self.number, tuple(spec.options.items()))
         self.scenario = &self.shared.scenario
         self.state.reset(new World(self.scenario))

@@ -53,7 +53,7 @@ class Reference(gymnasium.Env[Any, Any]):
         stacked = {group: np.stack([obs[agent] for agent in agents]) for group, agents in self.groups.items()}
         return stacked if len(stacked) > 1 else stacked.popitem()[1]
 
-    @property
+    @property  # type: ignore[misc]
     def np_random(self) -> np.random.Generator:
         """mpe2's stream."""
         generator: np.random.Generator = self.env.unwrapped.np_random
@@ -67,8 +67,9 @@ class Reference(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Steps all agents."""
-        of_groups = action if len(self.groups) > 1 else {group: action for group in self.groups}
-        actions = {agent: of_groups[group][k] for group, agents in self.groups.items() for k, agent in enumerate(agents)}
+        of_groups = action if len(self.groups) > 1 else dict.fromkeys(self.groups, action)
+        actions = {agent: of_groups[group][k]
+                   for group, agents in self.groups.items() for k, agent in enumerate(agents)}
         obs, *values, _ = self.env.step(actions)
         self.steps += 1
         terminated, truncated = all(values[1].values()), any(values[2].values()) or self.steps >= self.limit
@@ -101,7 +102,7 @@ class References(SyncVectorEnv):
         super().__init__([lambda: Reference(module, options, max_episode_steps)] * num_envs,
                          autoreset_mode=autoreset_mode)
 
-    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:  # type: ignore[override]
+    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
         """Resets as `SyncVectorEnv` does."""
         self._forget()
         obs, info = super().reset(**arguments)

@@ -461,8 +461,8 @@ struct CollectTreasure : Rules {
                 continue;
             }
             for (int a = 0; a < collectors; ++a) {
-                if (w.held[a] != World::NOTHING || !touches(w.landmarks()[k], w.s->landmarks[k].size,
-                                                            w.positions()[a], w.s->agents[a].size)) {
+                if (w.held[a] != World::NOTHING
+                    || !touches(w.landmarks()[k], w.s->landmarks[k].size, w.positions()[a], w.s->agents[a].size)) {
                     continue;
                 }
                 picked += PRIZE;

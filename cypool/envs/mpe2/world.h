@@ -154,11 +154,11 @@ public:
     // ---- what is saved: all but what the rules compute again
     bool is_ready = false;
     int32_t num_steps = 0;
-    int32_t goal = 0, key = 0;       // landmarks
-    double camera_range = 0;         // the greatest coordinate as the episode began
-    std::vector<Vec> vectors;        // positions and velocities of agents, positions of landmarks
-    std::vector<double> messages;    // of all agents
-    Vec direction;                   // of the line
+    int32_t goal = 0, key = 0;     // landmarks
+    double camera_range = 0;       // the greatest coordinate as the episode began
+    std::vector<Vec> vectors;      // positions and velocities of agents, positions of landmarks
+    std::vector<double> messages;  // of all agents
+    Vec direction;                 // of the line
     std::vector<Treasure> treasures;
     std::vector<int32_t> held;  // by each agent: a kind of treasure, or NOTHING
 
