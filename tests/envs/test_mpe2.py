@@ -15,7 +15,7 @@ from cypool.testing import ParityError, check_env, check_parity
 mpe2 = pytest.importorskip("mpe2")
 from mpe2_play import NUMBERS, VARIANTS, players  # noqa: E402
 
-from cypool.envs.mpe2.references import Reference, References  # noqa: E402
+from cypool.envs.mpe2.reference import Reference, References  # noqa: E402
 
 # pettingzoo's, at its import
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -85,7 +85,7 @@ def test_an_episode_that_ends_by_success():
 
 
 def test_success_in_the_last_step_is_no_success():
-    """mpe2 looks at the steps first; the limit of the pool is another one."""
+    """mpe2 looks at the steps first; the limit of a pool does not."""
     with players(4):
         parity = check_parity(SPREAD, num_envs=3, num_steps=100, seeds=[0], N=1, max_cycles=6,
                               terminate_on_success=True, **NUMBERS)
@@ -219,7 +219,7 @@ def test_an_environment_that_was_never_reset():
 
 @pytest.mark.parametrize("id", [SPREAD, "mpe2/simple_crypto-v3", "mpe2/simple_line-v1", TREASURE])
 def test_states_go_on(id):
-    """What was saved, loaded or copied goes on as the original does, through resets."""
+    """Saved, loaded and copied environments continue as the original does, through resets."""
     env = played(id, 7, num_envs=2, max_cycles=10)
     state = env.save()
     actions = [env.action_space.sample() for _ in range(15)]
@@ -248,7 +248,7 @@ def test_states_go_on(id):
 
 
 def test_a_copy_outlives_its_source():
-    """What worlds share is not taken over from a pool that ends."""
+    """A copy keeps its own scenario, as that of a pool ends with it."""
     env, source = made(SPREAD, N=5), made(SPREAD, N=5)
     source.reset()
     env.reset()

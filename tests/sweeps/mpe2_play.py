@@ -3,7 +3,7 @@ import contextlib
 
 import numpy as np
 
-from cypool.envs.mpe2.references import References
+from cypool.envs.mpe2.reference import References
 
 NUMBERS = {"continuous_actions": True}
 # of each id: options with code of their own

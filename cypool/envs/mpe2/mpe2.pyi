@@ -4,8 +4,8 @@ from typing import Any
 from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
 
-BRIEF: int
 COUNTS: dict[Any, Any]
+MOST_BRIEF: int
 MOST_NEIGHBORS: int
 
 class CollectTreasure(MPE2):

@@ -4,7 +4,7 @@ import functools
 import numpy as np
 
 from cypool.util.arguments import check_bool, check_float, check_int, shown
-from cypool.envs.mpe2.reference import draw_world
+from cypool.envs.mpe2.pictures import draw_world
 from cypool.spec import Array, Discrete, EnvSpec, Group
 from cypool.state import check_stream
 
@@ -91,12 +91,12 @@ COUNTS = {"N": (1, 100), "num_good": (1, 50), "num_adversaries": (1, 50), "num_o
           "num_food": (1, 50), "num_forests": (0, 50), "num_collectors": (1, 50), "num_deposits": (1, 6),
           "num_treasures": (1, 100)}
 MOST_NEIGHBORS = 100
-# so many pairs at most that a step takes well below a microsecond
-BRIEF = 8
+# the most agents and landmarks whose step takes well below a microsecond
+MOST_BRIEF = 8
 
 
 cdef class Shared:
-    """What environments with the same options share."""
+    """A scenario, which environments with the same options share."""
     cdef Scenario scenario
 
 
@@ -161,9 +161,10 @@ def _describe(number, names, **options):
             raise ValueError("num_landmark_neighbors: expected at least 1 where num_agent_neighbors is 0, as "
                              f"agents of the group {name!r} observe nothing else, got 0")
         groups[name] = Group(count, Array((agent.num_obs,), np.float32), action)
+    size = shared.scenario.num_agents() + shared.scenario.num_landmarks()
     return EnvSpec(agents=groups, state="observations", options=options, render_fps=10,
                    max_episode_steps=options["max_cycles"],
-                   brief_steps=number not in (FORMATION, LINE, COLLECT_TREASURE) and first <= BRIEF)
+                   brief_steps=number not in (FORMATION, LINE) and size <= MOST_BRIEF)
 
 
 cdef class MPE2(ArchivedEnv):
@@ -327,8 +328,8 @@ cdef class SimpleSpread(MPE2):
             local_ratio: How much of a reward is the agent's own.
             curriculum_stage: 0: touching costs nothing; None, 1, 2: it does.
             terminate_on_success: Whether an episode ends when there is an agent at each landmark.
-            num_agent_neighbors: Only so many of the nearest other agents are observed, the nearest first, and zeros
-                where there are fewer; None: all, as they are numbered.
+            num_agent_neighbors: How many of the nearest other agents are observed, the nearest first, and zeros where
+                there are fewer; None: all, as they are numbered.
             num_landmark_neighbors: The same for landmarks.
             max_cycles: Steps of an episode.
             continuous_actions: Whether actions are numbers.
@@ -365,8 +366,8 @@ cdef class SimpleTag(MPE2):
             num_good, num_adversaries, num_obstacles: How many agents, adversaries and obstacles.
             curriculum_stage: 0, 1: agents are slower, by a half and by a quarter; None, 2: they are not.
             terminate_on_success: Whether an episode ends when all agents are caught.
-            num_agent_neighbors: Only so many of the nearest other agents are observed, the nearest first, and zeros
-                where there are fewer; None: all, as they are numbered.
+            num_agent_neighbors: How many of the nearest other agents are observed, the nearest first, and zeros where
+                there are fewer; None: all, as they are numbered.
             num_landmark_neighbors: The same for landmarks.
             max_cycles: Steps of an episode.
             continuous_actions: Whether actions are numbers.
@@ -401,8 +402,8 @@ cdef class SimpleAdversary(MPE2):
 
         Args:
             N: How many agents, and landmarks.
-            num_agent_neighbors: Only so many of the nearest other agents are observed, the nearest first, and zeros
-                where there are fewer; None: all, as they are numbered.
+            num_agent_neighbors: How many of the nearest other agents are observed, the nearest first, and zeros where
+                there are fewer; None: all, as they are numbered.
             num_landmark_neighbors: The same for landmarks.
             max_cycles: Steps of an episode.
             continuous_actions: Whether actions are numbers.
@@ -492,7 +493,7 @@ cdef class SimpleSpeakerListener(MPE2):
 
 
 cdef class SimpleCrypto(MPE2):
-    """Alice tells Bob a secret, and both know a key that Eve does not.
+    """Alice sends Bob a secret, and both know a key that Eve does not.
 
     Observation: float32 (4,) of Eve: Alice's message. float32 (8,) of Bob: key and message; of Alice: secret and key.
     Action: One of four words; with `continuous_actions` float32 (4,) in [0, 1].
