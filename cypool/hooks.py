@@ -14,28 +14,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.cfunctions.signatures import Signature, address_of
+from cypool.cfunctions.signatures import Agents, Signature, address_of
 from cypool.spec import Array, Discrete
 from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
-
-
-class Agents(ctypes.Structure):
-    """`cypool::Agents`, for ctypes; see `cypool/slot.h`."""
-
-    _fields_ = [
-        ("count", ctypes.c_uint32),
-        ("reward", ctypes.POINTER(ctypes.c_double)),
-        ("terminated", ctypes.POINTER(ctypes.c_uint8)),
-        ("truncated", ctypes.POINTER(ctypes.c_uint8)),
-        ("alive", ctypes.POINTER(ctypes.c_uint8)),
-        ("turn", ctypes.POINTER(ctypes.c_uint8)),
-        ("acted", ctypes.POINTER(ctypes.c_uint8)),
-        ("episode_return", ctypes.POINTER(ctypes.c_double)),
-        ("episode_length", ctypes.POINTER(ctypes.c_int64)),
-    ]
 
 
 class Transition(ctypes.Structure):
@@ -163,7 +147,8 @@ def observation_hook_of(given: Any, spec: EnvSpec) -> tuple[Any, Any]:
         TypeError, ValueError: As `hook_of`, or the description is not one.
     """
     function, described = given if isinstance(given, tuple) and len(given) == 2 else (given, own_observation(spec))
-    if not all(isinstance(part, Array | Discrete) for part in _leaves(described)):
+    leaves = _leaves(described)
+    if not leaves or not all(isinstance(part, Array | Discrete) for part in leaves):
         raise TypeError("observation_hook: expected a function, or (function, description) with a cypool.spec.Array or "
                         f"Discrete, or a dict or tuple of them, got {shown(given)}")
     try:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from cypool.cfunctions.signatures import Signature, address_of
-from cypool.hooks import Agents
+from cypool.cfunctions.signatures import Agents, Signature, address_of
 from cypool.util.arguments import shown
 
 if TYPE_CHECKING:

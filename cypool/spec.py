@@ -301,11 +301,11 @@ class EnvSpec:
                 (whole,) = whole.values()
             given = getattr(self, name)
             if given and given != whole:
-                raise ValueError(f"{name}: expected none beside agents, got {given!r}")
+                raise ValueError(f"{name}: expected none together with agents, got {given!r}")
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:
-                raise ValueError(f"info: expected no 'state' beside that of the agents, got {self.info['state']!r}")
+                raise ValueError(f"info: expected no 'state' together with that of the agents, got {self.info['state']!r}")
             object.__setattr__(self, "info", {"state": self.state, **self.info})
         elif self.state not in (None, "observations"):
             raise ValueError(f"state: expected 'observations', an Array or None, got {self.state!r}")

@@ -26,8 +26,8 @@ Step = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
 class ParallelEnv(_ParallelEnv):
     """One environment in which several agents act, with PettingZoo's parallel API.
 
-    The agents are called `<group>_0`, `<group>_1` and so on. Who is in the game is in `agents`: who leaves is told so
-    once, and is gone. There is no autoreset.
+    The agents are called `<group>_0`, `<group>_1` and so on. Who is in the game is in `agents`: an agent that leaves
+    is terminated or truncated in one step, and absent afterwards. There is no autoreset.
 
     Args:
         pool: A pool of one environment, which waits for a reset where its episode ended. This class owns it.

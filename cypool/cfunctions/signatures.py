@@ -11,6 +11,22 @@ from cypool.util.arguments import shown
 _FUNCTION_POINTER = vars(ctypes)["_CFuncPtr"]
 
 
+class Agents(ctypes.Structure):
+    """`cypool::Agents`, for ctypes; see `cypool/slot.h`."""
+
+    _fields_ = [
+        ("count", ctypes.c_uint32),
+        ("reward", ctypes.POINTER(ctypes.c_double)),
+        ("terminated", ctypes.POINTER(ctypes.c_uint8)),
+        ("truncated", ctypes.POINTER(ctypes.c_uint8)),
+        ("alive", ctypes.POINTER(ctypes.c_uint8)),
+        ("turn", ctypes.POINTER(ctypes.c_uint8)),
+        ("acted", ctypes.POINTER(ctypes.c_uint8)),
+        ("episode_return", ctypes.POINTER(ctypes.c_double)),
+        ("episode_length", ctypes.POINTER(ctypes.c_int64)),
+    ]
+
+
 @dataclass(frozen=True)
 class Signature:
     """Of a function in C that takes a pointer to a struct.

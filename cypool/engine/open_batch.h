@@ -24,7 +24,7 @@ struct Column {
 // Of a group of agents; each row has `count` of a kind.
 struct AgentColumns {
     uint32_t count = 0;
-    int num_obs = 0;                   // observation columns that are the group's, behind those of the groups before
+    int num_obs = 0;  // observation columns that are the group's, behind those of the groups before
     double* reward = nullptr;
     uint8_t* terminated = nullptr;
     uint8_t* truncated = nullptr;

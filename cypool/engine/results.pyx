@@ -75,7 +75,7 @@ cdef class Results:
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
 
     cdef dict of_group(self, GroupColumns group, list arrays):
-        """What each agent of a group got."""
+        """Returns the columns of a group of agents, by name."""
         columns = {"reward": group.reward, "terminated": group.terminated, "truncated": group.truncated}
         if group.acted >= 0:
             columns.update(acted=group.acted, alive=group.alive)

@@ -83,7 +83,7 @@ cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bin
 
 
 cdef int observe(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil:
-    """Has an environment write its observation and infos to a row of some columns."""
+    """Writes the observation and infos of an environment to a row of some columns."""
     cdef RowPointers target
     set_row_pointers(&target, batch, columns, row)
     (<Env>env).observe(&target.slot)

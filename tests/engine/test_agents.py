@@ -12,7 +12,7 @@ ALL = 5
 
 
 class Crowd:
-    """What `walker/Crowd-v0` does, and what the engine makes of it, in Python."""
+    """The environment `walker/Crowd-v0`, and the engine's rules about agents, in Python."""
 
     def __init__(self, seed, leave=True, turns=False, kill=0.1, limit=30):
         self.rng = np.random.Generator(np.random.PCG64(seed))

@@ -192,7 +192,7 @@ def test_environments_without(walker):
         with pytest.raises(NotImplementedError, match=f"^{name}: Bare has none"):
             getattr(env, name)()
     row = {"elapsed_step": 0, "needs_reset": False, "reset_requested": False, "episode_return": 0.0,
-           "episode_length": 0, "episode_ns": 0, "rng": np.random.PCG64(0).state, "own": None}
+           "episode_length": 0, "episode_ns": 0, "agents": None, "rng": np.random.PCG64(0).state, "own": None}
     with pytest.raises(NotImplementedError, match="^load: Bare has none"):
         env.load(State([1], [{"id": "walker/Bare-v0", "options": {}, **row}]))
     env.step([0, 0])
