@@ -16,7 +16,7 @@ FLAGS = ("alive", "acted", "turn")
 
 
 cdef void clear_step(Agents* agents) noexcept nogil:
-    # with the two flags, which lie behind the rewards
+    # the two flags lie behind the rewards
     memset(agents.reward, 0, agents.count * (sizeof(double) + 2))
 
 
@@ -47,13 +47,14 @@ cdef void begin_step(PyObject* env) noexcept nogil:
 cdef void end_step(PyObject* env) noexcept nogil:
     """After `step` and the look at the step limit: says whose part is over, and whether the episode is."""
     cdef Agents* agents = &(<Env>env).agents
-    cdef bint anybody = False, truncated = False, all_terminated = (<Env>env).terminated
-    cdef bint all_truncated = (<Env>env).truncated
+    # flags may be any number
+    cdef bint all_terminated = (<Env>env).terminated != 0, all_truncated = (<Env>env).truncated != 0
+    cdef bint anybody = False, truncated = False
     cdef bint alive, acted, ends_terminated, ends_truncated
     cdef double total = 0
     cdef uint32_t k
     for k in range(agents.count):
-        # an environment's flags may be any byte; no branches, as this is a large part of a short step
+        # no branches, as this is a large part of a short step
         alive, acted = agents.alive[k] != 0, agents.acted[k] != 0
         ends_terminated = (agents.terminated[k] != 0) | (all_terminated & alive)
         ends_truncated = (agents.truncated[k] != 0) | (all_truncated & alive & (ends_terminated ^ 1))
