@@ -381,10 +381,11 @@ def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
                 given = dict(zip(("red", "blue"), given, strict=True)) if "Crowd" in id else given[0]
                 want, found = read.reader(given), read(given)
                 assert (found.dtype, found.shape) == (want.dtype, want.shape) and found.tobytes() == want.tobytes()
-        zeros = {"red": np.zeros((2, 3), int), "blue": np.zeros((2, 2, 2), np.float32)}
-        for name, wrong in (("red", 3), ("red", -1), ("blue", 1.5), ("blue", np.nan)):
-            changed = zeros[name].copy()
-            changed[1, 1] = wrong
-            given = {**zeros, name: changed} if "Crowd" in id else changed
-            with pytest.raises((TypeError, ValueError), match="actions: expected"):
-                read(given)
+    read = reader_of(cypool.make_spec("walker/Crowd-v0", leave=False), 2)
+    zeros = {"red": np.zeros((2, 3), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    for name, wrong in (("red", 3), ("red", -1), ("blue", 1.5), ("blue", np.nan)):
+        changed = zeros[name].copy()
+        changed[1, 1] = wrong
+        rejected(ValueError, "actions: expected", lambda changed=changed, name=name: read({**zeros, name: changed}))
+    rejected(ValueError, "actions: expected", lambda: read({**zeros, "red": zeros["red"][:1]}))
+    rejected(TypeError, "actions: expected a dict of red, blue", lambda: read({"red": zeros["red"]}))

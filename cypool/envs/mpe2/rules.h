@@ -26,11 +26,12 @@ inline bool agents_touch(const World& w, int a, int b) {
     return touches(w.positions()[a], w.s->agents[a].size, w.positions()[b], w.s->agents[b].size);
 }
 
-// Of the agents [begin, end), or what is theirs.
+// Of the points [begin, end).
 inline double least_distance(const Vec* points, int begin, int end, Vec from) {
     double least = std::numeric_limits<double>::infinity();
-    for (int k = begin; k < end; ++k) least = std::min(least, distance(points[k], from));
-    return least;
+    for (int k = begin; k < end; ++k) least = std::min(least, (points[k] - from).squared());
+    // roots keep the order of what they are of
+    return std::sqrt(least);
 }
 
 inline float* write_message(const World& w, int agent, float* out) {
