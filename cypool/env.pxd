@@ -34,7 +34,8 @@ cdef extern from "cypool/slot.h" namespace "cypool" nogil:
         uint8_t* alive
         uint8_t* turn           # whose actions the next step takes, where the spec says `turns`, else NULL
         # kept by the engine
-        uint8_t* acted          # who acted in the last step
+        uint8_t* acted          # who acts in this step, or did in the last one
+        uint8_t* present        # who was in the game when it began
         double* episode_return
         int64_t* episode_length
 
@@ -82,6 +83,9 @@ cdef class Env:
     # optional: runs on a pool thread. Takes over all that `save` returns of another one with the same spec, which is
     # only read, by several threads at once; by default through save and load, with the GIL
     cdef int copy_from(self, Env other) except -1 nogil
+    # optional: with the GIL, on the caller's thread. Takes the options of `reset(options=...)`, a dict, for the reset that
+    # follows; checks them first
+    cdef int take_reset_options(self, dict options) except -1
 
 
 cdef inline int import_cypool() except -1:

@@ -22,7 +22,7 @@ cdef object place_agents(Agents* agents, spec):
     """Points to zeroed memory for the agents of a spec, on cache lines of its own; returns its owner."""
     cdef size_t count = spec.num_agents
     # rewards and flags, of which those of a step lie behind the rewards; then returns and lengths
-    cdef size_t step_size = (count * (sizeof(double) + 5) + sizeof(double) - 1) // sizeof(double) * sizeof(double)
+    cdef size_t step_size = (count * (sizeof(double) + 6) + sizeof(double) - 1) // sizeof(double) * sizeof(double)
     cdef size_t size = step_size + count * (sizeof(double) + sizeof(int64_t))
     cdef object memory = bytearray(size + 2 * ALIGNMENT)
     cdef char* data = PyByteArray_AS_STRING(memory)
@@ -33,7 +33,8 @@ cdef object place_agents(Agents* agents, spec):
     agents.truncated = agents.terminated + count
     agents.alive = agents.truncated + count
     agents.acted = agents.alive + count
-    agents.turn = agents.acted + count if spec.turns else NULL
+    agents.present = agents.acted + count
+    agents.turn = agents.present + count if spec.turns else NULL
     agents.episode_return = <double*>(data + step_size)
     agents.episode_length = <int64_t*>(agents.episode_return + count)
     return memory
@@ -96,3 +97,6 @@ cdef class Env:
         with gil:
             self.load(other.save())
         return 0
+
+    cdef int take_reset_options(self, dict options) except -1:
+        raise ValueError(f"options: expected only reset_mask, as {self.spec.id} has none, got {list(options)}")

@@ -168,6 +168,7 @@ class Group:
         count: How many they are; if some leave or come later, the most there can be.
         observation: What one of them observes: an `Array` or `Discrete`, or a dict of them.
         action: What one of them does: an `Array` or `Discrete`, or a dict of them.
+        names: Of the agents, in their order; None: `<name of the group>_0`, `<name of the group>_1` and so on.
 
     Raises:
         TypeError, ValueError: These are something else.
@@ -176,6 +177,7 @@ class Group:
     count: int
     observation: Array | Discrete | Mapping[str, Array | Discrete]
     action: Array | Discrete | Mapping[str, Array | Discrete]
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if type(self.count) is not int or self.count < 1:
@@ -188,6 +190,8 @@ class Group:
             if isinstance(given, Mapping) and not all(isinstance(key, str) for key in given):
                 raise TypeError(f"{name}: expected names that are texts, got {list(given)}")
             object.__setattr__(self, name, _frozen(given))
+        if self.names is not None and (not isinstance(self.names, tuple) or len(set(self.names)) != self.count):
+            raise ValueError(f"names: expected a tuple of {self.count} names, got {self.names!r}")
 
     def of_all(self, name: Literal["observation", "action"]) -> Any:
         """Returns the description of all agents' observations, or actions: with the agents in the first dimension."""
@@ -305,7 +309,7 @@ class EnvSpec:
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:
-                raise ValueError(f"info: expected no 'state' together with that of the agents, got {self.info['state']!r}")
+                raise ValueError(f"info: expected no 'state' together with the agents' state, got {self.info['state']!r}")
             object.__setattr__(self, "info", {"state": self.state, **self.info})
         elif self.state not in (None, "observations"):
             raise ValueError(f"state: expected 'observations', an Array or None, got {self.state!r}")
@@ -341,8 +345,9 @@ class EnvSpec:
 
     @property
     def agent_names(self) -> list[str]:
-        """The names of all agents, group by group: `<group>_0`, `<group>_1`, ..."""
-        return [f"{name}_{k}" for name, group in self.agents.items() for k in range(group.count)]
+        """The names of all agents, group by group: `<group>_0`, `<group>_1`, ..., if the groups have no others."""
+        return [agent for name, group in self.agents.items()
+                for agent in group.names or [f"{name}_{k}" for k in range(group.count)]]
 
     def with_observation(self, observation: Any) -> EnvSpec:
         """Returns the same with another observation; with agents a dict of what one of each group observes.

@@ -28,8 +28,12 @@ def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any)
         id: An id of `cypool.list_all_envs()`.
         infos, device: As for `PoolEnv`.
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
+
+    Returns:
+        A `PoolEnv`; an `AgentPoolEnv` where several agents act.
     """
-    return PoolEnv(make_same_step(id, "TorchRL", **kwargs), infos, device)
+    pool = make_same_step(id, "TorchRL", **kwargs)
+    return (AgentPoolEnv if pool.env_spec.agents else PoolEnv)(pool, infos, device)
 
 
 def torch_spec_of(description: Any, num_envs: int, device: Any) -> Any:
@@ -71,8 +75,10 @@ class PoolEnv(EnvBase):
         pool: `pool`.
     """
 
+    several_agents = False
+
     def __init__(self, pool: GymnasiumPool, infos: Sequence[str] = (), device: Any = "cpu"):
-        synchronous(same_step(pool))
+        synchronous(same_step(pool, self.several_agents))
         # infos here are tensors: what environments of Gymnasium return has no place
         pool.keeps_extra_infos = True
         num_envs, spec = pool.num_envs, pool.env_spec
@@ -86,6 +92,14 @@ class PoolEnv(EnvBase):
                 raise ValueError(f"infos: expected names of {list(spec.info)}, got {name!r}")
         self._reset_cache = ResetCache(pool, self._infos)
         self._coming_seed: int | None = None
+        self._describe()
+        flag = Binary(shape=(num_envs, 1), dtype=torch.bool, device=device)
+        self.done_spec = Composite({key: flag.clone() for key in ("done", "terminated", "truncated")},
+                                   shape=[num_envs], device=device)
+
+    def _describe(self) -> None:
+        """Assigns the specs of observations, actions and rewards."""
+        num_envs, spec, device = self.pool.num_envs, self.pool.env_spec, self.device
         described = {"observation" if key is None else key: part for key, part in spec.observations}
         described.update((name, spec.info[name]) for name in self._infos)
         specs = {key: torch_spec_of(part, num_envs, device) for key, part in described.items()}
@@ -94,9 +108,6 @@ class PoolEnv(EnvBase):
         self.full_action_spec = Composite(action=torch_spec_of(spec.action, num_envs, device), shape=[num_envs],
                                           device=device)
         self.reward_spec = Unbounded(shape=(num_envs, 1), dtype=torch.float32, device=device)
-        flag = Binary(shape=(num_envs, 1), dtype=torch.bool, device=device)
-        self.done_spec = Composite({key: flag.clone() for key in ("done", "terminated", "truncated")},
-                                   shape=[num_envs], device=device)
 
     def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
         seed, self._coming_seed = self._coming_seed, None
@@ -122,19 +133,24 @@ class PoolEnv(EnvBase):
 
     def _step(self, tensordict: Any) -> Any:
         self._reset_cache.forget()
-        actions = tensordict.get("action")
-        if isinstance(self.pool.env_spec.action, Mapping):
-            actions = {name: actions.get(name).cpu().numpy() for name in self.pool.env_spec.action}
-        else:
-            actions = actions.cpu().numpy()
-        obs, reward, terminated, truncated, info = self.pool.step(actions)
+        obs, reward, terminated, truncated, info = self.pool.step(self._actions(tensordict))
         if "_final_obs" in info:
             self._reset_cache.keep(obs, info)
         rows = self._tensors(obs, info)
-        flags = {"done": terminated | truncated, "terminated": terminated, "truncated": truncated,
-                 "reward": reward.astype(np.float32)}
+        flags = {"done": terminated | truncated, "terminated": terminated, "truncated": truncated}
         rows.update((key, torch.from_numpy(values).unsqueeze(-1)) for key, values in flags.items())
+        rows.update(self._rewards(reward, info))
         return TensorDict(rows, batch_size=self.batch_size, device=self.device)
+
+    def _actions(self, tensordict: Any) -> Any:
+        """Returns actions as the pool takes them."""
+        actions = tensordict.get("action")
+        if isinstance(self.pool.env_spec.action, Mapping):
+            return {name: actions.get(name).cpu().numpy() for name in self.pool.env_spec.action}
+        return actions.cpu().numpy()
+
+    def _rewards(self, reward: Any, info: dict[str, Any]) -> dict[Any, Any]:
+        return {"reward": torch.from_numpy(reward.astype(np.float32)).unsqueeze(-1)}
 
     def _set_seed(self, seed: int | None) -> None:
         self._coming_seed = seed
@@ -148,3 +164,81 @@ class PoolEnv(EnvBase):
         """Closes the pool."""
         super().close(raise_if_closed=raise_if_closed)
         self.pool.close()
+
+
+class AgentPoolEnv(PoolEnv):
+    """A pool where groups of agents act as an `EnvBase` of TorchRL, with keys as TorchRL's own multi-agent environments.
+
+    Keys: of each group `(group, "observation")`, or the keys of a dict; `(group, "action")`, `(group, "reward")`,
+    float32 with a last axis of 1, and `(group, "mask")`, whether the agent is in the game; their dimensions are
+    `(num_envs, agents, ...)`. `done`, `terminated` and `truncated` are of the environment, which ends when no agent is
+    in the game; so `done_on_any` has nothing to ask.
+
+    Args:
+        pool, infos, device: As for `PoolEnv`.
+
+    Attributes:
+        pool: `pool`.
+        group_map: The agents' names, by group.
+    """
+
+    several_agents = True
+
+    def _describe(self) -> None:
+        num_envs, spec, device = self.pool.num_envs, self.pool.env_spec, self.device
+        names = iter(spec.agent_names)
+        self.group_map = {name: [next(names) for _ in range(group.count)] for name, group in spec.agents.items()}
+        self._alive = {name: np.ones((num_envs, group.count), np.bool_) for name, group in spec.agents.items()}
+        observations: dict[str, Any] = {name: torch_spec_of(spec.info[name], num_envs, device) for name in self._infos}
+        actions, rewards = {}, {}
+        for name, group in spec.agents.items():
+            shape = [num_envs, group.count]
+            parts = {key: _of_agents(part, num_envs, group.count, device) for key, part in _parts(group).items()}
+            mask = Binary(shape=shape, dtype=torch.bool, device=device)
+            observations[name] = Composite({**parts, "mask": mask}, shape=shape, device=device)
+            actions[name] = Composite(action=_of_agents(group.action, num_envs, group.count, device), shape=shape,
+                                      device=device)
+            rewards[name] = Composite(reward=Unbounded(shape=(*shape, 1), dtype=torch.float32, device=device),
+                                      shape=shape, device=device)
+        self.observation_spec = Composite(observations, shape=[num_envs], device=device)
+        self.full_action_spec = Composite(actions, shape=[num_envs], device=device)
+        self.full_reward_spec = Composite(rewards, shape=[num_envs], device=device)
+
+    def _actions(self, tensordict: Any) -> Any:
+        given = {}
+        for name, group in self.pool.env_spec.agents.items():
+            actions = tensordict.get((name, "action"))
+            given[name] = ({key: actions.get(key).cpu().numpy() for key in group.action}
+                           if isinstance(group.action, Mapping) else actions.cpu().numpy())
+        return given if len(given) > 1 else given.popitem()[1]
+
+    def _rewards(self, reward: Any, info: dict[str, Any]) -> dict[Any, Any]:
+        return {(name, "reward"): torch.from_numpy(columns["reward"].astype(np.float32)).unsqueeze(-1)
+                for name, columns in info["agents"].items()}
+
+    def _tensors(self, obs: Any, info: dict[str, Any]) -> dict[Any, Any]:
+        tensors: dict[Any, Any] = {name: torch.from_numpy(info[name]) for name in self._infos}
+        spec = self.pool.env_spec
+        for name, group in spec.agents.items():
+            own = obs[name] if len(spec.agents) > 1 else obs
+            parts = own if isinstance(own, dict) else {"observation": own}
+            tensors.update(((name, key), torch.from_numpy(part)) for key, part in parts.items())
+            ids = info["env_id"]
+            if "agents" in info and "alive" in info["agents"][name]:
+                self._alive[name][ids] = info["agents"][name]["alive"]
+            alive = self._alive[name][ids]
+            if "_final_obs" in info:
+                # who is in the game is of the next episode there
+                alive[info["_final_obs"]] = False
+            tensors[name, "mask"] = torch.from_numpy(alive)
+        return tensors
+
+
+def _parts(group: Any) -> dict[str, Any]:
+    return dict(group.observation) if isinstance(group.observation, Mapping) else {"observation": group.observation}
+
+
+def _of_agents(description: Any, num_envs: int, count: int, device: Any) -> Any:
+    """Returns the TorchRL spec of rows of agents: that of one environment's agents, with one more axis."""
+    return torch_spec_of(description, num_envs * count, device).reshape(num_envs, count, *(
+        () if isinstance(description, Mapping) else description.shape))

@@ -21,8 +21,8 @@ def by_agent(spec: EnvSpec, values: Any) -> dict[str, Any]:
     if len(spec.agents) == 1 and not (isinstance(values, Mapping) and values.keys() == spec.agents.keys()):
         values = dict.fromkeys(spec.agents, values)
     values = check_dict("values", values, spec.agents, f"a dict of {', '.join(spec.agents)}")
-    return {f"{name}_{k}": _at(values[name], k, group.count)
-            for name, group in spec.agents.items() for k in range(group.count)}
+    each = [_at(values[name], k, group.count) for name, group in spec.agents.items() for k in range(group.count)]
+    return dict(zip(spec.agent_names, each, strict=True))
 
 
 def _at(values: Any, k: int, count: int) -> Any:

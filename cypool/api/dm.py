@@ -83,9 +83,9 @@ class DmPool(VectorAPI, dm_env.Environment):
     has_statistics = False
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
-        if spec.agents:
-            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several agents act, got 'dm'; "
-                             "cypool.parallel_env has PettingZoo's API")
+        if len(spec.agents) > 1 or spec.has_absent_agents:
+            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or some "
+                             "leave, got 'dm'; cypool.parallel_env has PettingZoo's API")
         super().__init__(pool, spec)
         self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
 

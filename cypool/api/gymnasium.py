@@ -19,7 +19,7 @@ from cypool.api.conversions import TorchEnv, convert
 from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
 from cypool.making.gymnasium_ids import ENTRY_POINT, name_of
-from cypool.making.registry import GYMNASIUM_PREFIX
+from cypool.making.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import Discrete, MultiBinary
 from cypool.util.arguments import check_dict, check_list, shown
 
@@ -91,6 +91,8 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
         # that of the first one, as of Gymnasium's own vectors
         result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
         return result
+    if spec.id.startswith(PETTINGZOO_PREFIX):
+        return None
     if pool._pool.has_extra_infos:
         found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])
         kwargs = {**found.kwargs, **spec.options}
@@ -226,7 +228,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
                 (of `env_id`, if given). None leaves the random streams where they are.
             options: `{"reset_mask": mask}`, a bool array of shape (num_envs,), resets the environments that are True
-                there, in a synchronous pool; maybe none. Other options go to the environments, if they are Gymnasium's.
+                there, in a synchronous pool; maybe none. Other options go to the environments that are reset, if they
+                are Gymnasium's, or have such options.
 
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
@@ -246,8 +249,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 raise TypeError(f"options: expected a dict or None, got {shown(options)}: {error}") from error
             if "reset_mask" in given:
                 mask = self._mask(given.pop("reset_mask"), env_id)
-            if given and not self._pool.has_extra_infos:
-                raise ValueError(f"options: expected only reset_mask, got {shown(list(given))}")
+            given = given or None
         self._check_reset(ids)
         self._start(ids, seed, mask, given)
         obs, _, _, _, info = self._received(self._pool.recv)

@@ -26,7 +26,7 @@ Step = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
 class ParallelEnv(_ParallelEnv):
     """One environment in which several agents act, with PettingZoo's parallel API.
 
-    The agents are called `<group>_0`, `<group>_1` and so on. Who is in the game is in `agents`: an agent that leaves
+    The agents' names are those of `EnvSpec.agent_names`. Who is in the game is in `agents`: an agent that leaves
     is terminated or truncated in one step, and absent afterwards. There is no autoreset.
 
     Args:
@@ -54,10 +54,13 @@ class ParallelEnv(_ParallelEnv):
         # of each agent its own: users seed them one by one, and compare them by identity
         self._observation_spaces = {}
         self._action_spaces = {}
+        names = iter(self.possible_agents)
+        # the names of each group
+        self._names = {name: [next(names) for _ in range(group.count)] for name, group in spec.agents.items()}
         for name, group in spec.agents.items():
-            for k in range(group.count):
-                self._observation_spaces[f"{name}_{k}"] = space_of(group.observation)
-                self._action_spaces[f"{name}_{k}"] = space_of(group.action)
+            for agent in self._names[name]:
+                self._observation_spaces[agent] = space_of(group.observation)
+                self._action_spaces[agent] = space_of(group.action)
 
     @property
     def observation_spaces(self) -> dict[str, spaces.Space[Any]]:
@@ -153,13 +156,12 @@ class ParallelEnv(_ParallelEnv):
     def _of_group(self, name: str, group: Any, actions: Mapping[str, Any]) -> Any:
         """Returns the actions of a group as the pool takes them; of those who do not act any."""
         if isinstance(group.action, Mapping):
-            return {key: self._stacked(name, group.count, part, actions, key) for key, part in group.action.items()}
-        return self._stacked(name, group.count, group.action, actions, None)
+            return {key: self._stacked(name, part, actions, key) for key, part in group.action.items()}
+        return self._stacked(name, group.action, actions, None)
 
-    def _stacked(self, name: str, count: int, part: Any, actions: Mapping[str, Any], key: str | None) -> NDArray[Any]:
+    def _stacked(self, name: str, part: Any, actions: Mapping[str, Any], key: str | None) -> NDArray[Any]:
         rows = []
-        for k in range(count):
-            agent = f"{name}_{k}"
+        for agent in self._names[name]:
             row = neutral(part)
             if agent in self.agents and agent in actions:
                 given = actions[agent]

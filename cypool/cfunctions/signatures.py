@@ -22,6 +22,7 @@ class Agents(ctypes.Structure):
         ("alive", ctypes.POINTER(ctypes.c_uint8)),
         ("turn", ctypes.POINTER(ctypes.c_uint8)),
         ("acted", ctypes.POINTER(ctypes.c_uint8)),
+        ("present", ctypes.POINTER(ctypes.c_uint8)),
         ("episode_return", ctypes.POINTER(ctypes.c_double)),
         ("episode_length", ctypes.POINTER(ctypes.c_int64)),
     ]

@@ -12,7 +12,7 @@ from cypool.engine.batch cimport AgentColumns
 from cypool.util.arguments import check_int, shown
 
 # what a state has of each agent
-FLAGS = ("alive", "acted", "turn")
+FLAGS = ("alive", "present", "turn")
 
 
 cdef void clear_step(Agents* agents) noexcept nogil:
@@ -25,6 +25,7 @@ cdef void begin_episode(PyObject* env) noexcept nogil:
     cdef Agents* agents = &(<Env>env).agents
     clear_step(agents)
     memset(agents.acted, 0, agents.count)
+    memset(agents.present, 0, agents.count)
     memset(agents.alive, 1, agents.count)
     if agents.turn != NULL:
         memset(agents.turn, 1, agents.count)
@@ -38,6 +39,7 @@ cdef void begin_step(PyObject* env) noexcept nogil:
     cdef uint32_t k
     clear_step(agents)
     (<Env>env).reward = NAN
+    memcpy(agents.present, agents.alive, agents.count)
     memcpy(agents.acted, agents.alive, agents.count)
     if agents.turn != NULL:
         for k in range(agents.count):
@@ -50,26 +52,26 @@ cdef void end_step(PyObject* env) noexcept nogil:
     # flags may be any number
     cdef bint all_terminated = (<Env>env).terminated != 0, all_truncated = (<Env>env).truncated != 0
     cdef bint anybody = False, truncated = False
-    cdef bint alive, acted, ends_terminated, ends_truncated
+    cdef bint alive, present, ends_terminated, ends_truncated
     cdef double total = 0
     cdef uint32_t k
     for k in range(agents.count):
         # no branches, as this is a large part of a short step
-        alive, acted = agents.alive[k] != 0, agents.acted[k] != 0
+        alive, present = agents.alive[k] != 0, agents.present[k] != 0
         ends_terminated = (agents.terminated[k] != 0) | (all_terminated & alive)
         ends_truncated = (agents.truncated[k] != 0) | (all_truncated & alive & (ends_terminated ^ 1))
         # nobody's part is over twice
-        ends_terminated &= acted | alive
-        ends_truncated &= acted | alive
+        ends_terminated &= present | alive
+        ends_truncated &= present | alive
         agents.terminated[k], agents.truncated[k] = ends_terminated, ends_truncated
         alive &= (ends_terminated | ends_truncated) ^ 1
         agents.alive[k] = alive
         anybody |= alive
         truncated |= ends_truncated
         total += agents.reward[k]
-        if acted:
-            agents.episode_return[k] += agents.reward[k]
-            agents.episode_length[k] += 1
+        # who waits for a turn may be rewarded for what others do
+        agents.episode_return[k] += agents.reward[k]
+        agents.episode_length[k] += agents.acted[k] != 0
     if isnan((<Env>env).reward):
         (<Env>env).reward = total
     if not anybody and not (all_terminated or all_truncated):
@@ -139,16 +141,16 @@ cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint 
 
 
 cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
-    """Writes a row of an environment that has failed: the parts of those that acted are truncated, nobody is alive."""
+    """Writes a row of an environment that has failed: the parts of those in the game are truncated, nobody is alive."""
     cdef Agents* agents = &(<Env>env).agents
     clear_step(agents)
-    memcpy(agents.truncated, agents.acted, agents.count)
+    memcpy(agents.truncated, agents.present, agents.count)
     memset(agents.alive, 0, agents.count)
     write_agents(env, batch, row, True)
 
 
 cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, uint32_t row) noexcept nogil:
-    """Zeroes what was observed of agents that neither acted in the last step nor are alive."""
+    """Zeroes what was observed of agents that neither were in the game when the step began nor are alive."""
     cdef Agents* agents = &(<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t size
@@ -159,7 +161,7 @@ cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, ui
         end = column + group.num_obs
         if group.acted != NULL:
             for k in range(group.count):
-                if not (agents.acted[first + k] or agents.alive[first + k]):
+                if not (agents.present[first + k] or agents.alive[first + k]):
                     for column in range(end - group.num_obs, end):
                         size = columns[column].row_bytes // group.count
                         memset(columns[column].data + row * columns[column].row_bytes + k * size, 0, size)
@@ -172,7 +174,7 @@ cdef void copy_agents(PyObject* target, PyObject* source) noexcept nogil:
     cdef Agents* to = &(<Env>target).agents
     cdef const Agents* agents = &(<Env>source).agents
     memcpy(to.alive, agents.alive, to.count)
-    memcpy(to.acted, agents.acted, to.count)
+    memcpy(to.present, agents.present, to.count)
     if to.turn != NULL:
         memcpy(to.turn, agents.turn, to.count)
     memcpy(to.episode_return, agents.episode_return, to.count * sizeof(double))
@@ -190,7 +192,7 @@ cdef object save_agents(Env env):
     cdef uint32_t k, n = agents.count
     if n == 0:
         return None
-    return dict(alive=flags_of(agents.alive, n), acted=flags_of(agents.acted, n), turn=flags_of(agents.turn, n),
+    return dict(alive=flags_of(agents.alive, n), present=flags_of(agents.present, n), turn=flags_of(agents.turn, n),
                 episode_return=[agents.episode_return[k] for k in range(n)],
                 episode_length=[agents.episode_length[k] for k in range(n)])
 
@@ -233,7 +235,7 @@ cdef int load_agents(Env env, object state) except -1:
     cdef Agents* agents = &env.agents
     cdef uint32_t k
     for k in range(agents.count):
-        agents.alive[k], agents.acted[k] = state["alive"][k], state["acted"][k]
+        agents.alive[k], agents.present[k] = state["alive"][k], state["present"][k]
         if agents.turn != NULL:
             agents.turn[k] = state["turn"][k]
         agents.episode_return[k] = state["episode_return"][k]

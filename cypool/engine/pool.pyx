@@ -240,11 +240,11 @@ cdef class Pool:
             env_ids: int32, C-contiguous, shape (k,); all environments if None.
             others: Whether the batch holds all environments: those not named, maybe all, are only observed again.
             seeds: Pairs (env id, seed) for environments that are named.
-            options: For environments that are named, if they are stepped by a backend.
+            options: A dict for environments that are named.
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
-            TypeError, ValueError: The backend cannot pass the options on. Nothing has changed.
+            TypeError, ValueError: The options are wrong, or the backend cannot pass them on. Nothing was reset.
         """
         cdef uint32_t count
         cdef const int32_t* ids
@@ -262,6 +262,9 @@ cdef class Pool:
                 ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
             if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
                 raise RuntimeError("reset: the first reset has to be one of all envs")
+            if options is not None and self.backend is None:
+                for k in range(count):
+                    (<Env>self.scheduler.envs[ids[k]]).take_reset_options(options)
             for env_id, seed in seeds or ():
                 env = self.scheduler.owner[env_id]
                 env.seed(seed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cypool.engine import cpus
 from cypool.engine.pool import Pool
 from cypool.engine.threads import ThreadPool
-from cypool.making.registry import is_gymnasium_id, resolve
+from cypool.making.registry import is_hosted_id, resolve
 from cypool.util.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int, autoreset
     batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
     is_hooked = reward_hook is not None or observation_hook is not None or check_bool("debug", debug)
     env_options = _checked_env_options(env_options, num_envs)
-    if hosts and (isinstance(source, list) or is_gymnasium_id(source)):
+    if hosts and (isinstance(source, list) or is_hosted_id(source)):
         if thread_pool is not None or thread_affinity is not None:
             raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which are "
                              "stepped in processes")

@@ -29,6 +29,7 @@ _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
 _observers: list[Callable[[Entry], None]] = []  # called with each new entry
 _reserved: list[str] = []  # arguments of cypool.make, which are no options
+PETTINGZOO_PREFIX = "pettingzoo:"  # of ids whose environments are PettingZoo's
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by Python
@@ -191,6 +192,11 @@ def _described(cls: Any, id: str, chosen: dict[str, Any], given: dict[str, Any])
             raise
         raise TypeError(f"{', '.join(given)}: expected values that {id} takes, got {shown(given)}: "
                         f"{type(error).__name__}: {error}") from error
+
+
+def is_hosted_id(id: object) -> TypeGuard[str]:
+    """Whether this is an id of environments in Python: of Gymnasium, or of PettingZoo."""
+    return isinstance(id, str) and id.startswith((GYMNASIUM_PREFIX, PETTINGZOO_PREFIX))
 
 
 def is_gymnasium_id(id: object) -> TypeGuard[str]:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
 
-from cypool.making.registry import GYMNASIUM_PREFIX
+from cypool.making.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import EnvSpec
 from cypool.subproc.backend import SubprocBackend
+from cypool.subproc.pettingzoo import make_pettingzoo, module_of
 from cypool.subproc.spaces import described, without_texts
 from cypool.util.arguments import check_choice, check_float, check_int
 
@@ -22,29 +24,27 @@ WORKER_OPTIONS = ("num_workers", "start_method", "worker_timeout")
 
 def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, render_mode: str | None,
                         env_options: Any, options: dict[str, Any]) -> Any:
-    """Starts workers with environments that `gymnasium.make` makes.
+    """Starts workers with environments that `gymnasium.make` makes, or PettingZoo's.
 
     Args:
-        id: "gymnasium:" and what `gymnasium.make` takes.
+        id: "gymnasium:" and what `gymnasium.make` takes; or "pettingzoo:" and what `make_pettingzoo` takes.
         num_envs, max_episode_steps, render_mode: As in `cypool.make`.
         env_options: None, or a dict for each environment.
-        options: Keyword arguments of `gymnasium.make`, and those of `start_workers`.
+        options: Keyword arguments of `gymnasium.make`, or of PettingZoo's function, and those of `start_workers`.
 
     Returns:
         What `start_workers` does.
     """
-    env_spec = _find(id.removeprefix(GYMNASIUM_PREFIX))
     worker_options = {name: options[name] for name in WORKER_OPTIONS if name in options}
     common = {name: value for name, value in options.items() if name not in worker_options}
     limit = None if max_episode_steps is None else check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
     each = [{**common, **own} for own in env_options or [{}] * num_envs]
     fixed: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
-    if limit is not None:
+    make, preload, own_limit = _maker(id)
+    if limit is not None and own_limit:
         fixed["max_episode_steps"] = limit
-    factories = [functools.partial(gymnasium.make, env_spec, **own, **fixed) for own in each]
-    entry_point = env_spec.entry_point
-    preload = [entry_point.split(":")[0]] if isinstance(entry_point, str) else []
-    envs, workers, chosen = start_workers(factories, id, each, limit, preload, own_limit=True, **worker_options)
+    factories = [functools.partial(make, **own, **fixed) for own in each]
+    envs, workers, chosen = start_workers(factories, id, each, limit, preload, own_limit=own_limit, **worker_options)
     if env_options is None:
         chosen.update(common)
     else:
@@ -86,18 +86,35 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
     workers = SubprocBackend(factories, num_workers, start_method, worker_timeout, preload)
     try:
         description = workers.env_description
-        observation, action = described(description["observation_space"], description["action_space"])
-        spaces = without_texts(description["observation_space"]), description["action_space"]
+        parts: dict[str, Any]
+        if description["agents"] is not None:
+            parts = {"agents": description["agents"]["groups"], "turns": description["agents"]["turns"],
+                     "agents_leave": True}
+        else:
+            observation, action = described(description["observation_space"], description["action_space"])
+            spaces = without_texts(description["observation_space"]), description["action_space"]
+            parts = {"observation": observation, "action": action, "spaces": spaces}
         if own_limit and limit is None:
             limit = description["max_episode_steps"]
-        specs = [EnvSpec(observation, action, max_seed=2**64 - 1, render_fps=description["render_fps"], id=id,
-                         max_episode_steps=limit, options=own, spaces=spaces) for own in options]
+        specs = [EnvSpec(**parts, max_seed=2**64 - 1, render_fps=description["render_fps"], id=id,
+                         max_episode_steps=limit, options=own) for own in options]
         envs = workers.environments(specs)
     except BaseException:
         workers.close()
         raise
     worker_options = {"num_workers": num_workers, "start_method": start_method, "worker_timeout": worker_timeout}
     return envs, workers, worker_options
+
+
+def _maker(id: str) -> tuple[Callable[..., Any], list[str], bool]:
+    """Returns a function that makes an environment, modules that it needs, and whether it takes a step limit."""
+    if id.startswith(PETTINGZOO_PREFIX):
+        name = id.removeprefix(PETTINGZOO_PREFIX)
+        return functools.partial(make_pettingzoo, name), [module_of(name).__name__], False
+    env_spec = _find(id.removeprefix(GYMNASIUM_PREFIX))
+    entry_point = env_spec.entry_point
+    preload = [entry_point.split(":")[0]] if isinstance(entry_point, str) else []
+    return functools.partial(gymnasium.make, env_spec), preload, True
 
 
 def _find(name: str) -> Any:

@@ -15,6 +15,7 @@ cdef class SubprocEnv(Env):
     cdef char* memory_slot
     cdef SlotLayout layout
     cdef int observed_slot           # which of its two observations
+    cdef size_t num_obs              # parts of the observation; what the agents got comes behind them
     cdef bint sent                   # there is, or will be, an answer that was not taken
     cdef bint calling                # it is the answer to a call
     cdef bint failed
@@ -23,6 +24,7 @@ cdef class SubprocEnv(Env):
     cdef object next_seed
     cdef object extra_infos          # (info, final info), or None
 
+    cdef void read_agents(self, bint stepped) noexcept nogil
     cdef int read_answer(self) except -1
     cdef object call(self, str name, tuple args=*, dict kwargs=*)
 

@@ -46,20 +46,39 @@ cdef class SubprocEnv(Env):
         self.observed_slot = 0
         if self.failed:
             raise self.error
+        if self.agents.count > 0:
+            self.read_agents(False)
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
         if self.failed:
             raise self.error
+        self.observed_slot = 1 if self.mailbox.was_reset else 0
+        if self.agents.count > 0:
+            # the engine makes reward and ends of what its agents got
+            self.read_agents(True)
+            return 0
         self.reward = self.mailbox.reward
         self.terminated, self.truncated = self.mailbox.terminated, self.mailbox.truncated
-        self.observed_slot = 1 if self.mailbox.was_reset else 0
         return 0
+
+    cdef void read_agents(self, bint stepped) noexcept nogil:
+        """Takes over what the worker wrote of the agents: `spaces.AGENT_COLUMNS`."""
+        cdef const char* slot = self.memory_slot + self.observed_slot * self.layout.second
+        cdef const size_t* offsets = &self.layout.offsets[self.num_obs]
+        cdef uint32_t count = self.agents.count
+        memcpy(self.agents.alive, slot + offsets[3], count)
+        if self.agents.turn != NULL:
+            memcpy(self.agents.turn, slot + offsets[4], count)
+        if stepped:
+            memcpy(self.agents.reward, slot + offsets[0], count * sizeof(double))
+            memcpy(self.agents.terminated, slot + offsets[1], count)
+            memcpy(self.agents.truncated, slot + offsets[2], count)
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef const char* source = self.memory_slot + self.observed_slot * self.layout.second
         cdef size_t k
-        for k in range(self.layout.sizes.size()):
+        for k in range(self.num_obs):
             memcpy(out.obs[k], source + self.layout.offsets[k], self.layout.sizes[k])
         return 0
 
@@ -269,7 +288,7 @@ cdef class SubprocBackend(StepBackend):
         self.env_descriptions = [pickle.loads(self.memory.payload(i, self.memory.mailboxes[i].payload_bytes))
                                  for i in range(self.memory.num_envs)]
         for i, each in enumerate(self.env_descriptions):
-            for part in ("observation_space", "action_space"):
+            for part in ("observation_space", "action_space", "agents"):
                 if each[part] != self.env_descriptions[0][part]:
                     raise ValueError(f"expected the same {part} everywhere, but env 0 has "
                                      f"{self.env_descriptions[0][part]}, env {i} {each[part]}")
@@ -296,6 +315,7 @@ cdef class SubprocBackend(StepBackend):
         for i, env in enumerate(self.envs):
             env.workers = self
             env.layout = self.layout
+            env.num_obs = len(env.spec.observations)
             env.mailbox = &self.memory.mailboxes[i]
             env.memory_slot = self.memory.at(i)
         return self.envs

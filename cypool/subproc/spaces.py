@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Wrapper, spaces
 
-from cypool.spec import Array, Discrete, Text
+from cypool.spec import Array, Discrete, Group, Text
 
 TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's MissionSpace
 
@@ -20,7 +20,19 @@ def env_description(env: Any) -> Any:
         fps = int(env.metadata.get("render_fps") or 30)
     limit = None if env.spec is None else env.spec.max_episode_steps
     return {"observation_space": env.observation_space, "action_space": env.action_space, "render_fps": fps,
-            "max_episode_steps": limit}
+            "max_episode_steps": limit, "agents": getattr(env, "agents_description", None)}
+
+
+def group_of(observation_space: Any, action_space: Any, names: tuple[str, ...]) -> Group:
+    """Returns a group of agents with these spaces.
+
+    Raises:
+        ValueError: As `described`.
+    """
+    observation = _tree(observation_space, "observation_space")
+    if isinstance(observation, tuple):
+        raise ValueError(f"observation_space: expected a Dict of parts rather than a Tuple, got {observation_space}")
+    return Group(len(names), observation, _leaf(action_space, "action_space"), names)
 
 
 def described(observation_space: Any, action_space: Any) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 from cypool.util.arguments import shown
 from cypool.spec import EnvSpec, Text
 from cypool.subproc import spaces
+from cypool.subproc.pettingzoo import AgentsEnv, is_of_pettingzoo
 from cypool.subproc.remote_errors import pickle_error
 from cypool.util.texts import encode
 
@@ -107,6 +108,8 @@ cdef class WorkerLoop:
     def _made(self, int k):
         """Makes an environment; it must not be one that another row has."""
         env = self.factories[k]()
+        if is_of_pettingzoo(env):
+            env = AgentsEnv(env)
         try:
             _check_env(env)
         except Exception as error:

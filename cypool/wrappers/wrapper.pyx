@@ -72,6 +72,9 @@ cdef class Wrapper(Env):
         self.lend()
         return self.inner.render()
 
+    cdef int take_reset_options(self, dict options) except -1:
+        return self.inner.take_reset_options(options)
+
 
 cdef class Scratch:
     """One row outside of any batch, with zones around its parts.

@@ -28,7 +28,8 @@ struct Agents {
     // whose actions the next step takes, where the spec says `turns`, else null. All 1 when reset begins
     uint8_t* turn;
     // kept by the engine
-    uint8_t* acted;  // who acted in the last step: their parts of the observation count, though they may have left
+    uint8_t* acted;    // who acts in this step, or did in the last one
+    uint8_t* present;  // who was in the game when it began
     double* episode_return;
     int64_t* episode_length;
 };

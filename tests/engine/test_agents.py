@@ -23,7 +23,8 @@ class Crowd:
         self.shown = np.array([self.rng.random() for _ in range(ALL)])
 
     def reset(self):
-        self.alive, self.acted, self.turn = np.ones(ALL, bool), np.zeros(ALL, bool), np.ones(ALL, bool)
+        self.alive, self.turn = np.ones(ALL, bool), np.ones(ALL, bool)
+        self.acted, self.present = np.zeros(ALL, bool), np.zeros(ALL, bool)
         if self.leave:
             self.alive[-1] = False
         if self.turns:
@@ -34,7 +35,7 @@ class Crowd:
 
     def step(self, choices, pushes):
         self.length += 1
-        self.acted = self.alive & self.turn
+        self.present, self.acted = self.alive.copy(), self.alive & self.turn
         reward, terminated, truncated = np.zeros(ALL), np.zeros(ALL, bool), np.zeros(ALL, bool)
         for k in np.flatnonzero(self.acted):
             reward[k] = self.rng.random() + (choices[k] if k < 3 else float(pushes[k - 3, 0]))
@@ -62,7 +63,7 @@ class Crowd:
     def row(self, reward=None, terminated=None, truncated=None, *flags):
         """The row of a step, or of none."""
         nobody = np.zeros(ALL, bool)
-        seen = (self.acted | self.alive)[:, None]
+        seen = (self.present | self.alive)[:, None]
         red = np.where(seen[:3], self.shown[:3, None] + np.arange(3), 0)
         blue = np.where(seen[3:], self.shown[3:, None] - np.arange(4), 0).reshape(2, 2, 2)
         stepped = reward is not None
@@ -239,7 +240,7 @@ def test_states_have_who_is_alive(walker, mode, num_threads):
 def test_damaged_states_are_refused(walker):
     env = cypool.make("walker/Crowd-v0", num_envs=1, seed=0, turns=True)
     env.reset()
-    for key, value in (("agents", None), ("agents", {}), ("alive", [True] * 4), ("alive", [1] * 5), ("acted", "x" * 5),
+    for key, value in (("agents", None), ("agents", {}), ("alive", [True] * 4), ("alive", [1] * 5), ("present", "x" * 5),
                        ("turn", None), ("episode_return", ["a"] * 5), ("episode_length", [-1] * 5),
                        ("episode_length", [2**40] * 5), ("alive", (True,) * 5)):
         state = pickle.loads(pickle.dumps(env.save()))
@@ -276,7 +277,7 @@ def test_an_environment_that_fails(walker, num_threads):
                 for group in GROUPS:
                     columns = {name: part[i] for name, part in info["agents"][group].items()}
                     assert not obs[group][i].any() and not columns["reward"].any() and not columns["alive"].any()
-                    assert (columns["truncated"] == columns["acted"]).all()
+                    assert (columns["truncated"] == columns["acted"]).all()  # no turns: who is there acts
     assert failures > 20
 
 

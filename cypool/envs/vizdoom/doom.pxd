@@ -49,6 +49,8 @@ cdef class Doom(Env):
     cdef int begin(self, bint seeded, uint32_t seed, const string& recording) except -1 nogil
     # has `values` pressed for `frame_skip` tics; False if an engine failed, which truncates the episode
     cdef bint play(self) noexcept nogil
+    # the players' rewards, for the engine, where they are several agents
+    cdef void give_rewards(self) noexcept nogil
     # infos that both interfaces have, the last ones
     cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil
 

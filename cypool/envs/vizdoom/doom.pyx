@@ -197,6 +197,10 @@ cdef class Doom(Env):
                  "ABGR32": (3, 2, 1)}.get(config.format, (0, 1, 2))
         return np.ascontiguousarray(pixels[:, :, list(order)])
 
+    cdef void give_rewards(self) noexcept nogil:
+        if self.agents.count > 0:
+            memcpy(self.agents.reward, self.player_rewards.data(), self.num_players * sizeof(double))
+
     cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil:
         cdef bint running = self.running()
         cdef size_t k

@@ -10,8 +10,9 @@ from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
 from cypool.envs.vizdoom.options import (
-    MAX_SEED, check_text, check_word, common_info, common_options, is_alone, lines_of, player_arguments)
-from cypool.spec import Array, Discrete, EnvSpec
+    MAX_SEED, check_text, check_word, common_info, common_options, is_alone, lines_of, player_arguments,
+    spec_of_players)
+from cypool.spec import Array, Discrete
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libcpp.memory cimport make_unique, unique_ptr
@@ -132,12 +133,11 @@ def read_planes(path, text):
     return facts
 
 
-def action_spec(lead, options, buttons):
-    """Returns the spec of actions: a value for each button, or one choice of combinations."""
+def action_spec(options, buttons):
+    """Returns the spec of a player's actions: a value for each button, or one choice of combinations."""
     if not options["use_combined_action"]:
-        return Array((*lead, len(buttons)), np.float64)
-    num_choices = len(combined_actions(buttons, options["force_speed"], options["delta_button_config"]))
-    return Array(lead, np.int64, 0, num_choices - 1) if lead else Discrete(num_choices)
+        return Array((len(buttons),), np.float64)
+    return Discrete(len(combined_actions(buttons, options["force_speed"], options["delta_button_config"])))
 
 
 cdef class EnvPoolDoom(Doom):
@@ -240,18 +240,16 @@ cdef class EnvPoolDoom(Doom):
             "screen_resolution": screen_resolution,
         }
         count = options["num_players"]
-        # dimensions that a match of several players has before all others
         lead = (count,) if count > 1 else ()
-        return EnvSpec(
-            observation=Array((*lead, options["stack_num"] * facts.channels, options["img_height"],
-                               options["img_width"]), np.uint8),
-            action=action_spec(lead, options, facts.buttons),
+        return spec_of_players(
+            count,
+            Array((options["stack_num"] * facts.channels, options["img_height"], options["img_width"]), np.uint8),
+            action_spec(options, facts.buttons),
             info={name: Array(lead, np.float64) for name in INFO} | common_info(options),
             max_seed=MAX_SEED,
             render_fps=max(35 // options["frame_skip"], 1),
             threads_per_cpu=4,
             sync_threads_per_cpu=1 if is_alone(options) else 4,
-            num_players=count,
             options=options,
         )
 
@@ -371,6 +369,7 @@ cdef class EnvPoolDoom(Doom):
             if not self.finished():
                 self.player_rewards[player] = self.read_player(player, False)
                 reward += self.player_rewards[player]
+        self.give_rewards()
         self.reward = reward
         return 0
 

@@ -9,8 +9,9 @@ from cypool.envs.vizdoom import assets
 from cypool.envs.vizdoom.doom import read_config
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
 from cypool.envs.vizdoom.options import (
-    check_text, check_word, common_info, common_options, is_alone, lines_of, player_arguments)
-from cypool.spec import Array, Discrete, EnvSpec, MultiBinary
+    check_text, check_word, common_info, common_options, is_alone, lines_of, player_arguments,
+    spec_of_players)
+from cypool.spec import Array, Discrete, MultiBinary
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -82,30 +83,26 @@ cdef class GymnasiumDoom(Doom):
             "doom_skill": doom_skill,
         }
         facts = read_config(path, wrapper_lines(path, options))
-        count = options["num_players"]
-        lead = (count,) if count > 1 else ()
         size = (facts.height, facts.width)
-        parts = {"screen": Array((*lead, *size, facts.channels), np.uint8)}
+        parts = {"screen": Array((*size, facts.channels), np.uint8)}
         for name in ("depth", "labels"):
             if getattr(facts, name):
-                parts[name] = Array((*lead, *size, 1), np.uint8)
+                parts[name] = Array((*size, 1), np.uint8)
         if facts.automap:
-            parts["automap"] = Array((*lead, *size, facts.channels), np.uint8)
+            parts["automap"] = Array((*size, facts.channels), np.uint8)
         if facts.audio:
-            parts["audio"] = Array((*lead, facts.samples_per_tic * facts.audio_tics, 2), np.int16)
+            parts["audio"] = Array((facts.samples_per_tic * facts.audio_tics, 2), np.int16)
         if facts.notifications:
-            parts["notifications"] = Array((*lead, TEXT_BYTES), np.uint8)
+            parts["notifications"] = Array((TEXT_BYTES,), np.uint8)
         if facts.variables:
             limit = np.finfo(np.float32).max
-            parts["gamevariables"] = Array((*lead, len(facts.variables)), np.float32, -limit, limit)
-        return EnvSpec(
-            observation=parts,
-            action=wrapper_action(facts, pressed, lead),
+            parts["gamevariables"] = Array((len(facts.variables),), np.float32, -limit, limit)
+        return spec_of_players(
+            options["num_players"], parts, wrapper_action(facts, pressed),
             info=common_info(options),
             render_fps=35,
             threads_per_cpu=4,
             sync_threads_per_cpu=1 if is_alone(options) else 4,
-            num_players=count,
             options=options,
         )
 
@@ -146,6 +143,7 @@ cdef class GymnasiumDoom(Doom):
         for k in range(self.num_players):
             self.player_rewards[k] = self.last_reward(k)
             reward += self.player_rewards[k]
+        self.give_rewards()
         self.reward = reward
         self.terminated = self.finished()
         self.truncated = self.timeout_truncates and self.timed_out()
@@ -231,19 +229,17 @@ def choices_of(num_binary, pressed):
     return [choice for choice in itertools.product((0, 1), repeat=num_binary) if sum(choice) <= pressed]
 
 
-def wrapper_action(facts, pressed, lead):
-    """Describes the actions of ViZDoom's wrapper; `lead` is the dimension of players, or nothing."""
+def wrapper_action(facts, pressed):
+    """Describes the actions of a player, as ViZDoom's wrapper has them."""
     num_delta = sum(BUTTONS.index(name) >= FIRST_DELTA for name in facts.buttons)
     num_binary = len(facts.buttons) - num_delta
     limit = np.finfo(np.float32).max
-    continuous = Array((*lead, num_delta), np.float32, -limit, limit) if num_delta else None
+    continuous = Array((num_delta,), np.float32, -limit, limit) if num_delta else None
     binary = None
     if num_binary:
         choices = choices_of(num_binary, pressed)
         if not choices:
-            binary = MultiBinary((*lead, num_binary))
-        elif lead:
-            binary = Array(lead, np.int64, 0, len(choices) - 1)
+            binary = MultiBinary((num_binary,))
         else:
             binary = Discrete(len(choices))
     if binary and continuous:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.vizdoom import assets
-from cypool.spec import Array
+from cypool.spec import Array, EnvSpec, Group
 from cypool.util.arguments import check_bool, check_float, check_int, shown
 
 MAX_SEED = 2**32 - 1             # what the game takes
@@ -85,6 +85,13 @@ def _find(name: str, path: Any, otherwise: Any) -> Any:
     if path is None or (isinstance(path, str) and not path):
         path = otherwise
     return None if isinstance(path, str) and not path else assets.find_data(name, path)
+
+
+def spec_of_players(count: int, observation: Any, action: Any, **others: Any) -> EnvSpec:
+    """Returns the spec of a match: of one player, or of `count` that are a group of agents called `player`."""
+    if count == 1:
+        return EnvSpec(observation=observation, action=action, **others)
+    return EnvSpec(agents={"player": Group(count, observation, action)}, num_players=count, **others)
 
 
 def common_info(options: dict[str, Any]) -> dict[str, Any]:

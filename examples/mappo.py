@@ -1,0 +1,116 @@
+"""Trains three agents with MAPPO: one policy for all of them, and a critic that sees the whole state.
+
+    pip install "cypool[torch]" && python examples/mappo.py
+    python examples/mappo.py --id pettingzoo:mpe2/simple_spread_v3    # the same with mpe2's own environments, in processes
+
+The agents of simple_spread are to cover three landmarks without touching each other. Each row of the output is an update:
+steps of an environment so far, seconds, and the mean return of the agents' episodes.
+"""
+import argparse
+import csv
+import sys
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+import cypool
+
+
+def layers(*sizes, last):
+    """Returns a network with tanh between linear layers, whose last one is scaled."""
+    parts = []
+    for inputs, outputs in zip(sizes, sizes[1:]):
+        parts += [nn.Linear(inputs, outputs), nn.Tanh()]
+        nn.init.orthogonal_(parts[-2].weight, 2**0.5)
+        nn.init.zeros_(parts[-2].bias)
+    with torch.no_grad():
+        parts[-2].weight *= last
+    return nn.Sequential(*parts[:-1])
+
+
+def train(args, out):
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(1)
+    pool = cypool.make(args.id, num_envs=args.num_envs, seed=args.seed, autoreset_mode="SameStep",
+                       episode_statistics=True)
+    ((name, group),) = pool.env_spec.agents.items()
+    count, num_obs, num_actions = group.count, group.observation.shape[0], group.action.n
+    actor = layers(num_obs, 64, 64, num_actions, last=0.01)
+    critic = layers(count * num_obs, 64, 64, count, last=1.0)
+    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], args.learning_rate, eps=1e-5)
+    steps, began = 0, time.perf_counter()
+    returns = []
+    obs, _ = pool.reset()
+    writer = csv.writer(out)
+    writer.writerow(["steps", "seconds", "return"])
+    shape = (args.num_steps, args.num_envs, count)
+    while steps < args.total_steps:
+        seen = np.zeros((*shape, num_obs), np.float32)
+        actions, logs = torch.zeros(shape, dtype=torch.int64), torch.zeros(shape)
+        rewards, ends, values = torch.zeros(shape), torch.zeros(shape[:2]), torch.zeros(args.num_steps + 1, *shape[1:])
+        for t in range(args.num_steps):
+            seen[t] = obs
+            with torch.no_grad():
+                policy = torch.distributions.Categorical(logits=actor(torch.from_numpy(obs)))
+                actions[t] = policy.sample()
+                logs[t] = policy.log_prob(actions[t])
+                values[t] = critic(torch.from_numpy(obs).reshape(args.num_envs, -1))
+            obs, _, terminated, truncated, info = pool.step(actions[t].numpy())
+            rewards[t] = torch.from_numpy(info["agents"][name]["reward"])
+            over = terminated | truncated
+            if over.any():
+                # a truncated episode goes on: its last state has a value
+                last = np.stack([info["final_obs"][i] for i in np.flatnonzero(over)])
+                with torch.no_grad():
+                    rewards[t, over] += args.gamma * critic(torch.from_numpy(last).reshape(len(last), -1))
+                returns += info["episode"]["agents"][name]["r"][over].mean(1).tolist()
+            ends[t] = torch.from_numpy(over)
+        with torch.no_grad():
+            values[-1] = critic(torch.from_numpy(obs).reshape(args.num_envs, -1))
+        advantages, following = torch.zeros(shape), torch.zeros(shape[1:])
+        for t in reversed(range(args.num_steps)):
+            goes_on = (1 - ends[t])[:, None]
+            delta = rewards[t] + args.gamma * values[t + 1] * goes_on - values[t]
+            following = advantages[t] = delta + args.gamma * 0.95 * goes_on * following
+        wanted = (advantages + values[:-1]).flatten(0, 1)
+        flat = torch.from_numpy(seen).flatten(0, 1)
+        actions, logs = actions.flatten(0, 1), logs.flatten(0, 1)
+        advantages = ((advantages - advantages.mean()) / (advantages.std() + 1e-8)).flatten(0, 1)
+        for _ in range(args.epochs):
+            for rows in torch.randperm(len(flat)).split(len(flat) // args.minibatches):
+                # one policy for all agents: its rows are agents; the critic's are environments
+                policy = torch.distributions.Categorical(logits=actor(flat[rows]))
+                ratio = (policy.log_prob(actions[rows]) - logs[rows]).exp()
+                gain = torch.min(ratio * advantages[rows], ratio.clamp(0.8, 1.2) * advantages[rows]).mean()
+                error = (critic(flat[rows].flatten(1)) - wanted[rows]).square().mean()
+                loss = -gain + 0.5 * error - 0.01 * policy.entropy().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_([*actor.parameters(), *critic.parameters()], 0.5)
+                optimizer.step()
+        steps += args.num_steps * args.num_envs
+        if returns:
+            writer.writerow([steps, f"{time.perf_counter() - began:.2f}", f"{np.mean(returns):.2f}"])
+            out.flush()
+        returns = []
+    pool.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--id", default="mpe2/simple_spread-v3")
+    parser.add_argument("--num-envs", type=int, default=64)
+    parser.add_argument("--num-steps", type=int, default=50, help="of each environment, between two updates")
+    parser.add_argument("--total-steps", type=int, default=400_000, help="of all environments")
+    parser.add_argument("--learning-rate", type=float, default=1e-3)
+    parser.add_argument("--gamma", type=float, default=0.95)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--minibatches", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0)
+    train(parser.parse_args(), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+"""Environments of PettingZoo in worker processes: the episodes are those that they have by themselves."""
+import functools
+import importlib
+import importlib.util
+import os
+import signal
+import sys
+import warnings
+
+import cloudpickle
+import gymnasium
+import numpy as np
+import pytest
+from pettingzoo import ParallelEnv
+
+import cypool
+from cypool.subproc.spaces import attribute_of
+
+with warnings.catch_warnings():
+    # it imports environments in a way that it calls old
+    warnings.simplefilter("ignore")
+    from pettingzoo.test import parallel_api_test
+
+pytestmark = [pytest.mark.filterwarnings("ignore:The old environment creation"),
+              # of Box2D's module, which does not survive it as an error
+              pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),
+              pytest.mark.filterwarnings("ignore:.*You are calling render method without")]
+# workers do not find this module
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+BAD = ("shape", "dtype", "leaves", "stays", "raises", "names")
+
+
+class Mortal(ParallelEnv):
+    """Agents of two kinds that die one after the other, are truncated, or come later."""
+
+    metadata = {"name": "mortal", "render_modes": []}  # noqa: RUF012
+    render_mode = None
+
+    def __init__(self, bad=None):
+        self.possible_agents = [f"red_{k}" for k in range(3)] + [f"blue_{k}" for k in range(2)] + ["red_3"]
+        self.agents, self.spaces = [], {}
+        self.rng = np.random.default_rng(0)
+        self.bad = bad
+        if bad == "names":
+            del self.possible_agents
+
+    def observation_space(self, agent):
+        shape = (3,) if "red" in agent else (2, 2)
+        return self.spaces.setdefault(agent, gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float64))
+
+    def action_space(self, agent):
+        space = gymnasium.spaces.Discrete(3) if "red" in agent else gymnasium.spaces.Box(-1, 1, (2,))
+        return self.spaces.setdefault(f"action of {agent}", space)
+
+    def reset(self, seed=None, options=None):
+        if seed is not None:
+            self.rng = np.random.default_rng(seed)
+        self.agents = self.possible_agents[:4]
+        self.left = self.possible_agents[4:]
+        return self.look(self.agents), {agent: {"options": str(options)} for agent in self.agents}
+
+    @property
+    def pid(self):
+        return os.getpid()
+
+    def look(self, agents):
+        return {agent: self.rng.normal(size=self.observation_space(agent).shape) for agent in agents}
+
+    def step(self, actions):
+        assert set(actions) == set(self.agents), (set(actions), self.agents)
+        for agent, action in actions.items():
+            assert self.action_space(agent).contains(action), (agent, action)
+        was = self.agents
+        terminated = {agent: bool(self.rng.random() < 0.1) for agent in was}
+        truncated = {agent: bool(self.rng.random() < 0.05) for agent in was}
+        reward = {agent: float(np.sum(actions[agent])) + self.rng.normal() for agent in was}
+        self.agents = [agent for agent in was if not (terminated[agent] or truncated[agent])]
+        if self.left and self.agents and self.rng.random() < 0.2:
+            came = self.left.pop()
+            self.agents = [*self.agents, came]
+            was = [*was, came]
+            terminated[came] = truncated[came] = False
+            reward[came] = 0.0
+        seen = self.look(was)
+        if self.bad == "raises" and self.rng.random() < 0.2:
+            raise RuntimeError("no more")
+        if self.bad == "shape":
+            seen[was[0]] = np.zeros(7)
+        if self.bad == "dtype":
+            seen[was[0]] = np.full(self.observation_space(was[0]).shape, "x")
+        if self.bad == "leaves" and len(self.agents) > 1:
+            self.agents = self.agents[1:]
+        if self.bad == "stays":
+            terminated[was[0]] = True
+            self.agents = was
+        return seen, reward, terminated, truncated, {agent: {"number": len(was)} for agent in was}
+
+
+def made(name, **options):
+    module = importlib.import_module(name)
+    return getattr(module, "parallel_env", None)(**options)
+
+
+REAL = [("butterfly/knights_archers_zombies_v11", {"max_cycles": 60}),
+        ("butterfly/cooperative_pong_v6", {"max_cycles": 15}),
+        ("butterfly/pistonball_v6", {"max_cycles": 10, "n_pistons": 4}),
+        ("sisl/multiwalker_v9", {"terminate_on_fall": False, "remove_on_fall": True, "max_cycles": 60}),
+        ("sisl/pursuit_v5", {"max_cycles": 15})]
+
+
+def compare(env, other, seeds, steps=200):
+    """Plays a parallel environment of ours next to another one; returns how many steps were equal."""
+    total = 0
+    for seed in seeds:
+        seen, _ = env.reset(seed=seed)
+        wanted, _ = other.reset(seed=seed)
+        for agent in other.possible_agents:
+            other.action_space(agent).seed(seed)
+        for _ in range(steps):
+            assert set(seen) == set(wanted) and set(env.agents) == set(other.agents)
+            for agent, value in wanted.items():
+                assert np.asarray(seen[agent]).tobytes() == np.asarray(value, seen[agent].dtype).tobytes(), agent
+            if not other.agents:
+                break
+            actions = {agent: other.action_space(agent).sample() for agent in other.agents}
+            seen, *flags, _ = env.step(actions)
+            wanted, *other_flags, _ = other.step(actions)
+            for mine, theirs in zip(flags, other_flags, strict=True):
+                assert mine == {agent: type(mine[agent])(value) for agent, value in theirs.items()}
+            total += 1
+    return total
+
+
+def test_a_toy_whose_agents_die_and_come():
+    pool = cypool.from_factories([Mortal], autoreset_mode="Disabled", num_workers=0)
+    from cypool.api.pettingzoo import ParallelEnv as Ours
+
+    assert compare(Ours(pool), Mortal(), range(30)) > 100
+    parallel_api_test(Ours(cypool.from_factories([Mortal], autoreset_mode="Disabled", num_workers=0)), num_cycles=1)
+
+
+@pytest.mark.parametrize("name, options", REAL, ids=[name for name, _ in REAL])
+def test_environments_of_pettingzoo(name, options):
+    if "piston" in name and importlib.util.find_spec("pymunk") is None:
+        pytest.skip("pymunk is not installed")
+    module = "pettingzoo." + name.replace("/", ".")
+    env = cypool.parallel_env(f"pettingzoo:{name}", **options)
+    assert compare(env, made(module, **options), [0, 1]) > 15
+    env.close()
+
+
+def test_turns():
+    from pettingzoo.classic import connect_four_v3
+
+    env = cypool.parallel_env("pettingzoo:classic/connect_four_v3")
+    assert env.pool.env_spec.turns
+    other = connect_four_v3.env()
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        seen, _ = env.reset(seed=seed)
+        other.reset(seed=seed)
+        while env.agents:
+            agent = other.agent_selection
+            acting = dict(zip(env.possible_agents, env.pool._pool.acting()[0].tolist(), strict=True))
+            assert [name for name, acts in acting.items() if acts] == [agent]
+            wanted = other.observe(agent)
+            assert all((seen[agent][key] == wanted[key]).all() for key in wanted)
+            action = rng.choice(np.flatnonzero(wanted["action_mask"]))
+            other.step(action)
+            seen, rewards, terminated, *_ = env.step({agent: action})
+            assert rewards == {name: other.rewards[name] for name in rewards}
+            assert terminated == {name: other.terminations[name] for name in terminated}
+
+
+@pytest.mark.parametrize("num_workers", [0, 1, 3])
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_a_batch(mode, num_workers):
+    count = 3
+    pool = cypool.from_factories([Mortal] * count, seed=7, autoreset_mode=mode, num_workers=num_workers,
+                                 episode_statistics=True)
+    others = [Mortal() for _ in range(count)]
+    rng = np.random.default_rng(1)
+    assert {name: group.names for name, group in pool.env_spec.agents.items()} == {
+        "red": ("red_0", "red_1", "red_2", "red_3"), "blue": ("blue_0", "blue_1")}
+    obs, info = pool.reset()
+    seen = [other.reset(seed=7 + i)[0] for i, other in enumerate(others)]
+    assert info["red_0"]["options"].tolist() == ["None"] * count
+    ended = 0
+    starting = np.zeros(count, bool)
+    for _ in range(60):
+        for i in range(count):
+            views = pool.by_agent(obs)
+            alive = pool.by_agent({group: each["alive"] for group, each in info["agents"].items()})
+            assert {agent for agent in alive if alive[agent][i]} == set(others[i].agents)
+            for agent, value in seen[i].items():
+                assert views[agent][i].tobytes() == value.tobytes()
+        actions = {"red": rng.integers(3, size=(count, 4)), "blue": rng.uniform(-1, 1, (count, 2, 2)).astype(np.float32)}
+        by_name = pool.by_agent(actions)
+        obs, reward, terminated, truncated, info = pool.step(actions)
+        over = terminated | truncated
+        rewards = pool.by_agent({group: each["reward"] for group, each in info["agents"].items()})
+        for i, other in enumerate(others):
+            if starting[i]:
+                seen[i] = other.reset()[0]
+                assert reward[i] == 0
+                continue
+            kinds = {agent: np.int64(by_name[agent][i]) if "red" in agent else by_name[agent][i] for agent in other.agents}
+            seen[i], wanted, *_ = other.step(kinds)
+            assert {agent: rewards[agent][i] for agent in wanted} == wanted
+            assert over[i] == (not other.agents)
+            if over[i]:
+                ended += 1
+                if mode == "SameStep":
+                    views = pool.by_agent({group: part[None] for group, part in info["final_obs"][i].items()})
+                    assert all(views[agent][0].tobytes() == value.tobytes() for agent, value in seen[i].items())
+                    seen[i] = other.reset()[0]
+        starting = over if mode == "NextStep" else np.zeros(count, bool)
+        if mode == "Disabled" and over.any():
+            obs, info = pool.reset(options={"reset_mask": over})
+            for i in np.flatnonzero(over):
+                seen[i] = others[i].reset(seed=None)[0]
+    assert ended > 3
+    pool.close()
+
+
+def test_asynchronously():
+    pool = cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, num_workers=2)
+    others = [Mortal() for _ in range(4)]
+    rng = np.random.default_rng(0)
+    pool.async_reset()
+    sent = {}
+    for _ in range(80):
+        obs, reward, _, _, info = pool.recv(timeout=300)
+        views = pool.by_agent(obs)
+        ids = info["env_id"].tolist()
+        for row, i in enumerate(ids):
+            if not others[i].agents:
+                seen = others[i].reset(seed=i if i not in sent else None)[0]
+            else:
+                seen, rewards, *_ = others[i].step({agent: sent[i][agent] for agent in others[i].agents})
+                assert reward[row] == pytest.approx(sum(rewards.values()))
+            assert all(views[agent][row].tobytes() == value.tobytes() for agent, value in seen.items())
+        actions = {"red": rng.integers(3, size=(2, 4)), "blue": rng.uniform(-1, 1, (2, 2, 2)).astype(np.float32)}
+        by_name = pool.by_agent(actions)
+        for row, i in enumerate(ids):
+            sent[i] = {agent: np.int64(values[row]) if "red" in agent else values[row]
+                       for agent, values in by_name.items()}
+        pool.send(actions)
+    pool.close()
+
+
+def test_a_worker_that_is_killed():
+    pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=2)
+    pool.reset()
+    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    pids = pool._pool.ask(None, attribute_of, "pid")
+    os.kill(pids[0], signal.SIGKILL)
+    with pytest.raises(cypool.EnvError) as caught:
+        while True:
+            pool.step(actions)
+    obs, reward, _, truncated, info = caught.value.batch
+    assert list(caught.value.causes) == [0] and truncated.tolist()[0] and reward[0] == 0
+    assert not obs["red"][0].any() and not info["agents"]["red"]["alive"][0].any()
+    pool.step(actions)
+    _, info = pool.reset()
+    assert info["agents"]["red"]["alive"][0, :3].all()
+    pool.close()
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_environments(bad):
+    if bad == "names":
+        with pytest.raises(ValueError, match="possible_agents"):
+            cypool.from_factories([functools.partial(Mortal, bad)], num_workers=0)
+        return
+    pool = cypool.from_factories([functools.partial(Mortal, bad)] * 2, seed=0, num_workers=0)
+    pool.reset()
+    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    words = {"shape": "expected shape", "dtype": "expected float64", "leaves": "nobody else", "stays": "is still in",
+             "raises": "no more"}
+    with pytest.raises(cypool.EnvError, match=words[bad]):
+        for _ in range(100):
+            pool.step(actions)
+    pool.step(actions)
+
+
+@pytest.mark.parametrize("name", ["x", "x/y", "butterfly/nothing", "../etc", "os/path", ""])
+def test_ids_that_are_none(name):
+    with pytest.raises(ValueError, match="id: expected 'pettingzoo:family/module'"):
+        cypool.make(f"pettingzoo:{name}")
+
+
+def test_state_and_copy():
+    pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=0)
+    pool.reset()
+    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    for _ in range(5):
+        pool.step(actions)
+    state = pool.save()
+    first = [pool.step(actions) for _ in range(5)]
+    pool.load(state)
+    again = [pool.step(actions) for _ in range(5)]
+    for one, two in zip(first, again, strict=True):
+        assert all((one[0][group] == two[0][group]).all() for group in one[0]) and (one[1] == two[1]).all()
+        for group, columns in one[-1]["agents"].items():
+            assert all((columns[name] == two[-1]["agents"][group][name]).all() for name in columns)
