@@ -309,7 +309,7 @@ class EnvSpec:
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:
-                raise ValueError(f"info: expected no 'state' together with the agents' state, got {self.info['state']!r}")
+                raise ValueError(f"info: expected no 'state' next to the agents' state, got {self.info['state']!r}")
             object.__setattr__(self, "info", {"state": self.state, **self.info})
         elif self.state not in (None, "observations"):
             raise ValueError(f"state: expected 'observations', an Array or None, got {self.state!r}")

@@ -1,13 +1,14 @@
 """Trains three agents with MAPPO: one policy for all of them, and a critic that sees the whole state.
 
     pip install "cypool[torch]" && python examples/mappo.py
-    python examples/mappo.py --id pettingzoo:mpe2/simple_spread_v3    # the same with mpe2's own environments, in processes
+    python examples/mappo.py --id pettingzoo:mpe2/simple_spread_v3    # the same, with mpe2's own environments
 
-The agents of simple_spread are to cover three landmarks without touching each other. Each row of the output is an update:
-steps of an environment so far, seconds, and the mean return of the agents' episodes.
+The agents of simple_spread are to cover three landmarks without touching each other. Each row of the output is an
+update: steps of all environments so far, seconds, and the mean return of the agents' episodes.
 """
 import argparse
 import csv
+import itertools
 import sys
 import time
 
@@ -21,7 +22,7 @@ import cypool
 def layers(*sizes, last):
     """Returns a network with tanh between linear layers, whose last one is scaled."""
     parts = []
-    for inputs, outputs in zip(sizes, sizes[1:]):
+    for inputs, outputs in itertools.pairwise(sizes):
         parts += [nn.Linear(inputs, outputs), nn.Tanh()]
         nn.init.orthogonal_(parts[-2].weight, 2**0.5)
         nn.init.zeros_(parts[-2].bias)

@@ -167,7 +167,7 @@ class PoolEnv(EnvBase):
 
 
 class AgentPoolEnv(PoolEnv):
-    """A pool where groups of agents act as an `EnvBase` of TorchRL, with keys as TorchRL's own multi-agent environments.
+    """A pool where groups of agents act as an `EnvBase` of TorchRL, with the keys of its own multi-agent environments.
 
     Keys: of each group `(group, "observation")`, or the keys of a dict; `(group, "action")`, `(group, "reward")`,
     float32 with a last axis of 1, and `(group, "mask")`, whether the agent is in the game; their dimensions are
@@ -219,7 +219,7 @@ class AgentPoolEnv(PoolEnv):
     def _tensors(self, obs: Any, info: dict[str, Any]) -> dict[Any, Any]:
         tensors: dict[Any, Any] = {name: torch.from_numpy(info[name]) for name in self._infos}
         spec = self.pool.env_spec
-        for name, group in spec.agents.items():
+        for name in spec.agents:
             own = obs[name] if len(spec.agents) > 1 else obs
             parts = own if isinstance(own, dict) else {"observation": own}
             tensors.update(((name, key), torch.from_numpy(part)) for key, part in parts.items())

@@ -84,8 +84,8 @@ class DmPool(VectorAPI, dm_env.Environment):
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         if len(spec.agents) > 1 or spec.has_absent_agents:
-            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or some "
-                             "leave, got 'dm'; cypool.parallel_env has PettingZoo's API")
+            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or "
+                             "some leave, got 'dm'; cypool.parallel_env has PettingZoo's API")
         super().__init__(pool, spec)
         self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
 

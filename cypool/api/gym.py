@@ -78,8 +78,8 @@ class GymPool(VectorAPI):
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         if len(spec.agents) > 1 or spec.has_absent_agents:
-            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or some "
-                             "leave, got 'gym'; cypool.parallel_env has PettingZoo's API")
+            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or "
+                             "some leave, got 'gym'; cypool.parallel_env has PettingZoo's API")
         super().__init__(pool, spec)
         self.observation_space, self.action_space = map(gyms, spaces_of(spec))
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space

@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 
 from cypool.making.registry import PETTINGZOO_PREFIX
-from cypool.spec import Discrete, EnvSpec
+from cypool.spec import Array, Discrete, EnvSpec
 from cypool.subproc.spaces import group_of
 from cypool.util.arguments import shown
 
@@ -96,8 +96,8 @@ class AgentsEnv:
         described = dict(zip(self._parts, (part for _, part in self._spec.observations), strict=True))
         boxes = {key: _box(part) for key, part in described.items()}
         for name, dtype in AGENT_COLUMNS.items():
-            boxes[name] = spaces.Box(-np.inf if dtype is np.float64 else 0, np.inf if dtype is np.float64 else 1,
-                                     (count,), dtype)
+            low, high = (-np.inf, np.inf) if name == "reward" else (0, 1)
+            boxes[name] = _box(Array((count,), dtype, low, high))
         # of a plain dict it sorts the keys
         self.observation_space = spaces.Dict(OrderedDict(boxes))
         self.action_space = spaces.Box(0, 255, (self._spec.action_bytes,), np.uint8)
@@ -118,7 +118,8 @@ class AgentsEnv:
                 distinct += 1
                 name = f"{base}_{distinct}"
             members.setdefault(name, ([], each))[0].append(agent)
-        return {name: group_of(*each, tuple(names)) for name, (names, each) in members.items()}
+        return {name: group_of(observation, action, tuple(names))
+                for name, (names, (observation, action)) in members.items()}
 
     @staticmethod
     def _key(name: Any) -> str:
@@ -223,7 +224,7 @@ def _parallel(env: Any) -> tuple[Any, bool]:
 
 
 def _box(part: Any) -> spaces.Box:
-    return spaces.Box(part.low, part.high, part.shape, part.dtype.type)
+    return spaces.Box(part.low, part.high, dtype=part.dtype.type)
 
 
 def _write(array: NDArray[Any], k: int, seen: Any, agent: str) -> None:

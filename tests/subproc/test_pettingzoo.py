@@ -33,7 +33,7 @@ BAD = ("shape", "dtype", "leaves", "stays", "raises", "names")
 class Mortal(ParallelEnv):
     """Agents of two kinds that die one after the other, are truncated, or come later."""
 
-    metadata = {"name": "mortal", "render_modes": []}  # noqa: RUF012
+    metadata = {"name": "mortal", "render_modes": []}
     render_mode = None
 
     def __init__(self, bad=None):
@@ -194,7 +194,8 @@ def test_a_batch(mode, num_workers):
             assert {agent for agent in alive if alive[agent][i]} == set(others[i].agents)
             for agent, value in seen[i].items():
                 assert views[agent][i].tobytes() == value.tobytes()
-        actions = {"red": rng.integers(3, size=(count, 4)), "blue": rng.uniform(-1, 1, (count, 2, 2)).astype(np.float32)}
+        actions = {"red": rng.integers(3, size=(count, 4)),
+                   "blue": rng.uniform(-1, 1, (count, 2, 2)).astype(np.float32)}
         by_name = pool.by_agent(actions)
         obs, reward, terminated, truncated, info = pool.step(actions)
         over = terminated | truncated
@@ -204,8 +205,8 @@ def test_a_batch(mode, num_workers):
                 seen[i] = other.reset()[0]
                 assert reward[i] == 0
                 continue
-            kinds = {agent: np.int64(by_name[agent][i]) if "red" in agent else by_name[agent][i] for agent in other.agents}
-            seen[i], wanted, *_ = other.step(kinds)
+            seen[i], wanted, *_ = other.step({
+                agent: np.int64(by_name[agent][i]) if "red" in agent else by_name[agent][i] for agent in other.agents})
             assert {agent: rewards[agent][i] for agent in wanted} == wanted
             assert over[i] == (not other.agents)
             if over[i]:
