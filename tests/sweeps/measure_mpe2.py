@@ -20,7 +20,7 @@ import cypool
 from cypool.envs.mpe2.ids import CLASSES
 
 NUM_ENVS = 256
-# of mpe2's before 1.1
+# those of PettingZoo
 OLD = [id for id in CLASSES if id.endswith(("-v3", "-v4"))]
 
 
@@ -105,7 +105,7 @@ def main():
     for continuous, of_ids in ratios.items():
         of_old = [ratio for id, ratio in of_ids.items() if id in OLD]
         if of_old:
-            print(f"\n{'continuous' if continuous else 'discrete'}: geometric mean of {len(of_old)} ids of mpe2 1.0 "
+            print(f"\n{'continuous' if continuous else 'discrete'}: geometric mean of {len(of_old)} ids in v3 or v4 "
                   f"{statistics.geometric_mean(of_old):,.0f}")
     print(f"\nload {os.getloadavg()[0]:.1f}, medians of {arguments.rounds} rounds")
 
