@@ -83,8 +83,8 @@ cdef class Env:
     # optional: runs on a pool thread. Takes over all that `save` returns of another one with the same spec, which is
     # only read, by several threads at once; by default through save and load, with the GIL
     cdef int copy_from(self, Env other) except -1 nogil
-    # optional: with the GIL, on the caller's thread. Takes the options of `reset(options=...)`, a dict, for the reset that
-    # follows; checks them first
+    # optional: with the GIL, on the caller's thread. Takes the options of `reset(options=...)`, a dict, for the reset
+    # that follows; checks them first
     cdef int take_reset_options(self, dict options) except -1
 
 

@@ -41,6 +41,7 @@ cdef extern from "cypool/cfunctions/mlp.h" namespace "cypool" nogil:
         vector[float] low, high
         size_t agents, observation_bytes, action_bytes
         void add(const float* weights, const float* bias, size_t inputs, size_t outputs) except +
+
         @staticmethod
         Simd best() noexcept
         void use(Simd simd) noexcept

@@ -241,8 +241,8 @@ def test_damaged_states_are_refused(walker):
     env = cypool.make("walker/Crowd-v0", num_envs=1, seed=0, turns=True)
     env.reset()
     for key, value in (("agents", None), ("agents", {}), ("alive", [True] * 4), ("alive", [1] * 5),
-                       ("present", "x" * 5), ("turn", None), ("episode_return", ["a"] * 5), ("episode_length", [-1] * 5),
-                       ("episode_length", [2**40] * 5), ("alive", (True,) * 5)):
+                       ("present", "x" * 5), ("turn", None), ("episode_return", ["a"] * 5),
+                       ("episode_length", [-1] * 5), ("episode_length", [2**40] * 5), ("alive", (True,) * 5)):
         state = pickle.loads(pickle.dumps(env.save()))
         if key == "agents":
             state.rows[0]["agents"] = value
