@@ -34,8 +34,8 @@ def layers(*sizes, last):
 def train(args, out):
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
-    pool = cypool.make(args.id, num_envs=args.num_envs, seed=args.seed, autoreset_mode="SameStep",
-                       episode_statistics=True)
+    pool = cypool.make(args.id, num_envs=args.num_envs, num_threads=args.num_threads, seed=args.seed,
+                       autoreset_mode="SameStep", episode_statistics=True)
     ((name, group),) = pool.env_spec.agents.items()
     count, num_obs, num_actions = group.count, group.observation.shape[0], group.action.n
     actor = layers(num_obs, 64, 64, num_actions, last=0.01)
@@ -103,6 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--id", default="mpe2/simple_spread-v3")
     parser.add_argument("--num-envs", type=int, default=64)
+    parser.add_argument("--num-threads", type=int, default=2, help="or processes, for environments in Python")
     parser.add_argument("--num-steps", type=int, default=50, help="of each environment, between two updates")
     parser.add_argument("--total-steps", type=int, default=400_000, help="of all environments")
     parser.add_argument("--learning-rate", type=float, default=1e-3)

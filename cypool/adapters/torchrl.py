@@ -36,12 +36,12 @@ def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any)
     return (AgentPoolEnv if pool.env_spec.agents else PoolEnv)(pool, infos, device)
 
 
-def torch_spec_of(description: Any, num_envs: int, device: Any) -> Any:
-    """Returns the TorchRL spec of `num_envs` rows of an `Array` or a `Discrete`, or of a dict of them."""
+def torch_spec_of(description: Any, batch: tuple[int, ...], device: Any) -> Any:
+    """Returns the TorchRL spec of a batch of an `Array` or a `Discrete`, or of a dict of them."""
     if isinstance(description, Mapping):
-        return Composite({name: torch_spec_of(part, num_envs, device) for name, part in description.items()},
-                         shape=[num_envs], device=device)
-    shape = (num_envs, *description.shape)
+        return Composite({name: torch_spec_of(part, batch, device) for name, part in description.items()},
+                         shape=batch, device=device)
+    shape = (*batch, *description.shape)
     if isinstance(description, Discrete):
         return Categorical(description.n, shape=shape, dtype=torch.int64, device=device)
     dtype = torch.from_numpy(np.zeros(0, description.dtype)).dtype
@@ -102,10 +102,10 @@ class PoolEnv(EnvBase):
         num_envs, spec, device = self.pool.num_envs, self.pool.env_spec, self.device
         described = {"observation" if key is None else key: part for key, part in spec.observations}
         described.update((name, spec.info[name]) for name in self._infos)
-        specs = {key: torch_spec_of(part, num_envs, device) for key, part in described.items()}
+        specs = {key: torch_spec_of(part, (num_envs,), device) for key, part in described.items()}
         self.observation_spec = Composite(specs, shape=[num_envs], device=device)
         # under its key, as TorchRL would take the parts of a dict for keys of their own
-        self.full_action_spec = Composite(action=torch_spec_of(spec.action, num_envs, device), shape=[num_envs],
+        self.full_action_spec = Composite(action=torch_spec_of(spec.action, (num_envs,), device), shape=[num_envs],
                                           device=device)
         self.reward_spec = Unbounded(shape=(num_envs, 1), dtype=torch.float32, device=device)
 
@@ -129,7 +129,7 @@ class PoolEnv(EnvBase):
                 every[key] = torch.zeros(self.pool.num_envs, *tensor.shape[1:], dtype=tensor.dtype)
                 every[key][torch.from_numpy(ids).long()] = tensor
             rows = every
-        return TensorDict(rows, batch_size=self.batch_size, device=self.device)
+        return self._packed(rows)
 
     def _step(self, tensordict: Any) -> Any:
         self._reset_cache.forget()
@@ -140,7 +140,7 @@ class PoolEnv(EnvBase):
         flags = {"done": terminated | truncated, "terminated": terminated, "truncated": truncated}
         rows.update((key, torch.from_numpy(values).unsqueeze(-1)) for key, values in flags.items())
         rows.update(self._rewards(reward, info))
-        return TensorDict(rows, batch_size=self.batch_size, device=self.device)
+        return self._packed(rows)
 
     def _actions(self, tensordict: Any) -> Any:
         """Returns actions as the pool takes them."""
@@ -151,6 +151,9 @@ class PoolEnv(EnvBase):
 
     def _rewards(self, reward: Any, info: dict[str, Any]) -> dict[Any, Any]:
         return {"reward": torch.from_numpy(reward.astype(np.float32)).unsqueeze(-1)}
+
+    def _packed(self, rows: dict[Any, Any]) -> Any:
+        return TensorDict(rows, batch_size=self.batch_size, device=self.device)
 
     def _set_seed(self, seed: int | None) -> None:
         self._coming_seed = seed
@@ -189,14 +192,15 @@ class AgentPoolEnv(PoolEnv):
         names = iter(spec.agent_names)
         self.group_map = {name: [next(names) for _ in range(group.count)] for name, group in spec.agents.items()}
         self._alive = {name: np.ones((num_envs, group.count), np.bool_) for name, group in spec.agents.items()}
-        observations: dict[str, Any] = {name: torch_spec_of(spec.info[name], num_envs, device) for name in self._infos}
+        observations: dict[str, Any] = {name: torch_spec_of(spec.info[name], (num_envs,), device)
+                                        for name in self._infos}
         actions, rewards = {}, {}
         for name, group in spec.agents.items():
             shape = [num_envs, group.count]
-            parts = {key: _of_agents(part, num_envs, group.count, device) for key, part in _parts(group).items()}
+            parts = {key: torch_spec_of(part, (num_envs, group.count), device) for key, part in _parts(group).items()}
             mask = Binary(shape=shape, dtype=torch.bool, device=device)
             observations[name] = Composite({**parts, "mask": mask}, shape=shape, device=device)
-            actions[name] = Composite(action=_of_agents(group.action, num_envs, group.count, device), shape=shape,
+            actions[name] = Composite(action=torch_spec_of(group.action, (num_envs, group.count), device), shape=shape,
                                       device=device)
             rewards[name] = Composite(reward=Unbounded(shape=(*shape, 1), dtype=torch.float32, device=device),
                                       shape=shape, device=device)
@@ -233,12 +237,14 @@ class AgentPoolEnv(PoolEnv):
             tensors[name, "mask"] = torch.from_numpy(alive)
         return tensors
 
+    def _packed(self, rows: dict[Any, Any]) -> Any:
+        # of a group's tensors the first two dimensions are the same
+        nested: dict[Any, Any] = {key: tensor for key, tensor in rows.items() if not isinstance(key, tuple)}
+        for name, group in self.pool.env_spec.agents.items():
+            own = {key[1]: tensor for key, tensor in rows.items() if isinstance(key, tuple) and key[0] == name}
+            nested[name] = TensorDict(own, batch_size=[self.pool.num_envs, group.count], device=self.device)
+        return super()._packed(nested)
+
 
 def _parts(group: Any) -> dict[str, Any]:
     return dict(group.observation) if isinstance(group.observation, Mapping) else {"observation": group.observation}
-
-
-def _of_agents(description: Any, num_envs: int, count: int, device: Any) -> Any:
-    """Returns the TorchRL spec of rows of agents: that of one environment's agents, with one more axis."""
-    return torch_spec_of(description, num_envs * count, device).reshape(num_envs, count, *(
-        () if isinstance(description, Mapping) else description.shape))
