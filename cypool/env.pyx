@@ -21,21 +21,22 @@ ABI = CYPOOL_ABI
 cdef object place_agents(Agents* agents, spec):
     """Points to zeroed memory for the agents of a spec, on cache lines of its own; returns its owner."""
     cdef size_t count = spec.num_agents
-    # and six flags
-    cdef size_t size = count * (2 * sizeof(double) + sizeof(int64_t) + 6)
+    # rewards and flags, of which those of a step lie behind the rewards; then returns and lengths
+    cdef size_t step_size = (count * (sizeof(double) + 6) + sizeof(double) - 1) // sizeof(double) * sizeof(double)
+    cdef size_t size = step_size + count * (sizeof(double) + sizeof(int64_t))
     cdef object memory = bytearray(size + 2 * ALIGNMENT)
     cdef char* data = PyByteArray_AS_STRING(memory)
     data = <char*>((<uintptr_t>data + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
     agents.count = <uint32_t>count
     agents.reward = <double*>data
-    agents.episode_return = agents.reward + count
-    agents.episode_length = <int64_t*>(agents.episode_return + count)
-    agents.terminated = <uint8_t*>(agents.episode_length + count)
+    agents.terminated = <uint8_t*>(agents.reward + count)
     agents.truncated = agents.terminated + count
     agents.alive = agents.truncated + count
     agents.acted = agents.alive + count
     agents.present = agents.acted + count
     agents.turn = agents.present + count if spec.turns else NULL
+    agents.episode_return = <double*>(data + step_size)
+    agents.episode_length = <int64_t*>(agents.episode_return + count)
     return memory
 
 

@@ -62,7 +62,7 @@ def train(args, out):
             rewards[t] = torch.from_numpy(info["agents"][name]["reward"])
             over = terminated | truncated
             if over.any():
-                # a truncated episode goes on: its last state has a value
+                # a truncated episode continues: its last state has a value
                 last = np.stack([info["final_obs"][i] for i in np.flatnonzero(over)])
                 with torch.no_grad():
                     rewards[t, over] += args.gamma * critic(torch.from_numpy(last).reshape(len(last), -1))

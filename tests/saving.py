@@ -2,7 +2,7 @@
 import pickle
 
 import numpy as np
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Dict, Discrete, MultiDiscrete
 
 import cypool
 
@@ -22,7 +22,7 @@ class Player:
         back = [i for i in ids if self.mode == "Disabled" and self.needs_reset[i]]
         go = [i for i in ids if i not in back]
         if go:
-            self.env.send([actions[i] for i in go], go)
+            self.env.send(together([actions[i] for i in go]), go)
             if back and not self.env.is_async:
                 yield self.env.recv()
         if back:
@@ -55,6 +55,13 @@ def bits(part):
     return np.asarray(part).tobytes()
 
 
+def together(actions):
+    """Actions of some environments as a pool takes them."""
+    if not isinstance(actions[0], dict):
+        return actions
+    return {name: np.stack([each[name] for each in actions]) for name in actions[0]}
+
+
 def rows_of(batch):
     """Yields env id, all that a batch says of it, and whether its episode has ended."""
     obs, reward, terminated, truncated, info = batch
@@ -81,7 +88,8 @@ def parts(obs, k):
 
 def seen(obs, info):
     """The result of `load` or `reset`, as the obs and info of `rows_of`; by env id."""
-    return {int(i): (bits(parts(obs, k)), bits({key: values[k] for key, values in info.items() if key != "env_id"}))
+    own = {key: values for key, values in info.items() if isinstance(values, np.ndarray) and key != "env_id"}
+    return {int(i): (bits(parts(obs, k)), bits({key: values[k] for key, values in own.items()}))
             for k, i in enumerate(info["env_id"])}
 
 
@@ -98,9 +106,21 @@ def started(env):
 
 
 def actions_for(env, num_steps, seed=0):
-    space, random, shape = env.single_action_space, np.random.default_rng(seed), (env.num_envs, num_steps)
+    """Actions, (num_envs, num_steps): of groups of agents each is a dict."""
+    return actions_in(env.single_action_space, np.random.default_rng(seed), (env.num_envs, num_steps))
+
+
+def actions_in(space, random, shape):
     if isinstance(space, Discrete):
         return random.integers(0, space.n, shape)
+    if isinstance(space, MultiDiscrete):
+        return random.integers(0, space.nvec, (*shape, *space.shape))
+    if isinstance(space, Dict):
+        groups = {name: actions_in(part, random, shape) for name, part in space.items()}
+        actions = np.empty(shape, object)
+        for at in np.ndindex(*shape):
+            actions[at] = {name: part[at] for name, part in groups.items()}
+        return actions
     return random.uniform(space.low, space.high, (*shape, *space.shape)).astype(space.dtype)
 
 

@@ -22,7 +22,8 @@ def edited(state, numbers, fields=None):
     for path, value in numbers.items():
         kind, offset, *_ = fields[path]
         struct.pack_into("<" + kind, saved, offset, value)
-    return with_own(state, (bytes(saved),))
+    # what else a family saves stays
+    return with_own(state, (bytes(saved), *state.rows[0]["own"][1:]))
 
 
 def with_own(state, own):

@@ -1,4 +1,7 @@
 """Checks and converts what a user passes as actions, once per call, so that no environment has to."""
+from libc.stdint cimport int64_t
+from libcpp.vector cimport vector
+
 cimport numpy as cnp
 
 import math
@@ -25,7 +28,10 @@ def reader_of(spec, int num_envs):
     for name, group in spec.agents.items():
         readers[name] = _reader_of(group.action, num_envs, group.count, first)
         first += group.count
-    return DictReader(readers) if len(readers) > 1 else readers.popitem()[1]
+    reader = DictReader(readers) if len(readers) > 1 else readers.popitem()[1]
+    if any(isinstance(group.action, Mapping) for group in spec.agents.values()):
+        return reader
+    return AgentsReader(spec.action, num_envs, reader)
 
 
 def _reader_of(description, int num_envs, int num_agents, int first_agent):
@@ -103,6 +109,61 @@ class DictReader:
             rows = ", ".join(f"{name} {len(part)}" for name, part in zip(self.readers, parts, strict=True))
             raise ValueError(f"actions: expected as many rows of each part, got {rows}")
         return np.concatenate(parts, axis=1)
+
+
+cdef class AgentsReader:
+    """Takes actions of all agents in one pass if they are arrays of the usual shape, and leaves others to a reader.
+
+    Args:
+        action: The array that describes the actions of all agents, or a dict of such for several groups.
+        num_envs: The most rows there can be.
+        reader: Takes all actions that are right, and reports what is wrong with others.
+    """
+    cdef readonly object reader
+    cdef list names                  # of the groups; None: actions are one array
+    cdef list shapes                 # of a row of each
+    cdef vector[ActionPart] parts
+    cdef tuple shape                 # of a row of the result
+    cdef object dtype
+    cdef Py_ssize_t num_envs, row_bytes
+
+    def __init__(self, action, num_envs, reader):
+        self.reader, self.num_envs, self.row_bytes = reader, num_envs, 0
+        self.names = list(action) if isinstance(action, Mapping) else None
+        described = [action] if self.names is None else list(action.values())
+        self.shapes = [part.shape for part in described]
+        # bools are numbers for the engine, but users pass no others
+        takes_all = all([is_checkable(part) and part.dtype.kind != "b" for part in described])
+        for part in described if takes_all else []:
+            self.parts.push_back(part_of(part, self.row_bytes))
+            self.row_bytes += part.dtype.itemsize * math.prod(part.shape)
+        self.shape, self.dtype = ((self.row_bytes,), np.uint8) if self.names else (action.shape, action.dtype)
+
+    def __call__(self, actions, *acting):
+        """As `GroupReader`, or `DictReader` of such."""
+        taken = None if acting else self.take(actions)
+        return self.reader(actions, *acting) if taken is None else taken
+
+    cdef object take(self, actions):
+        """Returns the rows; None if these are no such arrays, or not all is right."""
+        cdef Py_ssize_t rows = 0
+        cdef size_t k, n = self.parts.size()
+        cdef cnp.ndarray taken = None
+        if self.names is not None and (type(actions) is not dict or <size_t>len(actions) != n):
+            return None
+        for k in range(n):
+            part = actions if self.names is None else (<dict>actions).get(self.names[k])
+            # a view of one number may say that it has millions of rows
+            if (type(part) is not cnp.ndarray or cnp.PyArray_NDIM(part) == 0 or part.shape[1:] != self.shapes[k]
+                    or not 0 < len(part) <= self.num_envs):
+                return None
+            if taken is None:
+                rows = len(part)
+                taken = np.empty((rows, *self.shape), self.dtype)
+            if len(part) != rows or not take_array(
+                    part, self.parts[k], cnp.PyArray_BYTES(taken) + self.parts[k].offset, self.row_bytes):
+                return None
+        return taken
 
 
 class GroupReader:
@@ -209,7 +270,7 @@ cdef class ActionReader:
             raise TypeError(f"actions: expected integers, got {array.dtype}")
         if not cnp.PyArray_ISCARRAY_RO(array):
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        if not take_array(array, self.part, cnp.PyArray_DATA(self.checked)):
+        if not take_array(array, self.part, cnp.PyArray_DATA(self.checked), sizeof(int64_t)):
             # what was written last was not checked
             self.checked.fill(0)
             # another thread may change the user's array meanwhile
@@ -232,7 +293,8 @@ cdef class ActionReader:
         if (<object>array).shape[1:] != self.shape or cnp.PyArray_NDIM(array) == 0:
             raise ValueError(f"actions: expected shape {('k', *self.shape)}, got {(<object>array).shape}")
         taken = np.empty((<object>array).shape, wanted)
-        if self.has_part and take_array(array, self.part, cnp.PyArray_DATA(taken)):
+        if self.has_part and take_array(
+                array, self.part, cnp.PyArray_DATA(taken), self.count * cnp.PyArray_ITEMSIZE(taken)):
             return taken
         # another thread may change the user's array meanwhile
         return self._converted(np.array(array))

@@ -165,7 +165,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         self._same_step = mode == AutoresetMode.SAME_STEP
         self.stays_at_end = mode == AutoresetMode.DISABLED
         self._is_formatted = (not self._same_step and not pool.has_extra_infos and spec.num_players == 1
-                              and not spec.has_absent_agents and spec.state is None)
+                              and not spec.has_absent_agents)
+        self._has_state = spec.state is not None
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
         self.single_observation_space, self.single_action_space = spaces_of(spec)
@@ -282,7 +283,10 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, out)
             return result
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
-        return self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
+        batch: Batch = self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
+        if self._has_state:
+            self._last = batch
+        return batch
 
     def state(self) -> NDArray[Any]:
         """Returns what a central critic sees, of the batch received last, for an environment with several agents.
@@ -406,12 +410,12 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return tuple(arrays)
 
     def _format_batch(self, batch: Batch) -> Batch:
+        if self._has_state:
+            self._last = batch
         if self._is_formatted:
             return batch
         obs, reward, terminated, truncated, info = batch
         extra_infos = () if self.keeps_extra_infos else info.pop("extra_infos", ())
-        if self._env_spec.state is not None:
-            self._last = batch
         # infos that environments report may have any name
         finals = info.pop("final", None) if self._same_step else None
         for row, own, _ in extra_infos:

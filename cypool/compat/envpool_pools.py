@@ -179,7 +179,10 @@ class EnvPool:
 
     def _unpacked(self, action: Any, env_id: Any) -> tuple[Any, Any]:
         """Returns actions and ids, which may both be in a dict; separate ids take precedence."""
-        if isinstance(action, dict):
+        # of several groups of agents, actions are a dict themselves
+        described = self.env_spec.action
+        is_action = isinstance(described, Mapping) and isinstance(action, dict) and action.keys() == described.keys()
+        if isinstance(action, dict) and not is_action:
             if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
                 raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")
             env_id = action.get("env_id") if env_id is None else env_id

@@ -61,10 +61,12 @@ inline size_t first_outside(const char* action, const ActionPart& part) noexcept
     });
 }
 
-// Copies rows of an action's numbers to `out`, in the type of the action: one pass instead of NumPy's dozen.
+// Copies rows of an action's numbers to `out`, in the type of the action: one pass instead of NumPy's dozen. From one row
+// of `out` to the next it is `stride` bytes.
 //
 // Integers become integers and floats become floats: false for other pairs, and if a number is NaN or out of bounds.
-inline bool take_actions(const void* given, Number number, size_t rows, const ActionPart& part, void* out) noexcept {
+inline bool take_actions(const void* given, Number number, size_t rows, const ActionPart& part, char* out,
+                         size_t stride) noexcept {
     return with_number(number, [&](auto from) {
         return with_number(part.number, [&](auto to) {
             using From = decltype(from);
@@ -73,17 +75,18 @@ inline bool take_actions(const void* given, Number number, size_t rows, const Ac
                 return false;
             } else {
                 auto data = static_cast<const From*>(given);
-                auto taken = static_cast<To*>(out);
                 auto low = reinterpret_cast<const To*>(part.low.data());
                 auto high = reinterpret_cast<const To*>(part.high.data());
                 bool within = true;
-                for (size_t row = 0; row < rows; row++, data += part.count, taken += part.count) {
+                for (size_t row = 0; row < rows; row++, data += part.count, out += stride) {
                     for (size_t k = 0; k < part.count; k++) {
                         const From value = data[k];
-                        taken[k] = static_cast<To>(value);
+                        const To taken = static_cast<To>(value);
+                        // parts of a row lie at any address
+                        std::memcpy(out + k * sizeof taken, &taken, sizeof taken);
                         // as given and as taken, because that rounds; no branches
                         within &= at_most(low[k], value) & at_most(value, high[k]);
-                        within &= at_most(low[k], taken[k]) & at_most(taken[k], high[k]);
+                        within &= at_most(low[k], taken) & at_most(taken, high[k]);
                     }
                 }
                 return within;

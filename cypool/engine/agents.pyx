@@ -16,9 +16,8 @@ FLAGS = ("alive", "present", "turn")
 
 
 cdef void clear_step(Agents* agents) noexcept nogil:
-    memset(agents.reward, 0, agents.count * sizeof(double))
-    memset(agents.terminated, 0, agents.count)
-    memset(agents.truncated, 0, agents.count)
+    # the two flags lie behind the rewards
+    memset(agents.reward, 0, agents.count * (sizeof(double) + 2))
 
 
 cdef void begin_episode(PyObject* env) noexcept nogil:
@@ -50,26 +49,29 @@ cdef void begin_step(PyObject* env) noexcept nogil:
 cdef void end_step(PyObject* env) noexcept nogil:
     """After `step` and the look at the step limit: says whose part is over, and whether the episode is."""
     cdef Agents* agents = &(<Env>env).agents
-    cdef bint anybody = False, truncated = False, all_terminated = (<Env>env).terminated
-    cdef bint all_truncated = (<Env>env).truncated
+    # flags may be any number
+    cdef bint all_terminated = (<Env>env).terminated != 0, all_truncated = (<Env>env).truncated != 0
+    cdef bint anybody = False, truncated = False
+    cdef bint alive, present, ends_terminated, ends_truncated
     cdef double total = 0
     cdef uint32_t k
     for k in range(agents.count):
-        # an environment's flags may be any byte
-        agents.alive[k] = agents.alive[k] != 0
-        agents.terminated[k] = agents.terminated[k] != 0 or (all_terminated and agents.alive[k])
-        agents.truncated[k] = agents.truncated[k] != 0 or (
-            all_truncated and agents.alive[k] and not agents.terminated[k])
-        if not (agents.present[k] or agents.alive[k]):
-            # nobody's part is over twice
-            agents.terminated[k] = agents.truncated[k] = False
-        agents.alive[k] &= not (agents.terminated[k] or agents.truncated[k])
-        anybody |= agents.alive[k]
-        truncated |= agents.truncated[k]
+        # no branches, as this is a large part of a short step
+        alive, present = agents.alive[k] != 0, agents.present[k] != 0
+        ends_terminated = (agents.terminated[k] != 0) | (all_terminated & alive)
+        ends_truncated = (agents.truncated[k] != 0) | (all_truncated & alive & (ends_terminated ^ 1))
+        # nobody's part is over twice
+        ends_terminated &= present | alive
+        ends_truncated &= present | alive
+        agents.terminated[k], agents.truncated[k] = ends_terminated, ends_truncated
+        alive &= (ends_terminated | ends_truncated) ^ 1
+        agents.alive[k] = alive
+        anybody |= alive
+        truncated |= ends_truncated
         total += agents.reward[k]
         # who waits for a turn may be rewarded for what others do
         agents.episode_return[k] += agents.reward[k]
-        agents.episode_length[k] += agents.acted[k]
+        agents.episode_length[k] += agents.acted[k] != 0
     if isnan((<Env>env).reward):
         (<Env>env).reward = total
     if not anybody and not (all_terminated or all_truncated):
@@ -86,7 +88,11 @@ cdef void write_agents(PyObject* env, OpenBatch* batch, uint32_t row, bint stepp
         group = &batch.agents[g]
         n = group.count
         at = row * n
-        if stepped:
+        if n == 1 and stepped and group.acted == NULL:
+            # as quick as in an environment with one agent
+            group.reward[at] = agents.reward[first]
+            group.terminated[at], group.truncated[at] = agents.terminated[first], agents.truncated[first]
+        elif stepped:
             memcpy(group.reward + at, agents.reward + first, n * sizeof(double))
             memcpy(group.terminated + at, agents.terminated + first, n)
             memcpy(group.truncated + at, agents.truncated + first, n)

@@ -76,10 +76,11 @@ cdef class Results:
 
     cdef dict of_group(self, GroupColumns group, list arrays):
         """Returns the columns of a group of agents, by name."""
-        columns = {"reward": group.reward, "terminated": group.terminated, "truncated": group.truncated}
+        cdef dict columns = {"reward": arrays[group.reward], "terminated": arrays[group.terminated],
+                             "truncated": arrays[group.truncated]}
         if group.acted >= 0:
-            columns.update(acted=group.acted, alive=group.alive)
-        return {name: arrays[k] for name, k in columns.items()}
+            columns["acted"], columns["alive"] = arrays[group.acted], arrays[group.alive]
+        return columns
 
     cdef object rows_of(self, RowKind kind):
         """Returns which of the rows put together last are of a kind: bool, a copy."""

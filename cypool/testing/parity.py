@@ -236,10 +236,11 @@ class _Run:
         for key, value in theirs.items():
             if key.startswith("_") or not np.any(theirs[f"_{key}"]):
                 continue
-            if key == "final_info":
-                self._compare_info(ours[key], value)
-            elif key not in ours:
+            if key not in ours:
                 self._differ(f"info {key}", None, value)
+            elif isinstance(value, dict):
+                # final_info, and what agents have, by their groups
+                self._compare_info(ours[key], value)
             else:
                 mine = np.asarray(ours[key])
                 if mine.dtype.kind == "f" and np.asarray(value).dtype.kind == "i":

@@ -360,3 +360,31 @@ def test_arguments_of_make_are_no_options():
     for name in ("normalise_obs", "normalize_rewards", "batchsize"):
         with pytest.raises(ValueError, match=f"^{name}: no option of CartPole-v1 .did you mean "):
             cypool.make("CartPole-v1", **{name: True})
+
+
+def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
+    """Arrays as they should be are read at once; all others, and what is wrong, by a reader for each group."""
+    from cypool.api.actions import AgentsReader, reader_of
+
+    rng = np.random.default_rng(0)
+    for id, options in (("walker/Crowd-v0", {"leave": False}), ("mpe2/simple_spread-v3", {})):
+        spec = cypool.make_spec(id, **options)
+        read = reader_of(spec, 5)
+        assert isinstance(read, AgentsReader)
+        for rows in (1, 4, 5):
+            red = rng.integers(3, size=(rows, 3))
+            blue = rng.uniform(-1, 1, (rows, 2, 2))
+            for given in ((red, blue.astype(np.float32)), (red.astype(np.uint8), blue),
+                          (np.asfortranarray(red), blue[:, ::-1]), (red.tolist(), blue.tolist()),
+                          (red.reshape(-1), blue.reshape(-1, 2)), (red.astype(">i4"), blue)):
+                given = dict(zip(("red", "blue"), given, strict=True)) if "Crowd" in id else given[0]
+                want, found = read.reader(given), read(given)
+                assert (found.dtype, found.shape) == (want.dtype, want.shape) and found.tobytes() == want.tobytes()
+    read = reader_of(cypool.make_spec("walker/Crowd-v0", leave=False), 2)
+    zeros = {"red": np.zeros((2, 3), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    for name, wrong in (("red", 3), ("red", -1), ("blue", 1.5), ("blue", np.nan)):
+        changed = zeros[name].copy()
+        changed[1, 1] = wrong
+        rejected(ValueError, "actions: expected", lambda changed=changed, name=name: read({**zeros, name: changed}))
+    rejected(ValueError, "actions: expected", lambda: read({**zeros, "red": zeros["red"][:1]}))
+    rejected(TypeError, "actions: expected a dict of red, blue", lambda: read({"red": zeros["red"]}))

@@ -409,3 +409,14 @@ def test_the_parts_of_a_dict_are_fields_of_dm_observations():
         assert observed.orientations.shape == (2, 14) and observed.velocity.dtype == np.float64
         assert env.observation_spec()._fields == observed._fields
         assert env.observation_spec().height.shape == ()
+
+
+def test_actions_of_groups_of_agents():
+    """They are a dict, alone or with ids."""
+    env = envpool.make_gymnasium("mpe2/simple_tag-v3", num_envs=2, seed=0)
+    env.reset()
+    groups = {"adversary": np.zeros((2, 3), int), "agent": np.zeros((2, 1), int)}
+    assert env.step(groups)[0]["adversary"].shape == (2, 3, 16)
+    env.step({"action": groups, "env_id": np.array([1, 0], np.int32)})
+    with pytest.raises(ValueError, match="action: expected a dict of 'action' and 'env_id', got one of"):
+        env.step({"adversary": groups["adversary"]})

@@ -1,0 +1,1 @@
+"""MPE2: particles with several agents that cooperate, compete and talk."""

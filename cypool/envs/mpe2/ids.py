@@ -1,0 +1,33 @@
+"""The ids of MPE2: mpe2's, with a hyphen before the version, as Gymnasium writes ids."""
+from __future__ import annotations
+
+from cypool.envs.family import Family, Sanitizer
+from cypool.making.registry import register
+
+# by id, without the family
+CLASSES = {"simple-v3": "Simple", "simple_spread-v3": "SimpleSpread", "simple_tag-v3": "SimpleTag",
+            "simple_adversary-v3": "SimpleAdversary", "simple_push-v3": "SimplePush",
+            "simple_reference-v3": "SimpleReference", "simple_speaker_listener-v4": "SimpleSpeakerListener",
+            "simple_crypto-v3": "SimpleCrypto", "simple_world_comm-v3": "SimpleWorldComm",
+            "simple_formation-v1": "SimpleFormation", "simple_line-v1": "SimpleLine",
+            "collect_treasure-v1": "CollectTreasure"}
+
+FAMILY = Family(
+    name="mpe2",
+    title="MPE2",
+    description="particles with several agents that cooperate, compete and talk",
+    page="mpe2.md",
+    extra="mpe2",
+    reference="mpe2 1.1.1",
+    reference_package="mpe2",
+    fidelity="everything",
+    smoke_ids=("mpe2/simple_spread-v3",),
+    short_episode={"max_cycles": 9},
+    fuzz_variants=(("mpe2/simple_spread-v3", {"N": 4, "num_agent_neighbors": 2, "num_landmark_neighbors": 9}),
+                   ("mpe2/simple_world_comm-v3", {"continuous_actions": True, "num_forests": 4})),
+    sanitizer=Sanitizer(target="mpe2", tests=("test_mpe2.py",)),
+    pictures=("mpe2/simple_spread-v3", "mpe2/simple_tag-v3", "mpe2/simple_world_comm-v3", "mpe2/simple_line-v1",
+              "mpe2/collect_treasure-v1"))
+
+for _id, _class in CLASSES.items():
+    register(f"mpe2/{_id}", f"cypool.envs.mpe2.mpe2:{_class}", reference="cypool.envs.mpe2.reference:make_reference")

@@ -1,0 +1,123 @@
+"""mpe2 itself: its environments with our options, and the pictures that it draws."""
+from __future__ import annotations
+
+import functools
+import importlib
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VERSION = "1.1.1"
+
+# two pools may draw at once, and both with the same environment
+_lock = threading.Lock()
+
+
+def need_mpe2(what: str) -> None:
+    """Checks that the mpe2 is installed that our environments equal.
+
+    Raises:
+        ImportError: It is missing, or of another version.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        found = version("mpe2")
+    except PackageNotFoundError as error:
+        raise ImportError(f"{what}: needs mpe2: pip install cypool[mpe2]") from error
+    if found != VERSION:
+        raise ImportError(f"{what}: expected mpe2 {VERSION}, got {found}: pip install cypool[mpe2]")
+
+
+def make_env(module: str, kind: str, options: dict[str, Any], render_mode: str | None = None) -> Any:
+    """Returns an environment of mpe2 with our options.
+
+    Args:
+        module: mpe2's name of it, such as "simple_spread_v3".
+        kind: "parallel_env" or "raw_env".
+        options: Ours.
+        render_mode: As in mpe2.
+    """
+    given = dict(options)
+    stage = given.pop("curriculum_stage", None)
+    if stage is not None:
+        given["curriculum"] = True
+    with warnings.catch_warnings():
+        # of packages that they import
+        warnings.simplefilter("ignore")
+        env = getattr(importlib.import_module(f"mpe2.{module}"), kind)(render_mode=render_mode, **given)
+    if stage is not None:
+        # a property of mpe2's, which nobody can set, says 0 for ever
+        scenario = env.unwrapped.scenario
+        scenario.__class__ = type("Staged", (type(scenario),), {"curriculum_stage": stage})
+    return env
+
+
+class _Chosen:
+    """Stands for a random stream that draws the goals that were chosen, and no places."""
+
+    def __init__(self, goals: Sequence[int]):
+        self.goals: Iterator[int] = iter(goals)
+
+    def integers(self, *bounds: int) -> int:
+        return next(self.goals, 0)
+
+    def uniform(self, low: float, high: float, size: int | None = None) -> Any:
+        return 0.0 if size is None else np.zeros(size)
+
+    def __deepcopy__(self, memo: Any) -> _Chosen:
+        return self
+
+
+@functools.lru_cache(maxsize=32)
+def _painter(module: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    painter = make_env(module, "raw_env", dict(options), "rgb_array")
+    painter.reset(seed=0)
+    return painter
+
+
+def draw_world(module: str, options: dict[str, Any], *, goals: Sequence[int], camera_range: float,
+               positions: Sequence[tuple[float, float]], messages: Sequence[Sequence[float]],
+               landmarks: Sequence[tuple[float, float]], treasures: Sequence[tuple[int, bool]],
+               held: Sequence[int]) -> NDArray[np.uint8]:
+    """Draws a world with mpe2's own code.
+
+    Args:
+        module: mpe2's name of the environment.
+        options: Ours.
+        goals: The landmarks that were drawn, in the order of the draws.
+        camera_range: The greatest coordinate as the episode began.
+        positions, messages: Of agents.
+        landmarks: Their places.
+        treasures: Of landmarks that are treasures the kind, and whether it is there.
+        held: The kind of treasure that each agent has, or -1.
+
+    Returns:
+        uint8, (700, 700, 3).
+
+    Raises:
+        ImportError: mpe2 is not installed, or of another version.
+    """
+    need_mpe2("render")
+    with _lock:
+        painter = _painter(module, tuple(sorted(options.items())))
+        world = painter.world
+        # goals have colours
+        painter.scenario.reset_world(world, _Chosen(goals))
+        painter.original_cam_range = camera_range
+        for agent, position, message in zip(world.agents, positions, messages, strict=True):
+            agent.state.p_pos, agent.state.c = np.array(position), np.array(message)
+        for landmark, place in zip(world.landmarks, landmarks, strict=True):
+            landmark.state.p_pos = np.array(place)
+        for landmark, (kind, is_there) in zip(world.landmarks, treasures, strict=False):
+            landmark.color, landmark.alive = world.treasure_colors[kind], is_there
+        for agent, kind in zip(world.agents, held, strict=False):
+            if kind >= 0:
+                agent.color = 0.85 * world.treasure_colors[kind]
+        return np.ascontiguousarray(painter.render())
