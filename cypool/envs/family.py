@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -42,6 +43,8 @@ class Family(NamedTuple):
         licence: Of its data and its library, where that is not cypool's.
         extension: The module that is missing if a build left the family out; "": it cannot be left out.
         package: The Python package to import that its environments need to run.
+        download: The module that finds what its environments need where no package has it: its `is_there()` says
+            whether it did, `download(report, show_pip)` gets it for `cypool get`, and `LICENCES` are those of it.
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
@@ -75,6 +78,7 @@ class Family(NamedTuple):
     licence: str = ""
     extension: str = ""
     package: str = ""
+    download: str = ""
     extra: str = ""
     reference: str = ""
     reference_package: str = ""
@@ -107,8 +111,23 @@ class Family(NamedTuple):
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package that its environments need is there."""
+        """Whether the package, or the download, that its environments need is there."""
+        if self.download:
+            found: bool = import_module(self.download).is_there()
+            return found
         return not self.package or find_spec(self.package) is not None
+
+    @property
+    def needs(self) -> str:
+        """The name of the package, or of the download, that its environments need; "": they need nothing."""
+        return self.package or self.name * bool(self.download)
+
+    @property
+    def install(self) -> str:
+        """The command that installs what its environments, or their pictures, need; "": they need nothing."""
+        if self.download:
+            return f"cypool get {self.name}"
+        return f'pip install "cypool[{self.extra}]"' if self.extra else ""
 
     def entries(self, patterns: tuple[str, ...]) -> list[Entry]:
         """Returns what is registered of the ids that match one of the patterns."""
