@@ -43,8 +43,8 @@ class Family(NamedTuple):
         licence: Of its data and its library, where that is not cypool's.
         extension: The module that is missing if a build left the family out; "": it cannot be left out.
         package: The Python package to import that its environments need to run.
-        download: The module that finds what its environments need where no package has it: its `is_there()` says
-            whether it did, `download(report, show_pip)` gets it for `cypool get`, and `LICENCES` are those of it.
+        download: The module that gets what its environments need where no package of today brings it, for `cypool
+            get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.

@@ -1,5 +1,5 @@
 // procgen's own library, without its Python: one instance for each environment, stepped through the virtual functions
-// of its game. So the last picture of an episode can be seen, and an episode ends when it is told to. The numbers in
+// of its game. So the last picture of an episode can be seen, and an episode ends when cypool says so. The numbers in
 // `at` are those of one build, whose sha256 library.py checks.
 #pragma once
 
@@ -109,7 +109,7 @@ struct Buffers {
 };
 
 class Library {
-  public:
+public:
     void* (*make)(int, Options);
     void (*set_buffers)(void*, Buffers*);
     void (*observe)(void*);
@@ -131,8 +131,7 @@ class Library {
 
     // Calls the library; an error is what it printed before it would have ended the process. `lost` says that then what
     // it was about is half done. No object of ours with a destructor may live in the call.
-    template <class Call>
-    void guarded(const Call& call, bool& lost) {
+    template <class Call> void guarded(const Call& call, bool& lost) {
         Guard here, *const outer = guard;
         here.text[here.used = 0] = 0;
         const bool was_lost = lost;
@@ -166,12 +165,11 @@ class Library {
         return made;
     }
 
-  private:
+private:
     std::mutex making_;
     bool loaded_ = false, dead_ = false;
 
-    template <class Function>
-    static void find(void* loaded, const char* name, Function& function) {
+    template <class Function> static void find(void* loaded, const char* name, Function& function) {
         function = reinterpret_cast<Function>(dlsym(loaded, name));
         if (function == nullptr) throw std::runtime_error(std::string("procgen's library: it has no ") + name);
     }
@@ -188,16 +186,15 @@ class Library {
             if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(entry->d_un.d_ptr);
             if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
         }
-        const std::pair<const char*, void*> ours[] = {
-            {"exit", reinterpret_cast<void*>(&instead::exit)},
-            {"abort", reinterpret_cast<void*>(&instead::abort)},
-            {"printf", reinterpret_cast<void*>(&instead::printf)},
-            {"vprintf", reinterpret_cast<void*>(&instead::vprintf)},
-            {"fprintf", reinterpret_cast<void*>(&instead::fprintf)},
-            {"vfprintf", reinterpret_cast<void*>(&instead::vfprintf)},
-            {"puts", reinterpret_cast<void*>(&instead::puts)},
-            {"putchar", reinterpret_cast<void*>(&instead::putchar)},
-            {"fwrite", reinterpret_cast<void*>(&instead::fwrite)}};
+        const std::pair<const char*, void*> ours[] = {{"exit", reinterpret_cast<void*>(&instead::exit)},
+                                                      {"abort", reinterpret_cast<void*>(&instead::abort)},
+                                                      {"printf", reinterpret_cast<void*>(&instead::printf)},
+                                                      {"vprintf", reinterpret_cast<void*>(&instead::vprintf)},
+                                                      {"fprintf", reinterpret_cast<void*>(&instead::fprintf)},
+                                                      {"vfprintf", reinterpret_cast<void*>(&instead::vfprintf)},
+                                                      {"puts", reinterpret_cast<void*>(&instead::puts)},
+                                                      {"putchar", reinterpret_cast<void*>(&instead::putchar)},
+                                                      {"fwrite", reinterpret_cast<void*>(&instead::fwrite)}};
         for (size_t k = 0; k < bytes / sizeof *calls; ++k) {
             const char* const name = names + symbols[calls[k].r_info >> 32].st_name;
             for (const auto& [replaced, function] : ours) {
@@ -264,7 +261,7 @@ struct Saved {
 
 // An environment. After an error the library's part is lost, and so is its memory: another one is to be made.
 class Game {
-  public:
+public:
     bool terminated = false, truncated = false;
 
     // Makes it, with its first level; `stream` seeds what levels are drawn from.
@@ -374,7 +371,7 @@ class Game {
         return actions_.size() == saved.actions.size();
     }
 
-  private:
+private:
     void* handle_;
     char* game_;
     bool sequential_, lost_ = false;
@@ -385,16 +382,11 @@ class Game {
     int32_t prev_level_, level_, action_ = STILL;
     float reward_;
 
-    template <class Value>
-    Value& field(size_t offset) {
-        return *reinterpret_cast<Value*>(game_ + offset);
-    }
-    template <class Value>
-    const Value& field(size_t offset) const {
+    template <class Value> Value& field(size_t offset) { return *reinterpret_cast<Value*>(game_ + offset); }
+    template <class Value> const Value& field(size_t offset) const {
         return *reinterpret_cast<const Value*>(game_ + offset);
     }
-    template <class Call>
-    void call(const Call& call) {
+    template <class Call> void call(const Call& call) {
         if (lost_) throw std::runtime_error("procgen's library: expected a reset after its error");
         library->guarded(call, lost_);
     }

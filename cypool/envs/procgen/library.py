@@ -45,14 +45,23 @@ def is_there() -> bool:
     return True
 
 
+def is_whole() -> bool:
+    """Whether the library can be found, and is the right one with all its pictures."""
+    try:
+        checked(find(None))
+    except ImportError:
+        return False
+    return True
+
+
 def find(path: str | None) -> Path:
     """Returns the folder of procgen's package, with its library and pictures; looks into none of them.
 
     Args:
-        path: That folder or the one around it; None: `CYPOOL_PROCGEN`, an installed procgen, or cypool's cache.
+        path: That folder or the one around it; None: `CYPOOL_PROCGEN`, cypool's cache, or an installed procgen.
 
     Raises:
-        ImportError: There is none.
+        ImportError: It is nowhere.
     """
     given = path if path is not None else os.environ.get("CYPOOL_PROCGEN")
     if given:
@@ -65,7 +74,7 @@ def find(path: str | None) -> Path:
     # of another package of this name it says nothing
     with suppress(ImportError, ValueError):
         package = find_spec("procgen")
-        folders[:0] = [Path(each) for each in (package.submodule_search_locations or ()) if package] if package else []
+        folders += [Path(each) for each in (package.submodule_search_locations or ())] if package else []
     for folder in folders:
         if (folder / LIBRARY_FILE).is_file():
             return folder
@@ -92,7 +101,7 @@ def checked(folder: Path) -> tuple[Path, str]:
     library, pictures = folder / LIBRARY_FILE, folder / PICTURES_FOLDER
     if _sha256_of(library) != LIBRARY:
         raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, whose layout cypool "
-                          f"knows, got another one in {library}: {GET}, and uninstall the other or set CYPOOL_PROCGEN")
+                          f"knows, got another one in {library}: {GET}")
     if digest_of(pictures) != PICTURES:
         raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, got others, or not all "
                           f"of them: {GET}")
@@ -108,12 +117,11 @@ def check_machine() -> None:
         raise ImportError("procgen: expected a CPU with AVX, which its library needs, got one without")
 
 
-def download(report: Callable[[str, int, int], Any], show_pip: bool = False) -> Path:
+def download(report: Callable[[str, int, int], Any]) -> Path:
     """Downloads the wheel with pip, checks it and puts its library and pictures into cypool's cache.
 
     Args:
         report: Called with what is being done, and how much of how much is done.
-        show_pip: Whether pip prints to stderr, with its progress bar.
 
     Returns:
         The folder of the package.
@@ -128,11 +136,10 @@ def download(report: Callable[[str, int, int], Any], show_pip: bool = False) -> 
         work = Path(name)
         report("downloads", 0, 1)
         command = [sys.executable, "-m", "pip", *PIP, "--dest", str(work / "wheel")]
-        done = subprocess.run(command, stdout=sys.stderr if show_pip else subprocess.PIPE,
-                              stderr=None if show_pip else subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         wheels = list((work / "wheel").glob("*.whl"))
         if done.returncode or len(wheels) != 1:
-            said = (done.stdout or b"").decode(errors="replace").strip().splitlines()[-1:]
+            said = done.stdout.decode(errors="replace").strip().splitlines()[-1:]
             raise OSError(f"pip: expected it to download procgen {VERSION}, got status {done.returncode}"
                           f"{': ' * bool(said)}{''.join(said)}; the command was {' '.join(command[1:])}")
         if _sha256_of(wheels[0]) != WHEEL:

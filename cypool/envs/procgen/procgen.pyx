@@ -63,6 +63,7 @@ cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogi
 
 cdef enum:
     STREAM_WORDS = 624
+    LAST_MOVES = 8           # the greatest action that moves
 
 FLAGS = ("use_sequential_levels", "center_agent", "use_backgrounds", "use_monochrome_assets", "restrict_themes",
          "use_generated_assets", "paint_vel_info", "channel_first", "batch_seeds")
@@ -228,7 +229,7 @@ cdef class Procgen(Env):
         cdef Saved saved
         integer = (-2**31, 2**31 - 1)
         words, position, saved.level, saved.prev_level, saved.last_move, saved.complete, actions = check_state(
-            state, bytes, (0, STREAM_WORDS), integer, integer, (0, NUM_ACTIONS - 1), bool, bytes)
+            state, bytes, (0, STREAM_WORDS), integer, integer, (0, LAST_MOVES), bool, bytes)
         if len(words) != 4 * STREAM_WORDS:
             raise ValueError(f"state[0]: expected {4 * STREAM_WORDS} bytes, got {len(words)}")
         # of the first word only the highest bit counts

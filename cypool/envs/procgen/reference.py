@@ -24,6 +24,12 @@ class _Options(ctypes.Structure):
     _fields_ = [("items", ctypes.POINTER(_Option)), ("count", ctypes.c_int)]
 
 
+def _rows(columns: list[NDArray[Any]]) -> Any:
+    """Returns the addresses of all rows of arrays, one array after the other."""
+    found = [column.ctypes.data + k * column.strides[0] for column in columns for k in range(len(column))]
+    return (ctypes.c_void_p * len(found))(*found)
+
+
 class Batch:
     """An instance of the library: a batch of environments that it resets itself.
 
@@ -39,15 +45,16 @@ class Batch:
         self._library = ctypes.CDLL(str(path), mode=os.RTLD_LAZY | os.RTLD_LOCAL | os.RTLD_DEEPBIND)
         game, mode = options["env_name"], options["distribution_mode"]
         level = GAMES[game].exploration_level if mode == "exploration" else None
-        numbers = {"num_levels": options["num_levels"] if level is None else 1,
-                   "start_level": options["start_level"] if level is None else level, "num_actions": NUM_ACTIONS,
-                   "rand_seed": rand_seed, "num_threads": 0, "distribution_mode": MODE_NUMBERS[mode],
-                   "debug_mode": options["debug_mode"]}
+        numbers: dict[str, Any] = {"num_levels": options["num_levels"] if level is None else 1,
+                                   "start_level": options["start_level"] if level is None else level,
+                                   "num_actions": NUM_ACTIONS, "rand_seed": rand_seed, "num_threads": 0,
+                                   "distribution_mode": MODE_NUMBERS[mode], "debug_mode": options["debug_mode"]}
         flags = {name: options[name] for name in (
             "use_sequential_levels", "center_agent", "use_backgrounds", "use_monochrome_assets", "restrict_themes",
             "use_generated_assets", "paint_vel_info")}
         values: dict[str, NDArray[Any]] = {
-            "env_name": np.frombuffer(game.encode(), np.uint8), "resource_root": np.frombuffer(pictures.encode(), np.uint8),
+            "env_name": np.frombuffer(game.encode(), np.uint8),
+            "resource_root": np.frombuffer(os.fsencode(pictures), np.uint8),
             **{name: np.array([value], np.int32) for name, value in numbers.items()},
             **{name: np.array([value], np.uint8) for name, value in {**flags, "render_human": False}.items()}}
         items = (_Option * len(values))(*[
@@ -59,12 +66,10 @@ class Batch:
         self.picture = np.zeros((num, 64, 64, 3), np.uint8)
         self.reward, self.first = np.zeros(num, np.float32), np.zeros(num, np.uint8)
         self.action = np.zeros(num, np.int32)
-        self.infos = {"prev_level_seed": np.zeros(num, np.int32), "prev_level_complete": np.zeros(num, np.uint8),
-                      "level_seed": np.zeros(num, np.int32)}
-        rows = [[row.ctypes.data for row in column] for column in (
-            self.picture[:, None], *(info[:, None] for info in self.infos.values()), self.action[:, None])]
-        spaces = rows[:1], rows[1:-1], rows[-1:]
-        ob, info, action = ((ctypes.c_void_p * (num * len(space)))(*sum(space, [])) for space in spaces)
+        self.infos: dict[str, NDArray[Any]] = {
+            "prev_level_seed": np.zeros(num, np.int32), "prev_level_complete": np.zeros(num, np.uint8),
+            "level_seed": np.zeros(num, np.int32)}
+        ob, info, action = _rows([self.picture]), _rows([*self.infos.values()]), _rows([self.action])
         self._buffers = (ctypes.c_void_p * 5)(ctypes.addressof(ob), self.reward.ctypes.data, self.first.ctypes.data,
                                               ctypes.addressof(info), ctypes.addressof(action))
         self._kept = values, items, ob, info, action
@@ -94,12 +99,13 @@ class Reference:
     np_random = None
 
     def __init__(self, ours: Any, seed: int):
-        options, self._num = ours.env_spec.options, ours.num_envs
+        options = ours.env_spec.options
+        self._num: int = ours.num_envs
         self.single_observation_space = ours.single_observation_space
         self.single_action_space = ours.single_action_space
         self._channel_first = options["channel_first"]
         own = limit_of(options["env_name"], options["distribution_mode"])
-        self._limit, self._level_limit = ours.env_spec.max_episode_steps or 2**31, own
+        self._level_limit, self._limit = own, ours.env_spec.max_episode_steps or 2**31
         if options["batch_seeds"]:
             if self._limit < own:
                 raise ValueError("max_episode_steps: expected none with batch_seeds, as a batch takes it for all")
@@ -123,8 +129,8 @@ class Reference:
         over = self._level_steps >= self._level_limit
         terminated, truncated = first & ~over, first & over
         truncated |= self._steps >= self._limit
-        for k in np.flatnonzero(truncated & ~first):
-            self._batches[k].act(RESET)
+        for i in np.flatnonzero(truncated & ~first).tolist():
+            self._batches[i].act(RESET)
         ended = terminated | truncated
         self._steps[ended] = 0
         # a level that follows another one in the same episode counts its own steps
