@@ -1,6 +1,5 @@
 // procgen's own library, without its Python: one instance for each environment, stepped through the virtual functions
-// of its game. So the last picture of an episode can be seen, and an episode ends when cypool says so. The numbers in
-// `at` are those of one build, whose sha256 library.py checks.
+// of its game. So the last picture of an episode can be seen, and an episode ends when cypool says so.
 #pragma once
 
 #include <dlfcn.h>
@@ -16,15 +15,19 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cypool/envs/procgen/layout.h"
+#include "cypool/envs/procgen/picture.h"
+
 namespace cypool::procgen {
 
-enum : int { SIDE = 64, PICTURE_BYTES = SIDE * SIDE * 3, RENDERED_SIDE = 512, STILL = 4, NEXT_LEVEL = 997 };
+enum : int { STILL = 4, NEXT_LEVEL = 997 };
 
 // ---- what the library prints, and where it would end the process -------------------------------------------------
 
@@ -115,6 +118,7 @@ public:
     void (*observe)(void*);
     void (*close)(void*);
     std::string pictures;
+    const char* base;  // where it is loaded
 
     Library(const char* path, const char* pictures) : pictures(pictures) {
         // its own symbols come first, as where procgen's Python loads it; a copy without GLib has some that lead nowhere
@@ -126,6 +130,7 @@ public:
         find(loaded, "libenv_close", close);
         link_map* map;
         dlinfo(loaded, RTLD_DI_LINKMAP, &map);
+        base = reinterpret_cast<const char*>(map->l_addr);
         redirect(*map);
     }
 
@@ -220,33 +225,8 @@ struct Settings {
     int num_levels, start_level, distribution_mode, debug_mode;
     uint8_t use_sequential_levels, center_agent, use_backgrounds, use_monochrome_assets, restrict_themes,
         use_generated_assets, paint_vel_info;
+    bool has_own_painter;  // else the library draws pictures
 };
-
-// Where things are in the library's objects, in bytes: from the debug information in it.
-namespace at {
-enum : size_t {
-    GAMES = 88,  // in what libenv_make returns: a vector of shared pointers
-    LEVEL_LOW = 96,
-    LEVEL_HIGH = 100,
-    LEVEL_STREAM = 112,
-    STREAM = 5120,
-    STREAM_SEEDED = STREAM + 5000,
-    REWARD = 10128,
-    DONE = 10132,
-    COMPLETE = 10133,
-    ACTION = 10136,
-    TIMEOUT = 10140,
-    LEVEL = 10144,
-    PREV_LEVEL = 10148,
-    EPISODES = 10152,
-    CUR_TIME = 26560,
-    OBS_BUFFERS = 26576,
-    INFO_BUFFERS = 26600,
-    TOTAL_REWARD = 26644,
-    LAST_MOVE = 26820
-};
-enum : int { OBSERVE = 2, GAME_RESET = 4, GAME_STEP = 5 };  // in the table of virtual functions
-}  // namespace at
 
 static_assert(sizeof(std::mt19937) == 5000);
 
@@ -305,6 +285,7 @@ public:
         Buffers buffers{ob, &reward_, &first_, info, ac};
         call([&] { library->set_buffers(handle_, &buffers); });
         last_move_ = field<int>(at::LAST_MOVE);
+        if (settings.has_own_painter) own_.emplace(game_, library->base, settings.game);
     }
     ~Game() {
         // a call that did not end holds its locks
@@ -339,8 +320,12 @@ public:
 
     // Writes the picture: rows of three bytes a pixel.
     void draw(uint8_t* picture) {
-        (*reinterpret_cast<void***>(game_ + at::OBS_BUFFERS))[0] = picture;
-        call([&] { invoke(at::OBSERVE); });
+        if (own_) {
+            call([&] { own_->draw(picture); });
+        } else {
+            (*reinterpret_cast<void***>(game_ + at::OBS_BUFFERS))[0] = picture;
+            call([&] { invoke(at::OBSERVE); });
+        }
     }
 
     // Writes the picture for people, of 512 x 512 pixels.
@@ -377,6 +362,7 @@ private:
     bool sequential_, lost_ = false;
     int last_move_;
     std::vector<uint8_t> actions_;
+    std::optional<Picture> own_;
     // what the library writes, and nobody reads
     uint8_t picture_[PICTURE_BYTES], first_, complete_;
     int32_t prev_level_, level_, action_ = STILL;

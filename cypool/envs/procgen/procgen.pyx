@@ -39,6 +39,7 @@ cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogi
         int num_levels, start_level, distribution_mode, debug_mode
         uint8_t use_sequential_levels, center_agent, use_backgrounds, use_monochrome_assets, restrict_themes
         uint8_t use_generated_assets, paint_vel_info
+        cbool has_own_painter
 
     cdef cppclass Saved:
         Stream levels
@@ -93,7 +94,7 @@ cdef class Procgen(Env):
     def describe(env_name="coinrun", distribution_mode="hard", num_levels=0, start_level=0,
                  use_sequential_levels=False, center_agent=True, use_backgrounds=True, use_monochrome_assets=False,
                  restrict_themes=False, use_generated_assets=False, paint_vel_info=False, debug_mode=0,
-                 channel_first=False, batch_seeds=False, procgen_path=None):
+                 channel_first=False, batch_seeds=False, painter="cypool", procgen_path=None):
         """Returns the spec.
 
         Args:
@@ -112,6 +113,7 @@ cdef class Procgen(Env):
             channel_first: Whether pictures are (3, 64, 64).
             batch_seeds: Whether environment i of a pool with seed s is the i-th of a batch of procgen with `rand_seed`
                 s; else it is a batch of one with `rand_seed` s + i.
+            painter: Who draws pictures: "cypool", or "library", which is slower, with the same pixels.
             procgen_path: Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or that of `cypool get procgen`.
         """
         env_name = check_choice("env_name", env_name, GAMES)
@@ -135,6 +137,7 @@ cdef class Procgen(Env):
                 if options[name]:
                     raise ValueError(f"{name}: expected 0 with distribution_mode='exploration', which is one level, "
                                      f"got {options[name]}")
+        options["painter"] = check_choice("painter", painter, ("cypool", "library"))
         if procgen_path is not None:
             procgen_path = check_path("procgen_path", procgen_path)
             if folder_in(procgen_path) is None:
@@ -165,6 +168,7 @@ cdef class Procgen(Env):
         self.settings.restrict_themes = chosen["restrict_themes"]
         self.settings.use_generated_assets = chosen["use_generated_assets"]
         self.settings.paint_vel_info = chosen["paint_vel_info"]
+        self.settings.has_own_painter = chosen["painter"] == "cypool"
         self.channel_first, self.batch_seeds = chosen["channel_first"], chosen["batch_seeds"]
 
     def __dealloc__(self):
