@@ -71,12 +71,12 @@ struct Span {
         last = std::min(high, int{SIDE});
         if (first >= last) return;
         const double middle = first + 0.5 - from;
-        if (exact) {
+        if (exact && length > 0) {
             step = whole(65536 / (length / size));
-            start = whole(std::ceil(middle * static_cast<double>(step))) - (step > 0);
+            start = whole(std::ceil(middle * static_cast<double>(step))) - 1;
         } else {
             step = whole(65536.0 * size / length);
-            start = whole(std::ceil(middle * size / length * 65536)) - (step > 0);
+            start = whole(std::ceil(middle * size / length * 65536)) - (length > 0);
         }
         // rounding may lead to a pixel before the image or behind it: this one is left out
         while (first < last && !is_within(start, size)) ++first, start += step;
@@ -278,12 +278,13 @@ private:
     void draw_velocity() {
         const Entity& agent = *get<const Entity*>(at::AGENT);
         const float size = static_cast<float>(int{SIDE} * .2);
-        auto shade = [](double part) {
-            return std::clamp(static_cast<int>(part * 255), 0, 255) * 0x10101u | 0xff000000u;
+        auto shade = [](float part) {
+            return 0xff000000u | std::clamp(static_cast<int>(part * 255), 0, 255) * 0x10101u;
         };
-        auto middle = [](float part) { return static_cast<float>(part + .5); };
-        fill({0, 0, size, size}, shade(middle(static_cast<float>(.5 * agent.vx / get<float>(at::MAX_SPEED)))));
-        fill({size, 0, size, size}, shade(middle(static_cast<float>(.5 * agent.vy / get<float>(at::MAX_JUMP)))));
+        const double across = .5 * agent.vx / get<float>(at::MAX_SPEED) + .5;
+        const double up = .5 * agent.vy / get<float>(at::MAX_JUMP) + .5;
+        fill({0, 0, size, size}, shade(static_cast<float>(across)));
+        fill({size, 0, size, size}, shade(static_cast<float>(up)));
     }
     void draw_charge() {
         const float height = 3 * get<float>(at::NINJA_CHARGE);
