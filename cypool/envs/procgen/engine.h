@@ -318,14 +318,13 @@ public:
         });
     }
 
-    // Writes the picture: rows of three bytes a pixel.
-    void draw(uint8_t* picture) {
-        if (own_) {
-            call([&] { own_->draw(picture); });
-        } else {
-            (*reinterpret_cast<void***>(game_ + at::OBS_BUFFERS))[0] = picture;
-            call([&] { invoke(at::OBSERVE); });
-        }
+    // Writes the picture: rows of three bytes a pixel, or three planes.
+    void draw(uint8_t* picture, bool planes) {
+        if (own_) return call([&] { own_->draw(picture, planes); });
+        uint8_t* const rows = planes ? picture_ : picture;
+        (*reinterpret_cast<void***>(game_ + at::OBS_BUFFERS))[0] = rows;
+        call([&] { invoke(at::OBSERVE); });
+        for (int k = 0; planes && k < PICTURE_BYTES; ++k) picture[k % 3 * SIDE * SIDE + k / 3] = rows[k];
     }
 
     // Writes the picture for people, of 512 x 512 pixels.

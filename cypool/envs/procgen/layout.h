@@ -88,7 +88,16 @@ enum : int {
 };
 
 // functions in the library, in bytes from where it is loaded
-enum : size_t { LOOKUP_ASSET = 0x6e4c0, RENDER_TO_BUF = 0x73640, DRAW_COMPASS = 0x89850, TRANSFORM = 0x302790 };
+enum : size_t {
+    LOOKUP_ASSET = 0x6e4c0,
+    RENDER_TO_BUF = 0x73640,
+    DRAW_COMPASS = 0x89850,
+    TRANSFORM = 0x302790,
+    // virtual functions of games that do nothing of their own there
+    NO_TILES = 0x675b0,
+    SAME_RECT = 0x676b0,
+    ALWAYS_DRAWN = 0x676d0
+};
 
 }  // namespace at
 }  // namespace cypool::procgen

@@ -7,8 +7,19 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "cypool/envs/procgen/layout.h"
+
+// the library needs AVX anyway
+#pragma GCC push_options
+#if defined(__x86_64__)
+#pragma GCC target("avx")
+#endif
 
 namespace cypool::procgen {
 
@@ -65,6 +76,8 @@ struct Span {
     int first, last;
     int64_t start = 0, step = 0;
 
+    Span() = default;
+
     Span(double from, double length, int size, bool exact) {
         const auto [low, high] = std::minmax({nearest(from), nearest(from + length)});
         first = std::max(low, 0);
@@ -81,6 +94,12 @@ struct Span {
         // rounding may lead to a pixel before the image or behind it: this one is left out
         while (first < last && !is_within(start, size)) ++first, start += step;
         while (first < last && !is_within(start + (last - 1 - first) * step, size)) --last;
+    }
+
+    // Leaves out what is not within low to before high.
+    void clip(int low, int high) {
+        if (first < low) start += (low - first) * step, first = low;
+        last = std::min(last, high);
     }
 
 private:
@@ -100,45 +119,69 @@ public:
         plunder_ = name == "plunder";
         starpilot_ = name == "starpilot";
         jumper_ = name == "jumper";
+        adjusts_ = has_own(at::GET_ADJUSTED_IMAGE_RECT, at::SAME_RECT);
+        tiles_ = has_own(at::GET_TILE_ASPECT_RATIO, at::NO_TILES);
+        hides_ = has_own(at::SHOULD_DRAW_ENTITY, at::ALWAYS_DRAWN);
     }
 
-    // Draws the game, and writes three bytes a pixel.
-    void draw(uint8_t* picture) {
-        std::fill(pixels_, pixels_ + SIDE * SIDE, 0xff000000u);
-        if (starpilot_) {
-            draw_stars();
-        } else {
-            prepare();
-            draw_background();
-        }
+    // Draws the game, and writes three bytes a pixel, or three planes.
+    void draw(uint8_t* picture, bool planes) {
+        alignas(32) static thread_local uint32_t pixels[SIDE * SIDE];
+        target_ = pixels;
+        ++number_;
         prepare();
-        draw_entities(-1);
-        draw_cells();
+        draw_scene();
         draw_entities(0);
         draw_entities(1);
         if (option(at::HAS_VELOCITY) && option(at::PAINT_VEL_INFO)) draw_velocity();
         if (ninja_) draw_charge();
         if (plunder_) draw_bars();
         if (jumper_ && get<int>(at::MODE) != MEMORY_MODE) draw_compass();
-        for (int k = 0; k < SIDE * SIDE; ++k) {
-            picture[3 * k] = static_cast<uint8_t>(pixels_[k] >> 16);
-            picture[3 * k + 1] = static_cast<uint8_t>(pixels_[k] >> 8);
-            picture[3 * k + 2] = static_cast<uint8_t>(pixels_[k]);
-        }
+        (planes ? write_planes : write_pixels)(pixels, picture);
     }
 
 private:
-    enum : int { SOME_SPRITES = 100, EMPTY = 100, INVALID = -1, ORB = 1002, MEMORY_MODE = 10 };
-    enum : uint32_t { GREEN = 0xff00ff00, LIGHT_GREEN = 0xff42f587, PINK = 0xfff54290 };
+    enum : int { SOME_SPRITES = 100, EMPTY = 100, INVALID = -1, ORB = 1002, MEMORY_MODE = 10, NUM_TYPES = 128 };
+    enum : uint32_t { BLACK = 0xff000000, GREEN = 0xff00ff00, LIGHT_GREEN = 0xff42f587, PINK = 0xfff54290 };
     using Shared = void* [2];  // a std::shared_ptr
+
+    // What the picture of a type of cell is.
+    struct Type {
+        uint32_t number = 0;  // of the picture that it was asked for
+        int kind, theme;
+
+        bool operator==(const Type& other) const { return kind == other.kind && theme == other.theme; }
+    };
+    // What background and cells depend on, but for the cells.
+    struct Scene {
+        const uint8_t* background;
+        float unit, view, x_off, y_off, visibility, part, tile_ratio;
+        int width, height, outside;
+
+        bool operator==(const Scene&) const = default;
+    };
+    struct Range {
+        int low_x, high_x, low_y, high_y;
+    };
 
     char* game_;
     const char* base_;
-    bool chaser_, ninja_, plunder_, starpilot_, jumper_;
-    uint32_t pixels_[SIDE * SIDE];
+    bool chaser_, ninja_, plunder_, starpilot_, jumper_, adjusts_, tiles_, hides_;
+    uint32_t* target_ = nullptr;
+    int left_ = 0, right_ = SIDE, top_ = 0, bottom_ = SIDE;  // nothing is drawn outside
+    uint32_t number_ = 0;
+    Type types_[NUM_TYPES];
+    // the last picture's; while they are the same, background and cells are drawn only where cells change
+    Scene scene_ = {};
+    bool is_kept_ = false;
+    std::vector<uint32_t> background_, layer_;
+    std::vector<int> cells_;
+    std::vector<std::pair<int, Type>> used_;
 
     template <class Value> Value& get(size_t offset) { return *reinterpret_cast<Value*>(game_ + offset); }
     bool option(size_t offset) { return get<bool>(offset); }
+    // Whether a virtual function is another one than that of all games.
+    bool has_own(int slot, size_t common) { return (*reinterpret_cast<const char***>(game_))[slot] != base_ + common; }
     // Calls a virtual function of the game.
     template <class Result, class... Arguments> Result call(int slot, Arguments... arguments) {
         return (*reinterpret_cast<Result (***)(void*, Arguments...)>(game_))[slot](game_, arguments...);
@@ -176,7 +219,9 @@ private:
         return **reinterpret_cast<Image* const*>(images + sizeof(Shared) * get<int>(at::BACKGROUND_INDEX));
     }
     void draw_background() {
+        fill({0, 0, SIDE, SIDE}, BLACK);
         if (!option(at::USE_BACKGROUNDS)) return;
+        if (starpilot_) return draw_stars();
         const Image& image = background();
         const int width = get<int>(at::MAIN_WIDTH), height = get<int>(at::MAIN_HEIGHT);
         const RectF world = on_screen(0, height, width, height, 0);
@@ -188,7 +233,6 @@ private:
         copy(image, {world.x + world.w * left, world.y, world.w * (ratio / world_ratio), world.h}, 256);
     }
     void draw_stars() {
-        if (!option(at::USE_BACKGROUNDS)) return;
         const float scale = static_cast<float>(SIDE / get<int>(at::MAIN_HEIGHT));
         const float time = static_cast<float>(get<int>(at::CUR_TIME));
         const float x = -time * scale * get<float>(at::STARPILOT_SPEED) * 2 / get<float>(at::CHAR_DIM);
@@ -199,41 +243,146 @@ private:
         const auto* const end = get<const Shared*>(at::ENTITIES_END);
         for (const auto* shared = get<const Shared*>(at::ENTITIES); shared != end; ++shared) {
             const Entity& entity = *static_cast<const Entity*>((*shared)[0]);
-            if (entity.render_z != z || !call<bool, const void*>(at::SHOULD_DRAW_ENTITY, shared)) continue;
+            if (entity.render_z != z) continue;
+            if (hides_ && !call<bool, const void*>(at::SHOULD_DRAW_ENTITY, shared)) continue;
             const float view = get<float>(at::VIEW_DIM), rx = entity.rx, ry = entity.ry;
             const RectF place = entity.use_abs_coords ? absolute(view * (entity.x - rx), view * (entity.y + ry),
                                                                  2 * view * rx, 2 * view * ry)
                                                       : on_screen(entity.x - rx, entity.y + ry, 2 * rx, 2 * ry, 0);
-            const float tile_ratio = call<float, const void*>(at::GET_TILE_ASPECT_RATIO, shared);
-            draw_sprite(place, entity.image_type, entity.image_theme, entity.is_reflected, entity.rotation,
-                        entity.alpha, tile_ratio);
+            const float tile_ratio = tiles_ ? call<float, const void*>(at::GET_TILE_ASPECT_RATIO, shared) : 0;
+            const int kind = call<int, int>(at::IMAGE_FOR_TYPE, entity.image_type);
+            draw_sprite(place, kind, entity.image_theme, entity.is_reflected, entity.rotation, entity.alpha,
+                        tile_ratio);
         }
     }
-    void draw_cells() {
-        int low_x = 0, high_x = get<int>(at::MAIN_WIDTH) - 1, low_y = 0, high_y = get<int>(at::MAIN_HEIGHT) - 1;
-        if (option(at::CENTER_AGENT)) {
-            const float margin = static_cast<float>(get<float>(at::VISIBILITY) / 2.0 + 1);
-            const float x = get<float>(at::CENTER_X), y = get<float>(at::CENTER_Y);
-            low_x = static_cast<int>(x - margin);
-            high_x = static_cast<int>(x + margin);
-            low_y = static_cast<int>(y - margin);
-            high_y = static_cast<int>(y + margin);
+
+    // Draws the background, what is behind the cells, and these.
+    void draw_scene() {
+        const Range range = visible();
+        if (has_entities(-1)) {
+            is_kept_ = false;
+            draw_background();
+            draw_entities(-1);
+            return draw_cells(range);
         }
+        const Scene scene = {option(at::USE_BACKGROUNDS) ? background().data->bits : nullptr,
+                             get<float>(at::UNIT),
+                             get<float>(at::VIEW_DIM),
+                             get<float>(at::X_OFF),
+                             get<float>(at::Y_OFF),
+                             get<float>(at::VISIBILITY),
+                             get<float>(at::BACKGROUND_PART),
+                             get<float>(at::BACKGROUND_TILE_RATIO),
+                             get<int>(at::MAIN_WIDTH),
+                             get<int>(at::MAIN_HEIGHT),
+                             get<int>(at::OUT_OF_BOUNDS_OBJECT)};
+        if (!(scene == scene_) || starpilot_) {
+            // while the view moves there is nothing to keep
+            scene_ = scene;
+            is_kept_ = false;
+            draw_background();
+            return draw_cells(range);
+        }
+        uint32_t* const picture = target_;
+        if (!is_kept_) {
+            background_.resize(SIDE * SIDE);
+            layer_.resize(SIDE * SIDE);
+            target_ = background_.data();
+            draw_background();
+        }
+        target_ = layer_.data();
+        if (is_kept_ && are_the_same()) {
+            if (std::memcmp(cells_.data(), cells(), sizeof(int) * cells_.size()) != 0) draw_changes(range);
+        } else {
+            std::memcpy(layer_.data(), background_.data(), sizeof(uint32_t) * SIDE * SIDE);
+            used_.clear();
+            draw_cells(range);
+            cells_.assign(cells(), cells() + get<int>(at::GRID_WIDTH) * get<int>(at::GRID_HEIGHT));
+            is_kept_ = true;
+        }
+        target_ = picture;
+        std::memcpy(picture, layer_.data(), sizeof(uint32_t) * SIDE * SIDE);
+    }
+    bool has_entities(int z) {
+        const auto* const end = get<const Shared*>(at::ENTITIES_END);
+        return std::any_of(get<const Shared*>(at::ENTITIES), end,
+                           [=](const Shared& shared) { return static_cast<const Entity*>(shared[0])->render_z == z; });
+    }
+    // Whether the cells that were drawn last would look the same now.
+    bool are_the_same() {
+        if (cells_.size() != static_cast<size_t>(get<int>(at::GRID_WIDTH)) * get<int>(at::GRID_HEIGHT)) return false;
+        return std::all_of(used_.begin(), used_.end(),
+                           [this](const auto& used) { return type_of(used.first) == used.second; });
+    }
+    // Draws again what is where cells have changed.
+    void draw_changes(const Range& range) {
+        const int width = get<int>(at::GRID_WIDTH), height = get<int>(at::GRID_HEIGHT);
+        const int* const now = cells();
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) {
+                if (now[y * width + x] == cells_[y * width + x]) continue;
+                // pictures of cells are wider than cells, but not by more
+                const Range near = {std::max(x - 1, range.low_x), std::min(x + 1, range.high_x),
+                                    std::max(y - 1, range.low_y), std::min(y + 1, range.high_y)};
+                const RectF place = place_of(x, y);
+                left_ = std::max(nearest(place.x), 0);
+                right_ = std::min(nearest(place.x + place.w), int{SIDE});
+                top_ = std::max(nearest(place.y), 0);
+                bottom_ = std::min(nearest(place.y + place.h), int{SIDE});
+                for (int row = top_; row < bottom_ && left_ < right_; ++row) {
+                    std::copy(&background_[row * SIDE + left_], &background_[row * SIDE + right_ - 1] + 1,
+                              &layer_[row * SIDE + left_]);
+                }
+                if (left_ < right_ && top_ < bottom_) draw_cells(near);
+            }
+        }
+        left_ = top_ = 0;
+        right_ = bottom_ = SIDE;
+        std::copy(now, now + cells_.size(), cells_.begin());
+    }
+    Range visible() {
+        if (!option(at::CENTER_AGENT)) return {0, get<int>(at::MAIN_WIDTH) - 1, 0, get<int>(at::MAIN_HEIGHT) - 1};
+        const float margin = static_cast<float>(get<float>(at::VISIBILITY) / 2.0 + 1);
+        const float x = get<float>(at::CENTER_X), y = get<float>(at::CENTER_Y);
+        return {static_cast<int>(x - margin), static_cast<int>(x + margin), static_cast<int>(y - margin),
+                static_cast<int>(y + margin)};
+    }
+    const int* cells() { return get<const int*>(at::GRID); }
+    RectF place_of(int x, int y) { return on_screen(static_cast<float>(x), static_cast<float>(y + 1), 1, 1, 0.02f); }
+    Type type_of(int type) {
+        auto ask = [=, this] {
+            return Type{number_, call<int, int>(at::IMAGE_FOR_TYPE, type),
+                        call<int, int>(at::THEME_FOR_GRID_OBJ, type)};
+        };
+        if (type < 0 || type >= NUM_TYPES) return ask();
+        // it does not change while a picture is drawn
+        if (types_[type].number != number_) types_[type] = ask();
+        return types_[type];
+    }
+    void draw_cells(const Range& range) {
         const int width = get<int>(at::GRID_WIDTH), height = get<int>(at::GRID_HEIGHT);
         const int outside = get<int>(at::OUT_OF_BOUNDS_OBJECT);
-        const int* const cells = get<const int*>(at::GRID);
-        for (int x = low_x; x <= high_x; ++x) {
-            for (int y = low_y; y <= high_y; ++y) {
-                const int type = x >= 0 && x < width && y >= 0 && y < height ? cells[y * width + x] : outside;
+        const int* const grid = cells();
+        for (int x = range.low_x; x <= range.high_x; ++x) {
+            for (int y = range.low_y; y <= range.high_y; ++y) {
+                const int type = x >= 0 && x < width && y >= 0 && y < height ? grid[y * width + x] : outside;
                 if (type == INVALID || type == EMPTY) continue;
-                draw_sprite(on_screen(static_cast<float>(x), static_cast<float>(y + 1), 1, 1, 0.02f), type,
-                            call<int, int>(at::THEME_FOR_GRID_OBJ, type), false, 0, 1, 0);
+                const Type found = type_of(type);
+                if (target_ == layer_.data()) note(type, found);
+                draw_sprite(place_of(x, y), found.kind, found.theme, false, 0, 1, 0);
             }
         }
     }
-    void draw_sprite(const RectF& place, int type, int theme, bool is_reflected, float rotation, float alpha,
+    void note(int type, const Type& found) {
+        // neighbours mostly have the same
+        if (!used_.empty() && used_.back().first == type) return;
+        for (const auto& [known, _] : used_) {
+            if (known == type) return;
+        }
+        used_.emplace_back(type, found);
+    }
+    void draw_sprite(const RectF& place, int kind, int theme, bool is_reflected, float rotation, float alpha,
                      float tile_ratio) {
-        const int kind = call<int, int>(at::IMAGE_FOR_TYPE, type);
         if (kind < 0) return;
         if (option(at::USE_MONOCHROME_ASSETS) || kind >= SOME_SPRITES) {
             if (chaser_ && kind == ORB) {
@@ -245,9 +394,11 @@ private:
             }
             return;
         }
-        RectF to;
-        (*reinterpret_cast<void (***)(RectF*, void*, int, const RectF*)>(
-            game_))[at::GET_ADJUSTED_IMAGE_RECT](&to, game_, kind, & place);
+        RectF to = place;
+        if (adjusts_) {
+            using Adjust = void (*)(RectF*, void*, int, const RectF*);
+            (*reinterpret_cast<Adjust**>(game_))[at::GET_ADJUSTED_IMAGE_RECT](&to, game_, kind, & place);
+        }
         const Image& image = sprite(kind + SOME_SPRITES * theme, is_reflected);
         const int opacity = alpha != 1 ? static_cast<int>(std::clamp(double{alpha}, 0.0, 1.0) * 256) : 256;
         if (rotation == 0) {
@@ -305,18 +456,18 @@ private:
         void** const kept = own;
         own = table;
         using Render = void (*)(void*, void*, int, int, bool);
-        reinterpret_cast<Render>(base_ + at::RENDER_TO_BUF)(game_, pixels_, SIDE, SIDE, false);
+        reinterpret_cast<Render>(base_ + at::RENDER_TO_BUF)(game_, target_, SIDE, SIDE, false);
         own = kept;
     }
 
     // ---- what all of these draw with
 
     void fill(const RectF& place, uint32_t color) {
-        auto [left, right] = std::minmax({nearest(place.x), nearest(place.x + place.w)});
-        auto [top, bottom] = std::minmax({nearest(place.y), nearest(place.y + place.h)});
-        const int first = std::max(left, 0), last = std::min(right, int{SIDE});
-        for (int y = std::max(top, 0); y < std::min(bottom, int{SIDE}); ++y) {
-            for (int x = first; x < last; ++x) pixels_[y * SIDE + x] = color;
+        const auto [left, right] = std::minmax({nearest(place.x), nearest(place.x + place.w)});
+        const auto [top, bottom] = std::minmax({nearest(place.y), nearest(place.y + place.h)});
+        const int first = std::max(left, left_), last = std::min(right, right_);
+        for (int y = std::max(top, top_); y < std::min(bottom, bottom_); ++y) {
+            for (int x = first; x < last; ++x) target_[y * SIDE + x] = color;
         }
     }
     void tile(const Image& image, const RectF& to, float ratio, int opacity) {
@@ -337,13 +488,16 @@ private:
         if (to.w == 0 || to.h == 0) return;
         const Image::Data& data = *image.data;
         const bool exact = data.format != Image::OPAQUE && opacity == 256;
-        const Span across(to.x, to.w, data.width, exact), down(to.y, to.h, data.height, exact);
+        Span across(to.x, to.w, data.width, exact), down(to.y, to.h, data.height, exact);
+        across.clip(left_, right_);
+        down.clip(top_, bottom_);
+        if (across.first >= across.last) return;
         const int alpha = opacity * 255 >> 8;
         int64_t from_y = down.start;
         for (int y = down.first; y < down.last; ++y, from_y += down.step) {
             const auto* const from =
                 reinterpret_cast<const uint32_t*>(data.bits + (from_y >> 16) * data.bytes_per_line);
-            uint32_t* const row = pixels_ + y * SIDE;
+            uint32_t* const row = target_ + y * SIDE;
             int64_t from_x = across.start;
             if (data.format == Image::OPAQUE) {
                 for (int x = across.first; x < across.last; ++x, from_x += across.step) row[x] = from[from_x >> 16];
@@ -397,9 +551,52 @@ private:
         const int clip[] = {0, 0, SIDE - 1, SIDE - 1};
         using Transform =
             void (*)(void*, int, const void*, int, const RectF&, const RectF&, const int*, const void*, int);
-        reinterpret_cast<Transform>(base_ + at::TRANSFORM)(pixels_, SIDE * 4, data.bits, data.bytes_per_line, place,
+        reinterpret_cast<Transform>(base_ + at::TRANSFORM)(target_, SIDE * 4, data.bits, data.bytes_per_line, place,
                                                            all, clip, &transform, opacity);
+    }
+
+    // ---- the picture as it is observed
+
+    static void write_pixels(const uint32_t* pixels, uint8_t* picture) {
+        int k = 0;
+#if defined(__x86_64__)
+        // four pixels at a time; each time four bytes too many are written, and then overwritten
+        const __m128i order = _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1);
+        for (; k < SIDE * SIDE - 4; k += 4) {
+            const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixels + k));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(picture + 3 * k), _mm_shuffle_epi8(four, order));
+        }
+#endif
+        for (; k < SIDE * SIDE; ++k) {
+            for (int channel = 0; channel < 3; ++channel) {
+                picture[3 * k + channel] = static_cast<uint8_t>(pixels[k] >> (16 - 8 * channel));
+            }
+        }
+    }
+    static void write_planes(const uint32_t* pixels, uint8_t* picture) {
+        for (int channel = 0; channel < 3; ++channel) {
+            int k = 0;
+#if defined(__x86_64__)
+            const int shift = 16 - 8 * channel;
+            const __m128i low = _mm_set1_epi32(255);
+            for (; k < SIDE * SIDE; k += 16) {
+                __m128i part[4];
+                for (int j = 0; j < 4; ++j) {
+                    part[j] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixels + k + 4 * j));
+                    part[j] = _mm_and_si128(_mm_srli_epi32(part[j], shift), low);
+                }
+                const __m128i bytes =
+                    _mm_packus_epi16(_mm_packus_epi32(part[0], part[1]), _mm_packus_epi32(part[2], part[3]));
+                _mm_storeu_si128(reinterpret_cast<__m128i*>(picture + channel * SIDE * SIDE + k), bytes);
+            }
+#endif
+            for (; k < SIDE * SIDE; ++k) {
+                picture[channel * SIDE * SIDE + k] = static_cast<uint8_t>(pixels[k] >> (16 - 8 * channel));
+            }
+        }
     }
 };
 
 }  // namespace cypool::procgen
+
+#pragma GCC pop_options

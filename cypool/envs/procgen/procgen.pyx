@@ -24,7 +24,7 @@ cnp.import_array()
 
 cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogil:
     enum:
-        SIDE, PICTURE_BYTES, RENDERED_SIDE
+        SIDE, RENDERED_SIDE
 
     void open_library(const char* path, const char* pictures) except +
     uint32_t stream_of(uint32_t seed, int number)
@@ -51,7 +51,7 @@ cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogi
         Game(const Settings& settings, uint32_t stream) except +
         void step(int action) except +
         void reset() except +
-        void draw(uint8_t* picture) except +
+        void draw(uint8_t* picture, cbool planes) except +
         void render(uint8_t* picture) except +
         Saved save() except +
         cbool load(const Saved& saved) except +
@@ -206,16 +206,7 @@ cdef class Procgen(Env):
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef uint8_t[PICTURE_BYTES] picture
-        cdef uint8_t* planes = <uint8_t*>out.obs[0]
-        cdef int k, channel
-        if self.channel_first:
-            self.game.draw(picture)
-            for channel in range(3):
-                for k in range(SIDE * SIDE):
-                    planes[channel * SIDE * SIDE + k] = picture[3 * k + channel]
-        else:
-            self.game.draw(planes)
+        self.game.draw(<uint8_t*>out.obs[0], self.channel_first)
         (<int32_t*>out.info[0])[0] = self.game.level()
         (<int32_t*>out.info[1])[0] = self.game.prev_level()
         (<uint8_t*>out.info[2])[0] = self.game.complete()
