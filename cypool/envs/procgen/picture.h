@@ -25,6 +25,8 @@ namespace cypool::procgen {
 
 struct RectF {
     double x, y, w, h;
+
+    bool operator==(const RectF&) const = default;
 };
 
 // What the library calls QImage, as far as it is read here.
@@ -96,6 +98,23 @@ struct Span {
         while (first < last && !is_within(start + (last - 1 - first) * step, size)) --last;
     }
 
+    // The same, if it was asked for before by this thread, mostly for a neighbour of a cell.
+    static Span of(double from, double length, int size, bool exact) {
+        struct Known {
+            double from, length = 0;
+            int size;
+            bool exact;
+            Span span;
+        };
+        static thread_local Known known[128];
+        uint64_t bits;
+        std::memcpy(&bits, &from, sizeof bits);
+        Known& found = known[(bits * 0x9e3779b97f4a7c15 >> 57) ^ (size & 127)];
+        if (found.from != from || found.length != length || found.size != size || found.exact != exact) {
+            found = {from, length, size, exact, Span(from, length, size, exact)};
+        }
+        return found.span;
+    }
     // Leaves out what is not within low to before high.
     void clip(int low, int high) {
         if (first < low) start += (low - first) * step, first = low;
@@ -160,6 +179,15 @@ private:
 
         bool operator==(const Scene&) const = default;
     };
+    // How an entity looks.
+    struct Look {
+        RectF place;
+        int kind, theme;
+        bool is_reflected;
+        float rotation, alpha, tile_ratio;
+
+        bool operator==(const Look&) const = default;
+    };
     struct Range {
         int low_x, high_x, low_y, high_y;
     };
@@ -177,6 +205,7 @@ private:
     std::vector<uint32_t> background_, layer_;
     std::vector<int> cells_;
     std::vector<std::pair<int, Type>> used_;
+    std::vector<Look> behind_, behind_now_;
 
     template <class Value> Value& get(size_t offset) { return *reinterpret_cast<Value*>(game_ + offset); }
     bool option(size_t offset) { return get<bool>(offset); }
@@ -218,10 +247,13 @@ private:
         const char* images = *get<char**>(at::BACKGROUNDS);
         return **reinterpret_cast<Image* const*>(images + sizeof(Shared) * get<int>(at::BACKGROUND_INDEX));
     }
+    // Draws the background, and the entities on it that are behind the cells.
     void draw_background() {
         fill({0, 0, SIDE, SIDE}, BLACK);
-        if (!option(at::USE_BACKGROUNDS)) return;
-        if (starpilot_) return draw_stars();
+        if (option(at::USE_BACKGROUNDS)) starpilot_ ? draw_stars() : draw_image();
+        for (const Look& look : behind_) draw_sprite(look);
+    }
+    void draw_image() {
         const Image& image = background();
         const int width = get<int>(at::MAIN_WIDTH), height = get<int>(at::MAIN_HEIGHT);
         const RectF world = on_screen(0, height, width, height, 0);
@@ -239,32 +271,35 @@ private:
         tile(background(), {x, -SIDE, 9 * 6 * SIDE, 3 * SIDE}, 1, 256);
     }
 
-    void draw_entities(int z) {
+    Look look_of(const Shared* shared) {
+        const Entity& entity = *static_cast<const Entity*>((*shared)[0]);
+        if (hides_ && !call<bool, const void*>(at::SHOULD_DRAW_ENTITY, shared)) return {{}, INVALID, 0, false, 0, 0, 0};
+        const float view = get<float>(at::VIEW_DIM), rx = entity.rx, ry = entity.ry;
+        return {entity.use_abs_coords
+                    ? absolute(view * (entity.x - rx), view * (entity.y + ry), 2 * view * rx, 2 * view * ry)
+                    : on_screen(entity.x - rx, entity.y + ry, 2 * rx, 2 * ry, 0),
+                call<int, int>(at::IMAGE_FOR_TYPE, entity.image_type),
+                entity.image_theme,
+                entity.is_reflected,
+                entity.rotation,
+                entity.alpha,
+                tiles_ ? call<float, const void*>(at::GET_TILE_ASPECT_RATIO, shared) : 0};
+    }
+    template <class Action> void for_entities(int z, const Action& action) {
         const auto* const end = get<const Shared*>(at::ENTITIES_END);
         for (const auto* shared = get<const Shared*>(at::ENTITIES); shared != end; ++shared) {
-            const Entity& entity = *static_cast<const Entity*>((*shared)[0]);
-            if (entity.render_z != z) continue;
-            if (hides_ && !call<bool, const void*>(at::SHOULD_DRAW_ENTITY, shared)) continue;
-            const float view = get<float>(at::VIEW_DIM), rx = entity.rx, ry = entity.ry;
-            const RectF place = entity.use_abs_coords ? absolute(view * (entity.x - rx), view * (entity.y + ry),
-                                                                 2 * view * rx, 2 * view * ry)
-                                                      : on_screen(entity.x - rx, entity.y + ry, 2 * rx, 2 * ry, 0);
-            const float tile_ratio = tiles_ ? call<float, const void*>(at::GET_TILE_ASPECT_RATIO, shared) : 0;
-            const int kind = call<int, int>(at::IMAGE_FOR_TYPE, entity.image_type);
-            draw_sprite(place, kind, entity.image_theme, entity.is_reflected, entity.rotation, entity.alpha,
-                        tile_ratio);
+            if (static_cast<const Entity*>((*shared)[0])->render_z == z) action(look_of(shared));
         }
+    }
+    void draw_entities(int z) {
+        for_entities(z, [this](const Look& look) { draw_sprite(look); });
     }
 
     // Draws the background, what is behind the cells, and these.
     void draw_scene() {
         const Range range = visible();
-        if (has_entities(-1)) {
-            is_kept_ = false;
-            draw_background();
-            draw_entities(-1);
-            return draw_cells(range);
-        }
+        behind_now_.clear();
+        for_entities(-1, [this](const Look& look) { behind_now_.push_back(look); });
         const Scene scene = {option(at::USE_BACKGROUNDS) ? background().data->bits : nullptr,
                              get<float>(at::UNIT),
                              get<float>(at::VIEW_DIM),
@@ -276,9 +311,10 @@ private:
                              get<int>(at::MAIN_WIDTH),
                              get<int>(at::MAIN_HEIGHT),
                              get<int>(at::OUT_OF_BOUNDS_OBJECT)};
-        if (!(scene == scene_) || starpilot_) {
+        if (!(scene == scene_ && behind_now_ == behind_) || starpilot_) {
             // while the view moves there is nothing to keep
             scene_ = scene;
+            std::swap(behind_, behind_now_);
             is_kept_ = false;
             draw_background();
             return draw_cells(range);
@@ -302,11 +338,6 @@ private:
         }
         target_ = picture;
         std::memcpy(picture, layer_.data(), sizeof(uint32_t) * SIDE * SIDE);
-    }
-    bool has_entities(int z) {
-        const auto* const end = get<const Shared*>(at::ENTITIES_END);
-        return std::any_of(get<const Shared*>(at::ENTITIES), end,
-                           [=](const Shared& shared) { return static_cast<const Entity*>(shared[0])->render_z == z; });
     }
     // Whether the cells that were drawn last would look the same now.
     bool are_the_same() {
@@ -369,7 +400,7 @@ private:
                 if (type == INVALID || type == EMPTY) continue;
                 const Type found = type_of(type);
                 if (target_ == layer_.data()) note(type, found);
-                draw_sprite(place_of(x, y), found.kind, found.theme, false, 0, 1, 0);
+                draw_sprite({place_of(x, y), found.kind, found.theme, false, 0, 1, 0});
             }
         }
     }
@@ -381,8 +412,8 @@ private:
         }
         used_.emplace_back(type, found);
     }
-    void draw_sprite(const RectF& place, int kind, int theme, bool is_reflected, float rotation, float alpha,
-                     float tile_ratio) {
+    void draw_sprite(const Look& look) {
+        const auto& [place, kind, theme, is_reflected, rotation, alpha, tile_ratio] = look;
         if (kind < 0) return;
         if (option(at::USE_MONOCHROME_ASSETS) || kind >= SOME_SPRITES) {
             if (chaser_ && kind == ORB) {
@@ -488,7 +519,7 @@ private:
         if (to.w == 0 || to.h == 0) return;
         const Image::Data& data = *image.data;
         const bool exact = data.format != Image::OPAQUE && opacity == 256;
-        Span across(to.x, to.w, data.width, exact), down(to.y, to.h, data.height, exact);
+        Span across = Span::of(to.x, to.w, data.width, exact), down = Span::of(to.y, to.h, data.height, exact);
         across.clip(left_, right_);
         down.clip(top_, bottom_);
         if (across.first >= across.last) return;
