@@ -90,6 +90,43 @@ def test_parity_for_long(game, mode):
         check_parity(id, num_envs=4, num_steps=1000, seeds=[0, 1, 2], autoreset_mode="SameStep", **options)
 
 
+def painters_differ(id, num_steps, seed=3, **options):
+    """Returns how many pictures of ours differ from the library's, of two environments."""
+    envs = [cypool.make(id, num_envs=2, num_threads=0, seed=seed, painter=painter, **options)
+            for painter in ("cypool", "library")]
+    ours, theirs = (env.reset()[0] for env in envs)
+    random, differ, held = np.random.default_rng(seed), 0, [4, 4]
+    for _ in range(num_steps):
+        differ += int((ours != theirs).any(axis=(1, 2, 3)).sum())
+        # also nothing at all, so that the view stands still
+        if random.random() < 0.3:
+            held = random.integers(15, size=2) if random.random() < 0.7 else [4, 4]
+        ours, theirs = (env.step(held)[0] for env in envs)
+    return differ
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_pictures(game):
+    """The parity tests compare them, too, but in the modes and options that they have."""
+    for mode in GAMES[game].modes[:4]:
+        assert painters_differ(f"procgen-{game}-v0", 40, distribution_mode=mode) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("options", [{}, *OPTIONS[:6]], ids=str)
+def test_many_pictures(game, options):
+    assert painters_differ(f"procgen-{game}-v0", 400, seed=7, **options) == 0
+
+
+@pytest.mark.exhaustive
+@pytest.mark.slow
+@pytest.mark.parametrize("game, mode", PAIRS)
+def test_very_many_pictures(game, mode):
+    for seed in range(3):
+        assert painters_differ(envpool_id(game, mode), 2500, seed=seed) == 0
+
+
 def test_the_reference_has_one_mode():
     with pytest.raises(ValueError, match="autoreset_mode: expected 'SameStep', as procgen shows no last observations"):
         check_parity("procgen-maze-v0", num_steps=5)
@@ -366,6 +403,7 @@ def test_sequential_levels():
     ({"paint_vel_info": 3}, "paint_vel_info: expected True or False, got 3"),
     ({"use_backgrounds": None}, "use_backgrounds: expected True or False"),
     ({"debug_mode": -1}, "debug_mode: expected 0 to 15, got -1"), ({"debug_mode": 16}, "debug_mode: expected 0 to 15"),
+    ({"painter": "qt"}, "painter: expected one of 'cypool', 'library', got 'qt'"),
     ({"procgen_path": 5}, "procgen_path: expected a path, got 5"), ({"num_actions": 0}, "num_actions: no option"),
     ({"procgen_path": "/nowhere"}, "procgen_path: expected the folder of procgen, got '/nowhere'"),
 ])
