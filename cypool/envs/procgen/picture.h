@@ -85,13 +85,17 @@ struct Span {
         first = std::max(low, 0);
         last = std::min(high, int{SIDE});
         if (first >= last) return;
-        const double middle = first + 0.5 - from;
-        if (exact && length > 0) {
+        // from its left edge, which is the end of a mirrored image
+        const double middle = first + 0.5 - std::min(from, from + length);
+        if (length < 0) {
+            step = whole(65536 / (length / size));
+            start = (int64_t{size} << 16) + whole(std::ceil(middle * static_cast<double>(step)));
+        } else if (exact) {
             step = whole(65536 / (length / size));
             start = whole(std::ceil(middle * static_cast<double>(step))) - 1;
         } else {
             step = whole(65536.0 * size / length);
-            start = whole(std::ceil(middle * size / length * 65536)) - (length > 0);
+            start = whole(std::ceil(middle * size / length * 65536)) - 1;
         }
         // rounding may lead to a pixel before the image or behind it: this one is left out
         while (first < last && !is_within(start, size)) ++first, start += step;
