@@ -29,5 +29,6 @@ class Procgen(Env):
         debug_mode: int = 0,
         channel_first: bool = False,
         batch_seeds: bool = False,
+        painter: str = 'cypool',
         procgen_path: Any = None,
     ) -> EnvSpec: ...
