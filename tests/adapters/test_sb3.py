@@ -121,7 +121,7 @@ def test_the_rest_of_vec_env():
     with pytest.raises(AttributeError, match="^set_attr"):
         env.set_attr("gravity", 1.0)
     with pytest.raises(AttributeError, match="^env_method"):
-        env.env_method("compute_reward")
+        env.env_method("close")
     env.reset()
     assert env.render("rgb_array").shape == (800, 1200, 3)
     env.set_options({"low": 0.0})
