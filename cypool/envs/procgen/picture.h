@@ -213,7 +213,7 @@ private:
 
     template <class Value> Value& get(size_t offset) { return *reinterpret_cast<Value*>(game_ + offset); }
     bool option(size_t offset) { return get<bool>(offset); }
-    // Whether a virtual function is another one than that of all games.
+    // Whether a virtual function differs from that of all games.
     bool has_own(int slot, size_t common) { return (*reinterpret_cast<const char***>(game_))[slot] != base_ + common; }
     // Calls a virtual function of the game.
     template <class Result, class... Arguments> Result call(int slot, Arguments... arguments) {
