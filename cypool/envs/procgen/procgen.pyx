@@ -191,6 +191,13 @@ cdef class Procgen(Env):
         self.is_seeded = False
         return 0
 
+    cdef int check(self) except -1 nogil:
+        # a reset may have failed
+        if self.game == NULL:
+            with gil:
+                raise RuntimeError(f"env {self.env_id}: expected one whose reset did not fail")
+        return 0
+
     cdef int reset(self) except -1 nogil:
         if self.game == NULL or self.is_seeded or self.game.is_lost():
             self.start()
@@ -199,6 +206,7 @@ cdef class Procgen(Env):
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
+        self.check()
         self.game.step(<int>(<const int64_t*>action)[0])
         self.reward = self.game.reward()
         self.terminated = self.game.terminated
@@ -206,6 +214,7 @@ cdef class Procgen(Env):
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
+        self.check()
         self.game.draw(<uint8_t*>out.obs[0], self.channel_first)
         (<int32_t*>out.info[0])[0] = self.game.level()
         (<int32_t*>out.info[1])[0] = self.game.prev_level()
@@ -213,6 +222,7 @@ cdef class Procgen(Env):
         return 0
 
     cdef object save(self):
+        self.check()
         cdef Saved saved = self.game.save()
         cdef uint32_t[STREAM_WORDS] words
         cdef uint64_t position
@@ -252,9 +262,11 @@ cdef class Procgen(Env):
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
+        (<Procgen>other).check()
         return self.take((<Procgen>other).game.save())
 
     cdef object render(self):
+        self.check()
         image = np.empty((RENDERED_SIDE, RENDERED_SIDE, 3), np.uint8)
         self.game.render(<uint8_t*>cnp.PyArray_DATA(image))
         return image

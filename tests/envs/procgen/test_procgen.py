@@ -439,6 +439,16 @@ def test_what_would_end_the_process_is_an_error(monkeypatch):
         for _ in range(2):
             with pytest.raises(cypool.EnvError, match="RuntimeError: procgen's library: .*distribution_mode"):
                 started("coinrun", distribution_mode="easy")
+        env = cypool.make("procgen-coinrun-v0", num_envs=2, num_threads=0, seed=0, distribution_mode="easy")
+        with pytest.raises(RuntimeError):
+            env.render()
+        with pytest.raises(cypool.EnvError):
+            env.reset()
+        for call in (env.save, env.render, lambda: env.copy(0, 1)):
+            with pytest.raises(RuntimeError):
+                call()
+        with pytest.raises(cypool.EnvError):
+            env.step([1, 1])
     assert np.array_equal(bystander.step([1, 3])[0], twin.step([1, 3])[0])
     started("coinrun", 1, 10, distribution_mode="easy")
 
