@@ -48,6 +48,7 @@ class Family(NamedTuple):
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
+        parity_mode: The autoreset mode in which `cypool check` and `sweep_parity.py` compare with them.
         fidelity: What is equal to them: a phrase for a table.
         quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
         slow_ids: Patterns of those among them that take seconds.
@@ -82,6 +83,7 @@ class Family(NamedTuple):
     extra: str = ""
     reference: str = ""
     reference_package: str = ""
+    parity_mode: str = "NextStep"
     fidelity: str = ""
     quick_ids: tuple[str, ...] = ("*",)
     slow_ids: tuple[str, ...] = ()

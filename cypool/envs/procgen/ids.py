@@ -11,6 +11,7 @@ FAMILY = Family(
     licence="procgen: MIT, with Qt: LGPL 3; its pictures: CC0, CC-BY and OGA-BY",
     download="cypool.envs.procgen.library",
     reference="procgen 0.10.7",
+    parity_mode="SameStep",
     fidelity="everything; EnvPool 1.2.5: levels, rewards and ends, and most pictures",
     smoke_ids=("procgen-coinrun-v0",),
     # each process loads 1,300 pictures, in two seconds: the tests of the family are in one file

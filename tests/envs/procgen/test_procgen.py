@@ -134,6 +134,11 @@ def test_the_reference_has_one_mode():
         parity("MazeEasy-v0", 5, max_episode_steps=7)
 
 
+def test_the_command_line_compares_in_that_mode(capsys):
+    assert main(["check", "procgen-maze-v0", "--only", "parity", "--num-steps", "20", "--seeds", "1"]) == 0
+    assert "equals procgen 0.10.7 byte for byte" in " ".join(capsys.readouterr().out.split())
+
+
 def test_seeds():
     """Environment i is a batch of one with the next seed; or it is the i-th of a batch."""
     options = dict(cypool.make_spec("procgen-leaper-v0").options)
