@@ -94,7 +94,7 @@ def main():
         if not family.is_built:
             print(f"{family.title}: left out of this build")
         elif not family.is_installed:
-            print(f"{family.title}: {family.package} is not installed")
+            print(f"{family.title}: {family.needs} is not installed")
         else:
             for id in family.smoke_ids:
                 play(id)

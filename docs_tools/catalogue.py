@@ -82,9 +82,9 @@ def page(family: Family, entries: list[Entry], pictures: Path | None, partial: b
 def needs_of(family: Family) -> list[str]:
     """Returns sentences about what has to be installed, and about a family's own page."""
     said = []
-    if family.extra:
-        what = "They need" if family.package else "`render()` needs"
-        said.append(f'{what} `pip install "cypool[{family.extra}]"`.')
+    if family.install:
+        what = "They need" if family.needs else "`render()` needs"
+        said.append(f"{what} `{family.install}`.")
     if family.page:
         said.append(f"[More about them](../reference/{family.page}).")
     return [" ".join(said)] if said else []

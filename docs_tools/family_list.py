@@ -21,6 +21,8 @@ def item(family: Family) -> str:
     said = [f"- **{title}**: {family.description}."]
     if family.reference:
         said.append(f"Reference: {family.reference}. Equal: {family.fidelity}.")
+    if family.download:
+        said.append(f"To run: `{family.install}`.")
     if family.extra:
         said.append(f"To {'run' if family.package else 'draw'}: `cypool[{family.extra}]`.")
     if family.licence:

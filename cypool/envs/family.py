@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -42,9 +43,12 @@ class Family(NamedTuple):
         licence: Of its data and its library, where that is not cypool's.
         extension: The module that is missing if a build left the family out; "": it cannot be left out.
         package: The Python package to import that its environments need to run.
+        download: The module that gets what its environments need where no package of today brings it, for `cypool
+            get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
+        parity_mode: The autoreset mode in which `cypool check` and `sweep_parity.py` compare with them.
         fidelity: What is equal to them: a phrase for a table.
         quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
         slow_ids: Patterns of those among them that take seconds.
@@ -75,9 +79,11 @@ class Family(NamedTuple):
     licence: str = ""
     extension: str = ""
     package: str = ""
+    download: str = ""
     extra: str = ""
     reference: str = ""
     reference_package: str = ""
+    parity_mode: str = "NextStep"
     fidelity: str = ""
     quick_ids: tuple[str, ...] = ("*",)
     slow_ids: tuple[str, ...] = ()
@@ -107,8 +113,23 @@ class Family(NamedTuple):
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package that its environments need is there."""
+        """Whether the package, or the download, that its environments need is there."""
+        if self.download:
+            found: bool = import_module(self.download).is_there()
+            return found
         return not self.package or find_spec(self.package) is not None
+
+    @property
+    def needs(self) -> str:
+        """The name of the package, or of the download, that its environments need; "": they need nothing."""
+        return self.package or self.name * bool(self.download)
+
+    @property
+    def install(self) -> str:
+        """The command that installs what its environments, or their pictures, need; "": they need nothing."""
+        if self.download:
+            return f"cypool get {self.name}"
+        return f'pip install "cypool[{self.extra}]"' if self.extra else ""
 
     def entries(self, patterns: tuple[str, ...]) -> list[Entry]:
         """Returns what is registered of the ids that match one of the patterns."""

@@ -48,6 +48,9 @@ HOSTED = [("gymnasium:CartPole-v1", {"num_workers": 0}), ("gymnasium:CartPole-v1
 def classes(family):
     """Returns the ids of a family, by class: [ids of a class, ...]; none if they cannot be made here."""
     found = {}
+    if not family.is_installed:
+        print(f"without {family.title}: {family.needs} is not installed", file=sys.stderr)
+        return []
     for entry in family.entries(family.fuzz_ids):
         found.setdefault(entry.entry_point, []).append(entry.id)
     try:

@@ -17,6 +17,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import cypool
+from cypool.envs import family_of
 from cypool.testing import check_parity
 from cypool.testing.parity import entry_of
 
@@ -27,7 +28,9 @@ def check(id, **arguments):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            check_parity(id, num_threads=1, **arguments)
+            family = family_of(entry_of(id).entry_point)
+            mode = family.parity_mode if family else "NextStep"
+            check_parity(id, num_threads=1, autoreset_mode=mode, **arguments)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         finally:

@@ -16,7 +16,7 @@ OWN = [(family, entry) for family in FAMILIES for entry in family.entries(family
     for family, entry in OWN])
 def test_our_own(family, entry):
     if not family.is_installed:
-        pytest.skip(f"{family.package} is not installed")
+        pytest.skip(f"{family.needs} is not installed")
     report = check_env(entry.id, num_steps=40, **family.of_class(family.contract_options, entry.entry_point, {}))
     assert len(report.passed) == 7 and report.skipped == () and report.num_episodes >= 9
 

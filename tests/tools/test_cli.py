@@ -15,7 +15,7 @@ from cypool.tools.cli.console import out
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
 from cypool.tools.cli.info import area_mean, arguments_of, unwrapped
 
-VERBS = ("list", "info", "check", "new", "doctor", "bench", "tune", "play")
+VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play")
 
 
 def test_importing_cypool_imports_none_of_it(run_python):
@@ -161,7 +161,7 @@ def test_versions_within_bounds():
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
     (["check", "Pong-v5", "--only", "parity"], "without one: cypool check Pong-v5 -o preset=ale"),
     (["check", "Pong-v5", "--only", "parrot"], "--only: expected one of 'parity', 'contract', got 'parrot'"),
-    (["info", "CoinrunEasy-v0"], "no environment 'CoinrunEasy-v0'; list_all_envs() names all"),
+    (["info", "Xyzzy-v0"], "no environment 'Xyzzy-v0'; list_all_envs() names all"),
     (["new", "My-Env"], "name: expected one in lower case"),
     (["bench", "CartPole-v1", "--rounds", "0"], "--rounds: expected 1 to 10000, got 0"),
     (["bench", "CartPol-v1"], "id: no environment 'CartPol-v1' (did you mean CartPole-v"),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cypool.tools.cli import bench, check, doctor, info, list_envs, new, play, tune
+from cypool.tools.cli import bench, check, doctor, get, info, list_envs, new, play, tune
 from cypool.tools.cli.console import guarded, out
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
@@ -35,6 +35,7 @@ for _name, _function, _examples in (
         ("info", info.info, ("cypool info Pong-v5", "cypool info Pong-v5 -o preset=ale --json")),
         ("check", check.check, ("cypool check CartPole-v1", "cypool check my_env/MyEnv-v0 --only contract")),
         ("new", new.new_command, ("cypool new my_env", "cypool new my_env ~/projects/my_env")),
+        ("get", get.get, ("cypool get procgen",)),
         ("doctor", doctor.doctor, ("cypool doctor", "cypool doctor --json")),
         ("bench", bench.bench, ("cypool bench CartPole-v1", "cypool bench Ant-v5 --peers loop,rollout --plot ant.png")),
         ("tune", tune.tune, ("cypool tune Pong-v5", "cypool tune Ant-v5 --for async",

@@ -42,6 +42,7 @@ def check(
 
     Exit status 1 if not: the text says what differs, and where first.
     """
+    from cypool.envs import family_of
     from cypool.errors import EnvError
     from cypool.making.registry import entry_of, make_spec
     from cypool.testing import ContractError, ParityError, check_env, check_parity
@@ -52,6 +53,8 @@ def check(
         only = Only.parity
     options = options_of(option)
     known = make_spec(id, **options).options
+    family = family_of(entry_of(id).entry_point)
+    mode: Any = family.parity_mode if family else "NextStep"
     without_reference = "" if entry_of(id).reference else f"{id} is registered without a reference to compare it with"
     parity: dict[str, Any] | None = None
     contract: dict[str, Any] | None = None
@@ -64,7 +67,8 @@ def check(
                 task = bar.add_task("next to the reference", total=seeds)
                 for seed in range(seeds):
                     try:
-                        done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,), **options)
+                        done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,),
+                                            autoreset_mode=mode, **options)
                     except (ValueError, ImportError, NotImplementedError) as refused:
                         without_reference = str(refused)
                         if "preset" in known and "preset" not in options:

@@ -233,16 +233,15 @@ def _families() -> Lines:
     for family in FAMILIES:
         if not family.is_built:
             continue
-        advice = f'pip install "cypool[{family.extra}]"'
         if not family.is_installed:
-            yield "optional", f"{family.title}: {family.package} is not installed", advice
+            yield "optional", f"{family.title}: {family.needs} is not installed", family.install
             continue
         id = family.smoke_ids[0]
         try:
             with cypool.make(id, num_threads=0, seed=0) as env:
                 env.reset()
         except (ImportError, ValueError, cypool.EnvError) as error:
-            yield "warning", f"{family.title}: {error}", advice if family.extra else "report this"
+            yield "warning", f"{family.title}: {error}", family.install or "report this"
         else:
             version = f", with {family.package} {_version(family.package)}" * bool(family.package)
             yield "ok", f"{family.title}: {id} starts{version}"

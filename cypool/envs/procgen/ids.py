@@ -1,0 +1,35 @@
+"""The ids of Procgen: those that procgen registers with Gym, and EnvPool's."""
+from cypool.envs.family import Family
+from cypool.envs.procgen.games import GAMES
+from cypool.making.registry import register
+
+FAMILY = Family(
+    name="procgen",
+    title="Procgen",
+    description="sixteen games with levels of chance, the benchmark of generalization",
+    page="procgen.md",
+    licence="procgen: MIT, with Qt: LGPL 3; its pictures: CC0, CC-BY and OGA-BY",
+    download="cypool.envs.procgen.library",
+    reference="procgen 0.10.7",
+    parity_mode="SameStep",
+    fidelity="everything; EnvPool 1.2.5: levels, rewards and ends, and most pictures",
+    smoke_ids=("procgen-coinrun-v0",),
+    # each process loads 1,300 pictures, in two seconds: the tests of the family are in one file
+    quick_ids=(),
+    fuzz_ids=("procgen-*",),
+    fuzz_variants=(("procgen-coinrun-v0", {"use_sequential_levels": True, "paint_vel_info": True}),
+                   ("MazeMemory-v0", {"num_levels": 3})),
+    peers={"*": ("envpool",)},
+    measured=(("CoinrunEasy-v0", 64),),
+    pictures=("procgen-coinrun-v0", "procgen-starpilot-v0", "procgen-bigfish-v0", "procgen-ninja-v0",
+              "procgen-plunder-v0"),
+    # as in procgen's own window
+    keys={"*": {"": 4, "left": 1, "right": 7, "up": 5, "down": 3, "d": 9, "a": 10, "w": 11, "s": 12, "q": 13, "e": 14}})
+
+_PROCGEN = "cypool.envs.procgen.procgen:Procgen"
+for _name, _game in GAMES.items():
+    register(f"procgen-{_name}-v0", _PROCGEN, reference="cypool.envs.procgen.reference:make_reference", env_name=_name)
+    for _mode in _game.modes:
+        register(f"{_name.capitalize()}{_mode.capitalize()}-v0", _PROCGEN,
+                 reference="cypool.envs.procgen.reference:make_reference", env_name=_name, distribution_mode=_mode,
+                 channel_first=True, batch_seeds=True)

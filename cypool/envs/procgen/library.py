@@ -1,0 +1,214 @@
+"""procgen's library and pictures: where they are, whether they are the right ones, and how to get them."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import os
+import platform
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from cypool.util import cache
+from cypool.util.arguments import shown
+
+VERSION = "0.10.7"
+WHEEL = "4b594d14e42f0f2166e59a9e294477b906eb99c90c3343b570b7124cbc865f53"  # sha256 of the wheel for Python 3.10
+# cypool reaches into the library's objects, whose layout is that of this build alone
+LIBRARY = "f44786431a902e9ae1a32cd44f4aa650f4bdad893240a322e49e6098d6a7a2ea"
+PICTURES = "65063ffe5a5953842032f75a2a0c57f0073e5112a2707b9e20c85cd599640ac9"  # of all names and contents
+LIBRARY_FILE, PICTURES_FOLDER = Path("data", "prebuilt", "libenv.so"), Path("data", "assets")
+GET = "cypool get procgen"
+LICENCES = """procgen: MIT, OpenAI. Its library contains Qt: LGPL 3. Its pictures: CC0, by Kenney and others; some are
+CC-BY 3.0, CC-BY 4.0 and OGA-BY 3.0: https://github.com/openai/procgen/blob/master/ASSET_LICENSES.md"""
+PIP = ("download", "--no-deps", "--python-version", "310", "--only-binary=:all:", "--platform", "manylinux2014_x86_64",
+       f"procgen=={VERSION}")
+# of GLib, which Qt wants for event loops that Procgen never starts
+UNUSED = (b"libglib-2.0.so.0", b"libgthread-2.0.so.0")
+_DT_STRTAB, _DT_NEEDED, _DT_IGNORED = 5, 1, 0x60000010
+
+
+def is_there() -> bool:
+    """Whether the library can be found."""
+    try:
+        find(None)
+    except ImportError:
+        return False
+    return True
+
+
+def is_whole() -> bool:
+    """Whether the library can be found, and is the right one with all its pictures."""
+    try:
+        checked(find(None))
+    except ImportError:
+        return False
+    return True
+
+
+def find(path: str | None) -> Path:
+    """Returns the folder of procgen's package, with its library and pictures; looks into none of them.
+
+    Args:
+        path: That folder or the one around it; None: `CYPOOL_PROCGEN`, cypool's cache, or an installed procgen.
+
+    Raises:
+        ImportError: It is nowhere.
+    """
+    given = path if path is not None else os.environ.get("CYPOOL_PROCGEN")
+    if given:
+        found = folder_in(given)
+        if found is None:
+            name = "CYPOOL_PROCGEN" if path is None else "procgen_path"
+            raise ImportError(f"{name}: expected a folder with procgen/{LIBRARY_FILE}, got {shown(given)}")
+        return found
+    folders = [_in_cache()]
+    # of another package of this name it says nothing
+    with suppress(ImportError, ValueError):
+        package = find_spec("procgen")
+        folders += [Path(each) for each in (package.submodule_search_locations or ())] if package else []
+    for folder in folders:
+        if (folder / LIBRARY_FILE).is_file():
+            return folder
+    raise ImportError(f"procgen: expected the library of procgen {VERSION}, got none: {GET}")
+
+
+def folder_in(path: str) -> Path | None:
+    """Returns procgen's folder, which is `path` or in it; None if there is no library."""
+    folders = (Path(path), Path(path, "procgen"))
+    return next((each.absolute() for each in folders if os.path.isfile(each / LIBRARY_FILE)), None)
+
+
+@functools.cache
+def checked(folder: Path) -> tuple[Path, str]:
+    """Returns the library to open, and the folder of its pictures as it wants it.
+
+    Args:
+        folder: What `find` returned.
+
+    Raises:
+        ImportError: They are of another version, damaged or incomplete, or this machine cannot run the library.
+    """
+    check_machine()
+    library, pictures = folder / LIBRARY_FILE, folder / PICTURES_FOLDER
+    if _sha256_of(library) != LIBRARY:
+        raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, whose layout cypool "
+                          f"knows, got another one in {library}: {GET}")
+    if digest_of(pictures) != PICTURES:
+        raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, got others, or not all "
+                          f"of them: {GET}")
+    return library if _has_glib() else _without_glib(library), f"{pictures}{os.sep}"
+
+
+def check_machine() -> None:
+    """Raises an ImportError if this machine cannot run the library."""
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        raise ImportError(f"procgen: expected Linux on x86_64, for which there is a library, got {sys.platform} on "
+                          f"{platform.machine()}")
+    if " avx " not in f" {_cpu_flags()} ":
+        raise ImportError("procgen: expected a CPU with AVX, which its library needs, got one without")
+
+
+def download(report: Callable[[str, int, int], Any]) -> Path:
+    """Downloads the wheel with pip, checks it and puts its library and pictures into cypool's cache.
+
+    Args:
+        report: Called with what is being done, and how much of how much is done.
+
+    Returns:
+        The folder of the package.
+
+    Raises:
+        OSError: pip cannot download it, or the files cannot be written.
+        ValueError: What it downloaded is another file.
+    """
+    target = _in_cache()
+    target.parent.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent.parent) as name:
+        work = Path(name)
+        report("downloads", 0, 1)
+        command = [sys.executable, "-m", "pip", *PIP, "--dest", str(work / "wheel")]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        wheels = list((work / "wheel").glob("*.whl"))
+        if done.returncode or len(wheels) != 1:
+            said = done.stdout.decode(errors="replace").strip().splitlines()[-1:]
+            raise OSError(f"pip: expected it to download procgen {VERSION}, got status {done.returncode}"
+                          f"{': ' * bool(said)}{''.join(said)}; the command was {' '.join(command[1:])}")
+        if _sha256_of(wheels[0]) != WHEEL:
+            raise ValueError(f"pip: expected a wheel with sha256 {WHEEL}, got another one in {wheels[0].name}")
+        with zipfile.ZipFile(wheels[0]) as archive:
+            names = [each for each in archive.namelist() if each.startswith("procgen/data/") or "LICENSE" in each]
+            for k, each in enumerate(names):
+                archive.extract(each, work / "package")
+                report("unpacks", k + 1, len(names))
+        # another process may have done the same meanwhile; what is there may be damaged
+        old = work / "old"
+        with suppress(FileNotFoundError):
+            os.rename(target.parent, old)
+        try:
+            os.rename(work / "package", target.parent)
+        except OSError:
+            if not target.is_dir():
+                raise
+    return target
+
+
+def _in_cache() -> Path:
+    return cache.folder() / f"procgen-{VERSION}" / "procgen"
+
+
+def _sha256_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() if sys.version_info >= (3, 11) else hashlib.sha256(
+            file.read()).hexdigest()
+
+
+def digest_of(folder: Path) -> str:
+    """Returns sha256 of the names and contents of all files in a folder."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        total.update(b"%s %d\n" % (os.fsencode(path.relative_to(folder)), len(content)) + content)
+    return total.hexdigest()
+
+
+def _cpu_flags() -> str:
+    text = Path("/proc/cpuinfo").read_text(errors="replace")
+    return next((line.partition(":")[2] for line in text.splitlines() if line.startswith("flags")), "")
+
+
+def _has_glib() -> bool:
+    for name in UNUSED:
+        try:
+            ctypes.CDLL(name.decode())
+        except OSError:
+            return False
+    return True
+
+
+def _without_glib(library: Path) -> Path:
+    """Returns a copy of the library that does not ask for GLib: two entries have a tag that the linker ignores."""
+    def write(path: Path) -> str:
+        data = bytearray(library.read_bytes())
+        (headers,), (size, count) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)
+        segments = [struct.unpack_from("<IIQQQQ", data, headers + k * size) for k in range(count)]
+        offset, length = next((each[2], each[5]) for each in segments if each[0] == 2)
+        entries = [(at, *struct.unpack_from("<qQ", data, at)) for at in range(offset, offset + length, 16)]
+        strings = next(value for _, tag, value in entries if tag == _DT_STRTAB)
+        strings = next(strings - address + at for kind, _, at, address, _, many in segments
+                       if kind == 1 and address <= strings < address + many)
+        for at, tag, value in entries:
+            if tag == _DT_NEEDED and bytes(data[strings + value:data.index(0, strings + value)]) in UNUSED:
+                struct.pack_into("<q", data, at, _DT_IGNORED)
+        path.write_bytes(data)
+        return ""
+
+    return cache.get(cache.folder(), "procgen", cache.digest(LIBRARY, "without GLib"), ".so", write)[0]

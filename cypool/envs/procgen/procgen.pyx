@@ -1,0 +1,272 @@
+"""Procgen: sixteen games with levels of chance."""
+import os
+
+import numpy as np
+
+from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODE_NUMBERS, MODES, NUM_ACTIONS, limit_of
+from cypool.envs.procgen.library import checked, find, folder_in
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
+from cypool.util.arguments import check_bool, check_choice, check_int, check_path, shown
+
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
+
+cnp.import_array()
+
+
+cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogil:
+    enum:
+        SIDE, RENDERED_SIDE
+
+    void open_library(const char* path, const char* pictures) except +
+    uint32_t stream_of(uint32_t seed, int number)
+
+    cdef cppclass Stream "std::mt19937":
+        pass
+    void read_stream(const Stream& stream, uint32_t* words, uint64_t* position)
+    void write_stream(Stream& stream, const uint32_t* words, uint64_t position)
+
+    cdef cppclass Settings:
+        string game
+        int num_levels, start_level, distribution_mode, debug_mode
+        uint8_t use_sequential_levels, center_agent, use_backgrounds, use_monochrome_assets, restrict_themes
+        uint8_t use_generated_assets, paint_vel_info
+        cbool has_own_painter
+
+    cdef cppclass Saved:
+        Stream levels
+        int level, prev_level, last_move
+        cbool complete
+        vector[uint8_t] actions
+
+    cdef cppclass Game:
+        Game(const Settings& settings, uint32_t stream) except +
+        void step(int action) except +
+        void reset() except +
+        void draw(uint8_t* picture, cbool planes) except +
+        void render(uint8_t* picture) except +
+        Saved save() except +
+        cbool load(const Saved& saved) except +
+        cbool is_lost()
+        float reward()
+        int level()
+        int prev_level()
+        cbool complete()
+        cbool terminated, truncated
+
+cdef enum:
+    STREAM_WORDS = 624
+    LAST_MOVES = 8           # the greatest action that moves
+
+FLAGS = ("use_sequential_levels", "center_agent", "use_backgrounds", "use_monochrome_assets", "restrict_themes",
+         "use_generated_assets", "paint_vel_info", "channel_first", "batch_seeds")
+
+
+cdef class Procgen(Env):
+    """A game of sixteen whose levels are drawn from a stream: to train on some levels, and to test on others.
+
+    Played by the library of procgen 0.10.7: the same seed and actions give the same bits as there. Different from
+    there, the last picture of an episode can be seen.
+
+    Observation: uint8 (64, 64, 3): a picture; (3, 64, 64) with `channel_first`.
+    Action: one of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),
+        right and down (6), right (7), right and up (8), D (9), A (10), W (11), S (12), Q (13), E (14).
+    Reward: What the game gives.
+    Terminated: By the game: a level is completed, or lost.
+    Truncated: The game's own limit of steps is reached.
+    Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the last step, another one if this row
+        begins an episode. `prev_level_complete` uint8: whether that step completed it.
+    """
+    cdef Game* game
+    cdef Settings settings
+    cdef uint32_t stream
+    cdef bint is_seeded, channel_first, batch_seeds
+
+    @staticmethod
+    def describe(env_name="coinrun", distribution_mode="hard", num_levels=0, start_level=0,
+                 use_sequential_levels=False, center_agent=True, use_backgrounds=True, use_monochrome_assets=False,
+                 restrict_themes=False, use_generated_assets=False, paint_vel_info=False, debug_mode=0,
+                 channel_first=False, batch_seeds=False, painter="cypool", procgen_path=None):
+        """Returns the spec.
+
+        Args:
+            env_name: The game.
+            distribution_mode: "easy", "hard", "extreme", "memory" or "exploration"; a game has some of them.
+            num_levels: How many levels there are; 0: all, 2**31 - 1.
+            start_level: The first of them.
+            use_sequential_levels: Whether an episode continues with another level when one is completed.
+            center_agent: Whether the picture follows the player; in some games it never does.
+            use_backgrounds: Whether there is a picture behind the game; else it is black.
+            use_monochrome_assets: Whether everything is drawn as rectangles of one colour.
+            restrict_themes: Whether a kind of thing always looks the same.
+            use_generated_assets: Whether pictures are made up of random shapes.
+            paint_vel_info: Whether the player's velocity is drawn, in games where it has one.
+            debug_mode: In coinrun 2 leaves out pits, 4 crates and 8 heights; their sum leaves out several.
+            channel_first: Whether pictures are (3, 64, 64).
+            batch_seeds: Whether environment i of a pool with seed s is the i-th of a batch of procgen with `rand_seed`
+                s; else it is a batch of one with `rand_seed` s + i.
+            painter: Who draws pictures: "cypool", or "library", which is slower, with the same pixels.
+            procgen_path: Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or that of `cypool get procgen`.
+        """
+        env_name = check_choice("env_name", env_name, GAMES)
+        distribution_mode = check_choice("distribution_mode", distribution_mode, MODES)
+        modes = GAMES[env_name].modes
+        if distribution_mode not in modes:
+            raise ValueError(f"distribution_mode: expected one of {', '.join(map(repr, modes))} for {env_name}, got "
+                             f"{distribution_mode!r}")
+        options = {"env_name": env_name, "distribution_mode": distribution_mode,
+                   "num_levels": check_int("num_levels", num_levels, 0, MAX_LEVEL),
+                   "start_level": check_int("start_level", start_level, 0, MAX_LEVEL),
+                   "debug_mode": check_int("debug_mode", debug_mode, 0, 15)}
+        given = (use_sequential_levels, center_agent, use_backgrounds, use_monochrome_assets, restrict_themes,
+                 use_generated_assets, paint_vel_info, channel_first, batch_seeds)
+        options |= {name: check_bool(name, value) for name, value in zip(FLAGS, given, strict=True)}
+        if options["start_level"] > MAX_LEVEL - options["num_levels"]:
+            raise ValueError(f"start_level: expected at most {MAX_LEVEL - options['num_levels']} with num_levels="
+                             f"{options['num_levels']}, got {options['start_level']}")
+        if distribution_mode == "exploration":
+            for name in ("num_levels", "start_level"):
+                if options[name]:
+                    raise ValueError(f"{name}: expected 0 with distribution_mode='exploration', which is one level, "
+                                     f"got {options[name]}")
+        options["painter"] = check_choice("painter", painter, ("cypool", "library"))
+        if procgen_path is not None:
+            procgen_path = check_path("procgen_path", procgen_path)
+            if folder_in(procgen_path) is None:
+                raise ValueError(f"procgen_path: expected the folder of procgen, got {shown(procgen_path)}")
+        options["procgen_path"] = procgen_path
+        info = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int32),
+                "prev_level_complete": Array((), np.uint8, 0, 1)}
+        # the steps of a level count, which may be several of an episode
+        limit = None if options["use_sequential_levels"] else limit_of(env_name, distribution_mode)
+        return EnvSpec(observation=Array((3, SIDE, SIDE) if options["channel_first"] else (SIDE, SIDE, 3), np.uint8),
+                       action=Discrete(NUM_ACTIONS), info=info, options=options, max_seed=MAX_LEVEL, render_fps=15,
+                       max_episode_steps=limit)
+
+    def __init__(self, spec, env_id):
+        chosen = spec.options
+        path, pictures = checked(find(chosen["procgen_path"]))
+        open_library(os.fsencode(path), os.fsencode(pictures))
+        mode = chosen["distribution_mode"]
+        level = GAMES[chosen["env_name"]].exploration_level if mode == "exploration" else None
+        self.settings.game = chosen["env_name"].encode()
+        self.settings.distribution_mode, self.settings.debug_mode = MODE_NUMBERS[mode], chosen["debug_mode"]
+        self.settings.num_levels = chosen["num_levels"] if level is None else 1
+        self.settings.start_level = chosen["start_level"] if level is None else level
+        self.settings.use_sequential_levels = chosen["use_sequential_levels"]
+        self.settings.center_agent = chosen["center_agent"]
+        self.settings.use_backgrounds = chosen["use_backgrounds"]
+        self.settings.use_monochrome_assets = chosen["use_monochrome_assets"]
+        self.settings.restrict_themes = chosen["restrict_themes"]
+        self.settings.use_generated_assets = chosen["use_generated_assets"]
+        self.settings.paint_vel_info = chosen["paint_vel_info"]
+        # random shapes are images of another kind
+        self.settings.has_own_painter = chosen["painter"] == "cypool" and not chosen["use_generated_assets"]
+        self.channel_first, self.batch_seeds = chosen["channel_first"], chosen["batch_seeds"]
+
+    def __dealloc__(self):
+        del self.game
+
+    cdef int seed(self, object seed) except -1:
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0] >> 1)
+        number = self.env_id if self.batch_seeds else 0
+        self.stream = stream_of((seed - number) & 0xffffffff, number)
+        self.is_seeded = True
+        return 0
+
+    cdef int start(self) except -1 nogil:
+        # what an earlier seed leaves in a game is not known to be nothing
+        del self.game
+        self.game = NULL
+        self.game = new Game(self.settings, self.stream)
+        self.is_seeded = False
+        return 0
+
+    cdef int check(self) except -1 nogil:
+        # a reset may have failed
+        if self.game == NULL:
+            with gil:
+                raise RuntimeError(f"env {self.env_id}: expected one whose reset did not fail")
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        if self.game == NULL or self.is_seeded or self.game.is_lost():
+            self.start()
+        else:
+            self.game.reset()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.check()
+        self.game.step(<int>(<const int64_t*>action)[0])
+        self.reward = self.game.reward()
+        self.terminated = self.game.terminated
+        self.truncated = self.game.truncated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        self.check()
+        self.game.draw(<uint8_t*>out.obs[0], self.channel_first)
+        (<int32_t*>out.info[0])[0] = self.game.level()
+        (<int32_t*>out.info[1])[0] = self.game.prev_level()
+        (<uint8_t*>out.info[2])[0] = self.game.complete()
+        return 0
+
+    cdef object save(self):
+        self.check()
+        cdef Saved saved = self.game.save()
+        cdef uint32_t[STREAM_WORDS] words
+        cdef uint64_t position
+        read_stream(saved.levels, words, &position)
+        return (PyBytes_FromStringAndSize(<char*>words, sizeof(words)), int(position), saved.level, saved.prev_level,
+                saved.last_move, bool(saved.complete),
+                PyBytes_FromStringAndSize(<char*>saved.actions.data(), saved.actions.size()))
+
+    cdef int load(self, object state) except -1:
+        cdef Saved saved
+        integer = (-2**31, 2**31 - 1)
+        words, position, saved.level, saved.prev_level, saved.last_move, saved.complete, actions = check_state(
+            state, bytes, (0, STREAM_WORDS), integer, integer, (0, LAST_MOVES), bool, bytes)
+        if len(words) != 4 * STREAM_WORDS:
+            raise ValueError(f"state[0]: expected {4 * STREAM_WORDS} bytes, got {len(words)}")
+        # of the first word only the highest bit counts
+        if words[3] < 128 and not any(words[4:]):
+            raise ValueError("state[0]: expected a stream that is not zero throughout")
+        limit = limit_of(self.spec.options["env_name"], self.spec.options["distribution_mode"])
+        if len(actions) > limit or max(actions, default=0) >= NUM_ACTIONS:
+            raise ValueError(f"state[6]: expected at most {limit} actions, each below {NUM_ACTIONS}, got "
+                             f"{len(actions)}, the greatest {max(actions)}")
+        write_stream(saved.levels, <const uint32_t*><const char*>words, position)
+        saved.actions.resize(len(actions))
+        memcpy(saved.actions.data(), <const char*>actions, len(actions))
+        with nogil:
+            self.take(saved)
+        return 0
+
+    cdef int take(self, const Saved& saved) except -1 nogil:
+        if self.game == NULL or self.game.is_lost():
+            self.start()
+        self.is_seeded = False
+        if not self.game.load(saved):
+            with gil:
+                raise ValueError("state[6]: expected actions of one level, got some after its end")
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (<Procgen>other).check()
+        return self.take((<Procgen>other).game.save())
+
+    cdef object render(self):
+        self.check()
+        image = np.empty((RENDERED_SIDE, RENDERED_SIDE, 3), np.uint8)
+        self.game.render(<uint8_t*>cnp.PyArray_DATA(image))
+        return image
