@@ -24,7 +24,7 @@ cdef extern from "cypool/slot.h" namespace "cypool" nogil:
     enum: STEP_ALONE
 
     cdef struct Agents:         # of one environment, in the order of the spec: group by group; the engine's memory
-        uint32_t count          # 0: an environment with one agent; then all pointers are NULL
+        uint32_t count
         # set by step; all zero when step or reset begins
         double* reward
         uint8_t* terminated     # this agent's part is over
@@ -50,6 +50,7 @@ cdef extern from "cypool/access.h" namespace "cypool" nogil:
 cdef class Env:
     """One environment. Never two calls at once on one Env. The order of fields and methods is part of the ABI."""
     cdef readonly int env_id
+    cdef int episode_length              # kept by the engine, as what follows further below; here it takes no room
     cdef readonly object spec            # the EnvSpec it was made from
     # set by reset and step, read by the engine; all zero when step or reset begins
     cdef double reward                   # with agents NaN when step begins; if it stays so: the sum of theirs
@@ -62,12 +63,10 @@ cdef class Env:
     cdef bint reset_requested            # the user asked for this reset; no episode ended
     cdef bint observe_only               # a reset of other environments: this one is only observed again
     cdef double episode_return
-    cdef int episode_length
     cdef int64_t episode_began           # ns
     cdef const Rng* rng                  # the stream of Gymnasium's np_random; borrowed from _bit_generator
     cdef object _bit_generator
-    cdef Agents agents                   # of an environment with several agents
-    cdef object _agents_memory           # owns what the pointers point to
+    cdef Agents* agents                  # NULL in an environment with one agent; owned
     # required: run on a pool thread, without the GIL
     cdef int reset(self) except -1 nogil                       # starts an episode
     cdef int step(self, const void* action) except -1 nogil    # advances by one step

@@ -1,10 +1,10 @@
 """The base class of every environment; its `.pxd` is the contract."""
 import sys
 
-from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.limits cimport INT_MAX
-from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free
+from libc.string cimport memset
 
 from cypool.util.constants cimport ALIGNMENT
 
@@ -15,18 +15,26 @@ if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
     raise ImportError("cypool: expected Python's global interpreter lock, but PYTHON_GIL=0 or -X gil=0 keeps it off; "
                       "without these settings Python switches it on when it imports cypool")
 
+cdef extern from "<cstdlib>" namespace "std" nogil:
+    void* aligned_alloc(size_t alignment, size_t size) noexcept
+
 ABI = CYPOOL_ABI
 
 
-cdef object place_agents(Agents* agents, spec):
-    """Points to zeroed memory for the agents of a spec, on cache lines of its own; returns its owner."""
+cdef Agents* new_agents(spec) except NULL:
+    """Returns zeroed memory for the agents of an environment, on cache lines of its own; to be freed."""
     cdef size_t count = spec.num_agents
     # rewards and flags, of which those of a step lie behind the rewards; then returns and lengths
     cdef size_t step_size = (count * (sizeof(double) + 6) + sizeof(double) - 1) // sizeof(double) * sizeof(double)
     cdef size_t size = step_size + count * (sizeof(double) + sizeof(int64_t))
-    cdef object memory = bytearray(size + 2 * ALIGNMENT)
-    cdef char* data = PyByteArray_AS_STRING(memory)
-    data = <char*>((<uintptr_t>data + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
+    cdef size_t head = (sizeof(Agents) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    cdef size_t whole = head + (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    cdef char* data = <char*>aligned_alloc(ALIGNMENT, whole)
+    if data == NULL:
+        raise MemoryError(f"{count} agents")
+    memset(data, 0, whole)
+    cdef Agents* agents = <Agents*>data
+    data += head
     agents.count = <uint32_t>count
     agents.reward = <double*>data
     agents.terminated = <uint8_t*>(agents.reward + count)
@@ -37,7 +45,7 @@ cdef object place_agents(Agents* agents, spec):
     agents.turn = agents.present + count if spec.turns else NULL
     agents.episode_return = <double*>(data + step_size)
     agents.episode_length = <int64_t*>(agents.episode_return + count)
-    return memory
+    return agents
 
 
 cdef class Env:
@@ -61,7 +69,10 @@ cdef class Env:
         self.max_episode_steps = INT_MAX if limit is None else limit
         self.needs_reset = True
         if spec.agents:
-            self._agents_memory = place_agents(&self.agents, spec)
+            self.agents = new_agents(spec)
+
+    def __dealloc__(self):
+        free(self.agents)
 
     cdef int reset(self) except -1 nogil:
         raise NotImplementedError("reset")

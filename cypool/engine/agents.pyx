@@ -22,7 +22,7 @@ cdef void clear_step(Agents* agents) noexcept nogil:
 
 cdef void begin_episode(PyObject* env) noexcept nogil:
     """Before `reset`: all are alive, and nobody has acted."""
-    cdef Agents* agents = &(<Env>env).agents
+    cdef Agents* agents = (<Env>env).agents
     clear_step(agents)
     memset(agents.acted, 0, agents.count)
     memset(agents.present, 0, agents.count)
@@ -35,7 +35,7 @@ cdef void begin_episode(PyObject* env) noexcept nogil:
 
 cdef void begin_step(PyObject* env) noexcept nogil:
     """Before `step`: who is alive acts, or whose turn it is of these."""
-    cdef Agents* agents = &(<Env>env).agents
+    cdef Agents* agents = (<Env>env).agents
     cdef uint32_t k
     clear_step(agents)
     (<Env>env).reward = NAN
@@ -48,7 +48,7 @@ cdef void begin_step(PyObject* env) noexcept nogil:
 
 cdef void end_step(PyObject* env) noexcept nogil:
     """After `step` and the look at the step limit: says whose part is over, and whether the episode is."""
-    cdef Agents* agents = &(<Env>env).agents
+    cdef Agents* agents = (<Env>env).agents
     # flags may be any number
     cdef bint all_terminated = (<Env>env).terminated != 0, all_truncated = (<Env>env).truncated != 0
     cdef bint anybody = False, truncated = False
@@ -80,7 +80,7 @@ cdef void end_step(PyObject* env) noexcept nogil:
 
 cdef void write_agents(PyObject* env, OpenBatch* batch, uint32_t row, bint stepped) noexcept nogil:
     """Writes a row of all groups: of a step, or of none."""
-    cdef Agents* agents = &(<Env>env).agents
+    cdef Agents* agents = (<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t n, at, first = 0
     cdef int g
@@ -123,7 +123,7 @@ cdef void write_alive(PyObject* env, OpenBatch* batch, uint32_t row) noexcept no
 
 cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
     """Writes return and length of each agent's part of an episode that has ended; 0 else."""
-    cdef Agents* agents = &(<Env>env).agents
+    cdef Agents* agents = (<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t n, at, first = 0
     cdef int g
@@ -142,7 +142,7 @@ cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint 
 
 cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
     """Writes a row of an environment that has failed: the parts of those in the game are truncated, nobody is alive."""
-    cdef Agents* agents = &(<Env>env).agents
+    cdef Agents* agents = (<Env>env).agents
     clear_step(agents)
     memcpy(agents.truncated, agents.present, agents.count)
     memset(agents.alive, 0, agents.count)
@@ -151,7 +151,7 @@ cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noe
 
 cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, uint32_t row) noexcept nogil:
     """Zeroes what was observed of agents that neither were in the game when the step began nor are alive."""
-    cdef Agents* agents = &(<Env>env).agents
+    cdef Agents* agents = (<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t size
     cdef uint32_t k, first = 0
@@ -171,8 +171,8 @@ cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, ui
 
 cdef void copy_agents(PyObject* target, PyObject* source) noexcept nogil:
     """Takes over what a state has of another environment's agents."""
-    cdef Agents* to = &(<Env>target).agents
-    cdef const Agents* agents = &(<Env>source).agents
+    cdef Agents* to = (<Env>target).agents
+    cdef const Agents* agents = (<Env>source).agents
     memcpy(to.alive, agents.alive, to.count)
     memcpy(to.present, agents.present, to.count)
     if to.turn != NULL:
@@ -188,10 +188,11 @@ cdef list flags_of(const uint8_t* flags, uint32_t count):
 
 cdef object save_agents(Env env):
     """Returns what a state has of the agents, or None."""
-    cdef Agents* agents = &env.agents
-    cdef uint32_t k, n = agents.count
-    if n == 0:
+    cdef Agents* agents = env.agents
+    cdef uint32_t k, n
+    if agents == NULL:
         return None
+    n = agents.count
     return dict(alive=flags_of(agents.alive, n), present=flags_of(agents.present, n), turn=flags_of(agents.turn, n),
                 episode_return=[agents.episode_return[k] for k in range(n)],
                 episode_length=[agents.episode_length[k] for k in range(n)])
@@ -203,11 +204,12 @@ cdef object check_agents(Env env, object state):
     Raises:
         TypeError, ValueError: It is something else.
     """
-    cdef Py_ssize_t n = env.agents.count
-    if n == 0:
+    cdef Py_ssize_t n
+    if env.agents == NULL:
         if state is not None:
             raise ValueError(f"agents: expected None, got {shown(state)}")
         return None
+    n = env.agents.count
     if type(state) is not dict or state.keys() != {*FLAGS, "episode_return", "episode_length"}:
         raise ValueError(f"agents: expected a dict of {', '.join(FLAGS)}, episode_return and episode_length, got "
                          f"{shown(state)}")
@@ -232,8 +234,10 @@ cdef object check_agents(Env env, object state):
 
 cdef int load_agents(Env env, object state) except -1:
     """Takes over what `check_agents` returned."""
-    cdef Agents* agents = &env.agents
+    cdef Agents* agents = env.agents
     cdef uint32_t k
+    if agents == NULL:
+        return 0
     for k in range(agents.count):
         agents.alive[k], agents.present[k] = state["alive"][k], state["present"][k]
         if agents.turn != NULL:

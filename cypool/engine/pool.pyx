@@ -601,7 +601,7 @@ cdef class Pool:
             acting = <uint8_t*>cnp.PyArray_DATA(result)
             for k in range(count):
                 env = self.scheduler.envs[ids[k]]
-                agents = &(<Env>env).agents
+                agents = (<Env>env).agents
                 if not (<Env>env).needs_reset:
                     for j in range(n):
                         acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])

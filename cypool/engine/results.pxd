@@ -11,6 +11,7 @@ cdef class Results:
     cdef list obs_keys                   # None for an observation that has no parts
     cdef bint obs_is_tuple
     cdef list info_keys
+    cdef bint has_agents                 # several act in each environment
     cdef object spec                     # where it has to pack the observation, else None
     cdef StepBackend backend             # steps the environments, or None
     cdef Block last                      # of the batch put together last, or None

@@ -33,6 +33,7 @@ cdef class Results:
         self.obs_keys = [key for key, _ in spec.observations]
         self.obs_is_tuple = isinstance(spec.observation, tuple)
         self.info_keys = list(spec.info)
+        self.has_agents = len(layout.groups) > 0
         self.spec = spec if spec.has_nested_observation else None
 
     cdef tuple of(self, Block block, uint32_t count, tuple out):
@@ -66,7 +67,7 @@ cdef class Results:
             k = self.layout.first_statistic
             info["episode"] = {"r": arrays[k], "l": arrays[k + 1], "t": arrays[k + 2]}
             info["_episode"] = arrays[n + 1] | arrays[n + 2]
-        if self.layout.groups:
+        if self.has_agents:
             info["agents"] = {group.name: self.of_group(group, arrays) for group in self.layout.groups}
             if "episode" in info:
                 info["episode"]["agents"] = {

@@ -17,6 +17,10 @@ from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
 from cypool.policies cimport Decision
 
+cdef extern from *:
+    # keeps code for several agents away from the way of one
+    bint unlikely(bint condition) noexcept nogil
+
 cdef enum:
     LEAST_NS = 1_000             # a claim is worth at least this much work, as it costs about 0.1 us ...
     MOST_NS = 20_000             # ... and no more, so that threads finish together
@@ -139,6 +143,9 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef double reward
     cdef bint terminated, truncated
     cdef RowKind kind
+    cdef RowPointers target
+    # in a register: environments of one agent pay for no look at memory
+    cdef bint has_agents = scheduler.has_agents
     while claim.at < claim.count:
         env_id = claim.ids[claim.at]
         env = scheduler.envs[env_id]
@@ -156,14 +163,16 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         else:
             kind = ROW_STEP
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
-            if scheduler.has_agents:
+            if unlikely(has_agents):
                 begin_step(env)
             (<Env>env).step(claim.actions + env_id * scheduler.action_bytes)
-            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
-                (<Env>env).truncated = True
-            if scheduler.has_agents:
-                end_step(env)
             reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
+            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
+                truncated = True
+            if unlikely(has_agents):
+                (<Env>env).truncated = truncated
+                end_step(env)
+                reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             (<Env>env).needs_reset = terminated or truncated
             if scheduler.statistics:
                 record_step(env)
@@ -172,12 +181,15 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         batch.reward[row] = reward
         batch.terminated[row] = terminated
         batch.truncated[row] = truncated
-        if scheduler.has_agents:
+        if unlikely(has_agents):
             write_agents(env, batch, row, kind == ROW_STEP)
         if scheduler.has_row_ends:
             end_row(scheduler, env, batch, row)
         if not claim.unobserved:
-            observe(scheduler, env, batch, batch.columns, row - claim.obs_offset)
+            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
+            (<Env>env).observe(&target.slot)
+            if unlikely(has_agents) and scheduler.agents_leave:
+                hide_absent(env, batch, batch.columns, row - claim.obs_offset)
         count_row(claim, env, batch, row, kind)
     return 0
 
@@ -220,7 +232,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef PyObject* env
     cdef uint32_t row
     cdef RowKind kind
-    cdef bint begins
+    cdef bint begins, has_agents = scheduler.has_agents
     batch = claim_row(scheduler, claim, &row)
     if not claim.stepped:
         set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
@@ -249,13 +261,13 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 batch.truncated[row] = True
-            if scheduler.has_agents:
+            if unlikely(has_agents):
                 end_step_of_row(env, batch, row)
             (<Env>env).needs_reset = batch.terminated[row] or batch.truncated[row]
             if scheduler.statistics:
                 (<Env>env).reward = batch.reward[row]
                 record_step(env)
-        if scheduler.has_agents:
+        if unlikely(has_agents):
             write_agents(env, batch, row, kind == ROW_STEP)
         # the kernel has observed those that it has stepped
         begins = kind == ROW_RESET
@@ -263,7 +275,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             begins = True
         if begins:
             observe(scheduler, env, batch, batch.columns, row - claim.obs_offset)
-        elif scheduler.agents_leave:
+        elif unlikely(has_agents) and scheduler.agents_leave:
             hide_absent(env, batch, batch.columns, row - claim.obs_offset)
         count_row(claim, env, batch, row, kind)
     return 0
@@ -292,7 +304,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
     decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
     decision.step, decision.env_id = claim.step, env_id
     decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
-    decision.agents = &(<Env>env).agents if scheduler.has_agents else NULL
+    decision.agents = (<Env>env).agents
     scheduler.policy.choose(&decision, <char*>claim.actions + env_id * scheduler.action_bytes, claim.thread)
     return 0
 

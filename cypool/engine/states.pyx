@@ -112,7 +112,7 @@ cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
     (<Env>target).episode_began = (<Env>source).episode_began
     (<Env>target).needs_reset = (<Env>source).needs_reset
     (<Env>target).reset_requested = (<Env>source).reset_requested
-    if (<Env>target).agents.count > 0:
+    if (<Env>target).agents != NULL:
         copy_agents(target, source)
     return 0
 

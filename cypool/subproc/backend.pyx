@@ -46,7 +46,7 @@ cdef class SubprocEnv(Env):
         self.observed_slot = 0
         if self.failed:
             raise self.error
-        if self.agents.count > 0:
+        if self.agents != NULL:
             self.read_agents(False)
         return 0
 
@@ -54,7 +54,7 @@ cdef class SubprocEnv(Env):
         if self.failed:
             raise self.error
         self.observed_slot = 1 if self.mailbox.was_reset else 0
-        if self.agents.count > 0:
+        if self.agents != NULL:
             # the engine makes reward and ends of what its agents got
             self.read_agents(True)
             return 0

@@ -31,11 +31,12 @@ cdef class Guarded(Wrapper):
     cdef int step(self, const void* action) except -1 nogil:
         cdef uint32_t k
         Wrapper.step(self, action)
-        for k in range(self.agents.count):
-            if not isfinite(self.agents.reward[k]):
-                self.complain_of_reward(self.agents.reward[k])
+        if self.agents != NULL:
+            for k in range(self.agents.count):
+                if not isfinite(self.agents.reward[k]):
+                    self.complain_of_reward(self.agents.reward[k])
         # with agents NaN says that it is the sum of theirs
-        if not isfinite(self.reward) and not (self.agents.count > 0 and isnan(self.reward)):
+        if not isfinite(self.reward) and not (self.agents != NULL and isnan(self.reward)):
             self.complain_of_reward(self.reward)
         return 0
 

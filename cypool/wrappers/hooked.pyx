@@ -61,7 +61,7 @@ cdef class Hooked(Wrapper):
         seen.reward, seen.terminated, seen.truncated = reward, self.terminated, self.truncated
         self.reward_hook(&seen)
         # a hook may change the agents' rewards instead: then the engine adds them up
-        if self.agents.count == 0 or seen.reward != reward:
+        if self.agents == NULL or seen.reward != reward:
             self.reward = seen.reward
         self.terminated, self.truncated = seen.terminated != 0, seen.truncated != 0
         # the hook's reward is what the episode's return counts
@@ -93,7 +93,7 @@ cdef class Hooked(Wrapper):
         """The environment's reward, which may be the sum of its agents'."""
         cdef double total = 0
         cdef uint32_t k
-        if self.agents.count == 0 or not isnan(self.reward):
+        if self.agents == NULL or not isnan(self.reward):
             return self.reward
         for k in range(self.agents.count):
             total += self.agents.reward[k]
@@ -104,4 +104,4 @@ cdef class Hooked(Wrapper):
         seen.obs = <const void**>self.now.obs
         seen.info = <const void**>self.now.info
         seen.env_id, seen.elapsed_step = self.env_id, self.elapsed_step
-        seen.agents = &self.agents if self.agents.count > 0 else NULL
+        seen.agents = self.agents

@@ -1,6 +1,7 @@
 """An environment around another one, and memory for what that one observes."""
 from libc.math cimport NAN
 from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from cypool.util.constants cimport ALIGNMENT
@@ -17,13 +18,18 @@ cdef class Wrapper(Env):
 
     def __init__(self, spec, int env_id, Env inner):
         self.inner = inner
-        self.agents, self._agents_memory = inner.agents, inner._agents_memory
+        # those of the other environment, which lives as long
+        free(self.agents)
+        self.agents = inner.agents
+
+    def __dealloc__(self):
+        self.agents = NULL
 
     cdef void lend(self) noexcept nogil:
         self.inner.elapsed_step = self.elapsed_step
         self.inner.needs_reset = self.needs_reset
         self.inner.reset_requested = self.reset_requested
-        self.inner.reward = self.reward if self.agents.count > 0 else 0
+        self.inner.reward = self.reward if self.agents != NULL else 0
         self.inner.terminated = self.inner.truncated = False
         self.inner.raw_reward = NAN
 

@@ -17,7 +17,7 @@ struct Slot {
 
 // The agents of one environment, in the order of the spec: group by group. The engine owns the memory.
 struct Agents {
-    uint32_t count;  // 0: an environment with one agent; then all pointers are null
+    uint32_t count;
     // set by step; all zero when step or reset begins
     double* reward;
     uint8_t* terminated;  // this agent's part is over; it is not alive any more

@@ -198,7 +198,7 @@ cdef class Doom(Env):
         return np.ascontiguousarray(pixels[:, :, list(order)])
 
     cdef void give_rewards(self) noexcept nogil:
-        if self.agents.count > 0:
+        if self.agents != NULL:
             memcpy(self.agents.reward, self.player_rewards.data(), self.num_players * sizeof(double))
 
     cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil:
