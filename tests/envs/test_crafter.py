@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from saving import MODES, assert_goes_on
 from state_edits import edged_states, edited, fields_of, with_own
+from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.crafter import assets
@@ -90,9 +91,8 @@ def test_what_crafter_does(style, ordered):
     assert duel.seen["steps"] > 20
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ordered", [True, False], ids=["ordered", "as_it_is"])
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", [*slow("player"), *exhaustive(*(style for style in STYLES if style != "player"))])
 def test_what_crafter_does_for_long(style, ordered):
     duel = Duel(2, ordered)
     for seed in range(2):
