@@ -85,7 +85,8 @@ def make(id: str, env_type: str = "gymnasium", *,
 
     Args:
         id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and an id of Gymnasium's, which then makes
-            the environments, in processes of their own, as `from_factories` does.
+            the environments, in processes of their own, as `from_factories` does; or "pettingzoo:" and a module, such
+            as "butterfly/pistonball_v6".
         env_type: The API of the result: "gymnasium"; "gym", the classic one of Gym before 0.26; or "dm", dm_env's.
         num_envs: How many environments, 1 to 1,048,576; by default one, or as many as the id stands for, as that of a
             benchmark of ten tasks does.
@@ -148,8 +149,9 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
     """Makes a batch of environments that are written in Python, one for each function, in processes of their own.
 
     Args:
-        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`. All have the same spaces:
-            Box, Discrete, MultiDiscrete or MultiBinary, and a Dict or Tuple of these for observations.
+        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, or an environment of
+            PettingZoo. All have the same spaces: Box, Discrete, MultiDiscrete or MultiBinary, and a Dict or Tuple of
+            these for observations.
         env_type, batch_size, autoreset_mode, episode_statistics: As in `make`.
         seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
             environment. By default none gets a seed, as in Gymnasium.
