@@ -1,4 +1,5 @@
 """Several agents in one environment: rewards, ends and masks of each, as a model in Python has them."""
+import copy
 import pickle
 
 import numpy as np
@@ -235,6 +236,73 @@ def test_states_have_who_is_alive(walker, mode, num_threads):
         env.copy([0], [1])
         a, b = env.save([0, 1]).rows
         assert {**a, "episode_ns": 0} == {**b, "episode_ns": 0}
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_of_calls(walker, mode, num_threads, seed):
+    """Steps of some, resets, states and copies, against the models."""
+    rng, count = np.random.default_rng(seed), 5
+    options = {"kill": 0.3, "turns": bool(seed % 2)}
+    env = cypool.make("walker/Crowd-v0", num_envs=count, num_threads=num_threads, seed=0, autoreset_mode=mode,
+                      **options)
+    models = [Crowd(i, **options) for i in range(count)]
+    none = np.zeros(count), [False] * count, [False] * count
+
+    def shown(model):
+        """The row of an environment that is only observed."""
+        return model.row()
+
+    obs, info = env.reset()
+    for i, model in enumerate(models):
+        check(i, model.reset(), obs, *none, info)
+    saved = None
+    for _ in range(120):
+        ids = rng.permutation(count)[:rng.integers(1, count + 1)]
+        what = rng.choice(["step", "step", "step", "step", "reset", "mask", "save", "load", "copy"])
+        if what == "step":
+            if mode == "Disabled":
+                ids = np.array([i for i in ids if not models[i].over], int)
+            if not len(ids):
+                continue
+            actions = choose(rng, len(ids))
+            batch = env.step(actions, ids)
+            for k, i in enumerate(ids):
+                if models[i].over:
+                    check(k, models[i].reset(), *batch)
+                    continue
+                row = models[i].step(*at(actions, k))
+                if mode == "SameStep" and models[i].over:
+                    fresh = models[i].reset()
+                    row["columns"]["alive"] = fresh["columns"]["alive"]
+                    row.update(red=fresh["red"], blue=fresh["blue"])
+                check(k, row, *batch)
+        elif what == "reset":
+            seeds = None if rng.random() < 0.5 else rng.integers(1000, size=len(ids)).tolist()
+            obs, info = env.reset(ids, seed=seeds)
+            for k, i in enumerate(ids):
+                if seeds is not None:
+                    models[i].rng = np.random.Generator(np.random.PCG64(seeds[k]))
+                check(k, models[i].reset(), obs, *none, info)
+        elif what == "mask":
+            mask = rng.random(count) < 0.3
+            obs, info = env.reset(options={"reset_mask": mask})
+            for i, model in enumerate(models):
+                check(i, model.reset() if mask[i] else shown(model), obs, *none, info)
+        elif what == "save":
+            saved = env.save(ids), [copy.deepcopy(models[i]) for i in ids]
+        elif what == "load" and saved is not None:
+            targets = rng.permutation(count)[:len(saved[1])]
+            obs, info = env.load(saved[0], targets)
+            for k, i in enumerate(targets):
+                models[i] = copy.deepcopy(saved[1][k])
+                check(k, shown(models[i]), obs, *none, info)
+        elif what == "copy" and len(ids) > 1:
+            env.copy(int(ids[0]), ids[1:])
+            for i in ids[1:]:
+                models[i] = copy.deepcopy(models[ids[0]])
+    env.close()
 
 
 def test_damaged_states_are_refused(walker):
