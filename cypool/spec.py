@@ -203,6 +203,8 @@ class Group:
 
 def _repeated(part: Array | Discrete, count: int) -> Array:
     """Returns an array of `count` times this."""
+    if isinstance(part, MultiBinary):
+        return MultiBinary((count, *part.shape))
     low, high = (0, part.n - 1) if isinstance(part, Discrete) else (part.low, part.high)
     return Array((count, *part.shape), part.dtype, low, high)
 

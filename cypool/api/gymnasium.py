@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from cypool.engine.pool import Pool
-    from cypool.spec import EnvSpec
+    from cypool.spec import EnvSpec, Group
     from cypool.state import State
     from cypool.util.typing import Batch, Bools, Seed
 
@@ -51,6 +51,15 @@ def space_of(description: Any) -> spaces.Space[Any]:
     return spaces.Box(description.low, description.high, dtype=description.dtype.type)
 
 
+def space_of_all(group: Group, name: Literal["observation", "action"]) -> spaces.Space[Any]:
+    """Returns the Gymnasium space of the observations, or actions, of all agents of a group."""
+    own = getattr(group, name)
+    if any(isinstance(part, Discrete) for part in (own.values() if isinstance(own, Mapping) else [own])):
+        # a MultiDiscrete rather than a Box of integers
+        return batch_space(space_of(own), group.count)
+    return space_of(group.of_all(name))
+
+
 def spaces_of(spec: EnvSpec) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
     """Returns the Gymnasium spaces of one environment: of its observation and its action.
 
@@ -60,8 +69,7 @@ def spaces_of(spec: EnvSpec) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
         observation: dict[str, Any] = {}
         action: dict[str, Any] = {}
         for name, group in spec.agents.items():
-            observation[name] = batch_space(space_of(group.observation), group.count)
-            action[name] = batch_space(space_of(group.action), group.count)
+            observation[name], action[name] = space_of_all(group, "observation"), space_of_all(group, "action")
         if len(spec.agents) > 1:
             return spaces.Dict(observation), spaces.Dict(action)
         return observation.popitem()[1], action.popitem()[1]

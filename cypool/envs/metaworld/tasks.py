@@ -162,9 +162,10 @@ def check_goals(name: str, goals: Any, most: int) -> tuple[Point, ...]:
     array = check_array("goals", goals, expected)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"goals: expected {expected}, got {array.dtype}")
-    array = array.astype(np.float64)
+    # before a copy is made: a view of one number may say that it has millions
     if array.ndim != 2 or array.shape[1] != size or not 1 <= len(array) <= most:
         raise ValueError(f"goals: expected {expected}, got an array of shape {array.shape}")
+    array = array.astype(np.float64)
     if not np.isfinite(array).all():
         raise ValueError(f"goals: expected {expected}, got some that are not finite")
     return tuple(map(tuple, array.tolist()))
