@@ -257,7 +257,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 raise TypeError(f"options: expected a dict or None, got {shown(options)}: {error}") from error
             if "reset_mask" in given:
                 mask = self._mask(given.pop("reset_mask"), env_id)
-            given = given or None
+            if not self._pool.has_extra_infos:
+                given = given or None
         self._check_reset(ids)
         self._start(ids, seed, mask, given)
         obs, _, _, _, info = self._received(self._pool.recv)

@@ -3,6 +3,7 @@ import json
 import pickle
 import warnings
 from functools import partial
+from importlib.metadata import version
 from importlib.util import find_spec
 
 import numpy as np
@@ -60,6 +61,8 @@ def test_goals_are_the_package_s(benchmark, test_seed):
     *slow(("Meta-World/MT25", 25, {}), ("Meta-World/ML10-train", 20, {}), ("Meta-World/ML45-test", 5, {})),
 ])
 def test_parity(id, num_envs, options):
+    if version("metaworld") == "3.0.0" and "button-press-topdown-wall-v3" in TASK_SETS.get(id.partition("/")[2], ()):
+        pytest.skip("metaworld 3.0.0 has another reward")
     check_parity(id, num_envs=num_envs, num_steps=14, seeds=[3], num_threads=0, max_episode_steps=12,
                  autoreset_mode="SameStep", **options)
 
