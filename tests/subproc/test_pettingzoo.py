@@ -103,7 +103,7 @@ def made(name, **options):
 
 REAL = [("butterfly/knights_archers_zombies_v11", {"max_cycles": 60}),
         ("butterfly/cooperative_pong_v6", {"max_cycles": 15}),
-        ("butterfly/pistonball_v6", {"max_cycles": 10, "n_pistons": 4}),
+        ("butterfly/pistonball_v6", {"max_cycles": 20, "n_pistons": 4}),
         ("sisl/multiwalker_v9", {"terminate_on_fall": False, "remove_on_fall": True, "max_cycles": 60}),
         ("sisl/pursuit_v5", {"max_cycles": 15})]
 

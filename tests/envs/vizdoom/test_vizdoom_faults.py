@@ -6,6 +6,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -471,6 +472,24 @@ print(truncated[0], again["engine_pid"][0] == info["engine_pid"][0], flush=True)
 
 # number of players: the arguments and the screen of a player's engine
 FACTS = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
+
+
+def test_a_deathmatch_is_an_environment_of_pettingzoo(empty_folder):
+    with warnings.catch_warnings():
+        # it imports environments in a way that it calls old
+        warnings.simplefilter("ignore")
+        from pettingzoo.test import parallel_api_test
+
+    env = cypool.parallel_env("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", config=FACTS,
+                              num_players=2, max_episode_steps=10, frame_skip=2)
+    assert env.possible_agents == ["player_0", "player_1"]
+    assert env.action_space("player_1") == gymnasium.spaces.MultiBinary(3)
+    parallel_api_test(env, num_cycles=20)
+    env.reset(seed=0)
+    while env.agents:
+        _, rewards, *_, infos = env.step({agent: env.action_space(agent).sample() for agent in env.agents})
+        assert list(rewards.values()) == infos["player_0"]["player_reward"].tolist()
+    env.close()
 
 
 def test_a_match_of_two_players(empty_folder):
