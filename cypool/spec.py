@@ -301,6 +301,8 @@ class EnvSpec:
         if not isinstance(self.agents, Mapping) or not all(
                 isinstance(name, str) and name and isinstance(group, Group) for name, group in self.agents.items()):
             raise TypeError(f"agents: expected a dict of names and Groups, got {self.agents!r}")
+        if len(set(self.agent_names)) < self.num_agents:
+            raise ValueError(f"agents: expected names that differ, got {self.agent_names}")
         for name in ("observation", "action"):
             whole: Any = {key: group.of_all(name) for key, group in self.agents.items()}
             if len(whole) == 1:

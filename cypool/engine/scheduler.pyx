@@ -10,8 +10,8 @@ from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
 from cypool.util.park cimport now_ns, park, relax, wake
-from cypool.engine.agents cimport begin_episode, begin_step, end_step, hide_absent, write_agent_stats, write_agents
-from cypool.engine.agents cimport write_alive, write_failed_agents
+from cypool.engine.agents cimport begin_episode, begin_step, end_reset, end_step, hide_absent, write_agent_stats
+from cypool.engine.agents cimport write_agents, write_alive, write_failed_agents
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
@@ -65,6 +65,8 @@ cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
     if scheduler.has_agents:
         begin_episode(env)
     (<Env>env).reset()
+    if scheduler.has_agents:
+        end_reset(env)
     (<Env>env).reset_requested = (<Env>env).needs_reset = False
     return 0
 

@@ -194,7 +194,7 @@ def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options:
     found = [resolve(id, max_episode_steps, {**options, **each}) for each in env_options]
     _, spec = found[0]
     for i, (_, each) in enumerate(found):
-        for part in ("observation", "action", "info"):
+        for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "state"):
             if getattr(each, part) != getattr(spec, part):
                 raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
                                  f"{getattr(spec, part)}, env {i} {getattr(each, part)}")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cypool
+from cypool.spec import Array, Discrete, EnvSpec, Group
 
 THREADS = (0, 1, 2, 7)
 GROUPS = {"red": 3, "blue": 2}
@@ -451,8 +452,6 @@ def test_views_by_agent(walker):
 def test_hooks_in_c(walker):
     from walker.agents import functions
 
-    from cypool.spec import Array
-
     options = {"num_envs": 3, "seed": 0, "kill": 0.4}
     plain = cypool.make("walker/Crowd-v0", **options)
     doubled = cypool.make("walker/Crowd-v0", reward_hook=functions()["double_rewards"], debug=True, **options)
@@ -479,8 +478,6 @@ def test_hooks_in_c(walker):
 
 
 def test_hooks_in_python(walker):
-    from cypool.spec import Array
-
     def reward(batch):
         assert set(batch.action) == {"red", "blue"} and batch.action["blue"].shape == (3, 2, 2)
         return batch.action["red"].sum(1)
@@ -571,6 +568,42 @@ def test_step_many(walker, mode, num_threads):
             for pool in (env, other):
                 pool.reset(options={"reset_mask": over})
     assert ended > 50
+
+
+def test_environments_of_a_pool_have_the_same_agents(walker):
+    for name, value in (("leave", False), ("turns", True)):
+        with pytest.raises(ValueError, match="env_options: expected the same .* everywhere"):
+            cypool.make("walker/Crowd-v0", num_envs=2, env_options=[{}, {name: value}])
+
+
+def test_wrong_groups():
+    one = Array((1,), np.float32)
+    for bad in ({"count": 0}, {"count": True}, {"count": 1.5}, {"observation": 3}, {"observation": {}},
+                {"observation": {1: one}}, {"action": None}, {"names": ("a",)}, {"names": ("a", "a")},
+                {"names": ["a", "b"]}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(bad))):
+            Group(**{"count": 2, "observation": one, "action": Discrete(2), **bad})
+    group = Group(2, one, Discrete(2))
+    for bad in ({"agents": {"": group}}, {"agents": {"a": 3}}, {"agents": [group]}, {"agents": {}},
+                {"agents": {}, "turns": True}, {"agents": {"a": group}, "state": 3},
+                {"agents": {"a": group}, "observation": one},
+                {"agents": {"a": group}, "state": one, "info": {"state": Array((2,), np.int32)}},
+                {"agents": {"a": Group(1, one, Discrete(2), ("x",)), "b": Group(1, one, Discrete(2), ("x",))}}):
+        with pytest.raises((TypeError, ValueError), match="expected"):
+            EnvSpec(**bad)
+
+
+def test_an_environment_around_another_is_made_once(walker):
+    from walker.agents import Crowd
+
+    from cypool.wrappers.guarded import Guarded
+
+    spec = cypool.make_spec("walker/Crowd-v0")
+    first, second = Crowd(spec, 0), Crowd(spec, 0)
+    outer = Guarded(spec, 0, first)
+    with pytest.raises(RuntimeError, match="made already"):
+        outer.__init__(spec, 0, second)
+    del outer, first, second
 
 
 @pytest.mark.parametrize("env_type", ["gym", "dm"])
