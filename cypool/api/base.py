@@ -289,7 +289,7 @@ class VectorAPI:
         return search(self, state, actions, timeout)
 
     def save(self, env_id: ArrayLike | None = None) -> State:
-        """Takes down all that the coming steps of environments depend on, random streams included.
+        """Saves all that the next steps of environments depend on, random streams included.
 
         Args:
             env_id: Integers, shape (k,): which environments; all by default.

@@ -432,7 +432,7 @@ cdef class Pool:
             self.busy = False
 
     def save(self, cnp.ndarray env_ids=None):
-        """Takes down all that the next steps of environments depend on.
+        """Saves all that the next steps of environments depend on.
 
         Args:
             env_ids: As in `send_reset`.

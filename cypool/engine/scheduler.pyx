@@ -22,8 +22,8 @@ cdef extern from *:
     bint unlikely(bint condition) noexcept nogil
 
 cdef enum:
-    LEAST_NS = 1_000             # a claim is worth at least this much work, as it costs about 0.1 us ...
-    MOST_NS = 20_000             # ... and no more, so that threads finish together
+    MIN_NS = 1_000               # a claim is worth at least this much work, as it costs about 0.1 us ...
+    MAX_NS = 20_000              # ... and no more, so that threads finish together
     TOGETHER = 16                # environments that `step_many` gets at least, where there are enough
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
     LOOK_STEPS = 16              # of a rollout, between two looks at the clock, if they take less than ...
@@ -502,7 +502,7 @@ cdef class Scheduler:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none, or if the caller has to come back."""
-        cdef uint32_t cost = self.counters.get().cost_ns.load(), least, most, last_step, share
+        cdef uint32_t cost = self.counters.get().cost_ns.load(), min_rows, max_rows, last_step, share
         cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
@@ -516,37 +516,37 @@ cdef class Scheduler:
             claim.seen = 0
             return False
         # a step of unknown cost may take long: alone
-        most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
-        least = LEAST_NS // max(cost, <uint32_t>1)
+        max_rows = max(MAX_NS // cost, <uint32_t>1) if cost > 0 else 1
+        min_rows = MIN_NS // max(cost, <uint32_t>1)
         # without a claim in hand this may be of the last batch, or of the next one
         last_step = self.last_step.load()
         if last_step > 0:
             # all steps of the rollout; but the rows of neighbours share cache lines
-            most = max(most // (last_step + 1), min(most, <uint32_t>NEIGHBOURS))
+            max_rows = max(max_rows // (last_step + 1), min(max_rows, <uint32_t>NEIGHBOURS))
         if self.supports_step_many:
             # of all environments: which ones the batch has is not to be asked without a claim
             share = max(<uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
-            share = TOGETHER if cost < MOST_NS else share
-            least, most = max(least, share), max(most, share)
+            share = TOGETHER if cost < MAX_NS else share
+            min_rows, max_rows = max(min_rows, share), max(max_rows, share)
         if claim.is_caller and self.slice_expired(claim):
             return False
         if claim.inline_count > 0:
             claim.first_row = self.list_size - claim.inline_count
-            claim.ids, claim.count = self.list + claim.first_row, min(claim.inline_count, most)
+            claim.ids, claim.count = self.list + claim.first_row, min(claim.inline_count, max_rows)
             claim.inline_count -= claim.count
         elif self.ordered.load():
             claim.count = self.work_shares.get().claim(
-                claim.thread, min(max(least, <uint32_t>1), most), most, &first)
+                claim.thread, min(max(min_rows, <uint32_t>1), max_rows), max_rows, &first)
             if claim.count > 0:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
         elif claim.quota != 0:
             # all rows are claimed with the first one: what is done late keeps a batch waiting, so it is little
-            most = min(max(least, <uint32_t>1), <uint32_t>MOST_READY) if cost > 0 else 1
+            max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_READY) if cost > 0 else 1
             if claim.quota > 0:
-                most = min(most, <uint32_t>min(claim.quota, <int64_t>MOST_READY))
+                max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_READY))
             claim.ids, claim.position = claim.ready, -1
-            claim.count = self.ready_queue.get().claim(claim.ready, most, 2 * self.num_steppers)
+            claim.count = self.ready_queue.get().claim(claim.ready, max_rows, 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
         claim.turn += 1

@@ -45,9 +45,9 @@ cdef dict check_state(Env env, object state):
         for key in ("needs_reset", "reset_requested"):
             row[key] = check_bool(key, row[key])
         # one more step may follow, unless the next one is a reset
-        most = INT_MAX if row["needs_reset"] else INT_MAX - 1
-        row["elapsed_step"] = check_int("elapsed_step", row["elapsed_step"], 0, most)
-        row["episode_length"] = check_int("episode_length", row["episode_length"], 0, most)
+        maximum = INT_MAX if row["needs_reset"] else INT_MAX - 1
+        row["elapsed_step"] = check_int("elapsed_step", row["elapsed_step"], 0, maximum)
+        row["episode_length"] = check_int("episode_length", row["episode_length"], 0, maximum)
         row["episode_ns"] = check_int("episode_ns", row["episode_ns"], 0, 2**62)
         if type(row["episode_return"]) not in (float, int):
             raise TypeError(f"episode_return: expected a number, got {shown(row['episode_return'])}")

@@ -74,7 +74,7 @@ cdef class Guarded(Wrapper):
         cdef size_t at
         for at in range(self.first.sizes[k]):
             if a[at] == FILLS[0] and b[at] == FILLS[1]:
-                self.complain(k, "left out at least one, number", <long>at)
+                self.complain(k, "did not write byte", <long>at)
             if a[at] != b[at]:
                 self.complain(k, "wrote another one when it was called again, at", <long>at)
         return 0
