@@ -348,6 +348,14 @@ class EnvSpec:
         return self.agents_leave or self.turns
 
     @property
+    def agent_columns(self) -> dict[str, dict[str, Array]]:
+        """Descriptions of what `info["agents"]` has of each group, for one environment."""
+        flags = ["terminated", "truncated", *(["acted", "alive"] if self.has_absent_agents else [])]
+        return {name: {"reward": Array((group.count,), np.float64),
+                       **{flag: Array((group.count,), np.bool_) for flag in flags}}
+                for name, group in self.agents.items()}
+
+    @property
     def agent_names(self) -> list[str]:
         """The names of all agents, group by group: `<group>_0`, `<group>_1`, ..., if the groups have no others."""
         return [agent for name, group in self.agents.items()

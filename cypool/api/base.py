@@ -94,6 +94,9 @@ class VectorAPI:
         spec, ids = self.env_spec, np.zeros(0, np.int32)
         obs = [none(part) for _, part in spec.observations]
         info = {"env_id": ids, "elapsed_step": ids.copy(), **{key: none(part) for key, part in spec.info.items()}}
+        if spec.agents:
+            info["agents"] = {name: {key: none(part) for key, part in columns.items()}
+                              for name, columns in spec.agent_columns.items()}
         flags = np.zeros(0, np.bool_)
         return spec.pack(obs), np.zeros(0), flags, flags.copy(), info
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cypool
+from cypool.compat import envpool
 from cypool.spec import Array, Discrete, EnvSpec, Group
 
 THREADS = (0, 1, 2, 7)
@@ -612,6 +613,34 @@ def test_other_faces_say_what_to_use(walker, env_type):
         cypool.make("walker/Crowd-v0", env_type=env_type)
     with pytest.raises(ValueError, match="normalize_obs"):
         cypool.make("walker/Crowd-v0", normalize_reward=True)
+
+
+def test_dm_has_one_group_that_stays(walker):
+    options = {"num_envs": 3, "seed": 0, "leave": False}
+    env, other = (cypool.make("walker/Herd-v0", env_type, **options) for env_type in ("dm", "gymnasium"))
+    spec = env.observation_spec()
+    assert env.action_spec().shape == (5,) and set(spec.agents["cow"]) == {"reward", "terminated", "truncated"}
+    seen, info = env.reset().observation, other.reset()[1]
+    for _ in range(40):
+        for name, each in info["agents"]["cow"].items():
+            assert (seen.agents["cow"][name] == each).all()
+            assert (each.shape[1:], each.dtype) == (spec.agents["cow"][name].shape, spec.agents["cow"][name].dtype)
+        step = env.step(np.ones((3, 5), int))
+        obs, reward, terminated, truncated, info = other.step(np.ones((3, 5), int))
+        seen = step.observation
+        assert (seen.obs == obs).all() and (step.reward == reward).all() and (step.last() == terminated | truncated).all()
+
+
+@pytest.mark.parametrize("leave", [False, True])
+def test_a_batch_without_rows(walker, leave):
+    env = envpool.make_gymnasium("walker/Crowd-v0", num_envs=3, leave=leave)
+    agents = env.reset()[1]["agents"]
+    none = env.reset(np.zeros(0, int))[1]["agents"]
+    assert none.keys() == agents.keys()
+    for name, columns in agents.items():
+        assert none[name].keys() == columns.keys()
+        for key, column in columns.items():
+            assert (none[name][key].shape, none[name][key].dtype) == ((0, *column.shape[1:]), column.dtype)
 
 
 def test_a_thousand_random_calls(walker):
