@@ -64,9 +64,9 @@ class DmPool(VectorAPI, dm_env.Environment):
     * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere: also where a time limit cut it,
       and where `first()`. That of the environment, if its info has a `discount`.
     * observation: A named tuple: `obs`, an array of shape (batch_size, ...), or a dict or tuple of them; `env_id`
-      int32; `elapsed_step` int32; the environment's own info; and `agents`, if several agents act: a dict of groups with
-      `reward`, `terminated` and `truncated` of shape (batch_size, agents). Info names that cannot be fields are called
-      by their place, `_3` and so on.
+      int32; `elapsed_step` int32; the environment's own info; and `agents`, if several agents act: a dict of groups
+      with `reward`, `terminated` and `truncated` of shape (batch_size, agents). Info names that cannot be fields are
+      called by their place, `_3` and so on.
 
     Autoreset is NEXT_STEP and nothing else, as dm_env has it: the step after `last()` ignores the action and starts
     an episode. But the first call has to be a reset.

@@ -628,7 +628,8 @@ def test_dm_has_one_group_that_stays(walker):
         step = env.step(np.ones((3, 5), int))
         obs, reward, terminated, truncated, info = other.step(np.ones((3, 5), int))
         seen = step.observation
-        assert (seen.obs == obs).all() and (step.reward == reward).all() and (step.last() == terminated | truncated).all()
+        assert (seen.obs == obs).all() and (step.reward == reward).all()
+        assert (step.last() == terminated | truncated).all()
 
 
 @pytest.mark.parametrize("leave", [False, True])
