@@ -93,7 +93,8 @@ class VectorAPI:
 
         spec, ids = self.env_spec, np.zeros(0, np.int32)
         obs = [none(part) for _, part in spec.observations]
-        info = {"env_id": ids, "elapsed_step": ids.copy(), **{key: none(part) for key, part in spec.info.items()}}
+        info: dict[str, Any] = {"env_id": ids, "elapsed_step": ids.copy(),
+                                **{key: none(part) for key, part in spec.info.items()}}
         if spec.agents:
             info["agents"] = {name: {key: none(part) for key, part in columns.items()}
                               for name, columns in spec.agent_columns.items()}

@@ -10,6 +10,7 @@ from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
 from cypool.util.park cimport now_ns, park, relax, wake
+from cypool.cfunctions.env_methods cimport observe_env, reset_env, step_env, step_envs
 from cypool.engine.agents cimport begin_episode, begin_step, end_reset, end_step, hide_absent, write_agent_stats
 from cypool.engine.agents cimport write_agents, write_alive, write_failed_agents
 from cypool.engine.states cimport copy_env, note_failed_copy
@@ -64,7 +65,7 @@ cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
         (<Env>env).episode_began = now_ns()
     if scheduler.has_agents:
         begin_episode(env)
-    (<Env>env).reset()
+    reset_env(env)
     if scheduler.has_agents:
         end_reset(env)
     (<Env>env).reset_requested = (<Env>env).needs_reset = False
@@ -92,7 +93,7 @@ cdef int observe(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* c
     """Writes the observation and infos of an environment to a row of some columns."""
     cdef RowPointers target
     set_row_pointers(&target, batch, columns, row)
-    (<Env>env).observe(&target.slot)
+    observe_env(env, &target.slot)
     if scheduler.agents_leave:
         hide_absent(env, batch, columns, row)
     return 0
@@ -167,7 +168,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             if unlikely(has_agents):
                 begin_step(env)
-            (<Env>env).step(claim.actions + env_id * scheduler.action_bytes)
+            step_env(env, claim.actions + env_id * scheduler.action_bytes)
             reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 truncated = True
@@ -189,7 +190,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             end_row(scheduler, env, batch, row)
         if not claim.unobserved:
             set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-            (<Env>env).observe(&target.slot)
+            observe_env(env, &target.slot)
             if unlikely(has_agents) and scheduler.agents_leave:
                 hide_absent(env, batch, batch.columns, row - claim.obs_offset)
         count_row(claim, env, batch, row, kind)
@@ -245,7 +246,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
         memset(rows.truncated, 0, rows.count)
         if scheduler.has_agents:
             begin_steps(scheduler, claim)
-        (<Env>scheduler.envs[rows.ids[0]]).step_many(&rows)
+        step_envs(scheduler.envs[rows.ids[0]], &rows)
         claim.stepped = True
     while claim.at < claim.count:
         claim_row(scheduler, claim, &row)

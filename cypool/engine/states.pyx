@@ -8,6 +8,7 @@ from cypool.state import check_stream
 from cpython.ref cimport PyObject
 
 from cypool.util.park cimport now_ns
+from cypool.cfunctions.env_methods cimport copy_from_env, load_env
 from cypool.engine.agents cimport check_agents, copy_agents, load_agents, save_agents
 from cypool.env cimport Env
 from cypool.random cimport copy_stream
@@ -85,7 +86,7 @@ cdef int load_state(Env env, dict row) except -1:
     """Puts an environment back to what `check_state` returned; if that fails, it is to be reset."""
     env.needs_reset = env.reset_requested = True
     try:
-        env.load(row["own"])
+        load_env(env, row["own"])
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
         raise _refused(env, error) from error
     if row["rng"] is not None:
@@ -103,7 +104,7 @@ cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
 
     If that fails, the environment is to be reset.
     """
-    (<Env>target).copy_from(<Env>source)
+    copy_from_env(target, source)
     if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):
         _copy_other_stream(target, source)
     (<Env>target).elapsed_step = (<Env>source).elapsed_step
