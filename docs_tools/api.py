@@ -17,6 +17,7 @@ NAMES = {
     "Find and register environments": ["list_all_envs", "make_spec", "register", "compile", "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
+    "Replay buffers": ["ReplayBuffer", "Sample"],
     "Policies inside a rollout": ["MLP", "Policy"],
     "Texts and videos": ["text", "record"],
     "Errors": ["EnvError", "WorkerError", "ClosedError", "CompileError"],

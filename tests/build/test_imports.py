@@ -22,6 +22,7 @@ FLOORS = [
     ["hooks", "policies", "backend", "making.registry"],
     ["numba", "cfunctions.mlp", "engine", "wrappers", "envs", "subproc", "making.gymnasium_ids"],
     ["api"],
+    ["replay"],
     ["making.assembly"],
     ["making.factory"],
     ["adapters", "compat", "cluster"],
