@@ -81,7 +81,7 @@ cdef class Pool:
         thread_pool: Threads to use, instead of own ones.
         affinity: For each thread that is started the set of its CPUs, or None.
         backend: Steps the environments instead of threads; then none are started. The pool owns it.
-        companion_of: Another pool, whose threads are used, as long as it is not closed; else the caller steps alone.
+        companion_of: Another pool, whose threads are used; if it is closed, the caller steps alone.
 
     Attributes:
         spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
@@ -106,6 +106,7 @@ cdef class Pool:
     cdef readonly bint is_async
     cdef readonly int64_t num_changes
     cdef bint shares_threads
+    cdef object companions           # pools that use the threads, too
     cdef bint closed
     cdef bint busy                   # a call is under way
     cdef size_t action_bytes
@@ -126,6 +127,7 @@ cdef class Pool:
         self.is_async = batch_size < self.num_envs
         self.action_bytes = spec.action_bytes
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
+        self.companions = weakref.WeakSet()
         self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
         # this number of batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
@@ -194,8 +196,13 @@ cdef class Pool:
             self.backend.close()
 
     def companion(self, list envs):
-        """Returns a synchronous pool of other environments on the same threads, as long as this one is not closed."""
-        return Pool(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
+        """Returns a synchronous pool of other environments on the same threads, which is closed with this one.
+
+        If this one is closed, the caller steps them alone.
+        """
+        cdef Pool pool = Pool(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
+        self.companions.add(pool)
+        return pool
 
     @property
     def num_threads(self):
@@ -218,6 +225,8 @@ cdef class Pool:
             return
         if self.busy:
             raise RuntimeError("close: another thread is in a call of this pool")
+        for pool in list(self.companions):
+            pool.close()
         self.closed = True
         self._end()
         # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks

@@ -1,26 +1,32 @@
 """The replay buffer: takes what a pool does into a ring, and samples from it."""
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.api.base import VectorAPI
 from cypool.api.normalize import NormalizedPool
-from cypool.errors import EnvError
+from cypool.errors import ClosedError, EnvError
+from cypool.replay import files
 from cypool.replay.layout import Layout, Sample
 from cypool.replay.ring import Ring, SampledRow
-from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, shown
+from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
 
-    from cypool.util.typing import Batch, EnvIds
+    from cypool.util.typing import Batch, EnvIds, Pathlike
 
 # added to priorities: every row keeps a chance
 LEAST_PRIORITY = 1e-6
+# arrays that only files have
+SUMS = ("obs_sums", "step_sums")
 
 
 class ReplayBuffer:
@@ -39,22 +45,30 @@ class ReplayBuffer:
         n_step: How many steps count as one in a sample. There are fewer where an episode, or the part of an agent,
             ends, and in front of the newest row.
         gamma: Discount of a step, 0 to 1.
-        sequence_length: How many rows, one after the other, a sample has in each of its rows: sequences that go on
-            in the next episode. None: single steps.
+        sequence_length: How many rows, one after the other, a sample has in each of its rows: sequences that
+            continue in the next episode. None: single steps.
         alpha: Exponent of priorities, 0 to 1; 0: all rows are drawn with the same probability.
         n_sampled_goal: For each row with the goal it had, how many have one that was achieved later in the episode, on
             average (HER). For environments with goals.
         seed: Of the random numbers that rows are drawn with; an int, or None.
+        path: A file that is mapped to memory and holds all rows. If it is there, the buffer continues with its rows;
+            each environment begins after a gap. All that was stored when the process ended, or was killed, is there.
 
     Raises:
-        TypeError, ValueError: Wrong arguments, or they do not go together.
+        TypeError, ValueError: Wrong arguments, or they do not go together; or the file is of another buffer, is
+            damaged, or another buffer has it open.
+        OSError: The file cannot be read or written, or there is no room for it.
 
     Threads: any. A sample waits for a batch that is being stored, but not for steps.
     """
 
+    _closed = False
+    _file: Any = None
+    _map: Any = None
+
     def __init__(self, env: VectorAPI, capacity: int, *, n_step: int = 1, gamma: float = 0.99,
                  sequence_length: int | None = None, alpha: float = 0.0, n_sampled_goal: int = 0,
-                 seed: int | None = None):
+                 seed: int | None = None, path: Pathlike | None = None):
         if not isinstance(env, VectorAPI):
             raise TypeError(f"env: expected a pool, got {shown(env)}")
         if isinstance(env, NormalizedPool):
@@ -81,19 +95,29 @@ class ReplayBuffer:
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
         self.capacity = check_int("capacity", capacity, least, 2**48)
         rows = self.capacity // env.num_envs
-        try:
-            memory = {name: np.zeros(shape, dtype)
-                      for name, (shape, dtype) in self._layout.memory(env.num_envs, rows).items()}
-        except (MemoryError, ValueError) as error:
-            raise ValueError(f"capacity: expected as many rows as memory can hold, got {capacity}: {error}") from error
-        self._ring = Ring(env.num_envs, rows, memory, self._layout.parts, self._layout.columns,
+        self._header = files.header_of(self._layout.contents(env.num_envs, rows))
+        self._shapes = self._layout.memory(env.num_envs, rows)
+        self._memory, is_there = self._make_memory(capacity, path)
+        self._ring = Ring(env.num_envs, rows, self._memory, self._layout.parts, self._layout.columns,
                           self._layout.action_parts, self._layout.groups, self.n_step, self.gamma, length, self.alpha,
                           self._layout.goals if self.n_sampled_goal else None)
-        self._nbytes = sum(array.nbytes for array in memory.values())
+        if is_there and not self._ring.restore(self._memory["obs_sums"], self._memory["step_sums"]):
+            self.close()
+            raise ValueError(f"{files.EXPECTED}, got a damaged one: {path!r}")
         self._bits = np.random.PCG64(None if seed is None else check_int("seed", seed, 0, 2**128 - 1))
         self._lock = threading.Lock()
         self._gatherers: Any = None
         self._tap = _Tap(env, self._store)
+
+    def _make_memory(self, capacity: int, path: Pathlike | None) -> tuple[dict[str, NDArray[Any]], bool]:
+        """Returns the arrays of the ring, and whether they are those of a file that was there."""
+        if path is not None:
+            self._file, self._map, is_there = files.mapped(check_path("path", path), self._header, self._shapes)
+            return files.arrays_of(self._map, self._header, self._shapes), is_there
+        try:
+            return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}, False
+        except (MemoryError, ValueError) as error:
+            raise ValueError(f"capacity: expected as many rows as memory can hold, got {capacity}: {error}") from error
 
     def reset(self, *args: Any, **kwargs: Any) -> Any:
         """Does what `reset` of the pool does, and stores the first observations."""
@@ -117,9 +141,9 @@ class ReplayBuffer:
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Calls a method of the pool, whose calls of the engine are seen."""
-        self._tap.pool = self.env._replace_pool(self._tap)
-        if self._tap.missed():
-            with self._lock:
+        with self._held():
+            self._tap.pool = self.env._replace_pool(self._tap)
+            if self._tap.missed():
                 self._ring.cut()
         try:
             return call(*args, **kwargs)
@@ -135,11 +159,19 @@ class ReplayBuffer:
         agents = [values[key] for values in info.get("agents", {}).values() for key in self._layout.agent_keys]
         # a hook may return arrays in any order
         obs = [np.ascontiguousarray(part) for part in spec.unpack(obs)]
-        with self._lock:
+        with self._held():
             for actions, ids in sent:
                 self._ring.note_actions(actions, ids)
             self._ring.add(info["env_id"], pool.stepped(), pool.starts(), obs, reward, terminated, truncated, agents,
                            final)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Lets nobody else use the ring meanwhile."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError("the buffer is closed")
+            yield
 
     def __len__(self) -> int:
         """Returns how many rows can be sampled."""
@@ -148,7 +180,7 @@ class ReplayBuffer:
     @property
     def nbytes(self) -> int:
         """Bytes of what is stored; memory that was not written to yet is not taken."""
-        return self._nbytes
+        return sum(array.nbytes for array in self._memory.values())
 
     def sample(self, n: int, *, beta: float = 0.4) -> Sample:
         """Draws rows, with replacement, and gathers them on the threads of the pool.
@@ -167,7 +199,7 @@ class ReplayBuffer:
         n = check_int("n", n, 1, MAX_ENVS)
         beta = check_float("beta", beta, 0, 1)
         index, weight, goal = np.empty(n, np.int64), np.empty(n, np.float32), None
-        with self._lock:
+        with self._held():
             if len(self) == 0:
                 raise RuntimeError("sample: expected a buffer with rows, got an empty one")
             self._ring.draw(self._bits, index, weight, beta)
@@ -186,7 +218,7 @@ class ReplayBuffer:
             TypeError, ValueError: Wrong arguments, or a row is there no more.
         """
         rows = self._checked(index)
-        with self._lock:
+        with self._held():
             there = self._ring.is_eligible(rows)
             if not there.all():
                 raise ValueError(f"index: expected rows that are there, got {rows[~there][0]}")
@@ -194,7 +226,7 @@ class ReplayBuffer:
 
     def indices(self) -> NDArray[np.int64]:
         """Returns the index of every row that can be sampled: int64. It ends with `num_envs * row + env_id`."""
-        with self._lock:
+        with self._held():
             result: NDArray[np.int64] = self._ring.all_eligible()
             return result
 
@@ -210,22 +242,30 @@ class ReplayBuffer:
 
     def _gather(self, index: NDArray[np.int64], weight: NDArray[np.float32],
                 goal: NDArray[np.int64] | None) -> Sample:
-        n = len(index)
-        if self._gatherers is None or self._gatherers.num_envs < n:
-            spec = self._layout.sampled()
-            rows = [SampledRow(spec, k, self._ring) for k in range(n)]
-            self._gatherers = self.env._pool.companion(rows)
-            # an environment begins with a reset, and gathers then, too
-            self._ring.request(index, goal)
-            self._gatherers.send_reset()
-            self._gatherers.recv()
         self._ring.request(index, goal)
-        ids = None if n == self._gatherers.num_envs else np.arange(n, dtype=np.int32)
-        arrays, *_ = self._gatherers.step(np.zeros(n, np.int64), ids)
-        sample = self._layout.sample_of(list(arrays.values()), index, weight)
+        try:
+            arrays = self._gathered(len(index))
+        except ClosedError:
+            # the pool was closed: without its threads
+            self._gatherers = None
+            arrays = self._gathered(len(index))
+        sample = self._layout.sample_of(arrays, index, weight)
         if goal is not None:
             self._relabel(sample, goal >= 0)
         return sample
+
+    def _gathered(self, n: int) -> list[NDArray[Any]]:
+        """Returns the arrays of the n rows that were requested."""
+        if self._gatherers is None or self._gatherers.num_envs < n:
+            spec = self._layout.sampled()
+            self._gatherers = self.env._pool.companion([SampledRow(spec, k, self._ring) for k in range(n)])
+            # an environment begins with a reset, and gathers then, too
+            self._gatherers.send_reset()
+            obs, *_ = self._gatherers.recv()
+        else:
+            ids = None if n == self._gatherers.num_envs else np.arange(n, dtype=np.int32)
+            obs, *_ = self._gatherers.step(np.zeros(n, np.int64), ids)
+        return list(obs.values())
 
     def _relabel(self, sample: Sample, rows: NDArray[np.bool_]) -> None:
         """Computes what depends on the goal, in rows with another one."""
@@ -257,8 +297,71 @@ class ReplayBuffer:
         values = values.astype(np.float64)
         if not ((values >= 0) & (values <= 1e100)).all():
             raise ValueError(f"priority: expected numbers of 0 to 1e100, got {shown(priority)}")
-        with self._lock:
+        with self._held():
             self._ring.set_priorities(rows, values + LEAST_PRIORITY)
+
+    def save(self, path: Pathlike) -> None:
+        """Writes all rows to a file, which is complete or not there. Priorities are not written.
+
+        Raises:
+            TypeError: `path` is no path.
+            OSError: The file cannot be written.
+        """
+        path = check_path("path", path)
+        with self._held():
+            sums = dict(zip(SUMS, self._ring.sums(), strict=True))
+            files.create(path, self._header, self._shapes, {**self._memory, **sums})
+
+    def load(self, path: Pathlike) -> None:
+        """Takes the rows of a file, in the place of its own. Each environment continues after a gap.
+
+        Args:
+            path: What `save` wrote, of a buffer with the same capacity for the same environments; or the file of one
+                with `path`.
+
+        Raises:
+            TypeError: `path` is no path.
+            ValueError: The file is of another buffer: nothing has changed. Or it is damaged: the buffer is empty.
+            OSError: The file cannot be read.
+        """
+        path = check_path("path", path)
+        with self._held(), open(path, "rb") as file:
+            if self._file is not None and os.path.sameopenfile(file.fileno(), self._file.fileno()):
+                raise ValueError(f"path: expected another file than that of the buffer, got {path}")
+            files.check(file, self._header, self._shapes)
+            self._ring.clear()
+            intact = False
+            try:
+                sums = {**self._memory, **files.read(file, self._header, self._shapes, self._memory)}
+                intact = self._ring.restore(*(sums[name] for name in SUMS))
+            finally:
+                if not intact:
+                    self._ring.clear()
+            if not intact:
+                raise ValueError(f"{files.EXPECTED}, got a damaged one: {path}")
+
+    def flush(self) -> None:
+        """Writes what the buffer has in memory to the file of `path`, so that also an end of power leaves it there."""
+        if self._map is not None:
+            self._map.flush()
+
+    def close(self) -> None:
+        """Writes all to the file of `path` and lets another buffer open it; the pool stays open.
+
+        No other call follows. A second one does nothing.
+        """
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self.flush()
+                if self._file is not None:
+                    files.unlock(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"ReplayBuffer({self.env.env_spec.id}, capacity={self.capacity}, {len(self)} rows)"

@@ -1,4 +1,4 @@
-"""What a replay buffer stores of each row, and what a sample of it consists of."""
+"""The arrays that a replay buffer stores, and those of a sample."""
 from __future__ import annotations
 
 import math
@@ -20,7 +20,7 @@ OF_STEPS = {"reward": np.float32, "discount": np.float32, "terminated": np.bool_
 
 @dataclass
 class Sample:
-    """What `ReplayBuffer.sample` returns: arrays of n rows, or, of sequences of L rows, (n, L).
+    """The result of `ReplayBuffer.sample`: arrays of n rows, or, of sequences of L rows, (n, L).
 
     Attributes:
         obs: The observation from which the action was chosen.
@@ -78,13 +78,23 @@ class Layout:
         self.padding = max(stack for _, stack, _ in self.parts) - 1
 
     def memory(self, num_envs: int, rows: int) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Returns shape and dtype of each array of a ring."""
+        """Returns shape and dtype of each array of a ring, and of its file."""
         shape = num_envs, rows
         arrays: dict[str, tuple[tuple[int, ...], Any]] = {
             "begun": ((num_envs,), np.int64), "written": ((num_envs,), np.int64), "flags": (shape, np.uint8),
-            "reward": (shape, np.float64)}
+            "reward": (shape, np.float64), "obs_sums": (shape, np.uint64), "step_sums": (shape, np.uint64)}
         arrays |= {f"obs{k}": ((*shape, size), np.uint8) for k, (size, _, _) in enumerate(self.parts)}
         return arrays | {f"step{k}": ((*shape, size), np.uint8) for k, size in enumerate(self.columns)}
+
+    def contents(self, num_envs: int, rows: int) -> dict[str, Any]:
+        """Returns what a file has to agree on, to be of such a ring."""
+        def described(part: Array | Discrete) -> list[Any]:
+            return [list(part.shape), part.dtype.str]
+
+        return {"id": self.spec.id, "num_envs": num_envs, "rows": rows, "frames": self.parts,
+                "observation": [[name, *described(part)] for name, part in self.spec.observations],
+                "action": [[name, *described(part)] for name, part in self.spec.actions],
+                "agents": [[name, *sizes] for name, sizes in zip(self.spec.agents, self.groups, strict=True)]}
 
     @property
     def goals(self) -> tuple[int, int] | None:

@@ -1,5 +1,5 @@
 """The memory of a replay buffer: a ring of rows for each environment, and what is gathered from it."""
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
@@ -13,6 +13,9 @@ cdef extern from "cypool/replay/sum_tree.h" namespace "cypool" nogil:
         double get(size_t k) noexcept
         void set(size_t k, double value) noexcept
         size_t find(double part) noexcept
+
+cdef extern from "cypool/replay/checksum.h" namespace "cypool" nogil:
+    uint64_t checksum(const char* data, size_t size, uint64_t seed) noexcept
 
 cdef enum:                       # what a row is of: bits
     FIRST = 1                    # the first observation of an episode, or after a gap
@@ -66,10 +69,12 @@ cdef class Ring:
     cdef uint8_t* flags
     cdef int64_t* begun                    # rows of each environment whose writing has begun ...
     cdef int64_t* written                  # ... and is done: row k is at k % rows
+    cdef uint64_t* obs_sums                # checksums of rows, of their observations and ...
+    cdef uint64_t* step_sums               # ... of the steps from them. NULL: none are kept
     cdef vector[char] pending              # actions of steps in flight
     cdef vector[uint8_t] is_open           # whether the last row of an environment waits for a step
     cdef vector[uint8_t] eligible
-    cdef vector[int64_t] last              # row that ends the episode of a row; -1: it goes on. Empty without goals
+    cdef vector[int64_t] last              # row that ends the episode of a row; -1: it is not over. Empty without goals
     cdef vector[int64_t] record            # number of a row among those that are no padding. Empty without sequences
     cdef vector[int64_t] candidate         # the next row to become eligible, where sequences are
     cdef int achieved, desired             # parts of goals; -1
@@ -84,11 +89,16 @@ cdef class Ring:
         return max(self.begun[env] - self.rows + self.padding, <int64_t>0)
     cdef void mark(self, int64_t env, int64_t row) noexcept nogil
     cdef void unmark(self, int64_t env, int64_t row) noexcept nogil
+    cdef uint64_t obs_sum(self, int64_t env, int64_t row) noexcept nogil
+    cdef uint64_t step_sum(self, int64_t env, int64_t row) noexcept nogil
     cdef void begin_row(self, int64_t env, uint8_t flags) noexcept nogil
     cdef void end_row(self, int64_t env) noexcept nogil
     cdef void write_frame(self, const Part* part, int64_t env, const char* obs, int frame) noexcept nogil
     cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags) noexcept nogil
     cdef void close_episode(self, int64_t env) noexcept nogil
+    cdef void set_last(self, int64_t env, int64_t newest) noexcept nogil
+    cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil
+    cdef void restore_rows(self, int64_t env) noexcept nogil
     cdef void mark_sequences(self, int64_t env) noexcept nogil
     cdef uint8_t agents_end(self, size_t k) noexcept nogil
     cdef int64_t index_of(self, size_t k) noexcept nogil

@@ -7,7 +7,7 @@ padding as its other frames need. So the frames of an observation are always tho
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport pow
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
@@ -61,7 +61,8 @@ cdef class Ring:
         num_envs: How many environments there are.
         rows: Of each environment.
         memory: Arrays of zeros, or those of another ring: "begun" and "written", int64, (num_envs,); "flags", uint8,
-            "reward", float64, (num_envs, rows); and "obs0", ... and "step0", ... of the next two.
+            "reward", float64, (num_envs, rows); and "obs0", ... and "step0", ... of the next two. To have checksums
+            kept, also "obs_sums" and "step_sums", uint64, (num_envs, rows).
         parts: For each part of the observation (frame_bytes, stack, blocks): a frame is `blocks` pieces, which lie
             apart in an observation.
         columns: The bytes of a row of each column of a step: the action, then for each group of agents their rewards,
@@ -89,6 +90,9 @@ cdef class Ring:
         self.written = <int64_t*>_bytes(memory["written"], num_envs * sizeof(int64_t))
         self.flags = <uint8_t*>_bytes(memory["flags"], total)
         self.reward = <double*>_bytes(memory["reward"], total * sizeof(double))
+        if "obs_sums" in memory:
+            self.obs_sums = <uint64_t*>_bytes(memory["obs_sums"], total * sizeof(uint64_t))
+            self.step_sums = <uint64_t*>_bytes(memory["step_sums"], total * sizeof(uint64_t))
         for k, (frame_bytes, stack, blocks) in enumerate(parts):
             part.frame_bytes, part.stack, part.blocks = frame_bytes, stack, blocks
             part.block_bytes = part.frame_bytes // part.blocks
@@ -138,9 +142,28 @@ cdef class Ring:
             if self.tree.get() != NULL:
                 self.tree.get().set(k, 0)
 
+    cdef uint64_t obs_sum(self, int64_t env, int64_t row) noexcept nogil:
+        """Returns the checksum of a row without its step."""
+        cdef size_t k = self.at(env, row)
+        cdef uint64_t result = <uint64_t>(row * self.num_envs + env) * 128 + (self.flags[k] & (FIRST | LAST | PADDING))
+        cdef Part part
+        for part in self.parts:
+            result = checksum(part.frames + k * part.frame_bytes, part.frame_bytes, result)
+        return result
+
+    cdef uint64_t step_sum(self, int64_t env, int64_t row) noexcept nogil:
+        """Returns the checksum of the step from a row."""
+        cdef size_t k = self.at(env, row)
+        cdef uint64_t result = checksum(<const char*>(self.reward + k), sizeof(double), self.flags[k])
+        cdef Column column
+        for column in self.columns:
+            result = checksum(column.data + k * column.row_bytes, column.row_bytes, result)
+        return result
+
     cdef void begin_row(self, int64_t env, uint8_t flags) noexcept nogil:
         """Begins the next row of an environment, in the place of its oldest one."""
-        cdef int64_t row = self.begun[env], lost = row - self.rows + self.padding
+        # a row that was begun only is begun again
+        cdef int64_t row = self.written[env], lost = row - self.rows + self.padding
         cdef size_t k = self.at(env, row), before
         cdef Column column
         if lost >= 0:
@@ -150,6 +173,8 @@ cdef class Ring:
         atomic_signal_fence(memory_order_seq_cst)
         self.flags[k] = flags
         self.reward[k] = 0
+        if self.step_sums != NULL:
+            self.step_sums[k] = 0
         for column in self.columns:
             memset(column.data + k * column.row_bytes, 0, column.row_bytes)
         if self.last.size() > 0:
@@ -162,6 +187,8 @@ cdef class Ring:
                 self.record[k] += 1
 
     cdef void end_row(self, int64_t env) noexcept nogil:
+        if self.obs_sums != NULL:
+            self.obs_sums[self.at(env, self.written[env])] = self.obs_sum(env, self.written[env])
         atomic_signal_fence(memory_order_seq_cst)
         self.written[env] = self.begun[env]
 
@@ -193,10 +220,13 @@ cdef class Ring:
 
     cdef void close_episode(self, int64_t env) noexcept nogil:
         """Ends what the last row of an environment belongs to: no step leads from there."""
-        cdef int64_t newest = self.written[env] - 1, row = newest
         self.is_open[env] = False
-        if self.last.size() == 0:
-            return
+        if self.last.size() > 0:
+            self.set_last(env, self.written[env] - 1)
+
+    cdef void set_last(self, int64_t env, int64_t newest) noexcept nogil:
+        """Notes for the rows of an episode which one is the last."""
+        cdef int64_t row = newest
         while row >= max(self.begun[env] - self.rows, <int64_t>0):
             self.last[self.at(env, row)] = newest
             if self.flags[self.at(env, row)] & FIRST:
@@ -292,6 +322,8 @@ cdef class Ring:
                                column.row_bytes)
                     self.reward[newest] = rewards[k]
                     self.flags[newest] |= STEPPED | flags | self.agents_end(newest)
+                    if self.step_sums != NULL:
+                        self.step_sums[newest] = self.step_sum(env, self.written[env] - 1)
                     self.append(env, finals if same_step and flags else shown, k, LAST if flags else 0)
                     if self.length == 0:
                         self.mark(env, self.written[env] - 2)
@@ -311,6 +343,95 @@ cdef class Ring:
                     if self.columns[c].data[k * group.count + j]:
                         return AGENT_ENDED
         return 0
+
+    def sums(self):
+        """Returns the checksums of all rows, computed now: uint64, (num_envs, rows), of observations and of steps."""
+        cdef cnp.ndarray obs = np.zeros((self.num_envs, self.rows), np.uint64), steps = obs.copy()
+        cdef uint64_t* obs_sums = <uint64_t*>cnp.PyArray_DATA(obs)
+        cdef uint64_t* step_sums = <uint64_t*>cnp.PyArray_DATA(steps)
+        cdef int64_t env, row
+        with nogil:
+            for env in range(self.num_envs):
+                for row in range(max(self.begun[env] - self.rows, <int64_t>0), self.written[env]):
+                    obs_sums[self.at(env, row)] = self.obs_sum(env, row)
+                    if self.flags[self.at(env, row)] & STEPPED:
+                        step_sums[self.at(env, row)] = self.step_sum(env, row)
+        return obs, steps
+
+    def restore(self, cnp.ndarray obs_sums, cnp.ndarray step_sums):
+        """Takes up the rows that are in memory which somebody else has filled.
+
+        Args:
+            obs_sums, step_sums: Their checksums, as `sums` returns them.
+
+        Returns:
+            Whether all rows are as they were written. If not, the ring is to be emptied.
+        """
+        cdef size_t total = self.eligible.size(), k
+        cdef const uint64_t* wanted_obs = <const uint64_t*>_bytes(obs_sums, total * sizeof(uint64_t))
+        cdef const uint64_t* wanted_step = <const uint64_t*>_bytes(step_sums, total * sizeof(uint64_t))
+        cdef int64_t env, row
+        cdef bint intact = True
+        with nogil:
+            for env in range(self.num_envs):
+                if not (0 <= self.written[env] <= self.begun[env] <= self.written[env] + 1
+                        and self.begun[env] < <int64_t>1 << 48):
+                    intact = False
+                    break
+                for row in range(max(self.begun[env] - self.rows, <int64_t>0), self.written[env]):
+                    k = self.at(env, row)
+                    if self.obs_sum(env, row) != wanted_obs[k]:
+                        intact = False
+                    if row == self.written[env] - 1:
+                        # what the step led to was not written any more
+                        self.forget_step(env, row)
+                    elif wanted_step[k] != (self.step_sum(env, row) if self.flags[k] & STEPPED else 0):
+                        intact = False
+            if intact:
+                for env in range(self.num_envs):
+                    self.restore_rows(env)
+        return intact
+
+    cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil:
+        cdef size_t k = self.at(env, row)
+        cdef Column column
+        self.flags[k] &= FIRST | LAST | PADDING
+        self.reward[k] = 0
+        if self.step_sums != NULL:
+            self.step_sums[k] = 0
+        for column in self.columns:
+            memset(column.data + k * column.row_bytes, 0, column.row_bytes)
+
+    cdef void restore_rows(self, int64_t env) noexcept nogil:
+        """Finds what is not stored of the rows of an environment."""
+        cdef int64_t oldest = max(self.begun[env] - self.rows, <int64_t>0), written = self.written[env], row
+        cdef int64_t number = 0
+        self.is_open[env] = False
+        for row in range(oldest, written):
+            if self.record.size() > 0:
+                self.record[self.at(env, row)] = number
+                if not self.flags[self.at(env, row)] & PADDING:
+                    number += 1
+            if self.length == 0 and self.flags[self.at(env, row)] & STEPPED:
+                self.mark(env, row)
+            # as if it had been written now, an episode after the other
+            if self.last.size() > 0 and (row == written - 1 or not self.flags[self.at(env, row)] & STEPPED):
+                self.set_last(env, row)
+        if self.length > 0 and written > 0:
+            self.candidate[env] = oldest
+            self.mark_sequences(env)
+
+    def clear(self):
+        """Forgets all rows."""
+        cdef int64_t env
+        for env in range(self.num_envs):
+            self.written[env] = self.begun[env] = 0
+            self.is_open[env] = False
+        self.eligible.assign(self.eligible.size(), False)
+        self.num_eligible = 0
+        if self.tree.get() != NULL:
+            self.tree.reset(new SumTree(self.eligible.size()))
+        self.candidate.assign(self.candidate.size(), 0)
 
     def draw(self, object bit_generator, cnp.ndarray index, cnp.ndarray weight, double beta):
         """Draws rows, all with the same probability or by their priorities.

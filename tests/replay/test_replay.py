@@ -102,7 +102,7 @@ def test_indices_of_lost_rows():
     assert len(lost) > 0
     with pytest.raises(ValueError, match="index: expected rows that are there, got"):
         buffer.gather(lost)
-    # in the place of these are others, whose priorities stay
+    # the rows that took their places keep their priorities
     buffer.update_priorities(lost, np.full(len(lost), 1e9))
     assert (buffer.sample(20).weight == 1).all()
 
@@ -140,6 +140,14 @@ def test_samples_after_the_pool_is_closed():
     assert buffer.sample(100).obs.shape == (100, 4)
     with pytest.raises(cypool.ClosedError):
         buffer.step(np.zeros(4, np.int64))
+
+
+def test_threads_of_several_pools():
+    with cypool.ThreadPool(2) as threads:
+        buffer = filled(options={"thread_pool": threads})
+        buffer.sample(300)
+        buffer.env.close()
+    assert buffer.sample(300).obs.shape == (300, 4)
 
 
 def test_a_call_that_fails_stores_nothing():
