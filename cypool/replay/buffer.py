@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cypool.api.actions import reader_of
 from cypool.api.base import VectorAPI
+from cypool.api.env_ids import ids_of
 from cypool.api.normalize import NormalizedPool
 from cypool.errors import ClosedError, EnvError
 from cypool.replay import files
@@ -165,6 +167,60 @@ class ReplayBuffer:
             self._ring.add(info["env_id"], pool.stepped(), pool.starts(), obs, reward, terminated, truncated, agents,
                            final)
 
+    def add(self, obs: Any, action: Any, reward: ArrayLike, next_obs: Any, terminated: ArrayLike, truncated: ArrayLike,
+            env_id: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Stores a step of each environment that somebody else made, such as a training library or a data set.
+
+        Args:
+            obs: What the actions were chosen from. It is stored only where no step of the same episode led there.
+            action, reward, terminated, truncated: The step.
+            next_obs: What it led to; the last observation of an episode where it ended.
+            env_id: Integers, shape (k,): whose steps they are; all by default.
+
+        Returns:
+            The index of each step.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments; nothing was stored.
+        """
+        spec = self.env.env_spec
+        if spec.agents:
+            raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
+        ids = ids_of(env_id)
+        ids = self.env.all_env_ids if ids is None else ids.copy()
+        if len(ids) == 0 or len(np.unique(ids)) < len(ids) or ids.min() < 0 or ids.max() >= self.env.num_envs:
+            raise ValueError(f"env_id: expected different ids in [0, {self.env.num_envs}), got {shown(ids)}")
+        rows = reader_of(spec, len(ids))(action)
+        if len(rows) != len(ids):
+            raise ValueError(f"action: expected {len(ids)} rows, got {len(rows)}")
+        parts = [self._parts_of(name, given, len(ids)) for name, given in (("obs", obs), ("next_obs", next_obs))]
+        rewards = _column("reward", reward, np.float64, len(ids))
+        terminal = _column("terminated", terminated, np.bool_, len(ids))
+        cut = _column("truncated", truncated, np.bool_, len(ids))
+        yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
+        with self._held():
+            begin = np.flatnonzero(~self._ring.open_envs()[ids])
+            first = [part[begin] for part in parts[0]]
+            self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [])
+            self._ring.note_actions(rows, ids)
+            self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [])
+            result: NDArray[np.int64] = self._ring.newest(ids)
+            return result
+
+    def _parts_of(self, name: str, obs: Any, count: int) -> list[NDArray[Any]]:
+        """Returns the parts of observations, checked."""
+        spec = self.env.env_spec
+        try:
+            given = [np.asarray(part) for part in spec.unpack(obs)]
+        except Exception as error:
+            raise TypeError(f"{name}: expected {spec.observation}, got {shown(obs)}: {error}") from error
+        for part, (key, described) in zip(given, spec.observations, strict=True):
+            if part.shape != (count, *described.shape) or part.dtype != described.dtype:
+                which = "" if key is None else f" as {key}"
+                raise ValueError(f"{name}: expected {described.dtype} of shape {(count, *described.shape)}{which}, got "
+                                 f"{part.dtype}, {part.shape}")
+        return [np.ascontiguousarray(part) for part in given]
+
     @contextmanager
     def _held(self) -> Iterator[None]:
         """Lets nobody else use the ring meanwhile."""
@@ -223,6 +279,13 @@ class ReplayBuffer:
             if not there.all():
                 raise ValueError(f"index: expected rows that are there, got {rows[~there][0]}")
             return self._gather(rows, np.ones(len(rows), np.float32), None)
+
+    def has(self, index: ArrayLike) -> NDArray[np.bool_]:
+        """Returns which rows can be sampled: bool, (n,). Arguments and errors: see `gather`."""
+        rows = self._checked(index)
+        with self._held():
+            result: NDArray[np.bool_] = self._ring.is_eligible(rows)
+            return result
 
     def indices(self) -> NDArray[np.int64]:
         """Returns the index of every row that can be sampled: int64. It ends with `num_envs * row + env_id`."""
@@ -365,6 +428,15 @@ class ReplayBuffer:
 
     def __repr__(self) -> str:
         return f"ReplayBuffer({self.env.env_spec.id}, capacity={self.capacity}, {len(self)} rows)"
+
+
+def _column(name: str, given: ArrayLike, dtype: type[np.generic], count: int) -> NDArray[Any]:
+    """Returns a number, or flag, of each row."""
+    array = check_array(name, given, f"{count} values")
+    if array.shape != (count,) or array.dtype.kind not in ("b" if dtype == np.bool_ else "fiub"):
+        raise ValueError(f"{name}: expected {count} values of {np.dtype(dtype)}, got {array.dtype}, shape "
+                         f"{array.shape}")
+    return np.ascontiguousarray(array, dtype)
 
 
 class _Tap:

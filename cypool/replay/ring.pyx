@@ -257,6 +257,19 @@ cdef class Ring:
         for k in range(count):
             memcpy(self.pending.data() + ids[k] * size, source + k * size, size)
 
+    def open_envs(self):
+        """Returns whose newest row waits for a step: bool, (num_envs,)."""
+        return np.array([self.is_open[env] for env in range(self.num_envs)], np.bool_)
+
+    def newest(self, cnp.ndarray env_ids):
+        """Returns the index of the row that the last step of each of these environments was made from: int64."""
+        cdef size_t k, count = <size_t>cnp.PyArray_SIZE(env_ids)
+        cdef const int32_t* ids = <const int32_t*>_bytes(env_ids, count * sizeof(int32_t))
+        cdef cnp.ndarray result = np.zeros(count, np.int64)
+        for k in range(count):
+            (<int64_t*>cnp.PyArray_DATA(result))[k] = (self.written[ids[k]] - 2) * self.num_envs + ids[k]
+        return result
+
     def cut(self):
         """Notes that environments did something that is not known: the next row of each is the first after a gap."""
         cdef int64_t env
