@@ -15,7 +15,7 @@ from cypool.api.env_ids import ids_of
 from cypool.api.normalize import NormalizedPool
 from cypool.errors import ClosedError, EnvError
 from cypool.replay import files
-from cypool.replay.layout import Layout, Sample
+from cypool.replay.layout import Episode, Layout, Sample
 from cypool.replay.ring import Ring, SampledRow
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
 
@@ -292,6 +292,27 @@ class ReplayBuffer:
         with self._held():
             result: NDArray[np.int64] = self._ring.all_eligible()
             return result
+
+    def episodes(self) -> Iterator[Episode]:
+        """Yields each whole episode that is stored, environment by environment. After a gap, it is what follows.
+
+        Raises:
+            ValueError: The buffer is one of sequences, or several agents act.
+        """
+        if self.sequence_length is not None or self.env.env_spec.agents:
+            raise ValueError("episodes: expected a buffer of single steps and of one agent")
+        rows, spec = self._ring.rows, self.env.env_spec
+        with self._held():
+            found = self._ring.episodes()
+        for env, first, last in found:
+            index = np.arange(first, last) * self.env.num_envs + env
+            steps = self.gather(index)
+            flags = {name: np.zeros(last - first, np.bool_) for name in ("terminated", "truncated")}
+            flags["terminated"][-1], flags["truncated"][-1] = steps.terminated[-1], steps.truncated[-1]
+            obs = spec.pack([np.concatenate([part, after[-1:]]) for part, after in zip(
+                spec.unpack(steps.obs), spec.unpack(steps.next_obs), strict=True)])
+            reward = self._memory["reward"][env, np.arange(first, last) % rows]
+            yield Episode(env, obs, steps.action, reward, **flags)
 
     def _checked(self, index: ArrayLike) -> NDArray[np.int64]:
         rows = check_array("index", index, "integers of shape (n,)")

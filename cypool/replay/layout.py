@@ -54,6 +54,24 @@ class Sample:
     agents: dict[str, dict[str, NDArray[Any]]]
 
 
+@dataclass
+class Episode:
+    """A whole episode of T steps.
+
+    Attributes:
+        env_id: Of which environment.
+        obs: Its T + 1 observations.
+        action, reward, terminated, truncated: Of its T steps; the reward is float64.
+    """
+
+    env_id: int
+    obs: Any
+    action: Any
+    reward: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+
+
 class Layout:
     """The arrays of a ring, and of a sample.
 

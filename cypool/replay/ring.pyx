@@ -546,6 +546,22 @@ cdef class Ring:
                 n += 1
         return result
 
+    def episodes(self):
+        """Returns (environment, first row, last row) of each whole episode."""
+        cdef int64_t env, row, first
+        cdef uint8_t flags
+        cdef list found = []
+        for env in range(self.num_envs):
+            first = -1
+            for row in range(self.oldest(env), self.written[env]):
+                flags = self.flags[self.at(env, row)]
+                if flags & FIRST:
+                    first = row
+                if flags & LAST and first >= 0:
+                    found.append((env, first, row))
+                    first = -1
+        return found
+
     def set_priorities(self, cnp.ndarray index, cnp.ndarray priority):
         """Sets priorities; those of rows that are there no more are left out.
 
