@@ -109,7 +109,7 @@ class ReplayBuffer:
         self._bits = np.random.PCG64(None if seed is None else check_int("seed", seed, 0, 2**128 - 1))
         self._lock = threading.Lock()
         self._gatherers: Any = None
-        self._tap = _Tap(env, self._store)
+        self._tap = _Tap(self)
 
     def _make_memory(self, capacity: int, path: Pathlike | None) -> tuple[dict[str, NDArray[Any]], bool]:
         """Returns the arrays of the ring, and whether they are those of a file that was there."""
@@ -143,29 +143,44 @@ class ReplayBuffer:
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Calls a method of the pool, whose calls of the engine are seen."""
-        with self._held():
-            self._tap.pool = self.env._replace_pool(self._tap)
-            if self._tap.missed():
+        if self._closed:
+            raise ClosedError("the buffer is closed")
+        tap, replace = self._tap, self.env._replace_pool
+        tap.pool = replace(tap)
+        if tap.pool.num_changes != tap.num_changes:
+            # the pool has done something that was not seen
+            tap.received = None
+            with self._lock:
                 self._ring.cut()
         try:
             return call(*args, **kwargs)
         finally:
-            self.env._replace_pool(self._tap.pool)
-            self._tap.see()
+            replace(tap.pool)
+            tap.num_changes = tap.pool.num_changes
 
-    def _store(self, batch: Batch, sent: list[tuple[NDArray[Any], EnvIds]]) -> None:
-        """Takes in a batch of the engine's, and the actions that were sent before it."""
+    def _note_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
+        """Takes in the actions that were sent."""
+        if env_ids is None:
+            env_ids = self._tap.received if self.env.is_async else self.env.all_env_ids
+        # what is sent after a gap to those that came back in it begins nothing that is known
+        if env_ids is not None:
+            with self._lock:
+                self._ring.note_actions(actions, env_ids)
+
+    def _store(self, batch: Batch) -> None:
+        """Takes in a batch of the engine's."""
         obs, reward, terminated, truncated, info = batch
-        spec, pool = self.env.env_spec, self._tap.pool
-        final = spec.unpack(info["final"][0]) if "final" in info else None
-        agents = [values[key] for values in info.get("agents", {}).values() for key in self._layout.agent_keys]
-        # a hook may return arrays in any order
-        obs = [np.ascontiguousarray(part) for part in spec.unpack(obs)]
-        with self._held():
-            for actions, ids in sent:
-                self._ring.note_actions(actions, ids)
-            self._ring.add(info["env_id"], pool.stepped(), pool.starts(), obs, reward, terminated, truncated, agents,
-                           final)
+        pool, final = self._tap.pool, None
+        agents: list[NDArray[Any]] = []
+        if "final" in info:
+            final = self._layout.unpack(info["final"][0])
+        if "agents" in info:
+            agents = [values[key] for values in info["agents"].values() for key in self._layout.agent_keys]
+        if self.env.is_async:
+            self._tap.received = info["env_id"].copy()
+        with self._lock:
+            self._ring.add(info["env_id"], pool.stepped(), pool.starts(), self._layout.unpack(obs), reward, terminated,
+                           truncated, agents, final)
 
     def add(self, obs: Any, action: Any, reward: ArrayLike, next_obs: Any, terminated: ArrayLike, truncated: ArrayLike,
             env_id: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -464,73 +479,47 @@ class _Tap:
     """The engine's pool, or what is around it, during a call through a buffer; what it does not name is the pool's own.
 
     Args:
-        env: The pool of an API.
-        store: Called with each batch, and what was sent since the last one: pairs of actions and ids.
+        buffer: Takes in what was sent, and what came back.
+
+    Attributes:
+        pool: The pool.
+        received: Whose rows the last batch of an asynchronous pool had, to which it sends by default; None: not known.
+        num_changes: Of the pool, when it was seen last.
     """
 
-    def __init__(self, env: VectorAPI, store: Callable[[Batch, list[tuple[NDArray[Any], EnvIds]]], None]):
-        self.pool: Any = env._pool
-        self._env = env
-        self._store = store
-        self._sent: list[tuple[NDArray[Any], EnvIds]] = []
-        # whose rows the last batch had: an asynchronous pool sends to these by default
-        self._received: EnvIds | None = None
-        self._num_changes = self.pool.num_changes
+    def __init__(self, buffer: ReplayBuffer):
+        self.pool: Any = buffer.env._pool
+        self.received: EnvIds | None = None
+        self.num_changes = self.pool.num_changes
+        self._buffer = buffer
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pool, name)
 
-    def missed(self) -> bool:
-        """Returns whether the pool has done something that was not seen, once."""
-        if self.pool.num_changes == self._num_changes:
-            return False
-        # what is in flight belongs to no step that is known
-        self._sent, self._received = [], None
-        return True
-
-    def see(self) -> None:
-        """Notes that all until now was seen."""
-        self._num_changes = self.pool.num_changes
-
     def send(self, actions: NDArray[Any], env_ids: EnvIds | None = None) -> None:
-        received = self._received
         self.pool.send(actions, env_ids)
-        self._note_sent(actions, env_ids, received)
+        self._buffer._note_sent(actions, env_ids)
 
     def recv(self, timeout: float | None = None) -> Batch:
-        return self._received_from(self.pool.recv, timeout)
+        try:
+            batch: Batch = self.pool.recv(timeout)
+        except EnvError as error:
+            self._buffer._store(error.batch)
+            raise
+        self._buffer._store(batch)
+        return batch
 
     def step(self, actions: NDArray[Any], env_ids: EnvIds | None = None, *out: Any) -> Batch:
         num_changes = self.pool.num_changes
-        received = self._received
-
-        def step() -> Batch:
-            try:
-                batch: Batch = self.pool.step(actions, env_ids, *out)
-            finally:
-                # also if it ends early, as it does after a signal: the actions are sent
-                if self.pool.num_changes > num_changes:
-                    self._note_sent(actions, env_ids, received)
-            return batch
-
-        return self._received_from(step)
-
-    def _note_sent(self, actions: NDArray[Any], env_ids: EnvIds | None, received: EnvIds | None) -> None:
-        if env_ids is None:
-            env_ids = received if self._env.is_async else self._env.all_env_ids
-        if env_ids is not None:
-            self._sent.append((actions.copy(), env_ids.copy()))
-
-    def _received_from(self, call: Callable[..., Batch], *args: Any) -> Batch:
         try:
-            batch = call(*args)
-        except EnvError as error:
-            self._take(error.batch)
+            batch: Batch = self.pool.step(actions, env_ids, *out)
+        except BaseException as error:
+            # also if it ends early, as it does after a signal
+            if self.pool.num_changes > num_changes:
+                self._buffer._note_sent(actions, env_ids)
+            if isinstance(error, EnvError):
+                self._buffer._store(error.batch)
             raise
-        self._take(batch)
+        self._buffer._note_sent(actions, env_ids)
+        self._buffer._store(batch)
         return batch
-
-    def _take(self, batch: Batch) -> None:
-        self._received = batch[4]["env_id"].copy()
-        sent, self._sent = self._sent, []
-        self._store(batch, sent)

@@ -114,6 +114,13 @@ class Layout:
                 "action": [[name, *described(part)] for name, part in self.spec.actions],
                 "agents": [[name, *sizes] for name, sizes in zip(self.spec.agents, self.groups, strict=True)]}
 
+    def unpack(self, obs: Any) -> list[NDArray[Any]]:
+        """Returns the parts of a batch of observations."""
+        if type(obs) is np.ndarray:
+            return [np.ascontiguousarray(obs)]
+        # a hook may return arrays in any order
+        return [np.ascontiguousarray(part) for part in self.spec.unpack(obs)]
+
     @property
     def goals(self) -> tuple[int, int] | None:
         """Which parts of the observation are the achieved and the desired goal."""
