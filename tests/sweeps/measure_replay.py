@@ -7,6 +7,7 @@ out. All have the same steps of Pong. `memcpy` copies as many bytes as a sample 
 """
 import argparse
 import time
+from functools import partial
 
 import numpy as np
 
@@ -157,11 +158,17 @@ def main():
     measure(calls, args.rounds, 4)
     print("\nThe same by priority, and an update of the priorities:\n")
     measure(by_priority, args.rounds, 4)
-    print(f"\nA step of {NUM} environments of Pong, and one that is stored:\n")
-    env = cypool.make("Pong-v5", num_envs=NUM, num_threads=1, seed=0)
-    env.reset()
-    actions = np.zeros(NUM, np.int64)
-    measure({"step": lambda: env.step(actions), "step, stored": lambda: buffer.step(actions)}, 10 * args.rounds, 20)
+    for num_envs in (8, 64):
+        print(f"\nA step of {num_envs} environments of Pong, and one that is stored:\n")
+        env = cypool.make("Pong-v5", num_envs=num_envs, num_threads=1, seed=0)
+        # so small that all of it was written to: the system takes its time for memory once only
+        stored = cypool.ReplayBuffer(env, 300 * num_envs)
+        stored.reset()
+        actions = np.zeros(num_envs, np.int64)
+        for _ in range(310):
+            stored.step(actions)
+        measure({"step": partial(env.step, actions), "step, stored": partial(stored.step, actions)}, 5 * args.rounds,
+                160 // num_envs)
 
 
 if __name__ == "__main__":
