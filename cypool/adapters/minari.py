@@ -109,7 +109,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
 
 
 class _Piece:
-    """What was recorded of an episode."""
+    """The steps of an episode until now."""
 
     def __init__(self, spec: Any, obs: Any, info: dict[str, Any], i: int):
         self._spec, self._names = spec, [*spec.info, "elapsed_step"]

@@ -1,4 +1,6 @@
 """Replay buffers: what a call does, and what it refuses."""
+import threading
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,33 @@ def test_threads_of_several_pools():
         buffer.sample(300)
         buffer.env.close()
     assert buffer.sample(300).obs.shape == (300, 4)
+
+
+@pytest.mark.parametrize("batch_size", [4, 2])
+def test_a_learner_in_another_thread(walker, batch_size):
+    env = cypool.make("walker/Frames-v0", num_envs=4, batch_size=batch_size, num_threads=2, seed=0)
+    buffer = cypool.ReplayBuffer(env, 400, seed=0)
+    buffer.async_reset()
+    failures, stop = [], threading.Event()
+
+    def learn():
+        while not stop.is_set():
+            sample = buffer.sample(64)
+            if not (sample.next_obs["outer"][:, :2] == sample.obs["outer"][:, 1:]).all():
+                failures.append(sample)
+
+    learner = threading.Thread(target=learn)
+    try:
+        for t in range(500):
+            _, _, _, _, info = buffer.recv()
+            buffer.send({"what": np.zeros(batch_size, np.int64), "push": np.zeros((batch_size, 2), np.float32)},
+                        info["env_id"])
+            if t == 20:
+                learner.start()
+    finally:
+        stop.set()
+        learner.join()
+    assert not failures
 
 
 def test_a_call_that_fails_stores_nothing():
