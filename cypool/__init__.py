@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from cypool.cfunctions.mlp import MLP
     from cypool.engine.threads import ThreadPool
     from cypool.policies import Policy
+    from cypool.replay.buffer import ReplayBuffer
+    from cypool.replay.layout import Episode, Sample
     from cypool.state import State, load_state
     from cypool.tools.compile import compile
     from cypool.tools.video import record
@@ -56,10 +58,10 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "MLP", "ClosedError", "CompileError", "Difference", "EnvError", "History", "Policy", "State", "ThreadPool",
-    "WorkerError", "compile", "first_difference", "from_factories", "get_include", "history", "list_all_envs",
-    "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "parallel_env",
-    "record", "register", "text",
+    "MLP", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy", "ReplayBuffer",
+    "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference", "from_factories", "get_include",
+    "history", "list_all_envs", "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium",
+    "make_spec", "parallel_env", "record", "register", "text",
 ]
 
 add_source("cypool.envs")
@@ -93,6 +95,10 @@ if not TYPE_CHECKING:
             return import_module("cypool.cfunctions.mlp").MLP
         if name == "Policy":
             return import_module("cypool.policies").Policy
+        if name == "ReplayBuffer":
+            return import_module("cypool.replay.buffer").ReplayBuffer
+        if name in ("Episode", "Sample"):
+            return getattr(import_module("cypool.replay.layout"), name)
         if name in ("State", "load_state"):
             return getattr(import_module("cypool.state"), name)
         if name == "text":

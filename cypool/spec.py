@@ -55,19 +55,23 @@ class Array(_Frozen):
         dtype: Anything `np.dtype` takes.
         low: Least values, broadcast to `shape`; the dtype's own least value by default.
         high: Greatest values, broadcast to `shape`; the dtype's own greatest value by default.
+        stack: (axis, count): along this axis lie the frames of the last `count` observations, the newest last. A step
+            drops the oldest frame and adds one; a reset may write any. A `ReplayBuffer` then stores each frame once.
+            None: the array is no stack.
 
     Raises:
         ValueError: The dtype is not a number's, a dimension is below 1, `low` exceeds `high`, or they do not
-            broadcast to `shape`.
+            broadcast to `shape`; or there is no such axis, or `count` does not divide its length.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     low: NDArray[Any]
     high: NDArray[Any]
+    stack: tuple[int, int] | None = None
 
     def __init__(self, shape: Sequence[int], dtype: DTypeLike, low: ArrayLike | None = None,
-                 high: ArrayLike | None = None):
+                 high: ArrayLike | None = None, stack: tuple[int, int] | None = None):
         # the dtype in this machine's byte order
         self._set(shape=tuple(int(n) for n in shape), dtype=np.dtype(np.dtype(dtype).type))
         if len(self.shape) > 8 or min(self.shape, default=1) < 1:
@@ -83,6 +87,14 @@ class Array(_Frozen):
         self._set(low=self._bound(least if low is None else low), high=self._bound(greatest if high is None else high))
         if not (self.low <= self.high).all():
             raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
+        if stack is not None:
+            axis, count = map(int, stack)
+            if not (0 <= axis < len(self.shape) and 1 <= count and self.shape[axis] % count == 0):
+                raise ValueError(f"stack: expected (axis, count), where count divides the length of that axis of "
+                                 f"{self.shape}, got {stack}")
+            # one frame is an array like any other
+            if count > 1:
+                self._set(stack=(axis, count))
 
     def _bound(self, given: ArrayLike) -> NDArray[Any]:
         values = np.broadcast_to(np.asarray(given, self.dtype), self.shape)
@@ -91,7 +103,7 @@ class Array(_Frozen):
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.shape == other.shape and self.dtype == other.dtype
-                and (self.low == other.low).all() and (self.high == other.high).all())
+                and (self.low == other.low).all() and (self.high == other.high).all() and self.stack == other.stack)
 
     __hash__ = None  # type: ignore[assignment]  # two of the same values are equal, and that is all anybody asks
 
@@ -205,8 +217,10 @@ def _repeated(part: Array | Discrete, count: int) -> Array:
     """Returns an array of `count` times this."""
     if isinstance(part, MultiBinary):
         return MultiBinary((count, *part.shape))
-    low, high = (0, part.n - 1) if isinstance(part, Discrete) else (part.low, part.high)
-    return Array((count, *part.shape), part.dtype, low, high)
+    if isinstance(part, Discrete):
+        return Array((count,), part.dtype, 0, part.n - 1)
+    stack = None if part.stack is None else (part.stack[0] + 1, part.stack[1])
+    return Array((count, *part.shape), part.dtype, part.low, part.high, stack)
 
 
 def _parts(description: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[Any, Array | Discrete]]:

@@ -17,6 +17,7 @@ NAMES = {
     "Find and register environments": ["list_all_envs", "make_spec", "register", "compile", "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
+    "Replay buffers": ["ReplayBuffer", "Sample", "Episode"],
     "Policies inside a rollout": ["MLP", "Policy"],
     "Texts and videos": ["text", "record"],
     "Errors": ["EnvError", "WorkerError", "ClosedError", "CompileError"],
@@ -100,7 +101,8 @@ def _pages() -> dict[str, Page]:
         "adapters": Page("cypool.adapters", "[How to use cypool in training libraries]"
                          "(../how_to/training_libraries.md) has an example for each.",
                          [f"cypool.adapters.{name}" for name in (
-                             "sb3", "tianshou", "torchrl", "rl_games", "rllib", "torch", "jax", "single")]),
+                             "sb3", "sb3_replay", "tianshou", "torchrl", "rl_games", "rllib", "minari", "torch", "jax",
+                             "single")]),
         "cluster": Page("cypool.cluster", "[How to use several machines](../how_to/cluster.md).", ["cypool.cluster"]),
         "compat": Page("cypool.compat", "[How to migrate from EnvPool](../how_to/envpool.md).",
                        ["cypool.compat.envpool", "cypool.compat.envpool_legacy"]),

@@ -24,7 +24,7 @@ def parse_args():
     parser.add_argument("--total-timesteps", type=int, default=10_000_000)
     parser.add_argument("--learning-rate", type=float, default=1e-4)
     parser.add_argument("--num-envs", type=int, default=8)
-    parser.add_argument("--buffer-size", type=int, default=100_000, help="steps; 28 KB each")
+    parser.add_argument("--buffer-size", type=int, default=100_000, help="rows; 7 KB each, one frame")
     parser.add_argument("--gamma", type=float, default=0.99)
     parser.add_argument("--target-frequency", type=int, default=1000, help="updates between copies of the network")
     parser.add_argument("--batch-size", type=int, default=64)
@@ -46,40 +46,6 @@ class QNetwork(nn.Module):
         return self.net(obs / 255)
 
 
-class Replay:
-    """Steps of all environments, in a ring; what followed an observation is the row after it."""
-
-    def __init__(self, num_rows, num_envs, shape):
-        self.obs = np.zeros((num_rows, num_envs, *shape), np.uint8)
-        self.action = np.zeros((num_rows, num_envs), np.int64)
-        self.reward = np.zeros((num_rows, num_envs), np.float32)
-        self.terminated = np.zeros((num_rows, num_envs), np.bool_)
-        # the row after it is of another episode, and what followed was not kept
-        self.cut = np.zeros((num_rows, num_envs), np.bool_)
-        self.next, self.full = 0, False
-
-    def add(self, obs, action, reward, terminated, cut):
-        t = self.next
-        self.obs[t], self.action[t], self.reward[t], self.terminated[t], self.cut[t] = (
-            obs, action, reward, terminated, cut)
-        self.next = (t + 1) % len(self.obs)
-        self.full |= self.next == 0
-
-    def sample(self, count, random):
-        # the newest row has nothing after it
-        newest = (self.next - 1) % len(self.obs)
-        rows = np.zeros(0, np.int64)
-        envs = np.zeros(0, np.int64)
-        while len(rows) < count:
-            t = random.integers(len(self.obs) if self.full else newest, size=count)
-            i = random.integers(self.obs.shape[1], size=count)
-            good = (t != newest) & ~self.cut[t, i]
-            rows, envs = np.append(rows, t[good])[:count], np.append(envs, i[good])[:count]
-        following = self.obs[(rows + 1) % len(self.obs), envs]
-        return (self.obs[rows, envs], self.action[rows, envs], self.reward[rows, envs], following,
-                self.terminated[rows, envs])
-
-
 def main():
     args = parse_args()
     random.seed(args.seed)
@@ -93,7 +59,7 @@ def main():
     network, target = QNetwork(num_actions).to(device), QNetwork(num_actions).to(device)
     target.load_state_dict(network.state_dict())
     optimizer = torch.optim.Adam(network.parameters(), lr=args.learning_rate)
-    memory = Replay(args.buffer_size // args.num_envs, args.num_envs, envs.single_observation_space.shape)
+    memory = cypool.ReplayBuffer(envs, args.buffer_size, gamma=args.gamma, seed=args.seed)
     games, returns = deque(maxlen=20), np.zeros(args.num_envs)
     num_updates = 0
 
@@ -101,7 +67,7 @@ def main():
         log = csv.writer(file)
         log.writerow(["step", "seconds", "return"])
         began = reported = time.perf_counter()
-        obs, _ = envs.reset()
+        obs, _ = memory.reset()
         for step in range(0, args.total_timesteps, args.num_envs):
             progress = step / (args.exploration_fraction * args.total_timesteps)
             epsilon = max(args.end_e, args.start_e + (args.end_e - args.start_e) * progress)
@@ -109,9 +75,7 @@ def main():
                 actions = network(torch.from_numpy(obs).to(device)).argmax(1).cpu().numpy()
             explore = rng.random(args.num_envs) < epsilon
             actions[explore] = rng.integers(num_actions, size=explore.sum())
-            next_obs, reward, terminated, truncated, info = envs.step(actions)
-            memory.add(obs, actions, reward, terminated, truncated & ~terminated)
-            obs = next_obs
+            obs, _, _, _, info = memory.step(actions)
             if "episode" in info:
                 # an episode is a life here; a game is over when the last one is
                 ended = info["_episode"]
@@ -123,11 +87,11 @@ def main():
             if step > args.learning_starts:
                 # as many updates as with one environment and an update every fourth step
                 for _ in range(max(args.num_envs // 4, 1)):
-                    batch = (torch.from_numpy(part).to(device) for part in memory.sample(args.batch_size, rng))
-                    b_obs, b_actions, b_rewards, b_next, b_terminated = batch
+                    batch = memory.sample(args.batch_size)
+                    b_obs, b_actions, b_rewards, b_next, b_discount = (torch.from_numpy(part).to(device) for part in (
+                        batch.obs, batch.action, batch.reward, batch.next_obs, batch.discount))
                     with torch.no_grad():
-                        best = target(b_next).max(1).values
-                        wanted = b_rewards + args.gamma * best * ~b_terminated
+                        wanted = b_rewards + b_discount * target(b_next).max(1).values
                     value = network(b_obs).gather(1, b_actions[:, None]).squeeze(1)
                     loss = nn.functional.mse_loss(value, wanted)
                     optimizer.zero_grad()

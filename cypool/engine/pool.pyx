@@ -82,11 +82,13 @@ cdef class Pool:
         thread_pool: Threads to use, instead of own ones.
         affinity: For each thread that is started the set of its CPUs, or None.
         backend: Steps the environments instead of threads; then none are started. The pool owns it.
+        companion_of: Another pool, whose threads are used; if it is closed, the caller steps alone.
 
     Attributes:
         spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
         num_envs, batch_size: As many as there are environments, and as given.
         is_async: Whether `batch_size` is less than `num_envs`.
+        num_changes: Calls so far that have changed environments, or handed out a batch.
 
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
@@ -103,6 +105,9 @@ cdef class Pool:
     cdef readonly int num_envs
     cdef readonly int batch_size
     cdef readonly bint is_async
+    cdef readonly int64_t num_changes
+    cdef bint shares_threads
+    cdef object companions           # pools that use the threads, too
     cdef bint closed
     cdef bint busy                   # a call is under way
     cdef size_t action_bytes
@@ -110,7 +115,7 @@ cdef class Pool:
     cdef object __weakref__
 
     def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
-                 ThreadPool thread_pool, list affinity, StepBackend backend=None):
+                 ThreadPool thread_pool, list affinity, StepBackend backend=None, Pool companion_of=None):
         cdef int num_open, num_workers
         cdef Env env
         if self.scheduler is not None:
@@ -123,6 +128,7 @@ cdef class Pool:
         self.is_async = batch_size < self.num_envs
         self.action_bytes = spec.action_bytes
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
+        self.companions = weakref.WeakSet()
         self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
         # this number of batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
@@ -141,10 +147,14 @@ cdef class Pool:
         elif self.shared is not None:
             self.threads = thread_pool.threads
             self._num_threads = self.threads.count
+        elif companion_of is not None and companion_of.threads is not None:
+            self.threads = companion_of.threads
+            self._num_threads = companion_of._num_threads if self.threads.count > 0 else 1
         else:
             num_workers = num_threads if self.is_async else num_threads - 1
             self.threads = Threads(max(num_workers, 0), affinity)
             self._num_threads = max(num_threads, 1)
+        self.shares_threads = self.shared is not None or companion_of is not None
         self.scheduler.num_steppers = max(self._num_threads, 1)
         self.threads.add_scheduler(self.scheduler)
         self.dispatch = self._make_dispatch()
@@ -161,7 +171,7 @@ cdef class Pool:
         cdef size_t k
         parts = self.scheduler, self.threads, blocks, self.results, self.ids
         heuristic = InlineHeuristic(self._num_threads)
-        distributor = Distributor(self.scheduler, self.threads, heuristic, self.shared is not None)
+        distributor = Distributor(self.scheduler, self.threads, heuristic, self.shares_threads)
         if not self.is_async:
             way = SyncDispatch(*parts, distributor)
         else:
@@ -181,10 +191,19 @@ cdef class Pool:
 
     cdef void _end(self):
         self.threads.remove_scheduler(self.scheduler)
-        if self.shared is None:
+        if not self.shares_threads:
             self.threads.stop()
         if self.backend is not None:
             self.backend.close()
+
+    def companion(self, list envs):
+        """Returns a synchronous pool of other environments on the same threads, which is closed with this one.
+
+        If this one is closed, the caller steps them alone.
+        """
+        cdef Pool pool = Pool(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
+        self.companions.add(pool)
+        return pool
 
     @property
     def num_threads(self):
@@ -207,6 +226,8 @@ cdef class Pool:
             return
         if self.busy:
             raise RuntimeError("close: another thread is in a call of this pool")
+        for pool in list(self.companions):
+            pool.close()
         self.closed = True
         self._end()
         # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks
@@ -284,6 +305,7 @@ cdef class Pool:
                 self.scheduler.task = STEP_EACH
             if self.backend is not None:
                 self.backend.options = packed
+            self.num_changes += 1
             self.dispatch.send(ids, count, None)
         finally:
             if self.backend is not None:
@@ -371,6 +393,7 @@ cdef class Pool:
             if timeout is not None and timeout <= 0:
                 raise TimeoutError(f"rollout: not done in {timeout} s")
             by_policy = None if policy is None else dispatch.prepare_policy(policy)
+            self.num_changes += 1
             dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
             try:
                 finished = self._collect(count, timeout)
@@ -479,6 +502,7 @@ cdef class Pool:
             if <Py_ssize_t>count != len(states):
                 raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
             rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
+            self.num_changes += 1
             for k in range(count):
                 load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
                 self.ids.start(ids[k])
@@ -513,6 +537,7 @@ cdef class Pool:
                 source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
                 if source.spec is not target.spec or type(source) is not type(target):
                     check_same(source, target)
+            self.num_changes += 1
             if self.is_async or self.backend is not None:
                 errors = self._copy_here(ids, from_ids, count)
             else:
@@ -761,6 +786,7 @@ cdef class Pool:
         else:
             for k in range(count):
                 memcpy(target + ids[k] * self.action_bytes, source + k * self.action_bytes, self.action_bytes)
+        self.num_changes += 1
         self.dispatch.send(ids, count, out)
         return 0
 
@@ -771,6 +797,7 @@ cdef class Pool:
             raise RuntimeError("nothing is pending: call send() or reset() first")
         if not self._collect(wanted, timeout):
             raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
+        self.num_changes += 1
         result = self.dispatch.receive(wanted)
         if self.dispatch.successor is not None:
             self.dispatch = self.dispatch.successor

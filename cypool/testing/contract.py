@@ -1,6 +1,8 @@
 """Does an environment keep the contract that users, and the engine, rely on? `cypool.testing.check_env`."""
 from __future__ import annotations
 
+import itertools
+import math
 import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +66,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     """Checks with random actions that an environment does what cypool promises of every environment.
 
     * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
-    * Observations lie in their space, rewards are finite.
+    * Observations lie in their space, rewards are finite. Those that are declared as stacks are.
     * The same seed and actions give the same bytes, whatever the number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
     * `save` is complete: `load` restores the state in this pool, in another one, and after pickling.
@@ -159,6 +161,7 @@ class _Check:
         with self.make() as env:
             events = self.play(env)
             self.look_at_spaces(events)
+            self.look_at_stacks(events)
             again = self.play(env, seed=self.seed)
         self.hold("observations lie in their space, rewards are finite")
         self.compare(events, again, "after reset(seed) of the same pool")
@@ -272,6 +275,21 @@ class _Check:
                         self.complain(f"env {i}, event {at}: {key} {value} is not in {part}")
                 if not np.isfinite(event.values["reward"]):
                     self.complain(f"env {i}, event {at}: the reward is {event.values['reward']}")
+
+    def look_at_stacks(self, events: Events) -> None:
+        """Looks whether a step drops the oldest frame of each stack and adds one."""
+        stacks = [("observation" if name is None else f"observation {name}", part.shape, part.stack)
+                  for name, part in self.spec.observations if isinstance(part, cypool.spec.Array) and part.stack]
+        for i, each in enumerate(events):
+            for at, (before, event) in enumerate(itertools.pairwise(each), 1):
+                # a reset may write any frames
+                if event.values["info elapsed_step"] == 0 or self.spec.has_absent_agents:
+                    continue
+                for key, shape, (axis, count) in stacks:
+                    old, new = (one.values[key].reshape(math.prod(shape[:axis]), count, -1) for one in (before, event))
+                    if old[:, 1:].tobytes() != new[:, :-1].tobytes():
+                        self.complain(f"env {i}, event {at}: {key} is declared as a stack of {count} frames, but does "
+                                      "not have the last ones of the observation before it")
 
     def watch_rows(self) -> None:
         try:

@@ -22,6 +22,7 @@ FLOORS = [
     ["hooks", "policies", "backend", "making.registry", "cfunctions.env_methods"],
     ["numba", "cfunctions.mlp", "engine", "wrappers", "envs", "subproc", "making.gymnasium_ids"],
     ["api"],
+    ["replay"],
     ["making.assembly"],
     ["making.factory"],
     ["adapters", "compat", "cluster"],

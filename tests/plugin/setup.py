@@ -13,6 +13,6 @@ MUJOCO = Path(find_spec("mujoco").origin).with_name("include")
 setup(packages=["walker"], package_data={"walker": ["robot.xml"]}, ext_modules=[
     *(extension(f"walker.{name}", extra_compile_args=FLAGS)
       for name in ("walk", "trouble", "pretender", "draws", "careless", "hooks", "levers",
-                   "policies", "agents")),
+                   "policies", "agents", "frames")),
     extension("walker.robot", include_dirs=[str(MUJOCO)], extra_compile_args=FLAGS),
 ])

@@ -97,7 +97,7 @@ def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
         action = Discrete(len(action_set(options, facts)))
     skip = options["frame_skip"]
     return EnvSpec(
-        observation=Array(_observation_shape(options, facts), np.uint8),
+        observation=Array(_observation_shape(options, facts), np.uint8, stack=(0, options["stack_num"])),
         action=action,
         info=info,
         max_seed=None if PRESETS[options["preset"]].ways.hashes_seeds else MAX_SEED,

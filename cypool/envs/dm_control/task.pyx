@@ -75,10 +75,11 @@ def describe_task(domain, task, parts, common, **own):
     parts = {name: (shape,) if isinstance(shape, int) else shape for name, shape in parts.items()}
     if common["flat_observation"]:
         parts = {"observations": (sum(map(math.prod, parts.values())),)}
-    observation = {name: Array(shape if stack == 1 else (stack, *shape), dtype) for name, shape in parts.items()}
+    observation = {name: Array(shape, dtype) if stack == 1 else Array((stack, *shape), dtype, stack=(0, stack))
+                   for name, shape in parts.items()}
     if common["from_pixels"]:
         observation = {} if common["pixels_only"] else observation
-        observation["pixels"] = Array((common["height"], common["width"], 3 * stack), np.uint8)
+        observation["pixels"] = Array((common["height"], common["width"], 3 * stack), np.uint8, stack=(2, stack))
     elif common["flat_observation"]:
         observation = observation["observations"]
     low, high = model.control_range(1e10)

@@ -195,11 +195,13 @@ cdef class Sawyer(Simulation):
         if recurrent_info_in_obs:
             low, high = ([sign * np.inf] * (len(low) + 6) for sign in (-1, 1))
         observation = Array((len(low),), obs_dtype, low, high)
-        if common["frame_stack"] > 1:
-            observation = Array((common["frame_stack"], len(low)), obs_dtype, low, high)
+        count = common["frame_stack"]
+        stack = None if count == 1 else (0, count)
+        if count > 1:
+            observation = Array((count, len(low)), obs_dtype, low, high, stack)
         if common["from_pixels"]:
             shape = common["height"], common["width"], 3
-            observation = Array(shape if common["frame_stack"] == 1 else (common["frame_stack"], *shape), np.uint8)
+            observation = Array(shape if count == 1 else (count, *shape), np.uint8, stack=stack)
         info = {name: Array((), np.float64) for name in INFO}
         info["unstable"] = Array((), np.int32, 0)
         return EnvSpec(

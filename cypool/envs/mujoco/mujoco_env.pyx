@@ -82,10 +82,11 @@ def describe_robot(Model model, obs_size, info, options, common, camera=None):
     shape, dtype = (obs_size,), common["obs_dtype"]
     if common["from_pixels"]:
         shape, dtype = (common["height"], common["width"], 3), np.uint8
+    stack = None
     if common["frame_stack"] > 1:
-        shape = (common["frame_stack"], *shape)
+        shape, stack = (common["frame_stack"], *shape), (0, common["frame_stack"])
     return EnvSpec(
-        observation=Array(shape, dtype),
+        observation=Array(shape, dtype, stack=stack),
         action=Array(low.shape, common["action_dtype"], low, high),
         info=columns,
         # as Gymnasium's metadata has it

@@ -65,9 +65,10 @@ def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame
     shape, observed = (obs_size,), dtype
     if common["from_pixels"]:
         shape, observed = (common["height"], common["width"], 3), np.uint8
+    stack = None
     if common["frame_stack"] > 1:
-        shape = (common["frame_stack"], *shape)
-    observation = Array(shape, observed)
+        shape, stack = (common["frame_stack"], *shape), (0, common["frame_stack"])
+    observation = Array(shape, observed, stack=stack)
     if goal_size > 0:
         goal = Array((goal_size,), dtype)
         observation = {"achieved_goal": goal, "desired_goal": goal, "observation": observation}

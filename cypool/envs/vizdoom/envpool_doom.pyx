@@ -243,7 +243,8 @@ cdef class EnvPoolDoom(Doom):
         lead = (count,) if count > 1 else ()
         return spec_of_players(
             count,
-            Array((options["stack_num"] * facts.channels, options["img_height"], options["img_width"]), np.uint8),
+            Array((options["stack_num"] * facts.channels, options["img_height"], options["img_width"]), np.uint8,
+                  stack=(0, options["stack_num"])),
             action_spec(options, facts.buttons),
             info={name: Array(lead, np.float64) for name in INFO} | common_info(options),
             max_seed=MAX_SEED,

@@ -21,8 +21,9 @@ cdef class Careless(Env):
 
     @staticmethod
     def describe(fault="none"):
-        return EnvSpec(observation={"steps": Array((3,), np.int16, 0, 1000), "last": Discrete(2)}, action=Discrete(2),
-                       info={"steps": Array((2,), np.float32)})
+        stack = (0, 3) if fault == "unstacked" else None
+        return EnvSpec(observation={"steps": Array((3,), np.int16, 0, 1000, stack), "last": Discrete(2)},
+                       action=Discrete(2), info={"steps": Array((2,), np.float32)})
 
     def __init__(self, spec, env_id):
         fault = spec.options["fault"]

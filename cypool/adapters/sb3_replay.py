@@ -1,0 +1,93 @@
+"""Stable-Baselines3: a `ReplayBuffer` of cypool's in the place of SB3's. See docs/how_to/training_libraries.md."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cypool.adapters import require
+from cypool.replay.buffer import ReplayBuffer
+from cypool.spec import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cypool.adapters.sb3 import SB3VecEnv
+
+require("stable_baselines3", "stable-baselines3", "2.7", "3")
+
+from gymnasium import spaces  # noqa: E402
+from stable_baselines3.common import buffers, type_aliases  # noqa: E402
+from stable_baselines3.common.vec_env import VecNormalize  # noqa: E402
+
+
+class SB3ReplayBuffer(buffers.BaseBuffer):
+    """A replay buffer for SB3's off-policy algorithms that stores each frame of a stack once.
+
+        model = DQN("CnnPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env})
+
+    With equal seeds, it gives the same samples as SB3's own. It keeps `buffer_size` steps, as SB3's does, if episodes
+    have `1 / spare` steps on average, for each frame of a stack; where they are shorter, other steps take the place of
+    the oldest ones.
+
+    Args:
+        buffer_size, observation_space, action_space, device, n_envs: As SB3 passes them.
+        optimize_memory_usage: False.
+        handle_timeout_termination: Whether the next value counts where an episode was truncated.
+        env: The `SB3VecEnv`.
+        spare: Rows in addition, as a part of `buffer_size` for each frame of a stack: for the last observations of
+            episodes and for the first stacks.
+    """
+
+    def __init__(self, buffer_size: int, observation_space: spaces.Space[Any], action_space: spaces.Space[Any],
+                 device: Any = "auto", n_envs: int = 1, optimize_memory_usage: bool = False,
+                 handle_timeout_termination: bool = True, *, env: SB3VecEnv, spare: float = 0.02):
+        super().__init__(buffer_size, observation_space, action_space, device, n_envs)
+        if optimize_memory_usage:
+            raise ValueError("optimize_memory_usage: expected False, as each frame is stored once in any case")
+        self.buffer_size = max(buffer_size // n_envs, 1)
+        self.pos = 0
+        self.handle_timeout_termination = handle_timeout_termination
+        pool = env.pool
+        if pool.num_envs != n_envs or pool.single_observation_space != observation_space:
+            raise ValueError(f"env: expected what the model was made with, {n_envs} rows of {observation_space}, got "
+                             f"{pool}")
+        stack = max([part.stack[1] for _, part in pool.env_spec.observations if isinstance(part, Array) and part.stack],
+                    default=1)
+        rows = self.buffer_size + int(spare * stack * self.buffer_size) + 2 * stack + 2
+        self.replay = ReplayBuffer(pool, rows * n_envs)
+        # which step is where SB3 has it
+        self.index = np.zeros((self.buffer_size, n_envs), np.int64)
+
+    def add(self, obs: Any, next_obs: Any, action: NDArray[Any], reward: NDArray[Any],
+            done: NDArray[Any], infos: list[dict[str, Any]]) -> None:
+        done = np.asarray(done, np.bool_)
+        cut = np.zeros(self.n_envs, np.bool_)
+        if self.handle_timeout_termination:
+            cut[:] = [info.get("TimeLimit.truncated", False) for info in infos]
+        self.index[self.pos] = self.replay.add(obs, action, reward, next_obs, done & ~cut, done & cut)
+        self.pos += 1
+        if self.pos == self.buffer_size:
+            self.full, self.pos = True, 0
+
+    def _get_samples(self, batch_inds: NDArray[Any], env: VecNormalize | None = None) -> Any:
+        # the same draws as SB3's
+        env_indices = np.random.randint(0, high=self.n_envs, size=(len(batch_inds),))
+        index = self.index[batch_inds, env_indices]
+        lost = ~self.replay.has(index)
+        if lost.any():
+            index[lost] = self.replay.sample(int(lost.sum())).index
+        sample = self.replay.gather(index)
+        obs, next_obs = (self._normalize_obs(part, env) for part in (sample.obs, sample.next_obs))
+        action = sample.action.reshape(len(index), self.action_dim)
+        if action.dtype == np.float64:
+            action = action.astype(np.float32)
+        done = sample.terminated.astype(np.float32).reshape(-1, 1)
+        reward = self._normalize_reward(sample.reward.reshape(-1, 1), env)
+        made = type_aliases.ReplayBufferSamples
+        if isinstance(obs, dict):
+            made = type_aliases.DictReplayBufferSamples
+            obs, next_obs = ({name: self.to_torch(part) for name, part in each.items()} for each in (obs, next_obs))
+        else:
+            obs, next_obs = self.to_torch(obs), self.to_torch(next_obs)
+        return made(obs, self.to_torch(action), next_obs, self.to_torch(done), self.to_torch(reward))

@@ -1,0 +1,1 @@
+"""Replay buffers: transitions of a pool, stored once, and samples of them."""

@@ -1,0 +1,525 @@
+"""The replay buffer: takes what a pool does into a ring, and samples from it."""
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cypool.api.actions import reader_of
+from cypool.api.base import VectorAPI
+from cypool.api.env_ids import ids_of
+from cypool.api.normalize import NormalizedPool
+from cypool.errors import ClosedError, EnvError
+from cypool.replay import files
+from cypool.replay.layout import Episode, Layout, Sample
+from cypool.replay.ring import Ring, SampledRow
+from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from cypool.util.typing import Batch, EnvIds, Pathlike
+
+# added to priorities: every row keeps a chance
+LEAST_PRIORITY = 1e-6
+# arrays that only files have
+SUMS = ("obs_sums", "step_sums")
+
+
+class ReplayBuffer:
+    """Stores what a pool does, and samples from it.
+
+    `step`, `reset`, `send` and `recv` are those of the pool; what comes back is stored. What else happens to the pool,
+    such as a step of its own or `load`, is a gap: the next row of each environment is the first one after it.
+
+    Each environment has a ring of `capacity // num_envs` rows. An episode of T steps takes T + 1 rows, for its last
+    observation is stored, too. Of observations that are declared as stacks (`Array.stack`) only the newest frame is
+    stored; an episode then takes a row more for each older frame of its first observation.
+
+    Args:
+        env: A pool of any API; one that does not normalize.
+        capacity: Rows of all environments together.
+        n_step: How many steps count as one in a sample. There are fewer where an episode, or the part of an agent,
+            ends, and in front of the newest row.
+        gamma: Discount of a step, 0 to 1.
+        sequence_length: How many rows, one after the other, a sample has in each of its rows: sequences that
+            continue in the next episode. None: single steps.
+        alpha: Exponent of priorities, 0 to 1; 0: all rows are drawn with the same probability.
+        n_sampled_goal: For each row with the goal it had, how many have one that was achieved later in the episode, on
+            average (HER). For environments with goals.
+        seed: Of the random numbers that rows are drawn with; an int, or None.
+        path: A file that is mapped to memory and holds all rows. If it is there, the buffer continues with its rows;
+            each environment begins after a gap. All that was stored when the process ended, or was killed, is there.
+
+    Raises:
+        TypeError, ValueError: Wrong arguments, or they do not go together; or the file is of another buffer, is
+            damaged, or another buffer has it open.
+        OSError: The file cannot be read or written, or there is no room for it.
+
+    Threads: any. A sample waits for a batch that is being stored, but not for steps.
+    """
+
+    _closed = False
+    _file: Any = None
+    _map: Any = None
+
+    def __init__(self, env: VectorAPI, capacity: int, *, n_step: int = 1, gamma: float = 0.99,
+                 sequence_length: int | None = None, alpha: float = 0.0, n_sampled_goal: int = 0,
+                 seed: int | None = None, path: Pathlike | None = None):
+        if not isinstance(env, VectorAPI):
+            raise TypeError(f"env: expected a pool, got {shown(env)}")
+        if isinstance(env, NormalizedPool):
+            raise ValueError("env: expected a pool that does not normalize, as what is stored would be of old "
+                             "statistics: normalize samples")
+        spec = env.env_spec
+        self.env = env
+        self.n_step = check_int("n_step", n_step, 1, 2**16)
+        self.gamma = check_float("gamma", gamma, 0, 1)
+        self.sequence_length = None
+        length = 0
+        if sequence_length is not None:
+            length = self.sequence_length = check_int("sequence_length", sequence_length, 1, 2**16)
+        self.alpha = check_float("alpha", alpha, 0, 1)
+        self.n_sampled_goal = check_int("n_sampled_goal", n_sampled_goal, 0, 2**16)
+        if length and self.n_step > 1:
+            raise ValueError(f"n_step: expected 1 with sequences, got {n_step}")
+        if self.n_sampled_goal and (spec.goals is None or length or self.n_step > 1):
+            raise ValueError(f"n_sampled_goal: expected 0 for {spec.id}, as it has no goals" if spec.goals is None else
+                             "n_sampled_goal: expected 0 with sequences or several steps, whose rewards are not of one "
+                             "goal")
+        # what a hook returns need not be a stack, whatever its description says
+        self._layout = Layout(spec, length, env.recipe.get("observation_hook") is None)
+        least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
+        self.capacity = check_int("capacity", capacity, least, 2**48)
+        rows = self.capacity // env.num_envs
+        self._header = files.header_of(self._layout.contents(env.num_envs, rows))
+        self._shapes = self._layout.memory(env.num_envs, rows)
+        self._memory, is_there = self._make_memory(capacity, path)
+        self._ring = Ring(env.num_envs, rows, self._memory, self._layout.parts, self._layout.columns,
+                          self._layout.action_parts, self._layout.groups, self.n_step, self.gamma, length, self.alpha,
+                          self._layout.goals if self.n_sampled_goal else None)
+        if is_there and not self._ring.restore(self._memory["obs_sums"], self._memory["step_sums"]):
+            self.close()
+            raise ValueError(f"{files.EXPECTED}, got a damaged one: {path!r}")
+        self._bits = np.random.PCG64(None if seed is None else check_int("seed", seed, 0, 2**128 - 1))
+        self._lock = threading.Lock()
+        self._gatherers: Any = None
+        self._tap = _Tap(self)
+
+    def _make_memory(self, capacity: int, path: Pathlike | None) -> tuple[dict[str, NDArray[Any]], bool]:
+        """Returns the arrays of the ring, and whether they are those of a file that was there."""
+        if path is not None:
+            self._file, self._map, is_there = files.mapped(check_path("path", path), self._header, self._shapes)
+            return files.arrays_of(self._map, self._header, self._shapes), is_there
+        try:
+            return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}, False
+        except (MemoryError, ValueError) as error:
+            raise ValueError(f"capacity: expected as many rows as memory can hold, got {capacity}: {error}") from error
+
+    def reset(self, *args: Any, **kwargs: Any) -> Any:
+        """Does what `reset` of the pool does, and stores the first observations."""
+        return self._through(self.env.reset, *args, **kwargs)
+
+    def async_reset(self, *args: Any, **kwargs: Any) -> None:
+        """Does what `async_reset` of the pool does; `recv` stores the first observations."""
+        self._through(self.env.async_reset, *args, **kwargs)
+
+    def step(self, *args: Any, **kwargs: Any) -> Any:
+        """Does what `step` of the pool does, and stores the steps, also where it raises an `EnvError`."""
+        return self._through(self.env.step, *args, **kwargs)
+
+    def send(self, *args: Any, **kwargs: Any) -> None:
+        """Does what `send` of the pool does; `recv` stores the steps."""
+        self._through(self.env.send, *args, **kwargs)
+
+    def recv(self, *args: Any, **kwargs: Any) -> Any:
+        """Does what `recv` of the pool does, and stores the steps, also where it raises an `EnvError`."""
+        return self._through(self.env.recv, *args, **kwargs)
+
+    def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls a method of the pool, whose calls of the engine are seen."""
+        if self._closed:
+            raise ClosedError("the buffer is closed")
+        tap, replace = self._tap, self.env._replace_pool
+        tap.pool = replace(tap)
+        if tap.pool.num_changes != tap.num_changes:
+            # the pool has done something that was not seen
+            tap.received = None
+            with self._lock:
+                self._ring.cut()
+        try:
+            return call(*args, **kwargs)
+        finally:
+            replace(tap.pool)
+            tap.num_changes = tap.pool.num_changes
+
+    def _note_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
+        """Takes in the actions that were sent."""
+        if env_ids is None:
+            env_ids = self._tap.received if self.env.is_async else self.env.all_env_ids
+        # what is sent after a gap to those that came back in it begins nothing that is known
+        if env_ids is not None:
+            with self._lock:
+                self._ring.note_actions(actions, env_ids)
+
+    def _store(self, batch: Batch) -> None:
+        """Takes in a batch of the engine's."""
+        obs, reward, terminated, truncated, info = batch
+        pool, final = self._tap.pool, None
+        agents: list[NDArray[Any]] = []
+        if "final" in info:
+            final = self._layout.unpack(info["final"][0])
+        if "agents" in info:
+            agents = [values[key] for values in info["agents"].values() for key in self._layout.agent_keys]
+        if self.env.is_async:
+            self._tap.received = info["env_id"].copy()
+        with self._lock:
+            self._ring.add(info["env_id"], pool.stepped(), pool.starts(), self._layout.unpack(obs), reward, terminated,
+                           truncated, agents, final)
+
+    def add(self, obs: Any, action: Any, reward: ArrayLike, next_obs: Any, terminated: ArrayLike, truncated: ArrayLike,
+            env_id: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Stores a step of each environment that somebody else made, such as a training library or a data set.
+
+        Args:
+            obs: What the actions were chosen from. It is stored only where no step of the same episode led there.
+            action, reward, terminated, truncated: The step.
+            next_obs: What it led to; the last observation of an episode where it ended.
+            env_id: Integers, shape (k,): whose steps they are; all by default.
+
+        Returns:
+            The index of each step.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments; nothing was stored.
+        """
+        spec = self.env.env_spec
+        if spec.agents:
+            raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
+        ids = ids_of(env_id)
+        ids = self.env.all_env_ids if ids is None else ids.copy()
+        if len(ids) == 0 or len(np.unique(ids)) < len(ids) or ids.min() < 0 or ids.max() >= self.env.num_envs:
+            raise ValueError(f"env_id: expected different ids in [0, {self.env.num_envs}), got {shown(ids)}")
+        rows = reader_of(spec, len(ids))(action)
+        if len(rows) != len(ids):
+            raise ValueError(f"action: expected {len(ids)} rows, got {len(rows)}")
+        parts = [self._parts_of(name, given, len(ids)) for name, given in (("obs", obs), ("next_obs", next_obs))]
+        rewards = _column("reward", reward, np.float64, len(ids))
+        terminal = _column("terminated", terminated, np.bool_, len(ids))
+        cut = _column("truncated", truncated, np.bool_, len(ids))
+        yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
+        with self._held():
+            begin = np.flatnonzero(~self._ring.open_envs()[ids])
+            first = [part[begin] for part in parts[0]]
+            self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [])
+            self._ring.note_actions(rows, ids)
+            self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [])
+            result: NDArray[np.int64] = self._ring.newest(ids)
+            return result
+
+    def _parts_of(self, name: str, obs: Any, count: int) -> list[NDArray[Any]]:
+        """Returns the parts of observations, checked."""
+        spec = self.env.env_spec
+        try:
+            given = [np.asarray(part) for part in spec.unpack(obs)]
+        except Exception as error:
+            raise TypeError(f"{name}: expected {spec.observation}, got {shown(obs)}: {error}") from error
+        for part, (key, described) in zip(given, spec.observations, strict=True):
+            if part.shape != (count, *described.shape) or part.dtype != described.dtype:
+                which = "" if key is None else f" as {key}"
+                raise ValueError(f"{name}: expected {described.dtype} of shape {(count, *described.shape)}{which}, got "
+                                 f"{part.dtype}, {part.shape}")
+        return [np.ascontiguousarray(part) for part in given]
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Lets nobody else use the ring meanwhile."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError("the buffer is closed")
+            yield
+
+    def __len__(self) -> int:
+        """Returns how many rows can be sampled."""
+        return self._ring.num_eligible
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is stored; memory that was not written to yet is not taken."""
+        return sum(array.nbytes for array in self._memory.values())
+
+    def sample(self, n: int, *, beta: float = 0.4) -> Sample:
+        """Draws rows, with replacement, and gathers them on the threads of the pool.
+
+        Args:
+            n: How many.
+            beta: Exponent of the importance of rows, 0 to 1, for priorities.
+
+        Returns:
+            A `Sample`. Its memory is used again when nobody holds its arrays.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments.
+            RuntimeError: There is no row yet that can be sampled.
+        """
+        n = check_int("n", n, 1, MAX_ENVS)
+        beta = check_float("beta", beta, 0, 1)
+        index, weight, goal = np.empty(n, np.int64), np.empty(n, np.float32), None
+        with self._held():
+            if len(self) == 0:
+                raise RuntimeError("sample: expected a buffer with rows, got an empty one")
+            self._ring.draw(self._bits, index, weight, beta)
+            if self.n_sampled_goal:
+                goal = np.empty(n, np.int64)
+                self._ring.draw_goals(self._bits, index, goal, self.n_sampled_goal / (self.n_sampled_goal + 1))
+            return self._gather(index, weight, goal)
+
+    def gather(self, index: ArrayLike) -> Sample:
+        """Returns rows of your choice, with the goals that they had.
+
+        Args:
+            index: Integers, (n,): of earlier samples, or of `indices`.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments, or a row is there no more.
+        """
+        rows = self._checked(index)
+        with self._held():
+            there = self._ring.is_eligible(rows)
+            if not there.all():
+                raise ValueError(f"index: expected rows that are there, got {rows[~there][0]}")
+            return self._gather(rows, np.ones(len(rows), np.float32), None)
+
+    def has(self, index: ArrayLike) -> NDArray[np.bool_]:
+        """Returns which rows can be sampled: bool, (n,). Arguments and errors: see `gather`."""
+        rows = self._checked(index)
+        with self._held():
+            result: NDArray[np.bool_] = self._ring.is_eligible(rows)
+            return result
+
+    def indices(self) -> NDArray[np.int64]:
+        """Returns the index of every row that can be sampled: int64. It ends with `num_envs * row + env_id`."""
+        with self._held():
+            result: NDArray[np.int64] = self._ring.all_eligible()
+            return result
+
+    def episodes(self) -> Iterator[Episode]:
+        """Yields each whole episode that is stored, environment by environment. After a gap, it is what follows.
+
+        Raises:
+            ValueError: The buffer is one of sequences, or several agents act.
+        """
+        if self.sequence_length is not None or self.env.env_spec.agents:
+            raise ValueError("episodes: expected a buffer of single steps and of one agent")
+        rows, spec = self._ring.rows, self.env.env_spec
+        with self._held():
+            found = self._ring.episodes()
+        for env, first, last in found:
+            index = np.arange(first, last) * self.env.num_envs + env
+            steps = self.gather(index)
+            flags = {name: np.zeros(last - first, np.bool_) for name in ("terminated", "truncated")}
+            flags["terminated"][-1], flags["truncated"][-1] = steps.terminated[-1], steps.truncated[-1]
+            obs = spec.pack([np.concatenate([part, after[-1:]]) for part, after in zip(
+                spec.unpack(steps.obs), spec.unpack(steps.next_obs), strict=True)])
+            reward = self._memory["reward"][env, np.arange(first, last) % rows]
+            yield Episode(env, obs, steps.action, reward, **flags)
+
+    def _checked(self, index: ArrayLike) -> NDArray[np.int64]:
+        rows = check_array("index", index, "integers of shape (n,)")
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not 1 <= len(rows) <= MAX_ENVS:
+            raise ValueError(f"index: expected 1 to {MAX_ENVS} integers in one dimension, got {rows.dtype}, shape "
+                             f"{rows.shape}")
+        if rows.dtype == np.uint64 and (rows > np.iinfo(np.int64).max).any():
+            raise ValueError("index: expected rows that are there, got one beyond int64")
+        # a copy: the caller's may change
+        return rows.astype(np.int64)
+
+    def _gather(self, index: NDArray[np.int64], weight: NDArray[np.float32],
+                goal: NDArray[np.int64] | None) -> Sample:
+        self._ring.request(index, goal)
+        try:
+            arrays = self._gathered(len(index))
+        except ClosedError:
+            # the pool was closed: without its threads
+            self._gatherers = None
+            arrays = self._gathered(len(index))
+        sample = self._layout.sample_of(arrays, index, weight)
+        if goal is not None:
+            self._relabel(sample, goal >= 0)
+        return sample
+
+    def _gathered(self, n: int) -> list[NDArray[Any]]:
+        """Returns the arrays of the n rows that were requested."""
+        if self._gatherers is None or self._gatherers.num_envs < n:
+            spec = self._layout.sampled()
+            self._gatherers = self.env._pool.companion([SampledRow(spec, k, self._ring) for k in range(n)])
+            # an environment begins with a reset, and gathers then, too
+            self._gatherers.send_reset()
+            obs, *_ = self._gatherers.recv()
+        else:
+            ids = None if n == self._gatherers.num_envs else np.arange(n, dtype=np.int32)
+            obs, *_ = self._gatherers.step(np.zeros(n, np.int64), ids)
+        return list(obs.values())
+
+    def _relabel(self, sample: Sample, rows: NDArray[np.bool_]) -> None:
+        """Computes what depends on the goal, in rows with another one."""
+        goals = sample.next_obs["achieved_goal"][rows], sample.next_obs["desired_goal"][rows]
+        if len(goals[0]) == 0:
+            return
+        sample.reward[rows] = self.env.compute_reward(*goals)
+        sample.terminated[rows] = self.env.compute_terminated(*goals)
+        sample.discount[rows] = np.where(sample.terminated[rows], 0, np.float32(self.gamma))
+
+    def update_priorities(self, index: ArrayLike, priority: ArrayLike) -> None:
+        """Sets the priorities of rows, as the paper on prioritized replay does after each update.
+
+        New rows have the greatest priority so far. Rows that are there no more are left out.
+
+        Args:
+            index: Integers, (n,): of earlier samples.
+            priority: Numbers, (n,), not below 0, such as the absolute TD errors.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments, or a buffer without priorities; nothing has changed.
+        """
+        if self.alpha == 0:
+            raise ValueError("update_priorities: expected a buffer with priorities, got one with alpha=0")
+        rows = self._checked(index)
+        values = check_array("priority", priority, "numbers of shape (n,)")
+        if values.dtype.kind not in "fiu" or values.shape != rows.shape:
+            raise ValueError(f"priority: expected {len(rows)} numbers, got {values.dtype}, shape {values.shape}")
+        values = values.astype(np.float64)
+        if not ((values >= 0) & (values <= 1e100)).all():
+            raise ValueError(f"priority: expected numbers of 0 to 1e100, got {shown(priority)}")
+        with self._held():
+            self._ring.set_priorities(rows, values + LEAST_PRIORITY)
+
+    def save(self, path: Pathlike) -> None:
+        """Writes all rows to a file, which is complete or not there. Priorities are not written.
+
+        Raises:
+            TypeError: `path` is no path.
+            OSError: The file cannot be written.
+        """
+        path = check_path("path", path)
+        with self._held():
+            sums = dict(zip(SUMS, self._ring.sums(), strict=True))
+            files.create(path, self._header, self._shapes, {**self._memory, **sums})
+
+    def load(self, path: Pathlike) -> None:
+        """Takes the rows of a file, in the place of its own. Each environment continues after a gap.
+
+        Args:
+            path: What `save` wrote, of a buffer with the same capacity for the same environments; or the file of one
+                with `path`.
+
+        Raises:
+            TypeError: `path` is no path.
+            ValueError: The file is of another buffer: nothing has changed. Or it is damaged: the buffer is empty.
+            OSError: The file cannot be read.
+        """
+        path = check_path("path", path)
+        with self._held(), open(path, "rb") as file:
+            if self._file is not None and os.path.sameopenfile(file.fileno(), self._file.fileno()):
+                raise ValueError(f"path: expected another file than that of the buffer, got {path}")
+            files.check(file, self._header, self._shapes)
+            self._ring.clear()
+            intact = False
+            try:
+                sums = {**self._memory, **files.read(file, self._header, self._shapes, self._memory)}
+                intact = self._ring.restore(*(sums[name] for name in SUMS))
+            finally:
+                if not intact:
+                    self._ring.clear()
+            if not intact:
+                raise ValueError(f"{files.EXPECTED}, got a damaged one: {path}")
+
+    def flush(self) -> None:
+        """Writes what the buffer has in memory to the file of `path`, so that also an end of power leaves it there."""
+        if self._map is not None:
+            self._map.flush()
+
+    def close(self) -> None:
+        """Writes all to the file of `path` and lets another buffer open it; the pool stays open.
+
+        No other call follows. A second one does nothing.
+        """
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self.flush()
+                if self._file is not None:
+                    files.unlock(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"ReplayBuffer({self.env.env_spec.id}, capacity={self.capacity}, {len(self)} rows)"
+
+
+def _column(name: str, given: ArrayLike, dtype: type[np.generic], count: int) -> NDArray[Any]:
+    """Returns a number, or flag, of each row."""
+    array = check_array(name, given, f"{count} values")
+    if array.shape != (count,) or array.dtype.kind not in ("b" if dtype == np.bool_ else "fiub"):
+        raise ValueError(f"{name}: expected {count} values of {np.dtype(dtype)}, got {array.dtype}, shape "
+                         f"{array.shape}")
+    return np.ascontiguousarray(array, dtype)
+
+
+class _Tap:
+    """The engine's pool, or what is around it, during a call through a buffer; what it does not name is the pool's own.
+
+    Args:
+        buffer: Takes in what was sent, and what came back.
+
+    Attributes:
+        pool: The pool.
+        received: Whose rows the last batch of an asynchronous pool had, to which it sends by default; None: not known.
+        num_changes: Of the pool, when it was seen last.
+    """
+
+    def __init__(self, buffer: ReplayBuffer):
+        self.pool: Any = buffer.env._pool
+        self.received: EnvIds | None = None
+        self.num_changes = self.pool.num_changes
+        self._buffer = buffer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pool, name)
+
+    def send(self, actions: NDArray[Any], env_ids: EnvIds | None = None) -> None:
+        self.pool.send(actions, env_ids)
+        self._buffer._note_sent(actions, env_ids)
+
+    def recv(self, timeout: float | None = None) -> Batch:
+        try:
+            batch: Batch = self.pool.recv(timeout)
+        except EnvError as error:
+            self._buffer._store(error.batch)
+            raise
+        self._buffer._store(batch)
+        return batch
+
+    def step(self, actions: NDArray[Any], env_ids: EnvIds | None = None, *out: Any) -> Batch:
+        num_changes = self.pool.num_changes
+        try:
+            batch: Batch = self.pool.step(actions, env_ids, *out)
+        except BaseException as error:
+            # also if it ends early, as it does after a signal
+            if self.pool.num_changes > num_changes:
+                self._buffer._note_sent(actions, env_ids)
+            if isinstance(error, EnvError):
+                self._buffer._store(error.batch)
+            raise
+        self._buffer._note_sent(actions, env_ids)
+        self._buffer._store(batch)
+        return batch

@@ -1,0 +1,136 @@
+"""Files of replay buffers: what a ring consists of, behind a header that says what it is."""
+from __future__ import annotations
+
+import fcntl
+import json
+import mmap
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from io import BufferedRandom
+
+    from numpy.typing import NDArray
+
+MAGIC = b"cypool replay 1\n"
+ALIGNMENT = mmap.ALLOCATIONGRANULARITY
+EXPECTED = "path: expected a file of a replay buffer"
+
+Shapes = dict[str, tuple[tuple[int, ...], Any]]
+
+
+def header_of(contents: Mapping[str, Any]) -> bytes:
+    """Returns what a file begins with: the same bytes for the same contents, so that a file is compared, not read."""
+    text = json.dumps(contents, sort_keys=True).encode()
+    header = MAGIC + text
+    return header + bytes(-len(header) % ALIGNMENT)
+
+
+def offsets_of(header: bytes, shapes: Shapes) -> tuple[dict[str, int], int]:
+    """Returns where each array lies in a file, and how long the file is."""
+    offsets, end = {}, len(header)
+    for name, (shape, dtype) in shapes.items():
+        offsets[name] = end
+        size = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
+        end += size + -size % ALIGNMENT
+    return offsets, end
+
+
+def arrays_of(data: NDArray[np.uint8], header: bytes, shapes: Shapes) -> dict[str, NDArray[Any]]:
+    """Returns the arrays over the bytes of a file."""
+    offsets, _ = offsets_of(header, shapes)
+    arrays = {}
+    for name, (shape, dtype) in shapes.items():
+        size = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
+        arrays[name] = data[offsets[name]:offsets[name] + size].view(dtype).reshape(shape)
+    return arrays
+
+
+def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np.memmap[Any, Any], bool]:
+    """Maps a file, which is made if it is not there.
+
+    Returns:
+        The file, which is locked while it is open; its bytes; and whether it was there.
+
+    Raises:
+        ValueError: The file is of another buffer, or of something else; or another buffer has it open.
+        OSError: It cannot be read or written, or there is no room for it.
+    """
+    is_there = os.path.exists(path)
+    if not is_there:
+        create(path, header, shapes, {})
+    # closed by who gets it, or here
+    file = open(path, "r+b")
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ValueError(f"path: expected a file that no other buffer has open, got {path}") from error
+        check(file, header, shapes)
+        return file, np.memmap(file, np.uint8, "r+"), is_there
+    except BaseException:
+        file.close()
+        raise
+
+
+def check(file: Any, header: bytes, shapes: Shapes) -> None:
+    """Raises a ValueError if a file does not have this header and size."""
+    _, size = offsets_of(header, shapes)
+    got = file.read(len(header))
+    if not got.startswith(MAGIC):
+        raise ValueError(f"{EXPECTED}, got one that begins with {got[:20]!r}")
+    if got != header:
+        raise ValueError(f"{EXPECTED} with {header[len(MAGIC):].rstrip(bytes(1)).decode()}, got one of another buffer, "
+                         "or a damaged one")
+    if os.fstat(file.fileno()).st_size != size:
+        raise ValueError(f"{EXPECTED} of {size} bytes, got {os.fstat(file.fileno()).st_size}")
+
+
+def create(path: str, header: bytes, shapes: Shapes, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Writes a file, which has its name when it is complete; arrays that are not given are zero."""
+    offsets, size = offsets_of(header, shapes)
+    unfinished = f"{path}.{os.getpid()}.new"
+    try:
+        with open(unfinished, "wb") as file:
+            # without room for it, a write to the mapped memory would end the process
+            os.posix_fallocate(file.fileno(), 0, size)
+            file.write(header)
+            for name, array in arrays.items():
+                file.seek(offsets[name])
+                array.tofile(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        if os.path.exists(unfinished):
+            os.remove(unfinished)
+        raise
+
+
+def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Reads a file that was checked into arrays; returns those that are not among the targets.
+
+    Raises:
+        ValueError: It has become shorter.
+        OSError: It cannot be read.
+    """
+    offsets, _ = offsets_of(header, shapes)
+    others = {}
+    for name, (shape, dtype) in shapes.items():
+        if name not in targets:
+            others[name] = np.empty(shape, dtype)
+        target = targets[name] if name in targets else others[name]
+        file.seek(offsets[name])
+        if file.readinto(target.data) != target.nbytes:
+            raise ValueError(f"{EXPECTED}, got one that became shorter")
+    return others
+
+
+def unlock(file: Any) -> None:
+    """Lets another buffer have the file."""
+    # what is mapped is still open
+    fcntl.flock(file, fcntl.LOCK_UN)
+    file.close()

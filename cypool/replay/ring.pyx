@@ -1,0 +1,727 @@
+# distutils: language = c++
+"""The memory of a replay buffer: a ring of rows for each environment, and what is gathered from it.
+
+A row has an observation, and the step that was made from it, which led to the next row. An episode of T steps has T + 1
+rows. Of a stack, a row holds the newest frame only; in front of the first row of an episode there are as many rows of
+padding as its other frames need. So the frames of an observation are always those of neighbouring rows.
+"""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport pow
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+cimport numpy as cnp
+
+import numpy as np
+
+from cypool.env cimport Env, Slot
+from cypool.random cimport Rng, integers, uniform
+
+cnp.import_array()
+
+cdef extern from "<atomic>" namespace "std" nogil:
+    ctypedef enum memory_order:
+        memory_order_seq_cst
+    # keeps the compiler from moving writes across: the order counts if the process is killed
+    void atomic_signal_fence(memory_order order) noexcept
+
+
+cdef char* _bytes(cnp.ndarray array, size_t size) except? NULL:
+    """Returns the memory of an array that has this many bytes."""
+    if <size_t>cnp.PyArray_NBYTES(array) != size or not cnp.PyArray_ISCARRAY_RO(array):
+        raise ValueError(f"expected a C-contiguous array of {size} bytes, got {array.dtype}, {(<object>array).shape}")
+    return cnp.PyArray_BYTES(array)
+
+
+cdef const Rng* rng_of(object bit_generator) except NULL:
+    return <const Rng*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
+
+
+cdef void copy_blocks(char* out, size_t out_stride, const char* source, size_t source_stride, size_t blocks,
+                      size_t block_bytes) noexcept nogil:
+    """Copies blocks that lie apart."""
+    cdef size_t k
+    if blocks == 1:
+        memcpy(out, source, block_bytes)
+    elif block_bytes == 3:
+        # the colours of a pixel: no call for three bytes
+        for k in range(blocks):
+            out[k * out_stride] = source[k * source_stride]
+            out[k * out_stride + 1] = source[k * source_stride + 1]
+            out[k * out_stride + 2] = source[k * source_stride + 2]
+    else:
+        for k in range(blocks):
+            memcpy(out + k * out_stride, source + k * source_stride, block_bytes)
+
+
+cdef class Ring:
+    """Rows of what environments did.
+
+    Args:
+        num_envs: How many environments there are.
+        rows: Of each environment.
+        memory: Arrays of zeros, or those of another ring: "begun" and "written", int64, (num_envs,); "flags", uint8,
+            "reward", float64, (num_envs, rows); and "obs0", ... and "step0", ... of the next two. To have checksums
+            kept, also "obs_sums" and "step_sums", uint64, (num_envs, rows).
+        parts: For each part of the observation (frame_bytes, stack, blocks): a frame is `blocks` pieces, which lie
+            apart in an observation.
+        columns: The bytes of a row of each column of a step: the action, then for each group of agents their rewards,
+            terminated, truncated, and acted where agents may be absent.
+        action_parts: The bytes of each part of the action.
+        groups: For each group of agents (count, whether there is acted).
+        n_step: Steps of a sample that is no sequence.
+        gamma: Discount of a step.
+        length: Of sequences; 0: single steps.
+        alpha: Exponent of priorities; 0: there are none.
+        goals: The parts of the observation that are the achieved and the desired goal, or None.
+
+    Threads: one at a time. `gather` is called by several.
+    """
+
+    def __init__(self, int num_envs, int64_t rows, dict memory, list parts, list columns, list action_parts,
+                 list groups, int n_step, double gamma, int64_t length, double alpha, goals):
+        cdef size_t total = <size_t>(num_envs * rows), size
+        cdef Part part
+        cdef Group group
+        self.num_envs, self.rows, self.n_step, self.length = num_envs, rows, n_step, length
+        self.gamma, self.alpha, self.greatest = gamma, alpha, 1
+        self.arrays = list(memory.values())
+        self.begun = <int64_t*>_bytes(memory["begun"], num_envs * sizeof(int64_t))
+        self.written = <int64_t*>_bytes(memory["written"], num_envs * sizeof(int64_t))
+        self.flags = <uint8_t*>_bytes(memory["flags"], total)
+        self.reward = <double*>_bytes(memory["reward"], total * sizeof(double))
+        if "obs_sums" in memory:
+            self.obs_sums = <uint64_t*>_bytes(memory["obs_sums"], total * sizeof(uint64_t))
+            self.step_sums = <uint64_t*>_bytes(memory["step_sums"], total * sizeof(uint64_t))
+        for k, (frame_bytes, stack, blocks) in enumerate(parts):
+            part.frame_bytes, part.stack, part.blocks = frame_bytes, stack, blocks
+            part.block_bytes = part.frame_bytes // part.blocks
+            part.frames = _bytes(memory[f"obs{k}"], total * part.frame_bytes)
+            self.parts.push_back(part)
+            self.padding = max(self.padding, part.stack - 1)
+        for k, row_bytes in enumerate(columns):
+            size = row_bytes
+            self.columns.push_back(Column(_bytes(memory[f"step{k}"], total * size), size))
+        size = 1
+        for count, has_acted in groups:
+            group.count = count
+            group.reward, group.terminated, group.truncated = size, size + 1, size + 2
+            group.acted = size + 3 if has_acted else 0
+            size += 4 if has_acted else 3
+            self.groups.push_back(group)
+        self.action_parts = action_parts
+        # after these: reward, discount, terminated, truncated, is_first, is_last
+        self.num_step_arrays = len(action_parts) + 6 + len(columns) - 1
+        self.pending.resize(num_envs * self.columns[0].row_bytes)
+        self.is_open.resize(num_envs)
+        self.eligible.resize(total)
+        self.achieved, self.desired = (-1, -1) if goals is None else goals
+        if goals is not None:
+            self.last.resize(total)
+        if length > 0:
+            self.record.resize(total)
+            self.candidate.resize(num_envs)
+        if alpha > 0:
+            self.tree.reset(new SumTree(total))
+
+    cdef void mark(self, int64_t env, int64_t row) noexcept nogil:
+        """Has a row be sampled."""
+        cdef size_t k = self.at(env, row)
+        if row < self.oldest(env) or self.eligible[k]:
+            return
+        self.eligible[k] = True
+        self.num_eligible += 1
+        if self.tree.get() != NULL:
+            self.tree.get().set(k, pow(self.greatest, self.alpha))
+
+    cdef void unmark(self, int64_t env, int64_t row) noexcept nogil:
+        cdef size_t k = self.at(env, row)
+        if self.eligible[k]:
+            self.eligible[k] = False
+            self.num_eligible -= 1
+            if self.tree.get() != NULL:
+                self.tree.get().set(k, 0)
+
+    cdef uint64_t obs_sum(self, int64_t env, int64_t row) noexcept nogil:
+        """Returns the checksum of a row without its step."""
+        cdef size_t k = self.at(env, row)
+        cdef uint64_t result = <uint64_t>(row * self.num_envs + env) * 128 + (self.flags[k] & (FIRST | LAST | PADDING))
+        cdef Part part
+        for part in self.parts:
+            result = checksum(part.frames + k * part.frame_bytes, part.frame_bytes, result)
+        return result
+
+    cdef uint64_t step_sum(self, int64_t env, int64_t row) noexcept nogil:
+        """Returns the checksum of the step from a row."""
+        cdef size_t k = self.at(env, row)
+        cdef uint64_t result = checksum(<const char*>(self.reward + k), sizeof(double), self.flags[k])
+        cdef Column column
+        for column in self.columns:
+            result = checksum(column.data + k * column.row_bytes, column.row_bytes, result)
+        return result
+
+    cdef void begin_row(self, int64_t env, uint8_t flags) noexcept nogil:
+        """Begins the next row of an environment, in the place of its oldest one."""
+        # a row that was begun only is begun again
+        cdef int64_t row = self.written[env], lost = row - self.rows + self.padding
+        cdef size_t k = self.at(env, row), before
+        cdef Column column
+        if lost >= 0:
+            # the oldest one, or that whose oldest frame this is
+            self.unmark(env, lost)
+        self.begun[env] = row + 1
+        atomic_signal_fence(memory_order_seq_cst)
+        self.flags[k] = flags
+        self.reward[k] = 0
+        if self.step_sums != NULL:
+            self.step_sums[k] = 0
+        for column in self.columns:
+            memset(column.data + k * column.row_bytes, 0, column.row_bytes)
+        if self.last.size() > 0:
+            self.last[k] = -1
+        if self.record.size() > 0:
+            # padding has that of the row that follows
+            before = self.at(env, row - 1) if row > 0 else k
+            self.record[k] = self.record[before]
+            if not self.flags[before] & PADDING:
+                self.record[k] += 1
+
+    cdef void end_row(self, int64_t env) noexcept nogil:
+        if self.obs_sums != NULL:
+            self.obs_sums[self.at(env, self.written[env])] = self.obs_sum(env, self.written[env])
+        atomic_signal_fence(memory_order_seq_cst)
+        self.written[env] = self.begun[env]
+
+    cdef void write_frame(self, const Part* part, int64_t env, const char* obs, int frame) noexcept nogil:
+        """Writes a frame of an observation to the row that has begun."""
+        cdef char* out = part.frames + self.at(env, self.begun[env] - 1) * part.frame_bytes
+        copy_blocks(out, part.block_bytes, obs + frame * part.block_bytes, part.stack * part.block_bytes, part.blocks,
+                    part.block_bytes)
+
+    cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags) noexcept nogil:
+        """Adds a row with what is in row k of these arrays; in front of a FIRST one also those of its older frames."""
+        cdef const Part* part
+        cdef int older = self.padding if flags & FIRST else 0, frame
+        cdef size_t p
+        while older >= 0:
+            self.begin_row(env, flags if older == 0 else PADDING)
+            for p in range(self.parts.size()):
+                part = &self.parts[p]
+                frame = part.stack - 1 - older
+                if frame >= 0:
+                    self.write_frame(part, env, obs[p] + k * part.stack * part.frame_bytes, frame)
+            self.end_row(env)
+            older -= 1
+        self.is_open[env] = not flags & LAST
+        if self.length > 0:
+            self.mark_sequences(env)
+        if flags & LAST:
+            self.close_episode(env)
+
+    cdef void close_episode(self, int64_t env) noexcept nogil:
+        """Ends what the last row of an environment belongs to: no step leads from there."""
+        self.is_open[env] = False
+        if self.last.size() > 0:
+            self.set_last(env, self.written[env] - 1)
+
+    cdef void set_last(self, int64_t env, int64_t newest) noexcept nogil:
+        """Notes for the rows of an episode which one is the last."""
+        cdef int64_t row = newest
+        while row >= max(self.begun[env] - self.rows, <int64_t>0):
+            self.last[self.at(env, row)] = newest
+            if self.flags[self.at(env, row)] & FIRST:
+                return
+            row -= 1
+
+    cdef void mark_sequences(self, int64_t env) noexcept nogil:
+        """Has sequences be sampled that are complete now: the newest row belongs to none, as its step is not known."""
+        cdef int64_t newest = self.written[env] - 1, row = max(self.candidate[env], self.oldest(env))
+        while row < newest:
+            if not self.flags[self.at(env, row)] & PADDING:
+                if self.record[self.at(env, newest)] - self.record[self.at(env, row)] < self.length:
+                    break
+                self.mark(env, row)
+            row += 1
+        self.candidate[env] = row
+
+    def note_actions(self, cnp.ndarray actions, cnp.ndarray env_ids):
+        """Takes the actions of steps that are sent.
+
+        Args:
+            actions: A row for each id, as the engine takes them.
+            env_ids: int32, (k,), each in [0, num_envs).
+        """
+        cdef size_t size = self.columns[0].row_bytes, k, count = <size_t>cnp.PyArray_SIZE(env_ids)
+        cdef const int32_t* ids = <const int32_t*>_bytes(env_ids, count * sizeof(int32_t))
+        cdef const char* source = _bytes(actions, count * size)
+        for k in range(count):
+            memcpy(self.pending.data() + ids[k] * size, source + k * size, size)
+
+    def open_envs(self):
+        """Returns whose newest row waits for a step: bool, (num_envs,)."""
+        return np.array([self.is_open[env] for env in range(self.num_envs)], np.bool_)
+
+    def newest(self, cnp.ndarray env_ids):
+        """Returns the index of the row that the last step of each of these environments was made from: int64."""
+        cdef size_t k, count = <size_t>cnp.PyArray_SIZE(env_ids)
+        cdef const int32_t* ids = <const int32_t*>_bytes(env_ids, count * sizeof(int32_t))
+        cdef cnp.ndarray result = np.zeros(count, np.int64)
+        for k in range(count):
+            (<int64_t*>cnp.PyArray_DATA(result))[k] = (self.written[ids[k]] - 2) * self.num_envs + ids[k]
+        return result
+
+    def cut(self):
+        """Notes that environments did something that is not known: the next row of each is the first after a gap."""
+        cdef int64_t env
+        for env in range(self.num_envs):
+            if self.is_open[env]:
+                self.close_episode(env)
+
+    def add(self, cnp.ndarray env_ids, cnp.ndarray stepped, cnp.ndarray starts, list obs, cnp.ndarray reward,
+            cnp.ndarray terminated, cnp.ndarray truncated, list agents, list final_obs=None):
+        """Adds a batch.
+
+        Args:
+            env_ids: int32, (k,), each in [0, num_envs).
+            stepped, starts: bool: which rows are of a step; which begin an episode, as they are of a reset.
+            obs: An array for each part.
+            reward, terminated, truncated: Of the rows.
+            agents: An array for each column of agents.
+            final_obs: As `obs`, where an episode ended and the next one has begun.
+        """
+        cdef size_t k, c, p, newest, count = <size_t>cnp.PyArray_SIZE(env_ids)
+        cdef const int32_t* ids = <const int32_t*>_bytes(env_ids, count * sizeof(int32_t))
+        cdef const uint8_t* is_step = <const uint8_t*>_bytes(stepped, count)
+        cdef const uint8_t* is_start = <const uint8_t*>_bytes(starts, count)
+        cdef const double* rewards = <const double*>_bytes(reward, count * sizeof(double))
+        cdef const uint8_t* terminal = <const uint8_t*>_bytes(terminated, count)
+        cdef const uint8_t* cut_off = <const uint8_t*>_bytes(truncated, count)
+        cdef vector[const char*] shown, finals, columns
+        cdef const Column* column
+        cdef int64_t env
+        cdef uint8_t flags
+        cdef bint same_step = final_obs is not None
+        if len(obs) != <int>self.parts.size() or len(agents) != <int>self.columns.size() - 1 or (
+                same_step and len(final_obs) != len(obs)):
+            raise ValueError("expected an array for each part of the observation, and each column of agents")
+        for p in range(self.parts.size()):
+            shown.push_back(_bytes(obs[p], count * self.parts[p].stack * self.parts[p].frame_bytes))
+            if same_step:
+                finals.push_back(_bytes(final_obs[p], count * self.parts[p].stack * self.parts[p].frame_bytes))
+        for c in range(self.columns.size() - 1):
+            columns.push_back(_bytes(agents[c], count * self.columns[c + 1].row_bytes))
+        with nogil:
+            for k in range(count):
+                env = ids[k]
+                if is_start[k]:
+                    if self.is_open[env]:
+                        self.close_episode(env)
+                    self.append(env, shown, k, FIRST)
+                    continue
+                if not is_step[k]:
+                    if cut_off[k] and self.is_open[env]:
+                        # it has failed
+                        self.close_episode(env)
+                    continue
+                flags = (TERMINATED if terminal[k] else 0) | (TRUNCATED if cut_off[k] else 0)
+                if self.is_open[env]:
+                    newest = self.at(env, self.written[env] - 1)
+                    column = &self.columns[0]
+                    memcpy(column.data + newest * column.row_bytes, self.pending.data() + env * column.row_bytes,
+                           column.row_bytes)
+                    for c in range(1, self.columns.size()):
+                        column = &self.columns[c]
+                        memcpy(column.data + newest * column.row_bytes, columns[c - 1] + k * column.row_bytes,
+                               column.row_bytes)
+                    self.reward[newest] = rewards[k]
+                    self.flags[newest] |= STEPPED | flags | self.agents_end(newest)
+                    if self.step_sums != NULL:
+                        self.step_sums[newest] = self.step_sum(env, self.written[env] - 1)
+                    self.append(env, finals if same_step and flags else shown, k, LAST if flags else 0)
+                    if self.length == 0:
+                        self.mark(env, self.written[env] - 2)
+                elif not flags:
+                    # nobody knows what came before
+                    self.append(env, shown, k, FIRST)
+                if same_step and flags:
+                    self.append(env, shown, k, FIRST)
+
+    cdef uint8_t agents_end(self, size_t k) noexcept nogil:
+        """Returns AGENT_ENDED if the part of an agent ended in the step from row k, else 0."""
+        cdef Group group
+        cdef size_t j, c
+        for group in self.groups:
+            for c in range(group.terminated, group.truncated + 1):
+                for j in range(group.count):
+                    if self.columns[c].data[k * group.count + j]:
+                        return AGENT_ENDED
+        return 0
+
+    def sums(self):
+        """Returns the checksums of all rows, computed now: uint64, (num_envs, rows), of observations and of steps."""
+        cdef cnp.ndarray obs = np.zeros((self.num_envs, self.rows), np.uint64), steps = obs.copy()
+        cdef uint64_t* obs_sums = <uint64_t*>cnp.PyArray_DATA(obs)
+        cdef uint64_t* step_sums = <uint64_t*>cnp.PyArray_DATA(steps)
+        cdef int64_t env, row
+        with nogil:
+            for env in range(self.num_envs):
+                for row in range(max(self.begun[env] - self.rows, <int64_t>0), self.written[env]):
+                    obs_sums[self.at(env, row)] = self.obs_sum(env, row)
+                    if self.flags[self.at(env, row)] & STEPPED:
+                        step_sums[self.at(env, row)] = self.step_sum(env, row)
+        return obs, steps
+
+    def restore(self, cnp.ndarray obs_sums, cnp.ndarray step_sums):
+        """Takes up the rows that are in memory which somebody else has filled.
+
+        Args:
+            obs_sums, step_sums: Their checksums, as `sums` returns them.
+
+        Returns:
+            Whether all rows are as they were written. If not, the ring is to be emptied.
+        """
+        cdef size_t total = self.eligible.size(), k
+        cdef const uint64_t* wanted_obs = <const uint64_t*>_bytes(obs_sums, total * sizeof(uint64_t))
+        cdef const uint64_t* wanted_step = <const uint64_t*>_bytes(step_sums, total * sizeof(uint64_t))
+        cdef int64_t env, row
+        cdef bint intact = True
+        with nogil:
+            for env in range(self.num_envs):
+                if not (0 <= self.written[env] <= self.begun[env] <= self.written[env] + 1
+                        and self.begun[env] < <int64_t>1 << 48):
+                    intact = False
+                    break
+                for row in range(max(self.begun[env] - self.rows, <int64_t>0), self.written[env]):
+                    k = self.at(env, row)
+                    if self.obs_sum(env, row) != wanted_obs[k]:
+                        intact = False
+                    if row == self.written[env] - 1:
+                        # what the step led to was not written any more
+                        self.forget_step(env, row)
+                    elif wanted_step[k] != (self.step_sum(env, row) if self.flags[k] & STEPPED else 0):
+                        intact = False
+            if intact:
+                for env in range(self.num_envs):
+                    self.restore_rows(env)
+        return intact
+
+    cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil:
+        cdef size_t k = self.at(env, row)
+        cdef Column column
+        self.flags[k] &= FIRST | LAST | PADDING
+        self.reward[k] = 0
+        if self.step_sums != NULL:
+            self.step_sums[k] = 0
+        for column in self.columns:
+            memset(column.data + k * column.row_bytes, 0, column.row_bytes)
+
+    cdef void restore_rows(self, int64_t env) noexcept nogil:
+        """Finds what is not stored of the rows of an environment."""
+        cdef int64_t oldest = max(self.begun[env] - self.rows, <int64_t>0), written = self.written[env], row
+        cdef int64_t number = 0
+        self.is_open[env] = False
+        for row in range(oldest, written):
+            if self.record.size() > 0:
+                self.record[self.at(env, row)] = number
+                if not self.flags[self.at(env, row)] & PADDING:
+                    number += 1
+            if self.length == 0 and self.flags[self.at(env, row)] & STEPPED:
+                self.mark(env, row)
+            # as if it had been written now, an episode after the other
+            if self.last.size() > 0 and (row == written - 1 or not self.flags[self.at(env, row)] & STEPPED):
+                self.set_last(env, row)
+        if self.length > 0 and written > 0:
+            self.candidate[env] = oldest
+            self.mark_sequences(env)
+
+    def clear(self):
+        """Forgets all rows."""
+        cdef int64_t env
+        for env in range(self.num_envs):
+            self.written[env] = self.begun[env] = 0
+            self.is_open[env] = False
+        self.eligible.assign(self.eligible.size(), False)
+        self.num_eligible = 0
+        if self.tree.get() != NULL:
+            self.tree.reset(new SumTree(self.eligible.size()))
+        self.candidate.assign(self.candidate.size(), 0)
+
+    def draw(self, object bit_generator, cnp.ndarray index, cnp.ndarray weight, double beta):
+        """Draws rows, all with the same probability or by their priorities.
+
+        Args:
+            bit_generator: NumPy's.
+            index: int64, (n,): where to write them.
+            weight: float32, (n,): where to write the importance of each; all 1 without priorities.
+            beta: Exponent of the importance.
+        """
+        cdef const Rng* rng = rng_of(bit_generator)
+        cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
+        cdef int64_t* out = <int64_t*>_bytes(index, n * sizeof(int64_t))
+        cdef float* weights = <float*>_bytes(weight, n * sizeof(float))
+        if self.num_eligible == 0:
+            raise RuntimeError("nothing is eligible")
+        with nogil:
+            if self.tree.get() == NULL:
+                self.draw_evenly(rng, out, n)
+                for k in range(n):
+                    weights[k] = 1
+            else:
+                self.draw_by_priority(rng, out, weights, n, beta)
+
+    cdef void draw_evenly(self, const Rng* rng, int64_t* index, size_t n) noexcept nogil:
+        cdef int64_t most = 0, env
+        cdef size_t k, at
+        for env in range(self.num_envs):
+            most = max(most, self.written[env])
+        most = min(most, self.rows)
+        for k in range(n):
+            at = <size_t>(integers(rng, 0, self.num_envs) * self.rows + integers(rng, 0, most))
+            while not self.eligible[at]:
+                at = <size_t>(integers(rng, 0, self.num_envs) * self.rows + integers(rng, 0, most))
+            index[k] = self.index_of(at)
+
+    cdef void draw_by_priority(self, const Rng* rng, int64_t* index, float* weight, size_t n,
+                               double beta) noexcept nogil:
+        """Draws one row from each of n equal parts of all priorities."""
+        cdef SumTree* tree = self.tree.get()
+        cdef double total = tree.total(), importance, greatest = 0
+        cdef size_t k, at
+        for k in range(n):
+            at = tree.find((k + uniform(rng, 0, 1)) / n * total)
+            index[k] = self.index_of(at)
+            importance = pow(self.num_eligible * (tree.get(at) / total), -beta)
+            greatest = max(greatest, importance)
+            weight[k] = <float>importance
+        for k in range(n):
+            weight[k] = <float>(weight[k] / greatest)
+
+    cdef int64_t index_of(self, size_t k) noexcept nogil:
+        """Returns the index of the row at place k: it belongs to this row, not to the place."""
+        cdef int64_t env = <int64_t>k // self.rows, place = <int64_t>k % self.rows, newest = self.written[env] - 1
+        return (newest - (newest - place) % self.rows) * self.num_envs + env
+
+    def draw_goals(self, object bit_generator, cnp.ndarray index, cnp.ndarray goal, double share):
+        """Draws for a share of rows a later row of the same episode, whose achieved goal is to be the desired one.
+
+        Args:
+            bit_generator: NumPy's.
+            index: int64, (n,).
+            goal: int64, (n,): where to write the row; -1: the desired goal stays.
+            share: Of the rows, on average.
+        """
+        cdef const Rng* rng = rng_of(bit_generator)
+        cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
+        cdef const int64_t* rows = <const int64_t*>_bytes(index, n * sizeof(int64_t))
+        cdef int64_t* out = <int64_t*>_bytes(goal, n * sizeof(int64_t))
+        cdef int64_t env, row, last
+        for k in range(n):
+            env, row = rows[k] % self.num_envs, rows[k] // self.num_envs
+            out[k] = -1
+            if uniform(rng, 0, 1) < share:
+                last = self.last[self.at(env, row)]
+                out[k] = integers(rng, row + 1, (self.written[env] if last < 0 else last + 1))
+
+    def is_eligible(self, cnp.ndarray index):
+        """Returns which rows can be sampled: bool, (n,). Any int64 will do."""
+        cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
+        cdef const int64_t* rows = <const int64_t*>_bytes(index, n * sizeof(int64_t))
+        cdef cnp.ndarray result = np.zeros(n, np.bool_)
+        cdef uint8_t* out = <uint8_t*>cnp.PyArray_DATA(result)
+        cdef int64_t env, row
+        for k in range(n):
+            if rows[k] >= 0:
+                env, row = rows[k] % self.num_envs, rows[k] // self.num_envs
+                out[k] = self.oldest(env) <= row < self.written[env] and self.eligible[self.at(env, row)]
+        return result
+
+    def all_eligible(self):
+        """Returns the index of every row that can be sampled: int64."""
+        cdef size_t k, n = 0
+        cdef cnp.ndarray result = np.zeros(self.num_eligible, np.int64)
+        cdef int64_t* out = <int64_t*>cnp.PyArray_DATA(result)
+        for k in range(self.eligible.size()):
+            if self.eligible[k]:
+                out[n] = self.index_of(k)
+                n += 1
+        return result
+
+    def episodes(self):
+        """Returns (environment, first row, last row) of each whole episode."""
+        cdef int64_t env, row, first
+        cdef uint8_t flags
+        cdef list found = []
+        for env in range(self.num_envs):
+            first = -1
+            for row in range(self.oldest(env), self.written[env]):
+                flags = self.flags[self.at(env, row)]
+                if flags & FIRST:
+                    first = row
+                if flags & LAST and first >= 0:
+                    found.append((env, first, row))
+                    first = -1
+        return found
+
+    def set_priorities(self, cnp.ndarray index, cnp.ndarray priority):
+        """Sets priorities; those of rows that are there no more are left out.
+
+        Args:
+            index: int64, (n,).
+            priority: float64, (n,), each above 0.
+        """
+        cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
+        cdef const int64_t* rows = <const int64_t*>_bytes(index, n * sizeof(int64_t))
+        cdef const double* values = <const double*>_bytes(priority, n * sizeof(double))
+        cdef cnp.ndarray there = self.is_eligible(index)
+        cdef const uint8_t* counts = <const uint8_t*>cnp.PyArray_DATA(there)
+        for k in range(n):
+            if counts[k]:
+                self.greatest = max(self.greatest, values[k])
+                self.tree.get().set(self.at(rows[k] % self.num_envs, rows[k] // self.num_envs),
+                                    pow(values[k], self.alpha))
+
+    def request(self, cnp.ndarray index, cnp.ndarray goal=None):
+        """Notes what the next sample is of; both arrays have to stay there.
+
+        Args:
+            index: int64, (n,): rows that can be sampled.
+            goal: int64, (n,), of `draw_goals`.
+        """
+        cdef size_t n = <size_t>cnp.PyArray_SIZE(index)
+        self.requested.index = <const int64_t*>_bytes(index, n * sizeof(int64_t))
+        self.requested.goal = NULL
+        if goal is not None:
+            self.requested.goal = <const int64_t*>_bytes(goal, n * sizeof(int64_t))
+
+    cdef void write_observation(self, const Part* part, int64_t env, int64_t row, char* out) noexcept nogil:
+        """Writes the observation of a row: its frame, and those of the rows before it."""
+        cdef size_t first = self.at(env, row - part.stack + 1), end = <size_t>((env + 1) * self.rows), count
+        cdef size_t stride = part.stack * part.block_bytes
+        cdef int64_t k
+        if part.blocks == 1:
+            # until the end of the ring, then from its beginning
+            count = min(end - first, <size_t>part.stack)
+            memcpy(out, part.frames + first * part.frame_bytes, count * part.frame_bytes)
+            if count < <size_t>part.stack:
+                memcpy(out + count * part.frame_bytes, part.frames + env * self.rows * part.frame_bytes,
+                       (part.stack - count) * part.frame_bytes)
+            return
+        for k in range(part.stack):
+            copy_blocks(out + k * part.block_bytes, stride,
+                        part.frames + self.at(env, row - part.stack + 1 + k) * part.frame_bytes, part.block_bytes,
+                        part.blocks, part.block_bytes)
+
+    cdef void write_observation_parts(self, int64_t env, int64_t row, int64_t goal, void* const* out,
+                                      size_t k) noexcept nogil:
+        """Writes all parts of an observation to place k of these arrays."""
+        cdef size_t p
+        cdef const Part* part
+        for p in range(self.parts.size()):
+            part = &self.parts[p]
+            if goal >= 0 and <int>p == self.desired:
+                self.write_observation(&self.parts[self.achieved], env, goal, <char*>out[p])
+            else:
+                self.write_observation(part, env, row, <char*>out[p] + k * part.stack * part.frame_bytes)
+
+    cdef int num_steps(self, int64_t env, int64_t row) noexcept nogil:
+        """Returns how many steps from a row count as one: up to n, and none beyond one that ended something."""
+        cdef int count = 0
+        cdef uint8_t flags = self.flags[self.at(env, row)]
+        while flags & STEPPED:
+            count += 1
+            if count == self.n_step or flags & (TERMINATED | TRUNCATED | AGENT_ENDED):
+                break
+            flags = self.flags[self.at(env, row + count)]
+        return count
+
+    cdef double discounted(self, const double* reward, size_t count, size_t j, int64_t env, int64_t row,
+                           int steps) noexcept nogil:
+        """Returns the sum of rewards of agent j of `count` in some steps from a row."""
+        cdef double total = 0, gamma = 1
+        cdef int k
+        for k in range(steps):
+            total += gamma * reward[self.at(env, row + k) * count + j]
+            gamma *= self.gamma
+        return total
+
+    cdef int64_t write_steps(self, int64_t env, int64_t row, void* const* out, size_t k) noexcept nogil:
+        """Writes the step, or steps, from a row to place k of these arrays; returns the row that they lead to."""
+        cdef size_t first = self.at(env, row), last, size, j, c = 0
+        cdef int steps = self.num_steps(env, row)
+        # those of no step are zero
+        cdef uint8_t flags = 0
+        cdef const char* action = self.columns[0].data + first * self.columns[0].row_bytes
+        cdef const Group* group
+        last = self.at(env, row + max(steps - 1, 0))
+        if steps > 0:
+            flags = self.flags[last]
+        for size in self.action_parts:
+            memcpy(<char*>out[c] + k * size, action, size)
+            action += size
+            c += 1
+        (<float*>out[c])[k] = <float>self.discounted(self.reward, 1, 0, env, row, steps)
+        (<float*>out[c + 1])[k] = <float>(0 if steps == 0 or flags & TERMINATED else pow(self.gamma, steps))
+        (<uint8_t*>out[c + 2])[k] = (flags & TERMINATED) != 0
+        (<uint8_t*>out[c + 3])[k] = (flags & TRUNCATED) != 0
+        (<uint8_t*>out[c + 4])[k] = (self.flags[first] & FIRST) != 0
+        (<uint8_t*>out[c + 5])[k] = (self.flags[first] & LAST) != 0
+        c += 6
+        for g in range(self.groups.size()):
+            group = &self.groups[g]
+            size = group.count
+            for j in range(size):
+                (<float*>out[c])[k * size + j] = <float>self.discounted(
+                    <const double*>self.columns[group.reward].data, size, j, env, row, steps)
+            # the part of an agent ends with the last one of the steps, if it does
+            memcpy(<char*>out[c + 1] + k * size, self.columns[group.terminated].data + last * size, size)
+            memcpy(<char*>out[c + 2] + k * size, self.columns[group.truncated].data + last * size, size)
+            c += 3
+            if group.acted > 0:
+                memcpy(<char*>out[c] + k * size, self.columns[group.acted].data + first * size, size)
+                c += 1
+        return row + steps
+
+    cdef void gather(self, size_t k, void* const* out) noexcept nogil:
+        """Writes row k of the sample that was requested to these: one pointer for each array of it."""
+        cdef int64_t index = self.requested.index[k], j
+        cdef int64_t env = index % self.num_envs, row = index // self.num_envs
+        cdef int64_t goal = -1 if self.requested.goal == NULL else self.requested.goal[k]
+        cdef size_t num_obs = self.parts.size()
+        if self.length == 0:
+            self.write_observation_parts(env, row, goal, out, 0)
+            row = self.write_steps(env, row, out + num_obs, 0)
+            self.write_observation_parts(env, row, goal, out + num_obs + self.num_step_arrays, 0)
+            return
+        for j in range(self.length):
+            while self.flags[self.at(env, row)] & PADDING:
+                row += 1
+            self.write_observation_parts(env, row, -1, out, <size_t>j)
+            self.write_steps(env, row, out + num_obs, <size_t>j)
+            row += 1
+
+
+cdef class SampledRow(Env):
+    """A row of a sample: for the engine an environment whose observation is what it gathers.
+
+    Args:
+        spec: What it gathers, as an observation.
+        env_id: Which row it is.
+        ring: From where.
+    """
+    cdef Ring ring
+
+    def __init__(self, spec, int env_id, Ring ring):
+        self.ring = ring
+
+    cdef int seed(self, object seed) except -1:
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        self.ring.gather(self.env_id, out.obs)
+        return 0

@@ -1,0 +1,85 @@
+"""Minari: data sets that it writes and reads."""
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+import cypool
+
+pytestmark = pytest.mark.large_packages
+minari = pytest.importorskip("minari")
+
+from cypool.adapters.minari import from_minari, record_dataset, to_minari  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(os.environ, "MINARI_DATASETS_PATH", str(tmp_path))
+    with warnings.catch_warnings():
+        # that nobody is the author
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def play(id, num_steps, num_envs=3, capacity=3000, **options):
+    env = cypool.make(id, num_envs=num_envs, seed=0, **options)
+    env.action_space.seed(0)
+    buffer = cypool.ReplayBuffer(env, capacity)
+    buffer.reset()
+    for _ in range(num_steps):
+        buffer.step(env.action_space.sample())
+    return buffer
+
+
+def contents_of(buffer):
+    spec = buffer.env.env_spec
+    return sorted((*(part.tobytes() for part in spec.unpack(each.obs)), each.action.tobytes(), each.reward.tobytes(),
+                   each.terminated.tobytes()) for each in buffer.episodes())
+
+
+@pytest.mark.parametrize("id, options", [
+    ("CartPole-v1", {}), ("Pendulum-v1", {"max_episode_steps": 9}), ("FetchReach-v4", {"max_episode_steps": 6}),
+    ("Breakout-v5", {"max_episode_steps": 12}), ("CartPole-v1", {"autoreset_mode": "SameStep"})])
+def test_there_and_back(id, options):
+    buffer = play(id, 60, **options)
+    dataset = to_minari(buffer, "some/random-v0", author="nobody")
+    assert dataset.total_episodes == len(list(buffer.episodes())) > 2
+    other = cypool.ReplayBuffer(buffer.env, 3000)
+    from_minari("some/random-v0", other)
+    assert contents_of(other) == contents_of(buffer)
+    env = minari.load_dataset("some/random-v0").recover_environment()
+    assert env.observation_space == buffer.env.single_observation_space
+
+
+def test_recorded_episodes_are_those_of_the_environment():
+    env = cypool.make("CartPole-v1", num_envs=2, seed=4)
+    env.action_space.seed(0)
+    dataset = record_dataset(env, lambda obs: (obs[:, 2] > 0).astype(np.int64), 5, "some/leaning-v0")
+    assert dataset.total_episodes == 5
+    assert {each.get("seed") for each in dataset.storage.get_episode_metadata(range(5))} >= {4, 5}
+    again = dataset.recover_environment()
+    first = dataset[0]
+    for seed in (4, 5):
+        obs, _ = again.reset(seed=seed)
+        if (obs == first.observations[0]).all():
+            break
+    for t, action in enumerate(first.actions):
+        obs, reward, terminated, truncated, _ = again.step(action)
+        assert (obs == first.observations[t + 1]).all() and reward == first.rewards[t]
+        assert (terminated, truncated) == (first.terminations[t], first.truncations[t])
+    assert terminated or truncated
+    assert (first.infos["elapsed_step"] == np.arange(len(first) + 1)).all()
+
+
+def test_wrong_arguments():
+    env = cypool.make("CartPole-v1", num_envs=2)
+    with pytest.raises(ValueError, match="buffer: expected a whole episode, got none"):
+        to_minari(cypool.ReplayBuffer(env, 100), "some/empty-v0")
+    with pytest.raises(ValueError, match="env: expected a synchronous pool of one agent with NextStep"):
+        record_dataset(cypool.make("CartPole-v1", autoreset_mode="SameStep"), None, 1, "some/x-v0")
+    with pytest.raises(ValueError, match="num_episodes: expected 1"):
+        record_dataset(env, None, 0, "some/x-v0")
+    to_minari(play("Pendulum-v1", 20, max_episode_steps=5), "some/other-v0")
+    with pytest.raises((TypeError, ValueError), match="expected"):
+        from_minari("some/other-v0", cypool.ReplayBuffer(env, 100))

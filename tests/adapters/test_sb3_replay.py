@@ -1,0 +1,63 @@
+"""Stable-Baselines3 with a replay buffer of cypool's: the same bits as with SB3's own."""
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import DQN, SAC
+
+import cypool
+from cypool.adapters import sb3
+from cypool.adapters.sb3_replay import SB3ReplayBuffer
+
+pytestmark = pytest.mark.large_packages
+
+
+def parameters_of(algorithm, policy, id, num_steps, ours, options=None, **kwargs):
+    """Trains; returns the policy's parameters."""
+    env = sb3.make(id, num_envs=4, **(options or {}))
+    more = {}
+    if ours is not None:
+        more = {"replay_buffer_class": SB3ReplayBuffer, "replay_buffer_kwargs": {"env": env, **ours}}
+    model = algorithm(policy, env, seed=3, learning_starts=60, device="cpu", **kwargs, **more)
+    model.learn(num_steps)
+    return model, [tensor.clone() for tensor in model.policy.state_dict().values()]
+
+
+@pytest.mark.parametrize("algorithm, policy, id, num_steps, options, kwargs", [
+    (DQN, "MlpPolicy", "CartPole-v1", 2000, {"max_episode_steps": 30}, {"buffer_size": 500}),
+    (SAC, "MlpPolicy", "Pendulum-v1", 400, {"max_episode_steps": 25}, {"buffer_size": 200}),
+    (DQN, "CnnPolicy", "Breakout-v5", 240, {"max_episode_steps": 100}, {"buffer_size": 120, "batch_size": 8})])
+def test_training_has_the_same_bits(algorithm, policy, id, num_steps, options, kwargs):
+    torch.set_num_threads(1)
+    _, wanted = parameters_of(algorithm, policy, id, num_steps, None, options, **kwargs)
+    model, got = parameters_of(algorithm, policy, id, num_steps, {"spare": 0.3}, options, **kwargs)
+    assert all(torch.equal(one, two) for one, two in zip(wanted, got, strict=True))
+    assert model.replay_buffer.full
+
+
+def test_dicts_of_observations():
+    env = sb3.make("FetchReach-v4", num_envs=2)
+    model = SAC("MultiInputPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env},
+                learning_starts=20, device="cpu")
+    model.learn(40)
+
+
+def test_steps_that_are_lost_are_drawn_again():
+    env = sb3.make("CartPole-v1", num_envs=2, max_episode_steps=2)
+    model = DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer,
+                replay_buffer_kwargs={"env": env, "spare": 0.0}, buffer_size=200, learning_starts=20, device="cpu")
+    model.learn(800)
+    replay = model.replay_buffer
+    assert (~replay.replay.has(replay.index.reshape(-1))).any()
+    assert np.isfinite(replay.sample(500).rewards).all()
+
+
+def test_wrong_arguments():
+    env, other = sb3.make("CartPole-v1", num_envs=2), sb3.make("CartPole-v1", num_envs=3)
+    with pytest.raises(ValueError, match="env: expected what the model was made with, 2 rows"):
+        DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": other})
+    with pytest.raises(ValueError, match="optimize_memory_usage: expected False"):
+        DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env},
+            optimize_memory_usage=True)
+    with pytest.raises(cypool.ClosedError):
+        env.close()
+        env.pool.step([0, 0])

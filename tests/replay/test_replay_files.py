@@ -1,0 +1,225 @@
+"""Replay buffers in files: killed processes, damaged and strange files."""
+import os
+
+import numpy as np
+import pytest
+
+import cypool
+
+OPTIONS = {"num_envs": 3, "num_threads": 0, "seed": 5, "autoreset_mode": "SameStep"}
+
+
+def make(path=None, capacity=300, **kwargs):
+    env = cypool.make("walker/Frames-v0", **OPTIONS)
+    return cypool.ReplayBuffer(env, capacity, seed=0, path=path, **kwargs)
+
+
+def play(buffer, num_steps):
+    """Makes the same steps each time."""
+    buffer.reset(seed=5)
+    for t in range(num_steps):
+        step(buffer, t)
+
+
+def step(buffer, t):
+    rows = np.arange(t, t + 3)
+    push = np.stack([rows % 50, -(rows % 50)], 1).astype(np.float32)
+    buffer.step({"what": np.where(rows % 11 == 0, 6, 0), "push": push})
+
+
+def rows_of(buffer, index=None):
+    """Returns all rows: index -> bytes."""
+    index = np.sort(buffer.indices()) if index is None else index
+    sample = buffer.gather(index)
+    parts = [*sample.obs.values(), *sample.next_obs.values(), *sample.action.values(), sample.reward, sample.discount,
+             sample.terminated, sample.truncated, sample.is_first]
+    return {i: b"".join(part[k].tobytes() for part in parts) for k, i in enumerate(index.tolist())}
+
+
+@pytest.mark.parametrize("num_steps", [1, 50, 200])
+def test_a_file_has_what_the_buffer_had(walker, tmp_path, num_steps):
+    path = tmp_path / "replay"
+    with make(path) as buffer:
+        play(buffer, num_steps)
+        wanted = rows_of(buffer)
+    other = make()
+    play(other, num_steps)
+    assert rows_of(other) == wanted
+    with make(path) as again:
+        assert rows_of(again) == wanted
+        # what follows is behind a gap
+        again.reset()
+        step(again, 0)
+        assert len(again) == len(np.union1d(again.indices(), list(wanted))) - len(
+            np.setdiff1d(list(wanted), again.indices()))
+        assert again.gather([again.indices().max()]).is_first.all()
+    with pytest.raises(cypool.ClosedError):
+        again.sample(1)
+    with pytest.raises(cypool.ClosedError):
+        again.reset()
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"sequence_length": 4}, {"n_sampled_goal": 3}, {"alpha": 0.5, "n_step": 2}])
+def test_save_and_load(walker, tmp_path, kwargs):
+    buffer, other = make(**kwargs), make(**kwargs)
+    play(buffer, 150)
+    buffer.save(tmp_path / "saved")
+    other.load(tmp_path / "saved")
+    # rows whose step is not known yet are known after a gap
+    assert np.isin(buffer.indices(), other.indices()).all()
+    one, two = buffer.gather(buffer.indices()), other.gather(buffer.indices())
+    for name in one.obs:
+        np.testing.assert_array_equal(one.obs[name], two.obs[name])
+    np.testing.assert_array_equal(one.reward, two.reward)
+    assert len(os.listdir(tmp_path)) == 1
+    other.sample(64)
+    play(other, 100)
+    play(buffer, 100)
+
+
+def test_other_buffers_are_refused(walker, tmp_path):
+    path = tmp_path / "replay"
+    buffer = make(path)
+    play(buffer, 5)
+    with pytest.raises(ValueError, match="path: expected a file that no other buffer has open"):
+        make(path)
+    with pytest.raises(ValueError, match="path: expected another file than that of the buffer"):
+        buffer.load(path)
+    buffer.close()
+    buffer.close()
+    with pytest.raises(ValueError, match="got one of another buffer, or a damaged one"):
+        make(path, 600)
+    with pytest.raises(TypeError, match="path: expected"):
+        make(path=3)
+    for content, message in [(b"", "begins with b''"), (b"cypool state 1\n", "begins with b'cypool state"),
+                             (path.read_bytes()[:-1], "bytes, got"), (path.read_bytes() + b"x", "bytes, got")]:
+        (tmp_path / "other").write_bytes(content)
+        for refuse in (lambda: make(tmp_path / "other"), lambda: make().load(tmp_path / "other")):
+            with pytest.raises(ValueError, match=message):
+                refuse()
+    with pytest.raises(OSError):
+        make(tmp_path / "no" / "folder")
+    with pytest.raises(OSError):
+        make().load(tmp_path / "nothing")
+    other = make()
+    play(other, 5)
+    with pytest.raises(OSError):
+        other.save(tmp_path / "no" / "folder")
+    assert len(other) == 15
+
+
+def check_damaged(tmp_path, seed, count):
+    rng = np.random.default_rng(seed)
+    path, other = tmp_path / "replay", tmp_path / "damaged"
+    with make(path, 120) as buffer:
+        play(buffer, 70)
+        wanted = rows_of(buffer)
+    data = np.frombuffer(path.read_bytes(), np.uint8)
+    begin = len(buffer._header)
+    target, refused = make(capacity=120), 0
+    # bytes that are not zero are nearly all the bytes of rows
+    used = np.flatnonzero(data)
+    for k in range(count):
+        damaged = data.copy()
+        kind = k % 5
+        at = rng.choice(used)
+        if kind == 0:
+            damaged[at] ^= 1 << rng.integers(8)
+        elif kind == 1:
+            damaged[at:at + rng.integers(1, 5000)] = rng.integers(256)
+        elif kind == 2:
+            damaged[begin + 8 * rng.integers(0, 6)] = rng.integers(256)
+        elif kind == 3:
+            where = begin + 8 * rng.integers(0, 6)
+            damaged[where:where + 8].view(np.int64)[:] = rng.choice([-1, 2**62, 2**48, 2**47, 1, -2**63, 40, 5000])
+        else:
+            one, two = rng.choice(used, 2)
+            damaged[one:one + 64], damaged[two:two + 64] = data[two:two + 64][:len(data[one:one + 64])].copy(), 7
+        damaged.tofile(other)
+        try:
+            target.load(other)
+        except ValueError as error:
+            assert "path: expected a file of a replay buffer" in str(error)
+            assert k % 50 or len(target) == 0
+            refused += 1
+        else:
+            got = rows_of(target)
+            assert all(wanted[index] == row for index, row in got.items() if index in wanted)
+            assert got.keys() == wanted.keys() or (damaged == data).all(), kind
+    assert refused > count / 2
+
+
+def test_damaged_files(walker, tmp_path):
+    check_damaged(tmp_path, 0, 50)
+
+
+@pytest.mark.slow
+def test_many_damaged_files(walker, tmp_path):
+    check_damaged(tmp_path, 1, 500)
+
+
+KILLS = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+import numpy as np, walker, cypool
+from replay.test_replay_files import make, play, rows_of, step
+
+rng = np.random.default_rng({seed})
+wanted = make(capacity=100_000)
+play(wanted, 400)
+# rows of each environment after each step
+counts = []
+small = make(capacity=100_000)
+small.reset(seed=5)
+for t in range(400):
+    step(small, t)
+    counts.append([int(max(i for i in small.indices() if i % 3 == env)) for env in range(3)])
+for kill in range({kills}):
+    path = {folder!r} + str(kill)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        buffer = make(path, 180)
+        buffer.reset(seed=5)
+        for t in range(400):
+            step(buffer, t)
+            os.write(write, b".")
+        os._exit(0)
+    os.close(write)
+    done, number = 0, rng.integers(1, 395)
+    while done < number:
+        done += len(os.read(read, number - done))
+    # somewhere in one of the next steps
+    for _ in range(rng.integers(0, 3000)):
+        pass
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(read)
+    with make(path, 180) as buffer:
+        found = rows_of(buffer)
+        for env in range(3):
+            assert max(i for i in found if i % 3 == env) >= counts[done - 1][env], (kill, done)
+            # all that fits: rows of 60, less what is between episodes, and one that was begun
+            assert len([i for i in found if i % 3 == env]) >= min(done, 30)
+        assert found == rows_of(wanted, np.array(sorted(found))), kill
+        buffer.reset()
+        step(buffer, 0)
+    os.remove(path)
+print("fine")
+"""
+
+
+def check_kills(run_python, folder, seed, kills):
+    tests = os.path.dirname(os.path.dirname(__file__))
+    code = KILLS.format(tests=tests, seed=seed, kills=kills, folder=f"{folder}/file")
+    done = run_python(code)
+    assert done.stdout == "fine\n", done.stdout + done.stderr
+
+
+def test_kills(run_python, tmp_path):
+    check_kills(run_python, tmp_path, 0, 10)
+
+
+@pytest.mark.slow
+def test_many_kills(run_python, tmp_path):
+    check_kills(run_python, tmp_path, 1, 100)
