@@ -114,6 +114,12 @@ class State:
             raise ValueError(f"data: expected a state of cypool {version()}, got one of {shown(saved_by)}")
         return state
 
+    def __getstate__(self) -> dict[str, Any]:
+        # what is memory of this process stays in it
+        rows = [{**row, "own": tuple(row["own"])} if isinstance(row, dict) and type(row.get("own")) is WithMemory
+                else row for row in self.rows]
+        return {**self.__dict__, "rows": rows}
+
     def __len__(self) -> int:
         return len(self.rows)
 

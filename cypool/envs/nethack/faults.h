@@ -8,6 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -26,7 +27,8 @@ public:
     // Both are read by a handler.
     inline static thread_local int ticks __attribute__((tls_model("initial-exec"))) = 0;
     inline static thread_local int max_ticks __attribute__((tls_model("initial-exec"))) = 0;
-    inline static thread_local bool is_ticking __attribute__((tls_model("initial-exec"))) = false;
+    // 0: it does not tick
+    inline static thread_local uint32_t ticks_since __attribute__((tls_model("initial-exec"))) = 0;
     inline static thread_local bool is_chaining __attribute__((tls_model("initial-exec"))) = false;
     inline static thread_local timer_t timer __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -37,19 +39,31 @@ public:
         max_ticks = most;
         keep_ticking();
     }
-    // It stops while nobody plays.
+    // It stops while nobody plays, and where a tick came while nobody handled it.
     static void keep_ticking() {
-        if (!is_ticking) tick(true);
+        if (ticks_since != handled_since.load(std::memory_order_relaxed)) start_ticking();
     }
-    static void tick(bool on) {
-        const itimerspec every = {{0, on * TICK_MS * 1000000}, {0, on * TICK_MS * 1000000}};
-        is_ticking = on;
-        timer_settime(timer, 0, &every, nullptr);
+    static void stop_ticking() {
+        ticks_since = 0;
+        set_timer(0);
     }
+
+    // Changes when ticks are handled again.
+    inline static std::atomic<uint32_t> handled_since{0};
 
 private:
     enum : size_t { STACK = 64 << 10 };
     std::unique_ptr<char[]> stack_;
+
+    static void start_ticking() {
+        ticks_since = handled_since.load(std::memory_order_relaxed);
+        set_timer(TICK_MS);
+    }
+    static void set_timer(int ms) {
+        const timespec interval{0, ms * 1000000L};
+        const itimerspec every{interval, interval};
+        timer_settime(timer, 0, &every, nullptr);
+    }
 
     Thread() {
         stack_t old;
@@ -138,13 +152,15 @@ private:
             if (is_ours(now)) continue;
             previous(number) = now;
             sigaction(number, &ours, nullptr);
+            // never 0
+            if (number == TICK && ++Thread::handled_since == 0) ++Thread::handled_since;
         }
     }
 
     static void handle(int number, siginfo_t* info, void* context) {
         if (number == TICK && info->si_code == SI_TIMER && info->si_value.sival_ptr == &Thread::timer) {
             if (running == nullptr) {
-                Thread::tick(false);
+                Thread::stop_ticking();
             } else if (++Thread::ticks > Thread::max_ticks && running->is_text(instruction(context))) {
                 // not within a function of the C library, which may hold a lock
                 fail("it took too long: an endless loop?");

@@ -233,11 +233,10 @@ public:
         return true;
     }
 
-    // For tests: overwrites a word of the game's memory. False: there is no such variable.
-    bool overwrite(const std::string& name, uint64_t word) {
+    // For tests: where a variable of the game is; null: there is no such variable.
+    uint64_t* variable(const std::string& name) {
         const size_t place = library->find(name);
-        if (place != 0) std::memcpy(block_->base + place, &word, sizeof word);
-        return place != 0;
+        return place != 0 ? reinterpret_cast<uint64_t*>(block_->base + place) : nullptr;
     }
 
 private:
@@ -275,8 +274,8 @@ private:
     void press(int pressed) {
         Head& head = block_->head();
         head.observation.action = pressed;
-        Thread::keep_ticking();
         call([&] {
+            Thread::keep_ticking();
             using Function = void* (*)(void*, Observation*);
             function<Function>(place_.step)(head.context, &head.observation);
         });

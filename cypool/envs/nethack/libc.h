@@ -1,5 +1,5 @@
-// The C library as NetHack sees it. All that has state is ours and keeps it in the game's block: heap, files, clock, what
-// is printed, the ways out. There is no real file, and nothing that another game or another program could notice.
+// The C library as NetHack sees it. All that has state is ours and keeps it in the game's block: heap, files, clock, the ways
+// out. There is no real file, and nothing that another game or another program could notice.
 #pragma once
 
 #include <ctype.h>
@@ -68,8 +68,8 @@ inline void* realloc(void* given, size_t size) {
 
 // ---- ways out
 
-inline void exit(int) { fail(running->head().said[0] != 0 ? running->head().said : "it ends the process"); }
-inline void abort() { fail(running->head().said[0] != 0 ? running->head().said : "a panic"); }
+inline void exit(int) { fail("it ends the process"); }
+inline void abort() { fail("a panic"); }
 inline void throws() { fail("a C++ exception"); }
 inline void unexpected() { fail("it calls a function that it should not"); }
 inline void error(const char* format, ...) {
@@ -233,17 +233,6 @@ inline int access(const char* path, int) { return find(path) != nullptr ? 0 : -1
 
 // ---- streams
 
-// Takes down what would be seen.
-inline void say(const char* text, size_t length) {
-    char* const said = running->head().said;
-    const size_t used = strnlen(said, sizeof(Head::said) - 1), left = sizeof(Head::said) - 1 - used;
-    for (size_t k = 0, to = used; k < length && k < left; ++k) {
-        // as one line
-        const bool is_seen = text[k] >= ' ' && text[k] <= '~';
-        if (is_seen || to > 0) said[to++] = is_seen ? text[k] : ' ';
-        said[to] = 0;
-    }
-}
 inline Stream* fopen(const char* path, const char* mode) {
     if (std::strcmp(leaf(path), "nhdat") == 0) return open_stream(nullptr);
     File* file = find(path);
@@ -267,9 +256,9 @@ inline size_t fread(void* bytes, size_t size, size_t count, Stream* stream) {
     return stream != nullptr && size > 0 ? get(stream, bytes, size * count) / size : 0;
 }
 inline size_t fwrite(const void* bytes, size_t size, size_t count, Stream* stream) {
-    if (stream != nullptr) return size > 0 ? put(stream, bytes, size * count) / size : 0;
-    say(static_cast<const char*>(bytes), size * count);
-    return count;
+    // what is printed to a terminal is seen by nobody
+    if (stream == nullptr) return count;
+    return size > 0 ? put(stream, bytes, size * count) / size : 0;
 }
 inline int fgetc(Stream* stream) {
     unsigned char letter;

@@ -64,7 +64,6 @@ struct Head {
     int64_t clock;   // seconds since 1970, by the clock on the wall; it stands still
     struct tm date;  // what localtime returned
     int error_number;
-    char said[400];     // what the game printed to where a user would see it
     char failure[200];  // why it cannot go on; "": it can
 };
 

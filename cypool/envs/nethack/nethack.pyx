@@ -7,7 +7,7 @@ from cypool.envs.nethack.options import (
     check_names, check_options, check_seeds, default_actions, default_keys, default_options, text_of)
 from cypool.spec import Discrete, EnvSpec
 from cypool.state import WithMemory, check_state
-from cypool.util.arguments import check_bool, check_choice, check_dict, check_float, check_int, check_path, shown
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_path, shown
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -68,7 +68,7 @@ cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
         void load(const Saved& saved) except +
         void copy(const Game& other) except +
         cbool replay(const Start& start, const vector[uint8_t]& actions) except +
-        cbool overwrite(const string& name, uint64_t word)
+        uint64_t* variable(const string& name)
 
 cdef enum:
     # where NetHack does not come to a command: when it begins on something that it asks a name for
@@ -125,7 +125,7 @@ cdef class NetHack(Env):
     def describe(task="nethack", character=None, observation_keys=None, actions=None, options=None, wizard=False,
                  allow_all_yn_questions=None, allow_all_modes=None, spawn_monsters=True, fix_moon_phase=False,
                  penalty_mode="constant", penalty_step=None, penalty_time=-0.0, abort_steps=None,
-                 no_progress_timeout=10000, seeds=None, clock=None, infos=("end_status", "is_ascended"),
+                 no_progress_timeout=10000, nle_seeds=None, clock=None, infos=("end_status", "is_ascended"),
                  max_step_seconds=10.0, nle_path=None):
         """Returns the spec.
 
@@ -149,7 +149,7 @@ cdef class NetHack(Env):
             abort_steps: Steps after which the episode is aborted, which NLE calls `max_episode_steps`; None: 5000, of
                 the challenge 1000000.
             no_progress_timeout: The challenge is aborted after half as many steps in which no time passed.
-            seeds: Of each episode, (core, disp) or (core, disp, lgen); None: they are drawn.
+            nle_seeds: Of each episode, (core, disp) or (core, disp, lgen); None: they are drawn.
             clock: When each episode is played, in seconds since 1970 by the clock on the wall; "real": when it is;
                 None: it is drawn from the years 2000 to 2029.
             infos: Names of infos.
@@ -185,7 +185,7 @@ cdef class NetHack(Env):
             "penalty_time": check_float("penalty_time", penalty_time, -1e9, 1e9),
             "abort_steps": check_int("abort_steps", abort_steps, 1, LONGEST),
             "no_progress_timeout": check_int("no_progress_timeout", no_progress_timeout, 1, LONGEST),
-            "seeds": None if seeds is None else check_seeds("seeds", seeds),
+            "nle_seeds": None if nle_seeds is None else check_seeds("nle_seeds", nle_seeds),
             "clock": None if clock is None else check_clock("clock", clock),
             "infos": check_names("infos", infos, INFOS),
             "max_step_seconds": check_float("max_step_seconds", max_step_seconds, 0.1, 1e6)}
@@ -223,9 +223,9 @@ cdef class NetHack(Env):
         self.num_infos = len(chosen["infos"])
         for k, name in enumerate(chosen["infos"]):
             self.infos[k] = list(INFOS).index(name)
-        self.has_seeds = chosen["seeds"] is not None
+        self.has_seeds = chosen["nle_seeds"] is not None
         if self.has_seeds:
-            put_seeds(&self.asked, chosen["seeds"])
+            put_seeds(&self.asked, chosen["nle_seeds"])
         self.clock = put_clock(&self.asked, chosen["clock"])
         self.game = new Game(self.settings)
 
@@ -233,8 +233,9 @@ cdef class NetHack(Env):
         del self.game
 
     cdef int take_reset_options(self, dict options) except -1:
-        check_dict("options", options, ("seeds", "clock"), "seeds and clock")
-        seeds = check_seeds("options['seeds']", options["seeds"]) if "seeds" in options else None
+        if not options.keys() <= {"nle_seeds", "clock"}:
+            raise ValueError(f"options: expected nle_seeds, clock and reset_mask, got {list(options)}")
+        seeds = check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None
         clock = check_clock("options['clock']", options["clock"]) if "clock" in options else None
         if seeds is not None:
             put_seeds(&self.once, seeds)
@@ -343,10 +344,16 @@ cdef class NetHack(Env):
 
         Args:
             name: The variable.
-            word: Its first eight bytes.
+            word: Its first eight bytes; or another variable, whose address they become.
         """
-        if not self.game.overwrite(name.encode(), word):
+        cdef uint64_t* at = self.variable(name)
+        at[0] = <uint64_t>self.variable(word) if isinstance(word, str) else <uint64_t>word
+
+    cdef uint64_t* variable(self, object name) except NULL:
+        cdef uint64_t* at = self.game.variable(name.encode())
+        if at == NULL:
             raise ValueError(f"name: expected a variable of NetHack's library, got {shown(name)}")
+        return at
 
 
 cdef int raise_no_start() except -1 nogil:

@@ -81,7 +81,11 @@ class Reference(gymnasium.Env[Any, Any]):
         if options["clock"] == "real":
             raise ValueError("clock: expected one that stands still, got 'real'")
         logging.getLogger("nle").setLevel(logging.ERROR)
-        self.nle = _CLASSES[task](max_episode_steps=options["abort_steps"], **{name: options[name] for name in names})
+        with warnings.catch_warnings():
+            # of a function of logging's that NLE calls
+            warnings.simplefilter("ignore")
+            self.nle = _CLASSES[task](max_episode_steps=options["abort_steps"],
+                                      **{name: options[name] for name in names})
         self._clock = Clock(self.nle.nethack._dl.fileno())
         self._options, self._limit, self._steps = options, limit, 0
         self._reset_library = self.nle.nethack.reset
@@ -90,7 +94,7 @@ class Reference(gymnasium.Env[Any, Any]):
         self.observation_space, self.action_space = self.nle.observation_space, self.nle.action_space
 
     def _begin(self, *args: Any, **kwargs: Any) -> Any:
-        seeds, clock = self._options["seeds"], self._options["clock"]
+        seeds, clock = self._options["nle_seeds"], self._options["clock"]
         if seeds is None:
             seeds = (int(self.np_random.integers(2**63 - 1)), int(self.np_random.integers(2**63 - 1)), None)
         if clock is None:
