@@ -136,7 +136,7 @@ class Pickled(bytes):
 
 
 class WithMemory(tuple[Any, ...]):
-    """What `save` returned of an environment, with the memory that it stands for: `load` is faster with it.
+    """A state of an environment, with the memory that it stands for: `load` is faster with it.
 
     In files, pickles and copies there are the values alone.
 

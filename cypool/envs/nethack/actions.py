@@ -20,8 +20,8 @@ _COMMANDS = {
     "teleport": "^t", "throw": "t", "tip": "M-T", "travel": "_", "turn": "M-t", "twoweapon": "X", "untrap": "M-u",
     "version": "M-v", "versionshort": "v", "wear": "W", "whatdoes": "&", "whatis": "/", "wield": "w", "wipe": "M-w",
     "zap": "z"}
-_LETTERS = {"plus": "+", "minus": "-", "space": " ", "apos": "'", "quote": '"', **{digit: digit for digit in "0123456789"},
-            "dollar": "$"}
+_LETTERS = {"plus": "+", "minus": "-", "space": " ", "apos": "'", "quote": '"',
+            **{digit: digit for digit in "0123456789"}, "dollar": "$"}
 # commands that the plain task does without: most are about the program
 _USELESS = {"extcmd", "extlist", "annotate", "autopickup", "conduct", "glance", "history", "known", "knownclass",
             "options", "overview", "quit", "redraw", "save", "seeall", "seeamulet", "seegold", "seespells", "teleport",

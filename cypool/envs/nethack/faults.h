@@ -32,7 +32,7 @@ public:
     inline static thread_local bool is_chaining __attribute__((tls_model("initial-exec"))) = false;
     inline static thread_local timer_t timer __attribute__((tls_model("initial-exec"))) = nullptr;
 
-    // Begins a step: so many ticks from now on are the most that its game gets.
+    // Begins a step: its game gets this number of ticks at most.
     static void begin_step(int most) {
         static thread_local Thread own;
         ticks = 0;
@@ -142,7 +142,7 @@ private:
     }
 
     static void put_on_top() {
-        struct sigaction ours {};
+        struct sigaction ours{};
         ours.sa_sigaction = &handle;
         // not blocked while it is handled, as the handler does not return
         ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
@@ -168,10 +168,10 @@ private:
             return;
         }
         if (number != TICK && running != nullptr) {
-            fail(number == SIGSEGV   ? "a segmentation fault"
-                 : number == SIGBUS  ? "a bus error"
-                 : number == SIGFPE  ? "a division by zero"
-                                     : "an illegal instruction");
+            fail(number == SIGSEGV  ? "a segmentation fault"
+                 : number == SIGBUS ? "a bus error"
+                 : number == SIGFPE ? "a division by zero"
+                                    : "an illegal instruction");
         }
         pass_on(number, info, context);
     }
@@ -192,7 +192,7 @@ private:
             other.sa_handler(number);
             Thread::is_chaining = false;
         } else if (number != TICK) {
-            struct sigaction standard {};
+            struct sigaction standard{};
             standard.sa_handler = SIG_DFL;
             sigaction(number, &standard, nullptr);
             // one that somebody sent does not come again by itself

@@ -24,8 +24,8 @@ enum EndStatus : int { ABORTED = -1, RUNNING, DEATH, TASK_SUCCESSFUL };
 // The bytes of each observation, in the order of `Key`.
 enum : size_t { CELLS = ROWS * COLUMNS, ITEMS = 55, LETTERS = 80, SCREEN = 24 * 80 };
 constexpr size_t KEY_BYTES[NUM_KEYS] = {
-    2 * CELLS, CELLS, CELLS,           CELLS,           8 * NUM_BLSTATS, MESSAGE_BYTES, 6 * 4, 9 * 4, 2 * ITEMS,
-    ITEMS * LETTERS, ITEMS, ITEMS, CELLS* LETTERS, SCREEN,          SCREEN,        2,     3 * 4};
+    2 * CELLS,       CELLS, CELLS, CELLS,           8 * NUM_BLSTATS, MESSAGE_BYTES, 6 * 4, 9 * 4, 2 * ITEMS,
+    ITEMS * LETTERS, ITEMS, ITEMS, CELLS * LETTERS, SCREEN,          SCREEN,        2,     3 * 4};
 
 namespace key {
 enum : int { SPACE = ' ', ESCAPE = 27, META = 128 };
@@ -115,9 +115,9 @@ public:
 
     explicit Game(const Options& options) : options_(options), block_(library->block()) { prepare_arrays(); }
 
-    // Raises an error where there is no game, or one that cannot go on.
+    // Raises an error where there is no game, or one that cannot continue.
     void check() const {
-        if (!begun_) throw std::runtime_error("NetHack: expected a game that goes on, got one that failed, or none");
+        if (!begun_) throw std::runtime_error("NetHack: expected a game that continues, got one that failed, or none");
     }
     bool is_over() const { return counts_.over; }
     int end_status() const { return counts_.end_status; }
@@ -210,9 +210,7 @@ public:
 
     // ---- states
 
-    std::shared_ptr<Saved> save() const {
-        return std::make_shared<Saved>(Saved{start_, counts_, block_->save()});
-    }
+    std::shared_ptr<Saved> save() const { return std::make_shared<Saved>(Saved{start_, counts_, block_->save()}); }
     void load(const Saved& saved) {
         begun_ = false;
         block_->load(saved.memory);
@@ -268,8 +266,8 @@ private:
         if (guarded(*block_, call)) return;
         begun_ = false;
         const char* const failure = block_->head().failure;
-        throw std::runtime_error("NetHack: the game cannot go on: " +
-                                 std::string(failure, strnlen(failure, sizeof(Head::failure))));
+        throw std::runtime_error("NetHack: the game cannot continue: "
+                                 + std::string(failure, strnlen(failure, sizeof(Head::failure))));
     }
     void press(int pressed) {
         Head& head = block_->head();
@@ -333,14 +331,10 @@ private:
     bool success() const {
         const bool on_stairs = values<int32_t>(INTERNAL)[internal::ON_STAIRS_DOWN] != 0;
         switch (options_.task) {
-            case STAIRCASE:
-                return on_stairs;
-            case STAIRCASE_PET:
-                return on_stairs && is_next_to(glyph::PET, glyph::BEHIND_PETS);
-            case ORACLE:
-                return is_next_to(glyph::ORACLE, glyph::ORACLE + 1);
-            default:
-                return false;
+            case STAIRCASE: return on_stairs;
+            case STAIRCASE_PET: return on_stairs && is_next_to(glyph::PET, glyph::BEHIND_PETS);
+            case ORACLE: return is_next_to(glyph::ORACLE, glyph::ORACLE + 1);
+            default: return false;
         }
     }
     bool is_next_to(int low, int high) const {
@@ -379,25 +373,20 @@ private:
     }
 
     double reward_since(const int64_t* old, int32_t old_nutrition) {
-        const bool goes_on = observation().in_normal_game != 0;
+        const bool continues = observation().in_normal_game != 0;
         const auto gained = [&](int which) { return static_cast<double>(blstat(which) - old[which]); };
         const auto with_penalty = [&](double gain) { return gain + penalty(old[blstats::TURN], turn()); };
         switch (options_.task) {
-            case NETHACK:
-                return goes_on ? gained(blstats::SCORE) : 0;
+            case NETHACK: return continues ? gained(blstats::SCORE) : 0;
             case SCORE:
-            case CHALLENGE:
-                return with_penalty(goes_on ? gained(blstats::SCORE) : 0);
-            case GOLD:
-                return goes_on ? with_penalty(gained(blstats::GOLD)) : 0;
+            case CHALLENGE: return with_penalty(continues ? gained(blstats::SCORE) : 0);
+            case GOLD: return continues ? with_penalty(gained(blstats::GOLD)) : 0;
             case EAT:
-                return goes_on ? with_penalty(std::max(
-                                     0, values<int32_t>(INTERNAL)[internal::NUTRITION] - old_nutrition))
-                               : 0;
-            case SCOUT:
-                return goes_on ? with_penalty(static_cast<double>(explore())) : 0;
-            default:
-                return with_penalty(counts_.end_status == TASK_SUCCESSFUL);
+                return continues
+                           ? with_penalty(std::max(0, values<int32_t>(INTERNAL)[internal::NUTRITION] - old_nutrition))
+                           : 0;
+            case SCOUT: return continues ? with_penalty(static_cast<double>(explore())) : 0;
+            default: return with_penalty(counts_.end_status == TASK_SUCCESSFUL);
         }
     }
     double penalty(int64_t old_turn, int64_t new_turn) {
@@ -405,21 +394,14 @@ private:
         const auto frozen = static_cast<double>(counts_.frozen);
         double factor = 0;
         switch (options_.penalty_mode) {
-            case CONSTANT:
-                factor = counts_.frozen > 0;
-                break;
+            case CONSTANT: factor = counts_.frozen > 0; break;
             case EXPONENTIAL:
                 // NLE ends with an error where this does not fit any more
                 factor = std::ldexp(1.0, static_cast<int>(std::min<int64_t>(counts_.frozen, 1023)));
                 break;
-            case SQUARE:
-                factor = frozen * frozen;
-                break;
-            case LINEAR:
-                factor = frozen;
-                break;
-            default:
-                factor = 1;
+            case SQUARE: factor = frozen * frozen; break;
+            case LINEAR: factor = frozen; break;
+            default: factor = 1;
         }
         double sum = 0;
         if (factor != 0) sum += factor * options_.penalty_step;

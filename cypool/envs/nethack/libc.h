@@ -326,9 +326,9 @@ inline int fscanf(Stream* stream, const char* format, ...) {
     for (int k = 0; k < conversions; ++k) p[k] = va_arg(args, void*);
     va_end(args);
     p[conversions] = &end;
-    const int got = std::sscanf(entry, with_end, p[0], p[1], p[2], p[3], p[4], p[5], p[6],
-                                p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15], p[16], p[17], p[18], p[19],
-                                p[20], p[21], p[22], p[23]);
+    const int got =
+        std::sscanf(entry, with_end, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12],
+                    p[13], p[14], p[15], p[16], p[17], p[18], p[19], p[20], p[21], p[22], p[23]);
     // what does not fit is the end
     stream->position = end < 0 ? size_of(stream) : begin + static_cast<size_t>(end);
     return got;
@@ -399,7 +399,7 @@ inline const char* strerror(int) { return "an error"; }
 inline struct passwd* getpwuid(uid_t) {
     static char name[] = "player";
     static struct passwd player = [] {
-        struct passwd made {};
+        struct passwd made{};
         made.pw_name = name;
         return made;
     }();

@@ -99,7 +99,8 @@ private:
             const size_t begin = down(each.p_vaddr), file_end = each.p_vaddr + each.p_filesz, end = up(file_end);
             char* const base = made->base;
             if (mmap(base + begin, end - begin, access, MAP_PRIVATE | MAP_FIXED, descriptor_,
-                     static_cast<off_t>(down(each.p_offset))) == MAP_FAILED) {
+                     static_cast<off_t>(down(each.p_offset)))
+                == MAP_FAILED) {
                 refuse_system();
             }
             if (!is_data) continue;
@@ -125,32 +126,15 @@ private:
         for (; entry->d_tag != DT_NULL; ++entry) {
             const size_t value = entry->d_un.d_val;
             switch (entry->d_tag) {
-                case DT_SYMTAB:
-                    symbols_ = at<Elf64_Sym>(value);
-                    break;
-                case DT_STRTAB:
-                    names_ = at<char>(value);
-                    break;
-                case DT_RELA:
-                    tables[0].first = at<Elf64_Rela>(value);
-                    break;
-                case DT_RELASZ:
-                    tables[0].second = value / sizeof(Elf64_Rela);
-                    break;
-                case DT_JMPREL:
-                    tables[1].first = at<Elf64_Rela>(value);
-                    break;
-                case DT_PLTRELSZ:
-                    tables[1].second = value / sizeof(Elf64_Rela);
-                    break;
-                case DT_INIT_ARRAY:
-                    constructors = value;
-                    break;
-                case DT_INIT_ARRAYSZ:
-                    num_constructors = value / sizeof(void*);
-                    break;
-                default:
-                    break;
+                case DT_SYMTAB: symbols_ = at<Elf64_Sym>(value); break;
+                case DT_STRTAB: names_ = at<char>(value); break;
+                case DT_RELA: tables[0].first = at<Elf64_Rela>(value); break;
+                case DT_RELASZ: tables[0].second = value / sizeof(Elf64_Rela); break;
+                case DT_JMPREL: tables[1].first = at<Elf64_Rela>(value); break;
+                case DT_PLTRELSZ: tables[1].second = value / sizeof(Elf64_Rela); break;
+                case DT_INIT_ARRAY: constructors = value; break;
+                case DT_INIT_ARRAYSZ: num_constructors = value / sizeof(void*); break;
+                default: break;
             }
         }
         // the names follow the symbols
@@ -172,18 +156,11 @@ private:
         auto* const place = reinterpret_cast<uint64_t*>(base + each.r_offset);
         const auto addend = static_cast<uint64_t>(each.r_addend);
         switch (ELF64_R_TYPE(each.r_info)) {
-            case R_X86_64_RELATIVE:
-                *place = reinterpret_cast<uint64_t>(base) + addend;
-                break;
-            case R_X86_64_64:
-                *place = address_of(base, symbols_[ELF64_R_SYM(each.r_info)]) + addend;
-                break;
+            case R_X86_64_RELATIVE: *place = reinterpret_cast<uint64_t>(base) + addend; break;
+            case R_X86_64_64: *place = address_of(base, symbols_[ELF64_R_SYM(each.r_info)]) + addend; break;
             case R_X86_64_GLOB_DAT:
-            case R_X86_64_JUMP_SLOT:
-                *place = address_of(base, symbols_[ELF64_R_SYM(each.r_info)]);
-                break;
-            default:
-                refuse("a relocation of type " + std::to_string(ELF64_R_TYPE(each.r_info)));
+            case R_X86_64_JUMP_SLOT: *place = address_of(base, symbols_[ELF64_R_SYM(each.r_info)]); break;
+            default: refuse("a relocation of type " + std::to_string(ELF64_R_TYPE(each.r_info)));
         }
     }
     uint64_t address_of(char* base, const Elf64_Sym& symbol) const {

@@ -64,7 +64,7 @@ struct Head {
     int64_t clock;   // seconds since 1970, by the clock on the wall; it stands still
     struct tm date;  // what localtime returned
     int error_number;
-    char failure[200];  // why it cannot go on; "": it can
+    char failure[200];  // why it cannot continue; "": it can
 };
 
 // A game's memory as it was: what may differ from what is mapped.
@@ -75,14 +75,14 @@ struct Snapshot {
 
 // Where the library's parts are, the same in all blocks: see loader.h.
 struct Layout {
-    size_t bytes = 0;            // of the whole library
+    size_t bytes = 0;               // of the whole library
     size_t text = 0, text_end = 0;  // its instructions
     size_t data = 0, data_end = 0;  // what it writes
 };
 
 class Block {
 public:
-    // The way back to us, from a game that cannot go on; who called it sets it.
+    // The way back to us, from a game that cannot continue; who called it sets it.
     sigjmp_buf back;
 
     explicit Block(const Layout& layout) : layout_(layout) {
@@ -93,8 +93,8 @@ public:
         base = mapped_ + PAGE;
         stack_ = base + layout.bytes + PAGE;
         arena_ = stack_ + STACK_BYTES + PAGE;
-        if (mprotect(stack_, STACK_BYTES, PROT_READ | PROT_WRITE) != 0 ||
-            mprotect(arena_, ARENA_BYTES, PROT_READ | PROT_WRITE) != 0) {
+        if (mprotect(stack_, STACK_BYTES, PROT_READ | PROT_WRITE) != 0
+            || mprotect(arena_, ARENA_BYTES, PROT_READ | PROT_WRITE) != 0) {
             munmap(mapped_, bytes_);
             throw std::bad_alloc();
         }

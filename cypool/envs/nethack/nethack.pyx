@@ -1,14 +1,18 @@
 """NetHack: the NetHack Learning Environment."""
 import re
 
+import numpy as np
+
 from cypool.envs.nethack.library import checked, find, folder_in
 from cypool.envs.nethack.options import (
     INFOS, KEYS, LONGEST, MOST_CLOCK, MOST_SEED, NEEDED, PENALTIES, TASKS, check_actions, check_character, check_clock,
     check_names, check_options, check_seeds, default_actions, default_keys, default_options, text_of)
+from cypool.envs.nethack.tiles import drawn
 from cypool.spec import Discrete, EnvSpec
 from cypool.state import WithMemory, check_state
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_path, shown
 
+cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -20,10 +24,12 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Slot
 from cypool.random cimport integers
 
+cnp.import_array()
+
 
 cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
     enum:
-        NUM_KEYS
+        GLYPHS
     const size_t[17] KEY_BYTES
     void open_library(const string& file, const string& texts) except +
     int64_t wall_clock()
@@ -82,7 +88,8 @@ cdef enum:
     DRAWN, FIXED, REAL
 
 # a line of the list of high scores as NetHack writes it: how many letters it takes is what its memory has room for
-_RECORD = re.compile(rb"(\d\.\d{1,2}\.\d{1,2}( -?\d{1,12}){10}( [A-Z][a-z]{2}){4} [^\0-\x1f,]{1,10},[^\0-\x1f]{1,100}\n)*")
+_RECORD = re.compile(rb"(\d\.\d{1,2}\.\d{1,2}( -?\d{1,12}){10}( [A-Z][a-z]{2}){4} "
+                     rb"[^\0-\x1f,]{1,10},[^\0-\x1f]{1,100}\n)*")
 MOST_RECORD = 20_000
 
 
@@ -196,7 +203,7 @@ cdef class NetHack(Env):
         chosen["nle_path"] = nle_path
         return EnvSpec(observation={key: KEYS[key] for key in chosen["observation_keys"]},
                        action=Discrete(len(chosen["actions"])), info={name: INFOS[name] for name in chosen["infos"]},
-                       options=chosen)
+                       options=chosen, render_fps=10)
 
     def __init__(self, spec, env_id):
         chosen = spec.options
@@ -251,9 +258,8 @@ cdef class NetHack(Env):
         cdef bint has_seeds = self.has_seeds_once or self.has_seeds
         cdef int clock = self.clock_once if self.has_clock_once else self.clock
         cdef int64_t at = self.once.clock if self.has_clock_once else self.asked.clock
-        cdef int k
         self.has_seeds_once = self.has_clock_once = False
-        for k in range(MOST_TRIES):
+        for _ in range(MOST_TRIES):
             if has_seeds:
                 start.core, start.disp, start.lgen, start.has_lgen = given.core, given.disp, given.lgen, given.has_lgen
             else:
@@ -327,7 +333,7 @@ cdef class NetHack(Env):
             with nogil:
                 fits = self.game.replay(start, played)
         except RuntimeError as error:
-            raise ValueError(f"state: expected a game that goes on, got one that fails: {error}") from error
+            raise ValueError(f"state: expected a game that continues, got one that fails: {error}") from error
         if not fits:
             raise ValueError("state[7]: expected actions of one episode, got some after its end")
         return 0
@@ -336,6 +342,12 @@ cdef class NetHack(Env):
         (<NetHack>other).game.check()
         self.game.copy((<NetHack>other).game[0])
         return 0
+
+    cdef object render(self):
+        self.game.check()
+        glyphs = np.empty(KEYS["glyphs"].shape, np.int16)
+        memcpy(cnp.PyArray_DATA(glyphs), self.game.array(GLYPHS), KEY_BYTES[<int>GLYPHS])
+        return drawn(glyphs, find(self.spec.options["nle_path"]))
 
     def overwrite(self, name, word):
         """Overwrites a variable of the game, as a mistake in it might.

@@ -125,7 +125,7 @@ def check_options(given: Any) -> tuple[str, ...]:
 
 
 def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
-    """Returns all that NetHack is told, as one text."""
+    """Returns all options as NetHack takes them, in one text."""
     texts = [*options, f"name:Agent-{character}"]
     if character == "@":
         texts += [f"{each}:random" for each in ("race", "gender", "align")
