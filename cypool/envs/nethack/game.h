@@ -69,8 +69,9 @@ struct Options {
     int64_t abort_steps = 5000, no_progress_timeout = 10000;
     bool allow_all_yn_questions = false, allow_all_modes = false, spawn_monsters = true, fix_moon_phase = false;
     double penalty_step = 0, penalty_time = 0, max_step_seconds = 10;
-    uint32_t keys = 0;  // a bit for each `Key` that is observed
-    std::string text;   // NetHack's own
+    uint32_t keys = 0;       // a bit for each `Key` that is observed
+    bool fills_late = true;  // see Head
+    std::string text;        // NetHack's own
     std::vector<uint8_t> actions;
 };
 
@@ -108,6 +109,26 @@ struct Saved {
     Snapshot memory;
 };
 
+// Writes an observation, as the library does at each key; late, only what the task looks at. Once the game is over it
+// is written in time: the last screens stay as they were.
+inline void instead::fill(void* window, Observation* observation) {
+    Head& head = running->head();
+    const auto original = reinterpret_cast<void (*)(void*, Observation*)>(running->base + library->places.fill);
+    const bool is_over = *reinterpret_cast<const int*>(running->base + library->places.program_state) != 0;
+    if (!head.fills_late || is_over) {
+        head.window = nullptr;
+        original(window, observation);
+        return;
+    }
+    Observation part = *observation;
+    for (int which = 0; which < NUM_KEYS; ++which) {
+        if (!(head.looked_at >> which & 1)) part.arrays[which] = nullptr;
+    }
+    original(window, &part);
+    observation->in_normal_game = part.in_normal_game;
+    head.window = window;
+}
+
 class Game {
 public:
     double reward = 0;
@@ -127,7 +148,27 @@ public:
     int64_t depth() const { return blstat(blstats::DEPTH); }
     const Start& start() const { return start_; }
     const std::vector<uint8_t>& actions() const { return counts_.actions; }
-    const void* array(int which) const { return arrays_[which]; }
+
+    // Writes parts of the observation: `keys` says which.
+    void observe(const int* keys, void* const* rows, int count) {
+        check();
+        void* const window = block_->head().window;
+        Observation asked{};
+        for (int k = 0; k < count; ++k) {
+            const bool is_screen = keys[k] == TTY_CHARS || keys[k] == TTY_COLORS || keys[k] == TTY_CURSOR;
+            if (window == nullptr || is_screen) {
+                std::memcpy(rows[k], arrays_[keys[k]], KEY_BYTES[keys[k]]);
+            } else {
+                asked.arrays[keys[k]] = rows[k];
+            }
+        }
+        if (window == nullptr) return;
+        Thread::begin_step(max_ticks());
+        call([&] {
+            using Function = void (*)(void*, Observation*);
+            function<Function>(library->places.fill)(window, &asked);
+        });
+    }
 
     // How the next episode begins, but for seeds and clock.
     Start next_start() {
@@ -168,7 +209,7 @@ public:
                 instead::close_stream(record);
             }
             using Function = void* (*)(Observation*, void*, const void*);
-            head.context = function<Function>(place_.start)(&head.observation, nullptr, given);
+            head.context = function<Function>(library->places.start)(&head.observation, nullptr, given);
             instead::free(given);
         });
         int presses = 0;
@@ -245,10 +286,7 @@ private:
     std::unique_ptr<Block> block_;
     Start start_;
     Counts counts_;
-    bool begun_ = false;  // and has not failed
-    const struct {
-        size_t start = library->find("nle_start"), step = library->find("nle_step");
-    } place_;
+    bool begun_ = false;           // and has not failed
     char* arrays_[NUM_KEYS] = {};  // in the block: its first pieces, so they are at the same places in each game
 
     const Observation& observation() const { return block_->head().observation; }
@@ -275,16 +313,23 @@ private:
         call([&] {
             Thread::keep_ticking();
             using Function = void* (*)(void*, Observation*);
-            function<Function>(place_.step)(head.context, &head.observation);
+            function<Function>(library->places.step)(head.context, &head.observation);
         });
     }
 
     void prepare_arrays() {
-        Observation& observed = block_->head().observation;
+        Head& head = block_->head();
+        Observation& observed = head.observation;
         observed = {};
+        head.window = nullptr;
+        head.fills_late = options_.fills_late;
+        head.looked_at = 1 << BLSTATS | 1 << MESSAGE | 1 << PROGRAM_STATE | 1 << INTERNAL;
+        const bool looks_around = options_.task == STAIRCASE_PET || options_.task == ORACLE || options_.task == SCOUT;
+        if (looks_around) head.looked_at |= 1 << GLYPHS;
         for (int which = 0; which < NUM_KEYS; ++which) {
             if (!(options_.keys >> which & 1)) continue;
-            arrays_[which] = static_cast<char*>(block_->allocate(KEY_BYTES[which]));
+            // not cleared, as most are only written at the end of a game
+            arrays_[which] = static_cast<char*>(block_->allocate(KEY_BYTES[which], false));
             observed.arrays[which] = arrays_[which];
         }
     }

@@ -481,6 +481,11 @@ inline void string_copy(char** string, char** other) {
     string_assign_string(string, other);
 }
 
+// ---- the observation
+
+inline const char* const FILL = "_ZN10nethack_rl9NetHackRL8fill_obsEP15nle_observation";
+void fill(void* window, Observation* observation);  // in game.h
+
 // ---- nothing
 
 inline void nothing() {}
@@ -494,7 +499,7 @@ inline void* no_stream = nullptr;  // what stdin, stdout and stderr are
 
 }  // namespace instead
 
-// What stands for each function and variable that the library asks for, and for two that it has itself.
+// What stands for each function and variable that the library asks for, and for some that it has itself.
 inline const std::unordered_map<std::string, const void*>& symbols() {
     using namespace instead;
     const auto f = [](auto* function) { return reinterpret_cast<const void*>(function); };
@@ -610,7 +615,8 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"regexec", f(&instead::regexec)},
         {"regerror", f(&instead::regerror)},
         {"regfree", f(&nothing)},
-        // the stack on which a game is played
+        // what writes the observation, and the stack on which a game is played
+        {FILL, f(&instead::fill)},
         {"create_fcontext_stack", f(&create_stack)},
         {"destroy_fcontext_stack", f(&nothing)},
         // C++

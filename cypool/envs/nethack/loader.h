@@ -56,6 +56,11 @@ public:
     // Puts a block back to this.
     void renew(Block& block) const { block.load(loaded_); }
 
+    // What games use of the library; found once.
+    struct {
+        size_t start, step, fill, program_state;
+    } places;
+
     // Returns where a function or variable is, in all blocks; 0: nowhere.
     size_t find(std::string_view name) const {
         for (size_t k = 1; k < num_symbols_; ++k) {
@@ -150,6 +155,8 @@ private:
         });
         if (!done) throw std::runtime_error("NetHack's library: cannot be loaded");
         loaded_ = first->save();
+        places = {find("nle_start"), find("nle_step"), find(instead::FILL), find("program_state")};
+        if (!places.start || !places.step || !places.fill || !places.program_state) refuse("symbols missing");
     }
 
     void relocate(char* base, const Elf64_Rela& each) const {

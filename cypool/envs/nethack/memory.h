@@ -60,9 +60,12 @@ struct Head {
     File* files;
     Stream* streams[NUM_STREAMS];  // by descriptor
     Observation observation;
-    void* context;   // what nle_start returned
-    int64_t clock;   // seconds since 1970, by the clock on the wall; it stands still
-    struct tm date;  // what localtime returned
+    uint32_t looked_at;  // by the task: a bit for each `Key`
+    bool fills_late;     // whether most of the observation is written when somebody looks at it
+    void* window;        // then what writes it; null: it is written
+    void* context;       // what nle_start returned
+    int64_t clock;       // seconds since 1970, by the clock on the wall; it stands still
+    struct tm date;      // what localtime returned
     int error_number;
     char failure[200];  // why it cannot continue; "": it can
 };
@@ -115,7 +118,7 @@ public:
 
     // ---- the heap of the game. What it gives out is zero, so that a game that reads what it never wrote is repeatable
 
-    void* allocate(size_t size) {
+    void* allocate(size_t size, bool clear = true) {
         const int which = class_of(size);
         void*& list = head().free[which];
         size = size_of(which);
@@ -129,7 +132,8 @@ public:
             head().top += sizeof(Piece) + size;
             piece->which = which;
         }
-        return std::memset(piece + 1, 0, size);
+        if (clear) std::memset(piece + 1, 0, size);
+        return piece + 1;
     }
     void release(void* given) {
         if (given == nullptr) return;

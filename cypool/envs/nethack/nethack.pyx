@@ -15,7 +15,6 @@ from cypool.util.arguments import check_bool, check_choice, check_float, check_i
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
@@ -30,7 +29,6 @@ cnp.import_array()
 cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
     enum:
         GLYPHS
-    const size_t[17] KEY_BYTES
     void open_library(const string& file, const string& texts) except +
     int64_t wall_clock()
 
@@ -40,6 +38,7 @@ cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
         cbool allow_all_yn_questions, allow_all_modes, spawn_monsters, fix_moon_phase
         double penalty_step, penalty_time, max_step_seconds
         uint32_t keys
+        cbool fills_late
         string text
         vector[uint8_t] actions
 
@@ -66,7 +65,7 @@ cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
         int64_t depth()
         const Start& start()
         const vector[uint8_t]& actions()
-        const void* array(int which)
+        void observe(const int* keys, void** rows, int count) except +
         Start next_start()
         cbool begin(const Start& start) except +
         void step(int action) except +
@@ -219,6 +218,8 @@ cdef class NetHack(Env):
         self.settings.fix_moon_phase = chosen["fix_moon_phase"]
         self.settings.penalty_step, self.settings.penalty_time = chosen["penalty_step"], chosen["penalty_time"]
         self.settings.max_step_seconds = chosen["max_step_seconds"]
+        # what else is disclosed at the end, NetHack may show without a question
+        self.settings.fills_late = chosen["options"] == default_options(chosen["task"])
         self.settings.text = text_of(chosen["options"], chosen["character"], chosen["wizard"]).encode()
         self.settings.actions = chosen["actions"]
         names = list(KEYS)
@@ -284,9 +285,7 @@ cdef class NetHack(Env):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef int k
-        self.game.check()
-        for k in range(self.num_keys):
-            memcpy(out.obs[k], self.game.array(self.keys[k]), KEY_BYTES[self.keys[k]])
+        self.game.observe(self.keys, out.obs, self.num_keys)
         for k in range(self.num_infos):
             if self.infos[k] == END_STATUS:
                 (<int32_t*>out.info[k])[0] = self.game.end_status()
@@ -344,9 +343,10 @@ cdef class NetHack(Env):
         return 0
 
     cdef object render(self):
-        self.game.check()
+        cdef int key = GLYPHS
         glyphs = np.empty(KEYS["glyphs"].shape, np.int16)
-        memcpy(cnp.PyArray_DATA(glyphs), self.game.array(GLYPHS), KEY_BYTES[<int>GLYPHS])
+        cdef void* row = cnp.PyArray_DATA(glyphs)
+        self.game.observe(&key, &row, 1)
         return drawn(glyphs, find(self.spec.options["nle_path"]))
 
     def overwrite(self, name, word):
