@@ -39,11 +39,13 @@ class Ours:
     def play(self, actions):
         """Returns seconds of CPU time, and the number of steps until a first episode ends."""
         begin = time.process_time()
-        for k, row in enumerate(actions):
+        steps = 0
+        for row in actions:
             _, _, terminated, _, _ = self.env.step(row)
+            steps += len(row)
             if terminated.any():
                 break
-        return time.process_time() - begin, (k + 1) * len(row)
+        return time.process_time() - begin, steps
 
 
 class Theirs:
@@ -60,13 +62,15 @@ class Theirs:
     def play(self, actions):
         envs = [env.nle for env in self.envs]
         begin = time.process_time()
-        for k, row in enumerate(actions.tolist()):
+        steps = 0
+        for row in actions.tolist():
             ended = False
             for env, action in zip(envs, row, strict=True):
                 ended |= env.step(action)[2]
+            steps += len(row)
             if ended:
                 break
-        return time.process_time() - begin, (k + 1) * len(row)
+        return time.process_time() - begin, steps
 
 
 def compare(rounds, counts, steps):
@@ -105,12 +109,17 @@ def proportional_memory():
         return sum(int(line.split()[1]) for line in file if line.startswith("Pss:")) * 1024
 
 
+def num_mappings():
+    with open("/proc/self/maps") as file:
+        return len(file.readlines())
+
+
 def memory(num, steps):
     """Of environments in a process, after some steps."""
     one = cypool.make("NetHackScore-v0", num_envs=1, num_threads=0, seed=1)
     one.reset()
     gc.collect()
-    before, descriptors, mappings = proportional_memory(), os.listdir("/proc/self/fd"), open("/proc/self/maps").readlines()
+    before, descriptors, mappings = proportional_memory(), len(os.listdir("/proc/self/fd")), num_mappings()
     begin = time.process_time()
     env = cypool.make("NetHackScore-v0", num_envs=num, num_threads=0, seed=2)
     made = time.process_time() - begin
@@ -124,8 +133,8 @@ def memory(num, steps):
     used = (proportional_memory() - before) / num
     print(f"{num} environments: made in {made:.2f} s, first reset in {reset:.2f} s of CPU time; after {steps} steps "
           f"{used / 1e6:.2f} MB each, with batches, of which one row is {rows / num / 1e6:.2f} MB; "
-          f"{len(os.listdir('/proc/self/fd')) - len(descriptors)} more descriptors, "
-          f"{(len(open('/proc/self/maps').readlines()) - len(mappings)) / num:.1f} mappings each")
+          f"{len(os.listdir('/proc/self/fd')) - descriptors} more descriptors, "
+          f"{(num_mappings() - mappings) / num:.1f} mappings each")
 
 
 def vector(steps):
