@@ -1,6 +1,9 @@
 """NetHack: NLE's bytes, options, states, games that fail, signals, and the files of nle."""
 import gc
+import importlib.util
+import os
 import pickle
+import pty
 import random
 import shutil
 import signal
@@ -8,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +19,12 @@ from saving import MODES, assert_goes_on
 from state_edits import with_own
 
 import cypool
-from cypool.envs.nethack import actions, library
+from cypool.envs.nethack import actions, library, terminal
 from cypool.envs.nethack.options import KEYS
 from cypool.errors import EnvError
 from cypool.making.registry import known_entries
 from cypool.testing import check_env, check_parity
+from cypool.tools.cli import main
 
 if not library.is_there():
     pytest.skip("nle is not there: cypool get nethack", allow_module_level=True)
@@ -426,6 +431,66 @@ def test_rollouts_and_history():
 
 def test_contract():
     check_env("NetHackScore-v0", num_envs=2)
+
+
+# ---- pictures, and the terminal
+
+
+def test_tiles():
+    """The pixels of NLE's pictures, at any time, also after the end."""
+    pytest.importorskip("nle")
+    from cypool.envs.nethack.reference import Reference
+
+    env = made("NetHackScore-v0", seed=3, abort_steps=12)
+    env.reset()
+    theirs = Reference(env.env_spec.options, None)
+    theirs.reset(seed=3)
+    theirs.nle.nethack.setup_tiles()
+    picture = np.zeros((336, 1264, 3), np.uint8)
+    for action in range(12):
+        env.step([action])
+        theirs.step(action)
+        theirs.nle.nethack.draw_frame(picture)
+        assert np.array_equal(env.render()[0], picture)
+    theirs.close()
+
+
+def test_terminal():
+    """Typed keys are actions; what is shown is NetHack's screen."""
+    ours, theirs = pty.openpty()
+    # control and A is no action; escape and p is meta and p
+    os.write(ours, b"y\x01j\x1bpjjjj")
+    env = made(nle_seeds=(1, 2), clock=10**9)
+    said = []
+    assert terminal.play(env, said.append, theirs, steps=4)[0] == 4
+    assert ["no action presses this key" in each for each in said] == [
+        False, False, False, True, False, False, False]
+    assert "Are you sure you want to pray?" in said[5]
+    again = made(nle_seeds=(1, 2), clock=10**9)
+    again.reset()
+    obs = again.step([actions.USEFUL.index("northwest")])[0]
+    screen = terminal.screen_text(obs["tty_chars"][0], obs["tty_colors"][0], obs["tty_cursor"][0])
+    assert f"{terminal.HOME}{screen}" in said[2] and "Hello Agent" in said[1]
+    os.close(ours)
+    with pytest.raises(ValueError, match="observation_keys: expected tty_chars, tty_colors, tty_cursor among them"):
+        terminal.play(made(observation_keys=["glyphs"]), said.append, theirs)
+    os.close(theirs)
+
+
+def test_play_needs_a_terminal(capsys):
+    assert main(["play", "NetHack-v0"]) == 2
+    assert "its keys come from a terminal" in capsys.readouterr().err
+
+
+def test_example():
+    """A short search."""
+    path = Path(__file__).parents[2] / "examples" / "nethack_search.py"
+    spec = importlib.util.spec_from_file_location("nethack_search", path)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    depth, score, steps, planned = example.play(0.2, 16, 4, 1)
+    assert depth >= 1 and planned % (16 * 4) == 0
+    assert (example.play_at_random(3, 8, 4, 1) >= 1).all()
 
 
 # ---- the files of nle

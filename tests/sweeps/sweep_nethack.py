@@ -34,7 +34,8 @@ OPTIONS = [{"penalty_mode": "exp", "penalty_time": 0.1}, {"penalty_mode": "squar
 DEBUG = {"wizard": True, "allow_all_modes": True, "allow_all_yn_questions": True, "actions": range(128)}
 WISHES = ("3 cursed scrolls of genocide", "blessed +3 gray dragon scale mail", "7 blessed potions of hallucination",
           "wand of digging", "blessed magic lamp", "cockatrice corpse", "10 lichen corpses",
-          "cursed figurine of a lich", "ring of conflict", "bag of holding", "wand of polymorph", "potion of levitation", "statue of an archon")
+          "cursed figurine of a lich", "ring of conflict", "bag of holding", "wand of polymorph",
+          "potion of levitation", "statue of an archon")
 MONSTERS = ("minotaur", "cockatrice", "shopkeeper", "watchman", "arch-lich", "floating eye", "10 jackals", "nymph",
             "black pudding", "purple worm", "gelatinous cube", "mind flayer", "succubus")
 # not #timeout, which prints addresses in memory
@@ -147,7 +148,7 @@ def soak(seconds, seed):
     while time.monotonic() - begin < seconds:
         id = chance.choice(IDS)
         debug = id == "NetHack-v0" and chance.random() < 0.5
-        env = cypool.make(id, num_envs=chance.randrange(1, 6), num_threads=chance.choice([0, 1, 2]),
+        env = cypool.make(id, num_envs=chance.randrange(2, 6), num_threads=chance.choice([0, 1, 2]),
                           seed=chance.randrange(10**6), max_step_seconds=0.3, abort_steps=chance.choice([30, 5000]),
                           **({**DEBUG} if debug else {}))
         counts["pools"] += 1

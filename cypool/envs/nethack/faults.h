@@ -177,7 +177,12 @@ private:
     }
 
     static uintptr_t instruction(void* context) {
-        return static_cast<uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+        const auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#ifdef __x86_64__
+        return static_cast<uintptr_t>(machine.gregs[REG_RIP]);
+#else
+        return static_cast<uintptr_t>(machine.pc);
+#endif
     }
 
     // As if there were no handler of ours. The previous one may pass on to this one again.

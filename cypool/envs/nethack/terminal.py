@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import select
 import termios
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CLEAR, HOME = "\033[2J", "\033[H"
-ESCAPE, META = 27, 128
+META = 128
 
 
 def screen_text(chars: NDArray[np.uint8], colors: NDArray[np.int8], cursor: Any = None) -> str:
@@ -50,10 +51,11 @@ def keys_as_they_come(terminal: int) -> Iterator[None]:
 
 def pressed(terminal: int) -> int | None:
     """Returns the next key; None: the terminal is gone. Meta and a letter come as escape and this letter."""
-    typed = os.read(terminal, 8)
-    if not typed:
-        return None
-    return META | typed[1] if len(typed) == 2 and typed[0] == ESCAPE and typed[1] < META else typed[0]
+    typed = os.read(terminal, 1)
+    if typed == b"\033" and select.select([terminal], [], [], 0)[0]:
+        typed = os.read(terminal, 1)
+        return META | typed[0] if typed else None
+    return typed[0] if typed else None
 
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None) -> tuple[int, float]:
