@@ -18,7 +18,7 @@ cdef extern from "cypool/slot.h" namespace "cypool" nogil:
         void** obs              # obs[k]: the first of the rows in the k-th observation array
         void** info
         double* reward
-        uint8_t* terminated     # or STEP_ALONE: the engine calls `step` for this row, or what else is due
+        uint8_t* terminated     # or STEP_ALONE: not stepped; the engine runs `step` or `reset` for this row
         uint8_t* truncated
 
     enum: STEP_ALONE

@@ -301,6 +301,8 @@ class EnvSpec:
         if not isinstance(self.agents, Mapping) or not all(
                 isinstance(name, str) and name and isinstance(group, Group) for name, group in self.agents.items()):
             raise TypeError(f"agents: expected a dict of names and Groups, got {self.agents!r}")
+        if len(set(self.agent_names)) < self.num_agents:
+            raise ValueError(f"agents: expected names that differ, got {self.agent_names}")
         for name in ("observation", "action"):
             whole: Any = {key: group.of_all(name) for key, group in self.agents.items()}
             if len(whole) == 1:
@@ -344,6 +346,14 @@ class EnvSpec:
     def has_absent_agents(self) -> bool:
         """Whether there may be agents that do not act in a step."""
         return self.agents_leave or self.turns
+
+    @property
+    def agent_columns(self) -> dict[str, dict[str, Array]]:
+        """Descriptions of what `info["agents"]` has of each group, for one environment."""
+        flags = ["terminated", "truncated", *(["acted", "alive"] if self.has_absent_agents else [])]
+        return {name: {"reward": Array((group.count,), np.float64),
+                       **{flag: Array((group.count,), np.bool_) for flag in flags}}
+                for name, group in self.agents.items()}
 
     @property
     def agent_names(self) -> list[str]:

@@ -174,8 +174,8 @@ def check_state(state: Any, *kinds: Any) -> Any:
 
     Args:
         state: What `load` got: should be a tuple.
-        *kinds: What each of its values has to be. `bool`; `float`: a finite number; `bytes`; (least, most): an integer
-            in that range if both are ints, else a real number. NaN is in no range.
+        *kinds: What each of its values has to be. `bool`; `float`: a finite number; `bytes`; (minimum, maximum): an
+            integer in that range if both are ints, else a real number. NaN is in no range.
 
     Raises:
         TypeError: It is no tuple, or a value is of another type.
@@ -199,8 +199,8 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
         if type(value) is not bytes:
             raise TypeError(f"{name}: expected bytes, got {shown(value)}")
         return value
-    least, most = kind
-    return (check_int if isinstance(least, int) and isinstance(most, int) else check_float)(name, value, least, most)
+    are_ints = all(isinstance(bound, int) for bound in kind)
+    return (check_int if are_ints else check_float)(name, value, *kind)
 
 
 def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:

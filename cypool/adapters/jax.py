@@ -192,5 +192,9 @@ def _dense(pool: VectorAPI, batch: Any) -> Any:
                     final_info={name: given.get(name, np.zeros_like(info[name])) for name in names})
     if statistics and "episode" not in info:
         info["episode"] = {"r": np.zeros(rows), "l": np.zeros(rows, np.int64), "t": np.zeros(rows)}
+        if "agents" in info:
+            info["episode"]["agents"] = {
+                name: {"r": np.zeros_like(group["reward"]), "l": np.zeros(group["reward"].shape, np.int64)}
+                for name, group in info["agents"].items()}
         info["_episode"] = np.zeros(rows, np.bool_)
     return (*others, info)

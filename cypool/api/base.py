@@ -93,7 +93,11 @@ class VectorAPI:
 
         spec, ids = self.env_spec, np.zeros(0, np.int32)
         obs = [none(part) for _, part in spec.observations]
-        info = {"env_id": ids, "elapsed_step": ids.copy(), **{key: none(part) for key, part in spec.info.items()}}
+        info: dict[str, Any] = {"env_id": ids, "elapsed_step": ids.copy(),
+                                **{key: none(part) for key, part in spec.info.items()}}
+        if spec.agents:
+            info["agents"] = {name: {key: none(part) for key, part in columns.items()}
+                              for name, columns in spec.agent_columns.items()}
         flags = np.zeros(0, np.bool_)
         return spec.pack(obs), np.zeros(0), flags, flags.copy(), info
 
@@ -289,7 +293,7 @@ class VectorAPI:
         return search(self, state, actions, timeout)
 
     def save(self, env_id: ArrayLike | None = None) -> State:
-        """Takes down all that the coming steps of environments depend on, random streams included.
+        """Saves all that the next steps of environments depend on, random streams included.
 
         Args:
             env_id: Integers, shape (k,): which environments; all by default.

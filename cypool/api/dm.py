@@ -46,9 +46,10 @@ def tuple_type(name: str, *fields: str) -> type[Any]:
     return namedtuple(name, fields, rename=True)
 
 
-def observed_info(spec: EnvSpec) -> dict[str, Array]:
+def observed_info(spec: EnvSpec) -> dict[str, Any]:
     """Returns the names and descriptions of an environment's info but for `discount`, which time steps have anyway."""
-    return {name: description for name, description in spec.info.items() if name != "discount"}
+    info: dict[str, Any] = {name: description for name, description in spec.info.items() if name != "discount"}
+    return info | {"agents": spec.agent_columns} if spec.agents else info
 
 
 class DmPool(VectorAPI, dm_env.Environment):
@@ -63,8 +64,9 @@ class DmPool(VectorAPI, dm_env.Environment):
     * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere: also where a time limit cut it,
       and where `first()`. That of the environment, if its info has a `discount`.
     * observation: A named tuple: `obs`, an array of shape (batch_size, ...), or a dict or tuple of them; `env_id`
-      int32; `elapsed_step` int32; and the environment's own info. Info names that cannot be fields are called by their
-      place, `_3` and so on.
+      int32; `elapsed_step` int32; the environment's own info; and `agents`, if several agents act: a dict of groups
+      with `reward`, `terminated` and `truncated` of shape (batch_size, agents). Info names that cannot be fields are
+      called by their place, `_3` and so on.
 
     Autoreset is NEXT_STEP and nothing else, as dm_env has it: the step after `last()` ignores the action and starts
     an episode. But the first call has to be a reset.

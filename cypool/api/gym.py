@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cypool.util.typing import Batch, Bools, EnvIds, Seed
 
 
-def gyms(space: Any) -> Any:
+def as_gym_space(space: Any) -> Any:
     """Returns a space of Gymnasium's as one of Gym's, if the program has imported that; else as it is.
 
     Programs for Gym ask whether a space is, say, a `gym.spaces.Discrete`.
@@ -34,9 +34,9 @@ def gyms(space: Any) -> Any:
     if isinstance(space, spaces.Discrete):
         return theirs.Discrete(int(space.n))
     if isinstance(space, spaces.Dict):
-        return theirs.Dict({key: gyms(part) for key, part in space.items()})
+        return theirs.Dict({key: as_gym_space(part) for key, part in space.items()})
     if isinstance(space, spaces.Tuple):
-        return theirs.Tuple([gyms(part) for part in space])
+        return theirs.Tuple([as_gym_space(part) for part in space])
     if isinstance(space, spaces.MultiBinary):
         return theirs.MultiBinary(space.n)
     if isinstance(space, spaces.MultiDiscrete):
@@ -81,7 +81,7 @@ class GymPool(VectorAPI):
             raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or "
                              "some leave, got 'gym'; cypool.parallel_env has PettingZoo's API")
         super().__init__(pool, spec)
-        self.observation_space, self.action_space = map(gyms, spaces_of(spec))
+        self.observation_space, self.action_space = map(as_gym_space, spaces_of(spec))
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
         self.is_vector_env = True
         # these two are what Gym's wrappers read of any environment

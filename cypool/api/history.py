@@ -78,7 +78,7 @@ class _Segment:
             self.events, self._packed = _events(self._packed), None
 
     @classmethod
-    def of(cls, first: int, state: bytes, packed: bytes) -> _Segment:
+    def from_packed(cls, first: int, state: bytes, packed: bytes) -> _Segment:
         """Returns the segment with these parts."""
         segment = cls(first, state)
         segment._packed = packed
@@ -600,7 +600,7 @@ def _fill(made: History, contents: dict[str, Any]) -> None:
         if len(State.from_bytes(state)) != num_envs:
             raise ValueError(f"expected states of {num_envs} environments")
         _events(packed)
-        made._segments.append(_Segment.of(at, state, packed))
+        made._segments.append(_Segment.from_packed(at, state, packed))
     if not made._segments or len(seen) != length:
         raise ValueError("expected at least one state, and a result of each step")
     made._length = made.position = length

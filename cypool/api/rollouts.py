@@ -52,7 +52,8 @@ class RolloutBuffers:
         self.truncated = np.zeros((num_steps, num_envs), np.bool_)
 
     @classmethod
-    def of(cls, spec: EnvSpec, obs: Any, reward: Floats, terminated: Bools, truncated: Bools) -> RolloutBuffers:
+    def from_arrays(cls, spec: EnvSpec, obs: Any, reward: Floats, terminated: Bools,
+                    truncated: Bools) -> RolloutBuffers:
         """Returns buffers over these arrays."""
         buffers = cls.__new__(cls)
         buffers._spec, buffers.obs, buffers.reward = spec, obs, reward
@@ -262,7 +263,7 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
         buffers = out
         if buffers is None:
             obs = spec.pack([shaped(part, num_observed) for part in spec.unpack(obs)])
-            buffers = RolloutBuffers.of(spec, obs, shaped(reward), shaped(terminated), shaped(truncated))
+            buffers = RolloutBuffers.from_arrays(spec, obs, shaped(reward), shaped(terminated), shaped(truncated))
         buffers.action = None if policy is None else _chosen(env, rows, num_steps)
         buffers.set_info(lambda: formatted_info(info))
         return buffers

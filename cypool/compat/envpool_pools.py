@@ -11,7 +11,7 @@ import numpy as np
 
 from cypool.api.base import VectorAPI
 from cypool.api.env_ids import ids_of, players_of
-from cypool.api.gym import GymPool, gyms
+from cypool.api.gym import GymPool, as_gym_space
 from cypool.api.gymnasium import GymnasiumPool, space_of
 from cypool.compat.envpool_arrays import beside, int32, whole
 from cypool.spec import Discrete
@@ -256,7 +256,7 @@ class LegacyEnvPool(EnvPool, GymPool):
 
     def __init__(self, pool: Any, env_spec: Any, config: Any):
         super().__init__(pool, env_spec, config)
-        self.observation_space = self.single_observation_space = gyms(self.spec.observation_space)
+        self.observation_space = self.single_observation_space = as_gym_space(self.spec.observation_space)
 
     def _format_batch(self, batch: Batch) -> Any:
         obs, reward, done, info = super()._format_batch(batch)

@@ -8,6 +8,7 @@ from cypool.env cimport Agents, Env
 
 
 cdef void begin_episode(PyObject* env) noexcept nogil
+cdef void end_reset(PyObject* env) noexcept nogil
 cdef void begin_step(PyObject* env) noexcept nogil
 cdef void end_step(PyObject* env) noexcept nogil
 cdef void write_agents(PyObject* env, OpenBatch* batch, uint32_t row, bint stepped) noexcept nogil

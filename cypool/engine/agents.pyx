@@ -33,6 +33,14 @@ cdef void begin_episode(PyObject* env) noexcept nogil:
     memset(agents.episode_length, 0, agents.count * sizeof(int64_t))
 
 
+cdef void end_reset(PyObject* env) noexcept nogil:
+    """After `reset`, which may have set flags to any number."""
+    cdef Agents* agents = (<Env>env).agents
+    cdef uint32_t k
+    for k in range(agents.count):
+        agents.alive[k] = agents.alive[k] != 0
+
+
 cdef void begin_step(PyObject* env) noexcept nogil:
     """Before `step`: who is alive acts, or whose turn it is of these."""
     cdef Agents* agents = (<Env>env).agents

@@ -3,9 +3,14 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from cypool.backend cimport StepBackend
+from cypool.cfunctions.env_methods cimport check_status, raise_for
 from cypool.engine.batch cimport OpenBatch
 from cypool.engine.scheduler cimport SAME_STEP
 from cypool.env cimport Env
+
+ctypedef int (*Submit)(StepBackend backend, const int32_t* ids, uint32_t count, const char* actions,
+                       bint same_step) noexcept
+ctypedef int (*Wait)(StepBackend backend, int32_t* ids, int wanted, int64_t timeout_ns) noexcept
 
 
 @cython.final
@@ -25,7 +30,8 @@ cdef class BackendDispatch(Dispatch):
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
         cdef uint32_t k
         try:
-            self.backend.submit(ids, count, self.scheduler.actions.data(), self.scheduler.autoreset == SAME_STEP)
+            check_status("submit", (<Submit>self.backend.submit)(
+                self.backend, ids, count, self.scheduler.actions.data(), self.scheduler.autoreset == SAME_STEP))
         except BaseException:
             for k in range(count):
                 (<Env>self.scheduler.envs[ids[k]]).observe_only = False
@@ -41,7 +47,10 @@ cdef class BackendDispatch(Dispatch):
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
         cdef int count
         if self.num_completed < wanted:
-            count = self.backend.wait(self.completed_ids.data(), wanted - self.num_completed, timeout_ns)
+            count = (<Wait>self.backend.wait)(self.backend, self.completed_ids.data(), wanted - self.num_completed,
+                                              timeout_ns)
+            if not 0 <= count <= <int>(wanted - self.num_completed):
+                raise_for("wait", "the number of ids that it wrote", count)
             self.num_completed += count
             if self.is_async:
                 self.scheduler.ready_queue.get().push(self.completed_ids.data(), count)

@@ -15,6 +15,7 @@ import numpy as np
 from cypool.errors import ClosedError, EnvError
 
 from cypool.backend cimport StepBackend
+from cypool.cfunctions.env_methods cimport give_options, observe_env, seed_env
 from cypool.engine.agents cimport hide_absent, write_agents
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
@@ -116,7 +117,7 @@ cdef class Pool:
             raise RuntimeError("the pool is made already")
         self.spec = spec = (<Env>envs[0]).spec
         for env, seed in zip(envs, seeds, strict=True):
-            env.seed(seed)
+            seed_env(env, seed)
         self.num_envs = len(envs)
         self.batch_size = batch_size
         self.is_async = batch_size < self.num_envs
@@ -264,10 +265,10 @@ cdef class Pool:
                 raise RuntimeError("reset: the first reset has to be one of all envs")
             if options is not None and self.backend is None:
                 for k in range(count):
-                    (<Env>self.scheduler.envs[ids[k]]).take_reset_options(options)
+                    give_options(<Env>self.scheduler.envs[ids[k]], options)
             for env_id, seed in seeds or ():
                 env = self.scheduler.owner[env_id]
-                env.seed(seed)
+                seed_env(env, seed)
             if others:
                 for k in range(<uint32_t>self.num_envs):
                     (<Env>self.scheduler.envs[k]).observe_only = True
@@ -432,7 +433,7 @@ cdef class Pool:
             self.busy = False
 
     def save(self, cnp.ndarray env_ids=None):
-        """Takes down all that the next steps of environments depend on.
+        """Saves all that the next steps of environments depend on.
 
         Args:
             env_ids: As in `send_reset`.
@@ -569,7 +570,7 @@ cdef class Pool:
         for k in range(count):
             env = self.scheduler.envs[ids[k]]
             set_row_pointers(&target, batch.get(), batch.get().columns, k)
-            (<Env>env).observe(&target.slot)
+            observe_env(env, &target.slot)
             if self.scheduler.agents_leave:
                 hide_absent(env, batch.get(), batch.get().columns, k)
             if self.scheduler.has_agents:

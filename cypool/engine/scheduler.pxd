@@ -22,7 +22,7 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
 
 cdef enum:
     SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
-    MOST_READY = 32              # ids that are claimed from the ring at a time
+    MAX_READY = 32               # ids that are claimed from the ring at a time
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
     NEXT_STEP                    # with its next step, which ignores the action
@@ -41,7 +41,7 @@ cdef struct Claim:               # what one thread holds at the moment
     char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
     uint32_t thread              # which share is its own; the caller is 0
     const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &ready
-    int32_t[MOST_READY] ready
+    int32_t[MAX_READY] ready
     uint32_t count               # of ids
     uint32_t at                  # the one in work
     uint32_t first_row           # of ids[0], where rows are in order

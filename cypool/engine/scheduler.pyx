@@ -10,8 +10,9 @@ from libc.math cimport NAN, isnan, round
 from libc.string cimport memset
 
 from cypool.util.park cimport now_ns, park, relax, wake
-from cypool.engine.agents cimport begin_episode, begin_step, end_step, hide_absent, write_agent_stats, write_agents
-from cypool.engine.agents cimport write_alive, write_failed_agents
+from cypool.cfunctions.env_methods cimport observe_env, reset_env, step_env, step_envs
+from cypool.engine.agents cimport begin_episode, begin_step, end_reset, end_step, hide_absent, write_agent_stats
+from cypool.engine.agents cimport write_agents, write_alive, write_failed_agents
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
@@ -22,8 +23,8 @@ cdef extern from *:
     bint unlikely(bint condition) noexcept nogil
 
 cdef enum:
-    LEAST_NS = 1_000             # a claim is worth at least this much work, as it costs about 0.1 us ...
-    MOST_NS = 20_000             # ... and no more, so that threads finish together
+    MIN_NS = 1_000               # a claim is worth at least this much work, as it costs about 0.1 us ...
+    MAX_NS = 20_000              # ... and no more, so that threads finish together
     TOGETHER = 16                # environments that `step_many` gets at least, where there are enough
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
     LOOK_STEPS = 16              # of a rollout, between two looks at the clock, if they take less than ...
@@ -64,7 +65,9 @@ cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
         (<Env>env).episode_began = now_ns()
     if scheduler.has_agents:
         begin_episode(env)
-    (<Env>env).reset()
+    reset_env(env)
+    if scheduler.has_agents:
+        end_reset(env)
     (<Env>env).reset_requested = (<Env>env).needs_reset = False
     return 0
 
@@ -90,7 +93,7 @@ cdef int observe(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* c
     """Writes the observation and infos of an environment to a row of some columns."""
     cdef RowPointers target
     set_row_pointers(&target, batch, columns, row)
-    (<Env>env).observe(&target.slot)
+    observe_env(env, &target.slot)
     if scheduler.agents_leave:
         hide_absent(env, batch, columns, row)
     return 0
@@ -165,7 +168,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             if unlikely(has_agents):
                 begin_step(env)
-            (<Env>env).step(claim.actions + env_id * scheduler.action_bytes)
+            step_env(env, claim.actions + env_id * scheduler.action_bytes)
             reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 truncated = True
@@ -187,7 +190,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             end_row(scheduler, env, batch, row)
         if not claim.unobserved:
             set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-            (<Env>env).observe(&target.slot)
+            observe_env(env, &target.slot)
             if unlikely(has_agents) and scheduler.agents_leave:
                 hide_absent(env, batch, batch.columns, row - claim.obs_offset)
         count_row(claim, env, batch, row, kind)
@@ -243,7 +246,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
         memset(rows.truncated, 0, rows.count)
         if scheduler.has_agents:
             begin_steps(scheduler, claim)
-        (<Env>scheduler.envs[rows.ids[0]]).step_many(&rows)
+        step_envs(scheduler.envs[rows.ids[0]], &rows)
         claim.stepped = True
     while claim.at < claim.count:
         claim_row(scheduler, claim, &row)
@@ -500,7 +503,7 @@ cdef class Scheduler:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none, or if the caller has to come back."""
-        cdef uint32_t cost = self.counters.get().cost_ns.load(), least, most, last_step, share
+        cdef uint32_t cost = self.counters.get().cost_ns.load(), min_rows, max_rows, last_step, share
         cdef uint64_t first
         if claim.started != 0:
             self.measure(claim)
@@ -514,37 +517,37 @@ cdef class Scheduler:
             claim.seen = 0
             return False
         # a step of unknown cost may take long: alone
-        most = max(MOST_NS // cost, <uint32_t>1) if cost > 0 else 1
-        least = LEAST_NS // max(cost, <uint32_t>1)
+        max_rows = max(MAX_NS // cost, <uint32_t>1) if cost > 0 else 1
+        min_rows = MIN_NS // max(cost, <uint32_t>1)
         # without a claim in hand this may be of the last batch, or of the next one
         last_step = self.last_step.load()
         if last_step > 0:
             # all steps of the rollout; but the rows of neighbours share cache lines
-            most = max(most // (last_step + 1), min(most, <uint32_t>NEIGHBOURS))
+            max_rows = max(max_rows // (last_step + 1), min(max_rows, <uint32_t>NEIGHBOURS))
         if self.supports_step_many:
             # of all environments: which ones the batch has is not to be asked without a claim
             share = max(<uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
-            share = TOGETHER if cost < MOST_NS else share
-            least, most = max(least, share), max(most, share)
+            share = TOGETHER if cost < MAX_NS else share
+            min_rows, max_rows = max(min_rows, share), max(max_rows, share)
         if claim.is_caller and self.slice_expired(claim):
             return False
         if claim.inline_count > 0:
             claim.first_row = self.list_size - claim.inline_count
-            claim.ids, claim.count = self.list + claim.first_row, min(claim.inline_count, most)
+            claim.ids, claim.count = self.list + claim.first_row, min(claim.inline_count, max_rows)
             claim.inline_count -= claim.count
         elif self.ordered.load():
             claim.count = self.work_shares.get().claim(
-                claim.thread, min(max(least, <uint32_t>1), most), most, &first)
+                claim.thread, min(max(min_rows, <uint32_t>1), max_rows), max_rows, &first)
             if claim.count > 0:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
         elif claim.quota != 0:
             # all rows are claimed with the first one: what is done late keeps a batch waiting, so it is little
-            most = min(max(least, <uint32_t>1), <uint32_t>MOST_READY) if cost > 0 else 1
+            max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_READY) if cost > 0 else 1
             if claim.quota > 0:
-                most = min(most, <uint32_t>min(claim.quota, <int64_t>MOST_READY))
+                max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_READY))
             claim.ids, claim.position = claim.ready, -1
-            claim.count = self.ready_queue.get().claim(claim.ready, most, 2 * self.num_steppers)
+            claim.count = self.ready_queue.get().claim(claim.ready, max_rows, 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
         claim.turn += 1

@@ -8,6 +8,7 @@ from cypool.state import check_stream
 from cpython.ref cimport PyObject
 
 from cypool.util.park cimport now_ns
+from cypool.cfunctions.env_methods cimport copy_from_env, load_env
 from cypool.engine.agents cimport check_agents, copy_agents, load_agents, save_agents
 from cypool.env cimport Env
 from cypool.random cimport copy_stream
@@ -45,9 +46,9 @@ cdef dict check_state(Env env, object state):
         for key in ("needs_reset", "reset_requested"):
             row[key] = check_bool(key, row[key])
         # one more step may follow, unless the next one is a reset
-        most = INT_MAX if row["needs_reset"] else INT_MAX - 1
-        row["elapsed_step"] = check_int("elapsed_step", row["elapsed_step"], 0, most)
-        row["episode_length"] = check_int("episode_length", row["episode_length"], 0, most)
+        maximum = INT_MAX if row["needs_reset"] else INT_MAX - 1
+        row["elapsed_step"] = check_int("elapsed_step", row["elapsed_step"], 0, maximum)
+        row["episode_length"] = check_int("episode_length", row["episode_length"], 0, maximum)
         row["episode_ns"] = check_int("episode_ns", row["episode_ns"], 0, 2**62)
         if type(row["episode_return"]) not in (float, int):
             raise TypeError(f"episode_return: expected a number, got {shown(row['episode_return'])}")
@@ -85,7 +86,7 @@ cdef int load_state(Env env, dict row) except -1:
     """Puts an environment back to what `check_state` returned; if that fails, it is to be reset."""
     env.needs_reset = env.reset_requested = True
     try:
-        env.load(row["own"])
+        load_env(env, row["own"])
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
         raise _refused(env, error) from error
     if row["rng"] is not None:
@@ -103,7 +104,7 @@ cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
 
     If that fails, the environment is to be reset.
     """
-    (<Env>target).copy_from(<Env>source)
+    copy_from_env(target, source)
     if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):
         _copy_other_stream(target, source)
     (<Env>target).elapsed_step = (<Env>source).elapsed_step

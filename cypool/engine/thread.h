@@ -27,8 +27,8 @@ struct alignas(64) WorkerState {
     std::thread::id thread;  // whose this is; set by it, with the GIL
     std::atomic<uint32_t> place{
         0};                     // 1 + the place of the scheduler it is with; 0: with none. Others wait for it to change
-    void* scheduler = nullptr;  // borrowed while it is with it; unless
-    bool owns = false;          // its pool has gone in this very thread
+    void* scheduler = nullptr;  // borrowed, unless `owns`
+    bool owns = false;          // the pool was collected on this thread
     uint32_t next = 0;          // the place to look at first next time
 };
 

@@ -29,9 +29,9 @@ public:
     // Changes with each publish().
     uint64_t published() const noexcept { return published_.load(std::memory_order_seq_cst); }
 
-    // Takes a quarter of what is left in the thread's own share, or else in another one, but `least` to
-    // `most` positions as far as there are any. Returns how many; `first` is the first of them.
-    uint32_t claim(uint32_t own, uint32_t least, uint32_t most, uint64_t* first) noexcept {
+    // Takes a quarter of what is left in the thread's own share, or else in another one, but `min_rows` to
+    // `max_rows` positions as far as there are any. Returns how many; `first` is the first of them.
+    uint32_t claim(uint32_t own, uint32_t min_rows, uint32_t max_rows, uint64_t* first) noexcept {
         // there may be a thread more than shares
         own = std::min(own, num_ - 1);
         for (uint32_t k = 0; k < num_; ++k) {
@@ -40,7 +40,7 @@ public:
             for (;;) {
                 uint64_t end = share.end.load(std::memory_order_acquire);
                 if (next >= end) break;
-                uint64_t count = std::min(end - next, std::clamp<uint64_t>((end - next) / 4, least, most));
+                uint64_t count = std::min(end - next, std::clamp<uint64_t>((end - next) / 4, min_rows, max_rows));
                 if (share.next.compare_exchange_weak(next, next + count, std::memory_order_acq_rel,
                                                      std::memory_order_acquire)) {
                     *first = next;

@@ -49,15 +49,15 @@ class _Parts:
 def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, autoreset: str, options: dict[str, Any],
               batch_size: int | None = None, num_threads: int | None = None, seed: Seed = None,
               max_episode_steps: int | None = None, env_options: Any = None, statistics: bool = False,
-              thread_pool: ThreadPool | None = None, thread_affinity: Any = None, hosts: bool = False,
+              thread_pool: ThreadPool | None = None, thread_affinity: Any = None, allow_python_envs: bool = False,
               render_mode: str | None = None, reward_hook: Any = None, observation_hook: Any = None,
               debug: bool = False, wrap: Callable[[EnvSpec, int, Env], Env] | None = None,
               ) -> tuple[Any, EnvSpec, dict[str, Any]]:
     """Makes the engine's pool, from what all APIs have in common.
 
     Args:
-        source: An id; or, as the next, where `hosts`: a list of functions that make environments.
-        hosts: Whether environments of Gymnasium are taken as well.
+        source: An id; or, as the next, where `allow_python_envs`: a list of functions that make environments.
+        allow_python_envs: Whether environments of Gymnasium are taken as well.
         wrap: Is called with an environment's spec, id and itself, and returns what takes its place.
 
     Returns:
@@ -66,7 +66,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     """
     if num_envs is not None:
         num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
-    in_processes = hosts and (isinstance(source, list) or is_hosted_id(source))
+    in_processes = allow_python_envs and (isinstance(source, list) or is_hosted_id(source))
     expansion = None if in_processes else _expanded(source, num_envs, seed, options)
     given: dict[str, Any] = {}
     if expansion is not None:
@@ -194,7 +194,7 @@ def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options:
     found = [resolve(id, max_episode_steps, {**options, **each}) for each in env_options]
     _, spec = found[0]
     for i, (_, each) in enumerate(found):
-        for part in ("observation", "action", "info"):
+        for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "state"):
             if getattr(each, part) != getattr(spec, part):
                 raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
                                  f"{getattr(spec, part)}, env {i} {getattr(each, part)}")

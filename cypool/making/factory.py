@@ -249,8 +249,9 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
     if thread_affinity is not None and not isinstance(thread_affinity, str):
         # the recipe reads it again
         thread_affinity = check_list("thread_affinity", thread_affinity, "'numa' or a sequence of CPU numbers")
-    pool, spec, chosen = make_pool(source, autoreset=api.autoreset_modes[mode], statistics=statistics, hosts=True,
-                                   render_mode=render_mode, thread_affinity=thread_affinity, **arguments)
+    pool, spec, chosen = make_pool(source, autoreset=api.autoreset_modes[mode], statistics=statistics,
+                                   allow_python_envs=True, render_mode=render_mode, thread_affinity=thread_affinity,
+                                   **arguments)
     env: VectorAPI
     if any(normal.values()):
         from cypool.api.normalize import NormalizedPool

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from cypool.util.arguments import LONGEST, check_int, shown, suggestion
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from cypool.spec import EnvSpec
 
 _ID = re.compile(r"([\w.:-]+/)?[\w.:-]+-v\d+")

@@ -42,8 +42,8 @@ def suggestion(word: str, known: Iterable[str], shown_as: Callable[[str], Any] =
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
-def check_int(name: str, value: Any, least: int, most: int) -> int:
-    """Returns `value` as an int if it is an integer in [least, most].
+def check_int(name: str, value: Any, minimum: int, maximum: int) -> int:
+    """Returns `value` as an int if it is an integer in [minimum, maximum].
 
     Raises:
         TypeError: It is not an integer; a bool does not count as one.
@@ -56,23 +56,23 @@ def check_int(name: str, value: Any, least: int, most: int) -> int:
     except Exception as error:
         # an array has an __index__, too
         raise TypeError(f"{name}: expected an int, got {shown(value)}") from error
-    if not least <= number <= most:
-        raise ValueError(f"{name}: expected {least} to {most}, got {shown(number)}")
+    if not minimum <= number <= maximum:
+        raise ValueError(f"{name}: expected {minimum} to {maximum}, got {shown(number)}")
     return number
 
 
-def check_float(name: str, value: Any, least: float, most: float) -> float:
-    """Returns `value` as a float if it is a real number in [least, most]; raises as `check_int` does."""
+def check_float(name: str, value: Any, minimum: float, maximum: float) -> float:
+    """Returns `value` as a float if it is a real number in [minimum, maximum]; raises as `check_int` does."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__"):
         raise TypeError(f"{name}: expected a number, got {shown(value)}")
     try:
         number = float(value)
     except OverflowError as error:
-        raise ValueError(f"{name}: expected {least} to {most}, got {shown(value)}") from error
+        raise ValueError(f"{name}: expected {minimum} to {maximum}, got {shown(value)}") from error
     except Exception as error:
         raise TypeError(f"{name}: expected a number, got {shown(value)}") from error
-    if not least <= number <= most:
-        raise ValueError(f"{name}: expected {least} to {most}, got {number}")
+    if not minimum <= number <= maximum:
+        raise ValueError(f"{name}: expected {minimum} to {maximum}, got {number}")
     return number
 
 

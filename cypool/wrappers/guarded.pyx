@@ -2,8 +2,11 @@
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t
 
+from cpython.ref cimport PyObject
+
 from cypool.errors import RowError
 
+from cypool.cfunctions.env_methods cimport observe_env
 from cypool.env cimport Env, Slot
 from cypool.wrappers.wrapper cimport Scratch, Wrapper
 
@@ -44,9 +47,9 @@ cdef class Guarded(Wrapper):
         cdef int k
         self.lend()
         self.first.fill(FILLS[0])
-        self.inner.observe(&self.first.slot)
+        observe_env(<PyObject*>self.inner, &self.first.slot)
         self.second.fill(FILLS[1])
-        self.inner.observe(&self.second.slot)
+        observe_env(<PyObject*>self.inner, &self.second.slot)
         for k in range(<int>self.first.sizes.size()):
             self.look_around(k)
             self.look_inside(k)
@@ -74,7 +77,7 @@ cdef class Guarded(Wrapper):
         cdef size_t at
         for at in range(self.first.sizes[k]):
             if a[at] == FILLS[0] and b[at] == FILLS[1]:
-                self.complain(k, "left out at least one, number", <long>at)
+                self.complain(k, "did not write byte", <long>at)
             if a[at] != b[at]:
                 self.complain(k, "wrote another one when it was called again, at", <long>at)
         return 0

@@ -22,7 +22,7 @@ cdef class Hooked(Wrapper):
     cdef tuple owners                # of the hooks' code
     cdef Scratch even, odd           # own the memory of the next two
     cdef Slot now, before            # what the environment shows
-    cdef bint looked                 # `now` is up to date
+    cdef bint has_observed           # `now` is up to date
 
     def __init__(self, spec, int env_id, Env inner, reward, observation):
         super().__init__(spec, env_id, inner)
@@ -34,27 +34,27 @@ cdef class Hooked(Wrapper):
         self.even, self.odd = Scratch(inner.spec, lambda size: 0), Scratch(inner.spec, lambda size: 0)
         self.now, self.before = self.even.slot, self.odd.slot
 
-    cdef int look(self) except -1 nogil:
-        if not self.looked:
+    cdef int observe_inner(self) except -1 nogil:
+        if not self.has_observed:
             Wrapper.observe(self, &self.now)
-            self.looked = True
+            self.has_observed = True
         return 0
 
     cdef int reset(self) except -1 nogil:
-        self.looked = False
+        self.has_observed = False
         return Wrapper.reset(self)
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef Transition seen
         cdef double reward
-        self.look()
-        self.looked = False
+        self.observe_inner()
+        self.has_observed = False
         Wrapper.step(self, action)
         if self.reward_hook == NULL:
             return 0
         self.now, self.before = self.before, self.now
-        self.look()
-        self.present(&seen)
+        self.observe_inner()
+        self.fill_transition(&seen)
         seen.before = <const void**>self.before.obs
         seen.action = action
         reward = self.total_reward()
@@ -70,23 +70,23 @@ cdef class Hooked(Wrapper):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef Transition seen
-        self.look()
+        self.observe_inner()
         self.even.copy_info(&self.now, out)
         if self.observation_hook == NULL:
             self.even.copy_obs(&self.now, out)
             return 0
-        self.present(&seen)
+        self.fill_transition(&seen)
         seen.out = <void**>out.obs
         self.observation_hook(&seen)
         return 0
 
     cdef int load(self, object state) except -1:
         # also if it fails: an environment of others may have taken a part
-        self.looked = False
+        self.has_observed = False
         return Wrapper.load(self, state)
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        self.looked = False
+        self.has_observed = False
         return Wrapper.copy_from(self, other)
 
     cdef double total_reward(self) noexcept nogil:
@@ -99,7 +99,7 @@ cdef class Hooked(Wrapper):
             total += self.agents.reward[k]
         return total
 
-    cdef void present(self, Transition* seen) noexcept nogil:
+    cdef void fill_transition(self, Transition* seen) noexcept nogil:
         memset(seen, 0, sizeof(Transition))
         seen.obs = <const void**>self.now.obs
         seen.info = <const void**>self.now.info

@@ -4,6 +4,10 @@ from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
+from cpython.ref cimport PyObject
+
+from cypool.cfunctions.env_methods cimport copy_from_env, give_options, load_env, observe_env, reset_env
+from cypool.cfunctions.env_methods cimport seed_env, step_env
 from cypool.util.constants cimport ALIGNMENT
 
 
@@ -17,6 +21,9 @@ cdef class Wrapper(Env):
     """
 
     def __init__(self, spec, int env_id, Env inner):
+        if self.inner is not None:
+            # its memory would be freed, which a thread may be using
+            raise RuntimeError("the environment is made already")
         self.inner = inner
         # those of the other environment, which lives as long
         free(self.agents)
@@ -42,23 +49,22 @@ cdef class Wrapper(Env):
 
     cdef int reset(self) except -1 nogil:
         self.lend()
-        self.inner.reset()
+        reset_env(<PyObject*>self.inner)
         self.fetch()
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
         self.lend()
-        self.inner.step(action)
+        step_env(<PyObject*>self.inner, action)
         self.fetch()
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         self.lend()
-        self.inner.observe(out)
-        return 0
+        return observe_env(<PyObject*>self.inner, out)
 
     cdef int seed(self, object seed) except -1:
-        self.inner.seed(seed)
+        seed_env(self.inner, seed)
         self._bit_generator, self.rng = self.inner._bit_generator, self.inner.rng
         return 0
 
@@ -67,19 +73,18 @@ cdef class Wrapper(Env):
         return self.inner.save()
 
     cdef int load(self, object state) except -1:
-        self.inner.load(state)
-        return 0
+        return load_env(self.inner, state)
 
     cdef int copy_from(self, Env other) except -1 nogil:
         # nothing is lent: others may read the other one at the same time
-        return self.inner.copy_from((<Wrapper>other).inner)
+        return copy_from_env(<PyObject*>self.inner, <PyObject*>(<Wrapper>other).inner)
 
     cdef object render(self):
         self.lend()
         return self.inner.render()
 
     cdef int take_reset_options(self, dict options) except -1:
-        return self.inner.take_reset_options(options)
+        return give_options(self.inner, options)
 
 
 cdef class Scratch:

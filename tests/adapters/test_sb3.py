@@ -63,7 +63,7 @@ def test_steps_are_those_of_dummy_vec_env(id, seed):
     (PPO, "CartPole-v1", {"n_steps": 64, "batch_size": 64}),
     (A2C, "Acrobot-v1", {}),
     (DQN, "CartPole-v1", {"learning_starts": 100, "train_freq": 4}),
-    (SAC, "Pendulum-v1", {"learning_starts": 100}),
+    (SAC, "Pendulum-v1", {"learning_starts": 300}),
 ])
 def test_learning_is_that_of_dummy_vec_env(algorithm, id, kwargs):
     agents = []

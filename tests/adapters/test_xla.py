@@ -188,6 +188,29 @@ def test_observations_in_a_dict(walker, num_threads, mode):
     assert ended > NUM or mode == "NextStep"
 
 
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_several_agents(walker, mode):
+    env, twin = pair("walker/Crowd-v0", kill=0.5, autoreset_mode=mode, episode_statistics=True)
+    handle, _, _, step = functions = env.xla()
+    handle, first = jax.jit(functions.reset)(handle)
+    same(first, twin.reset())
+    step, ended = jax.jit(step), 0
+    for _ in range(30):
+        actions = twin.action_space.sample()
+        handle, batch = step(handle, actions)
+        want = twin.step(actions)
+        same(batch[:4], want[:4])
+        same(batch[4]["agents"], want[4]["agents"])
+        over = want[2] | want[3]
+        ended += over.sum()
+        if over.any():
+            same(batch[4]["episode"]["agents"], want[4]["episode"]["agents"])
+        if over.any() and mode == "SameStep":
+            for row in np.flatnonzero(over):
+                same(jax.tree.map(lambda array, row=row: array[row], batch[4]["final_obs"]), want[4]["final_obs"][row])
+    assert ended > NUM
+
+
 @pytest.fixture
 def use_x64():
     yield lambda double: jax.config.update("jax_enable_x64", double)

@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 FLOORS = [
     ["util", "errors", "random"],
     ["spec", "state", "env", "cfunctions.signatures"],
-    ["hooks", "policies", "backend", "making.registry"],
+    ["hooks", "policies", "backend", "making.registry", "cfunctions.env_methods"],
     ["numba", "cfunctions.mlp", "engine", "wrappers", "envs", "subproc", "making.gymnasium_ids"],
     ["api"],
     ["making.assembly"],

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import cypool
+from cypool.compat import envpool
+from cypool.spec import Array, Discrete, EnvSpec, Group
 
 THREADS = (0, 1, 2, 7)
 GROUPS = {"red": 3, "blue": 2}
@@ -451,8 +453,6 @@ def test_views_by_agent(walker):
 def test_hooks_in_c(walker):
     from walker.agents import functions
 
-    from cypool.spec import Array
-
     options = {"num_envs": 3, "seed": 0, "kill": 0.4}
     plain = cypool.make("walker/Crowd-v0", **options)
     doubled = cypool.make("walker/Crowd-v0", reward_hook=functions()["double_rewards"], debug=True, **options)
@@ -479,8 +479,6 @@ def test_hooks_in_c(walker):
 
 
 def test_hooks_in_python(walker):
-    from cypool.spec import Array
-
     def reward(batch):
         assert set(batch.action) == {"red", "blue"} and batch.action["blue"].shape == (3, 2, 2)
         return batch.action["red"].sum(1)
@@ -573,12 +571,77 @@ def test_step_many(walker, mode, num_threads):
     assert ended > 50
 
 
+def test_environments_of_a_pool_have_the_same_agents(walker):
+    for name, value in (("leave", False), ("turns", True)):
+        with pytest.raises(ValueError, match="env_options: expected the same .* everywhere"):
+            cypool.make("walker/Crowd-v0", num_envs=2, env_options=[{}, {name: value}])
+
+
+def test_wrong_groups():
+    one = Array((1,), np.float32)
+    for bad in ({"count": 0}, {"count": True}, {"count": 1.5}, {"observation": 3}, {"observation": {}},
+                {"observation": {1: one}}, {"action": None}, {"names": ("a",)}, {"names": ("a", "a")},
+                {"names": ["a", "b"]}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(bad))):
+            Group(**{"count": 2, "observation": one, "action": Discrete(2), **bad})
+    group = Group(2, one, Discrete(2))
+    for bad in ({"agents": {"": group}}, {"agents": {"a": 3}}, {"agents": [group]}, {"agents": {}},
+                {"agents": {}, "turns": True}, {"agents": {"a": group}, "state": 3},
+                {"agents": {"a": group}, "observation": one},
+                {"agents": {"a": group}, "state": one, "info": {"state": Array((2,), np.int32)}},
+                {"agents": {"a": Group(1, one, Discrete(2), ("x",)), "b": Group(1, one, Discrete(2), ("x",))}}):
+        with pytest.raises((TypeError, ValueError), match="expected"):
+            EnvSpec(**bad)
+
+
+def test_an_environment_around_another_is_made_once(walker):
+    from walker.agents import Crowd
+
+    from cypool.wrappers.guarded import Guarded
+
+    spec = cypool.make_spec("walker/Crowd-v0")
+    first, second = Crowd(spec, 0), Crowd(spec, 0)
+    outer = Guarded(spec, 0, first)
+    with pytest.raises(RuntimeError, match="made already"):
+        outer.__init__(spec, 0, second)
+    del outer, first, second
+
+
 @pytest.mark.parametrize("env_type", ["gym", "dm"])
 def test_other_faces_say_what_to_use(walker, env_type):
     with pytest.raises(ValueError, match="env_type: expected 'gymnasium' for walker/Crowd-v0"):
         cypool.make("walker/Crowd-v0", env_type=env_type)
     with pytest.raises(ValueError, match="normalize_obs"):
         cypool.make("walker/Crowd-v0", normalize_reward=True)
+
+
+def test_dm_has_one_group_that_stays(walker):
+    options = {"num_envs": 3, "seed": 0, "leave": False}
+    env, other = (cypool.make("walker/Herd-v0", env_type, **options) for env_type in ("dm", "gymnasium"))
+    spec = env.observation_spec()
+    assert env.action_spec().shape == (5,) and set(spec.agents["cow"]) == {"reward", "terminated", "truncated"}
+    seen, info = env.reset().observation, other.reset()[1]
+    for _ in range(40):
+        for name, each in info["agents"]["cow"].items():
+            assert (seen.agents["cow"][name] == each).all()
+            assert (each.shape[1:], each.dtype) == (spec.agents["cow"][name].shape, spec.agents["cow"][name].dtype)
+        step = env.step(np.ones((3, 5), int))
+        obs, reward, terminated, truncated, info = other.step(np.ones((3, 5), int))
+        seen = step.observation
+        assert (seen.obs == obs).all() and (step.reward == reward).all()
+        assert (step.last() == terminated | truncated).all()
+
+
+@pytest.mark.parametrize("leave", [False, True])
+def test_a_batch_without_rows(walker, leave):
+    env = envpool.make_gymnasium("walker/Crowd-v0", num_envs=3, leave=leave)
+    agents = env.reset()[1]["agents"]
+    none = env.reset(np.zeros(0, int))[1]["agents"]
+    assert none.keys() == agents.keys()
+    for name, columns in agents.items():
+        assert none[name].keys() == columns.keys()
+        for key, column in columns.items():
+            assert (none[name][key].shape, none[name][key].dtype) == ((0, *column.shape[1:]), column.dtype)
 
 
 def test_a_thousand_random_calls(walker):

@@ -112,3 +112,26 @@ def test_an_error_pickles(trouble):
     assert type(copy) is cypool.EnvError and str(copy) == str(error) and copy.env_id == 1
     assert set(copy.causes) == {1, 2} and type(copy.__cause__) is ValueError
     assert copy.__cause__ is copy.causes[1] and (copy.batch[1] == error.batch[1]).all()
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("number", [-1, 5])
+@pytest.mark.parametrize("method", ["reset", "step", "observe"])
+def test_methods_return_0(walker, method, number, num_threads, debug):
+    # Python ends the process where it looks for the exception behind a -1
+    env = cypool.make("walker/Returns-v0", num_envs=3, num_threads=num_threads, debug=debug, method=method,
+                      number=number)
+    with pytest.raises(cypool.EnvError, match=f"env 0: RuntimeError: {method}: expected to return 0, got {number}"):
+        env.reset()
+        env.step([0] * 3)
+
+
+@pytest.mark.parametrize("number", [-1, 5])
+@pytest.mark.parametrize("method", ["load", "copy_from", "take_reset_options", "seed"])
+def test_methods_on_the_callers_thread_return_0(walker, method, number):
+    with pytest.raises((RuntimeError, cypool.EnvError), match=f"{method}: expected to return 0, got {number}"):
+        env = cypool.make("walker/Returns-v0", num_envs=3, num_threads=1, method=method, number=number)
+        env.reset(options={"a": 1} if method == "take_reset_options" else None)
+        env.load(env.save())
+        env.copy(0, [1, 2])

@@ -65,7 +65,7 @@ def test_what_fails_says_so(walker):
 FAULTS = [
     ("too long", "env 0: RowError: Careless.observe, observation steps: expected 6 bytes, as describe specifies for "
                  r"int16, \(3,\); it wrote at least 8"),
-    ("too short", "observation steps: .*it left out at least one, number 4"),
+    ("too short", "observation steps: .*it did not write byte 4"),
     ("too early", "observation steps: .*it wrote before the start, at -2"),
     ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); it wrote at least 16"),
     ("fickle", "observation steps: .*it wrote another one when it was called again"),

@@ -43,7 +43,7 @@ public:
             joints[k]->SetMaxMotorTorque(static_cast<float>(80 * used[k]));
         }
         advance(world);
-        look();
+        compute_observation();
         const double now = 130 * double{hull->GetPosition().x} / SCALE - 5.0 * std::fabs(double{hull->GetAngle()});
         Float sum = static_cast<Float>(has_shaping ? now - shaping : 0);
         for (int k = 0; k < 4; ++k) sum -= static_cast<Float>(0.00035 * 80) * used[k];
@@ -282,7 +282,7 @@ private:
         return leg;
     }
 
-    void look() {
+    void compute_observation() {
         const b2Vec2 from = hull->GetPosition(), velocity = hull->GetLinearVelocity();
         ray_from[0] = from.x;
         ray_from[1] = from.y;

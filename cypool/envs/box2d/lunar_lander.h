@@ -202,7 +202,7 @@ private:
     void finish_step(const Engines& engines) {
         ++time;
         forget_old();
-        look(engines.main, engines.side);
+        compute_observation(engines.main, engines.side);
     }
 
     // Calls f. A world in which it throws is leaked, as by `advance`.
@@ -283,7 +283,7 @@ private:
         lander->ApplyTorque(static_cast<float>(torque), true);
     }
 
-    void look(double main_power, double side_power) {
+    void compute_observation(double main_power, double side_power) {
         const b2Vec2 position = lander->GetPosition(), velocity = lander->GetLinearVelocity();
         const double state[8] = {
             (position.x - W / 2) / (W / 2),

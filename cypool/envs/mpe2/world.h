@@ -257,7 +257,7 @@ inline void World::push_apart(Vec* forces) const {
         const Agent& agent = s->agents[a];
         if (!agent.collides) continue;
         const Vec at = positions()[a];
-        const auto look = [&](Vec other, double size, Vec* force) {
+        const auto check_pair = [&](Vec other, double size, Vec* force) {
             if (count == MAX_PAIRS) push();
             const Vec delta = at - other;
             const double length = delta.length(), gap = length - (agent.size + size);
@@ -266,9 +266,9 @@ inline void World::push_apart(Vec* forces) const {
             count += !(gap > NEAR);
         };
         for (int b = a + 1; b < n; ++b) {
-            if (s->agents[b].collides) look(positions()[b], s->agents[b].size, &forces[b]);
+            if (s->agents[b].collides) check_pair(positions()[b], s->agents[b].size, &forces[b]);
         }
-        for (int k = 0; k < s->colliders; ++k) look(landmarks()[k], s->landmarks[k].size, &ignored);
+        for (int k = 0; k < s->colliders; ++k) check_pair(landmarks()[k], s->landmarks[k].size, &ignored);
     }
     push();
 }

@@ -5,6 +5,7 @@ from cypool.util.arguments import check_bool, check_float, check_int, shown
 from cypool.spec import Array, EnvSpec
 
 
+from cypool.cfunctions.env_methods cimport check_status
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
 from cypool.envs.mujoco_common.model cimport Model, held, load_model
@@ -14,6 +15,8 @@ from cypool.random cimport normal as draw_normal
 from cypool.random cimport uniform as draw_uniform
 
 from cypool.envs.common.numpy_math cimport sum_of_squares
+
+ctypedef int (*Part)(MujocoEnv env) noexcept nogil
 
 
 def check_options(**options):
@@ -151,9 +154,9 @@ cdef class MujocoEnv(Simulation):
         if self.variation is not None:
             self.variation.draw(self.rng, self.data)
         guard.reset_data(self.model, self.data)
-        self.reset_model()
+        check_status("reset_model", (<Part>self.reset_model)(self))
         self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
-        self.reset_info()
+        check_status("reset_info", (<Part>self.reset_info)(self))
         if self.from_pixels:
             self.camera.set_viewpoint(self.model, self.data)
         self.push_frame()
@@ -163,7 +166,7 @@ cdef class MujocoEnv(Simulation):
     cdef int step(self, const void* action) except -1 nogil:
         self.action = action
         self.clear_info()
-        self.step_model()
+        check_status("step_model", (<Part>self.step_model)(self))
         self.push_frame()
         return 0
 

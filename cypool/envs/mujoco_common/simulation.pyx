@@ -11,8 +11,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
+from cypool.cfunctions.env_methods cimport check_status
 from cypool.env cimport Slot
 from cypool.envs.mujoco_common cimport libmujoco, saved
+
+ctypedef int (*GetObs)(Simulation env, ObsWriter* obs) noexcept nogil
 
 cnp.import_array()
 
@@ -138,7 +141,7 @@ cdef class Simulation(Env):
         cdef unsigned char* frame = self.frames.push()
         cdef ObsWriter obs = ObsWriter(<double*>frame, self.obs_size)
         if self.obs_size > 0:
-            self.get_obs(&obs)
+            check_status("get_obs", (<GetObs>self.get_obs)(self, &obs))
             if not obs.is_complete():
                 raise RuntimeError(f"get_obs: expected {self.obs_size} numbers, got {self.obs_size - obs.left()}"
                                    f"{f' and then {obs.refused()}' if obs.refused() != 0 else ''}")

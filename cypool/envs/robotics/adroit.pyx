@@ -66,7 +66,7 @@ cdef class Adroit(RoboticsEnv):
     cdef void place(self) noexcept nogil:
         """Draws where things are, and writes it to the model."""
 
-    cdef void look(self) noexcept nogil:
+    cdef void begin_measures(self) noexcept nogil:
         """Remembers what an episode has of its own, after the first forward."""
 
     cdef bint judge(self) noexcept nogil:
@@ -78,7 +78,7 @@ cdef class Adroit(RoboticsEnv):
         self.place()
         self.set_initial()
         self.forward()
-        self.look()
+        self.begin_measures()
         return 0
 
     cdef int step_robot(self, const void* action) except -1 nogil:
@@ -264,7 +264,7 @@ cdef class AdroitPen(Adroit):
         euler[1] = self.uniform(-1, 1)
         euler2quat(euler, self.own.body_quat + 4 * self.wanted)
 
-    cdef void look(self) noexcept nogil:
+    cdef void begin_measures(self) noexcept nogil:
         self.episode[0] = self.apart(self.at(self.top), self.at(self.bottom))
         self.episode[1] = self.apart(self.at(self.wanted_top), self.at(self.wanted_bottom))
 

@@ -133,7 +133,7 @@ cdef class FrankaKitchen(RoboticsEnv):
         self.set_initial()
         self.forward()
         self.episode[TODO], self.episode[DONE] = self.chosen, 0
-        self.look()
+        self.observe_noisily()
         self.tell(0)
         return 0
 
@@ -147,7 +147,7 @@ cdef class FrankaKitchen(RoboticsEnv):
             self.data.ctrl[k] = clip(self.episode[k] + velocity * self.dt, self.pos_bound[2 * k],
                                      self.pos_bound[2 * k + 1])
         self.simulate()
-        self.look()
+        self.observe_noisily()
         for t in range(self.tasks.size()):
             k = self.tasks[t]
             if todo >> k & 1 and distance_blas(self.achieved_goal.data() + first, self.goal.data() + first,
@@ -165,7 +165,7 @@ cdef class FrankaKitchen(RoboticsEnv):
     cdef void tell(self, int completed) noexcept nogil:
         self.info[0], self.info[1], self.info[2] = self.episode[TODO], completed, self.episode[DONE]
 
-    cdef void look(self) noexcept nogil:
+    cdef void observe_noisily(self) noexcept nogil:
         """Observes with noise, and the goals without."""
         cdef double* out = self.noisy.data()
         cdef size_t t, first = 0

@@ -278,7 +278,7 @@ cdef class _AntMaze(Maze):
             for k in range(self.forces.size()):
                 self.forces[k] = clip(self.data.cfrc_ext[k], self.least_force, self.most_force)
 
-    cdef void tell_position(self, const double* position) noexcept nogil:
+    cdef void write_position_info(self, const double* position) noexcept nogil:
         self.info[X_POSITION], self.info[Y_POSITION] = position[0], position[1]
         self.info[DISTANCE] = norm(position, 2)
 
@@ -368,12 +368,12 @@ cdef class AntMaze(_AntMaze):
     cdef int begin_episode(self) except -1 nogil:
         Maze.begin_episode(self)
         self.clip_forces()
-        self.tell_position(self.data.qpos)
+        self.write_position_info(self.data.qpos)
         return 0
 
     cdef int step_robot(self, const void* action) except -1 nogil:
         self.run(action)
-        self.tell_position(self.data.qpos)
+        self.write_position_info(self.data.qpos)
         self.info[REWARD_FORWARD] = self.info[X_VELOCITY] * self.forward_reward_weight
         self.info[REWARD_CTRL] = -self.control_cost(action)
         self.info[REWARD_SURVIVE] = self.is_healthy() * self.healthy_reward
@@ -445,7 +445,7 @@ cdef class AntMazeV4(_AntMaze):
 
     cdef int step_robot(self, const void* action) except -1 nogil:
         self.run(action)
-        self.tell_position(self.data.xpos + 3 * self.torso)
+        self.write_position_info(self.data.xpos + 3 * self.torso)
         self.info[REWARD_FORWARD] = self.info[FORWARD_REWARD] = self.info[X_VELOCITY]
         self.info[REWARD_CTRL] = -self.contact_cost() if self.use_contact_forces else -self.control_cost(action)
         self.info[REWARD_SURVIVE] = (self.is_healthy() or self.terminate_when_unhealthy) * self.healthy_reward

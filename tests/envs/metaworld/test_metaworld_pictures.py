@@ -1,11 +1,10 @@
 """Pictures of Meta-World's tasks equal those of metaworld, as `render()` and as observations, and change nothing."""
-import functools
-import gc
 from importlib.metadata import version
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from drawing import egl, missing  # noqa: F401
 from weights import exhaustive, slow
 
 import cypool
@@ -15,29 +14,9 @@ if find_spec("metaworld") is None:
 
 from cypool.envs.metaworld.reference import Players, make
 
+pytestmark = pytest.mark.usefixtures("egl")
+
 SIZE = {"width": 80, "height": 60}
-
-
-@pytest.fixture(autouse=True)
-def egl(monkeypatch, tmp_path_factory):
-    """Where the reference draws: by default it would ask for a display. It also writes a log to the current folder."""
-    monkeypatch.setenv("MUJOCO_GL", "egl")
-    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
-    # what its renderers leave, if it is freed while another draws, has this draw black from there on
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@functools.cache
-def missing():
-    """Returns what `make` says where there is no OpenGL, "" where there is."""
-    try:
-        cypool.make("Meta-World/reach-v3", from_pixels=True, width=8, height=8).close()
-    except ImportError as error:
-        return str(error)
-    return ""
 
 
 @pytest.mark.parametrize(("task", "camera_name"), [
@@ -46,8 +25,8 @@ def missing():
     *exhaustive(("drawer-open-v3", "topview"), ("hammer-v3", "corner"), ("basketball-v3", "corner2"),
                 ("door-lock-v3", "behindGripper"), ("soccer-v3", "corner3"), ("stick-pull-v3", None))])
 def test_pictures(task, camera_name):
-    if missing():
-        pytest.skip(missing())
+    if missing("Meta-World/reach-v3"):
+        pytest.skip(missing("Meta-World/reach-v3"))
     if camera_name == "corner4" and version("metaworld") == "3.0.0":
         pytest.skip("metaworld 3.0.0 has no camera corner4")
     env = cypool.make(f"Meta-World/{task}", num_envs=1, num_threads=0, seed=4, camera_name=camera_name, **SIZE)
@@ -70,8 +49,8 @@ def test_pictures(task, camera_name):
 
 
 def test_a_picture_does_not_change_the_episode():
-    if missing():
-        pytest.skip(missing())
+    if missing("Meta-World/reach-v3"):
+        pytest.skip(missing("Meta-World/reach-v3"))
     plain, drawn = (cypool.make("Meta-World/push-v3", num_threads=0, seed=2, **SIZE) for _ in range(2))
     assert (plain.reset()[0] == drawn.reset()[0]).all()
     for action in np.random.default_rng(0).uniform(-1, 1, (5, 1, 4)).astype(np.float32):
@@ -81,8 +60,8 @@ def test_a_picture_does_not_change_the_episode():
 
 def test_contacts_that_are_drawn():
     """They lie in memory that MuJoCo shares otherwise: nothing else changes."""
-    if missing():
-        pytest.skip(missing())
+    if missing("Meta-World/reach-v3"):
+        pytest.skip(missing("Meta-World/reach-v3"))
     plain = cypool.make("Meta-World/pick-place-v3", num_threads=0, seed=2)
     drawn = cypool.make("Meta-World/pick-place-v3", num_threads=0, seed=2, visual_options={14: True}, **SIZE)
     assert (plain.reset()[0] == drawn.reset()[0]).all()

@@ -183,7 +183,7 @@ def last_picture(game, seed, random):
     held = 4
     while not compared and steps < 5 * limit:
         level_began = steps
-        while True:
+        for _ in range(limit):
             held = int(random.integers(15)) if random.random() < 0.1 else held
             # what stands still lives longer
             action = 4 if random.random() < 0.7 else held
@@ -333,11 +333,12 @@ def test_refused_states(k, value, message):
 
 def test_actions_after_the_end_of_a_level_are_refused():
     env = started("bossfight", seed=2)
-    taken, is_over = [], False
-    while not is_over:
+    taken = []
+    for _ in range(env.env_spec.max_episode_steps):
         taken.append(len(taken) % 15)
         _, _, terminated, truncated, _ = env.step([taken[-1]])
-        is_over = terminated[0] or truncated[0]
+        if terminated[0] or truncated[0]:
+            break
     state = env.save()
     own = state.rows[0]["own"]
     assert own[6] == bytes(taken) and env.load(state)

@@ -1,10 +1,9 @@
 """Pictures of the robots equal those of gymnasium-robotics, as `render()` and as observations, and change nothing."""
-import functools
-import gc
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from drawing import egl, missing  # noqa: F401
 from weights import slow
 
 import cypool
@@ -14,27 +13,7 @@ if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
 
 from cypool.envs.robotics.reference import make
 
-
-@pytest.fixture(autouse=True)
-def egl(monkeypatch, tmp_path_factory):
-    """Where the reference draws: by default it would ask for a display. It also writes a log to the current folder."""
-    monkeypatch.setenv("MUJOCO_GL", "egl")
-    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
-    # what its renderers leave, if it is freed while another draws, has this draw black from there on
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@functools.cache
-def missing():
-    """Returns what `make` says where there is no OpenGL, "" where there is."""
-    try:
-        cypool.make("PointMaze_UMaze-v3", from_pixels=True, width=8, height=8).close()
-    except ImportError as error:
-        return str(error)
-    return ""
+pytestmark = pytest.mark.usefixtures("egl")
 
 
 @pytest.mark.parametrize("id", [
@@ -42,8 +21,8 @@ def missing():
     *slow("FetchReach-v4", "HandReach-v3", "HandManipulateBlockRotateZ-v1", "AntMaze_UMaze-v5", "AdroitHandPen-v1",
           "AdroitHandDoor-v1", "AdroitHandRelocate-v1", "FrankaKitchen-v1")])
 def test_pictures(id):
-    if missing():
-        pytest.skip(missing())
+    if missing("PointMaze_UMaze-v3"):
+        pytest.skip(missing("PointMaze_UMaze-v3"))
     size = {"width": 80, "height": 60}
     for num_steps in (0, 4):
         # the reference's picture changes its episode, so that it is only drawn at the end
@@ -67,8 +46,8 @@ def test_pictures(id):
 
 
 def test_a_picture_does_not_change_the_episode():
-    if missing():
-        pytest.skip(missing())
+    if missing("PointMaze_UMaze-v3"):
+        pytest.skip(missing("PointMaze_UMaze-v3"))
     for id in ("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "PointMaze_UMaze-v3"):
         rows = []
         for draws in (False, True):

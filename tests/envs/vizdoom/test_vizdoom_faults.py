@@ -486,9 +486,10 @@ def test_a_deathmatch_is_an_environment_of_pettingzoo(empty_folder):
     assert env.action_space("player_1") == gymnasium.spaces.MultiBinary(3)
     parallel_api_test(env, num_cycles=20)
     env.reset(seed=0)
-    while env.agents:
+    for _ in range(10):
         _, rewards, *_, infos = env.step({agent: env.action_space(agent).sample() for agent in env.agents})
         assert list(rewards.values()) == infos["player_0"]["player_reward"].tolist()
+    assert not env.agents
     env.close()
 
 

@@ -59,6 +59,8 @@ cdef class Crowd(Env):
             self.shown[k] = self.draw()
 
     cdef int reset(self) except -1 nogil:
+        # true is any number but 0
+        self.agents.alive[0] = 2
         if self.leave:
             # the last one comes later
             self.agents.alive[ALL - 1] = 0

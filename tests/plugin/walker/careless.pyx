@@ -89,3 +89,48 @@ cdef class Careless(Env):
     cdef int load(self, object state) except -1:
         self.steps, = check_state(state, (0, 2**62))
         return 0
+
+
+cdef class Returns(Env):
+    """An environment one of whose methods returns another number than 0, without an exception."""
+    cdef int resets, steps, observes, loads, copies, seeds, options
+
+    @staticmethod
+    def describe(method="none", number=-1):
+        return EnvSpec(observation=Discrete(2), action=Discrete(2), max_seed=None)
+
+    def __init__(self, spec, env_id):
+        method, number = spec.options["method"], spec.options["number"]
+        self.resets = number if method == "reset" else 0
+        self.steps = number if method == "step" else 0
+        self.observes = number if method == "observe" else 0
+        self.loads = number if method == "load" else 0
+        self.copies = number if method == "copy_from" else 0
+        self.seeds = number if method == "seed" else 0
+        self.options = number if method == "take_reset_options" else 0
+
+    cdef int reset(self) except -1 nogil:
+        return self.resets
+
+    cdef int step(self, const void* action) except -1 nogil:
+        return self.steps
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        obs_row[int64_t](out, 0)[0] = 1
+        return self.observes
+
+    cdef int seed(self, object seed) except -1:
+        Env.seed(self, seed)
+        return self.seeds
+
+    cdef object save(self):
+        return ()
+
+    cdef int load(self, object state) except -1:
+        return self.loads
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        return self.copies
+
+    cdef int take_reset_options(self, dict options) except -1:
+        return self.options
