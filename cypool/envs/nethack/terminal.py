@@ -28,9 +28,11 @@ def screen_text(chars: NDArray[np.uint8], colors: NDArray[np.int8], cursor: Any 
     for y, (letters, line) in enumerate(zip(chars.tolist(), colors.tolist(), strict=True)):
         text, last = "", None
         for x, (letter, color) in enumerate(zip(letters, line, strict=True)):
-            style = f"\033[0;{color >> 3 & 1};3{color & 7}{';7' * ((y, x) == at)}m"
-            text += style * (style != last) + chr(letter if letter >= 32 else 32)
-            last = style
+            if letter > 32 or (y, x) == at or last is None or ";7" in last:
+                style = f"\033[0;{color >> 3 & 1};3{color & 7}{';7' * ((y, x) == at)}m"
+                text += style * (style != last)
+                last = style
+            text += chr(max(letter, 32))
         lines.append(text + "\033[0m")
     return "\r\n".join(lines)
 
