@@ -69,6 +69,9 @@ class Family(NamedTuple):
         keyboard: "module:function" instead of `keys`: takes a spec; returns a function from the names of the held keys
             to an action, and a line that says which keys there are.
         turns: Classes of games of turns, where each key is a step.
+        terminal: "module:function" that plays with a keyboard in the terminal instead of a window: takes a pool of one
+            environment, a function that writes, the descriptor of the terminal and a number of steps or None; returns
+            the number of steps and the sum of rewards.
     """
 
     name: str
@@ -103,6 +106,7 @@ class Family(NamedTuple):
     keys: Mapping[str, Mapping[str, int]] = _NOTHING
     keyboard: str = ""
     turns: tuple[str, ...] = ()
+    terminal: str = ""
 
     @property
     def is_built(self) -> bool:

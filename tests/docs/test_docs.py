@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cypool.envs.procgen.library import is_there
+from cypool.envs import FAMILIES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -35,8 +35,9 @@ def test_example(run_python, block):
         pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
     if '"my_env/' in block:
         pytest.skip("tests/tools/test_new.py makes this package")
-    if '"procgen-' in block and not is_there():
-        pytest.skip("procgen is not there: cypool get procgen")
+    for family, prefix in (("procgen", '"procgen-'), ("nethack", '"NetHack')):
+        if prefix in block and not next(each for each in FAMILIES if each.name == family).is_installed:
+            pytest.skip(f"{family} is not there: cypool get {family}")
     for package in ("jax", "numba", "torch"):
         if f"import {package}\n" in block and importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")

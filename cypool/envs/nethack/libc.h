@@ -1,0 +1,642 @@
+// The C library as NetHack sees it. All that has state is ours and keeps it in the game's block: heap, files, clock, the ways
+// out. There is no real file, and nothing that another game or another program could notice.
+#pragma once
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pwd.h>
+#include <regex.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "cypool/envs/nethack/memory.h"
+
+namespace cypool::nethack {
+
+// NetHack's archive of texts and levels, the only file that exists outside of a game; read once.
+inline std::string archive;
+
+struct File {
+    File* next;
+    char* data;  // ends with a zero that does not count
+    size_t size, capacity;
+    int uses;
+    bool has_name;
+    char name[64];
+};
+
+// What FILE* points to. None stands for stdin, stdout and stderr.
+struct Stream {
+    File* file;  // null: the archive
+    size_t position;
+    int descriptor, pushed_back;  // -1: none
+    bool appends, discards;
+};
+
+namespace instead {
+
+enum : int { FIRST_DESCRIPTOR = 100 };
+
+// ---- heap
+
+inline void* malloc(size_t size) {
+    void* const given = running->allocate(size);
+    if (given == nullptr) fail("it needs too much memory");
+    return given;
+}
+inline void free(void* given) { running->release(given); }
+inline void* calloc(size_t count, size_t size) {
+    if (size != 0 && count > ARENA_BYTES / size) fail("it needs too much memory");
+    return malloc(count * size);
+}
+inline void* realloc(void* given, size_t size) {
+    if (given == nullptr) return malloc(size);
+    const size_t old = Block::size_of(given);
+    if (size <= old) return given;
+    void* const larger = malloc(size);
+    std::memcpy(larger, given, old);
+    free(given);
+    return larger;
+}
+
+// ---- ways out
+
+inline void exit(int) { fail("it ends the process"); }
+inline void abort() { fail("a panic"); }
+inline void throws() { fail("a C++ exception"); }
+inline void unexpected() { fail("it calls a function that it should not"); }
+inline void error(const char* format, ...) {
+    char text[sizeof(Head::failure)];
+    va_list args;
+    va_start(args, format);
+    std::vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fail(text);
+}
+
+// ---- files, by the last part of their path
+
+inline const char* leaf(const char* path) {
+    const char* const slash = std::strrchr(path, '/');
+    return slash != nullptr ? slash + 1 : path;
+}
+inline File* find(const char* path) {
+    for (File* file = running->head().files; file != nullptr; file = file->next) {
+        if (file->has_name && std::strcmp(file->name, leaf(path)) == 0) return file;
+    }
+    running->head().error_number = ENOENT;
+    return nullptr;
+}
+inline File* create(const char* path) {
+    auto* const file = static_cast<File*>(malloc(sizeof(File)));
+    std::snprintf(file->name, sizeof file->name, "%s", leaf(path));
+    file->has_name = true;
+    file->next = running->head().files;
+    return running->head().files = file;
+}
+inline void release(File* file) {
+    if (file->uses > 0 || file->has_name) return;
+    for (File** at = &running->head().files; *at != nullptr; at = &(*at)->next) {
+        if (*at == file) {
+            *at = file->next;
+            break;
+        }
+    }
+    free(file->data);
+    free(file);
+}
+inline Stream* open_stream(File* file) {
+    auto* const stream = static_cast<Stream*>(malloc(sizeof(Stream)));
+    stream->file = file;
+    stream->descriptor = stream->pushed_back = -1;
+    if (file != nullptr) ++file->uses;
+    return stream;
+}
+inline void close_stream(Stream* stream) {
+    if (stream->descriptor >= 0) running->head().streams[stream->descriptor % Head::NUM_STREAMS] = nullptr;
+    if (stream->file != nullptr) {
+        --stream->file->uses;
+        release(stream->file);
+    }
+    free(stream);
+}
+inline size_t size_of(const Stream* stream) { return stream->file != nullptr ? stream->file->size : archive.size(); }
+inline const char* data_of(const Stream* stream) {
+    return stream->file != nullptr ? stream->file->data : archive.data();
+}
+inline size_t get(Stream* stream, void* bytes, size_t count) {
+    auto* to = static_cast<char*>(bytes);
+    size_t pushed = 0;
+    if (stream->pushed_back >= 0 && count > 0) {
+        *to++ = static_cast<char>(stream->pushed_back);
+        stream->pushed_back = -1;
+        pushed = 1;
+    }
+    const size_t size = size_of(stream), left = stream->position < size ? size - stream->position : 0;
+    const size_t taken = count - pushed < left ? count - pushed : left;
+    if (taken > 0) std::memcpy(to, data_of(stream) + stream->position, taken);
+    stream->position += taken;
+    return pushed + taken;
+}
+inline size_t put(Stream* stream, const void* bytes, size_t count) {
+    File* const file = stream->file;
+    if (stream->discards || file == nullptr) return count;
+    if (stream->appends) stream->position = file->size;
+    if (count > ARENA_BYTES || stream->position > ARENA_BYTES) fail("it writes too long a file");
+    const size_t end = stream->position + count;
+    if (end >= file->capacity) {
+        file->capacity = 2 * end + 256;
+        file->data = static_cast<char*>(realloc(file->data, file->capacity));
+    }
+    std::memcpy(file->data + stream->position, bytes, count);
+    stream->position = end;
+    if (end > file->size) file->size = end;
+    file->data[file->size] = 0;
+    return count;
+}
+inline int64_t seek(Stream* stream, int64_t offset, int whence) {
+    const auto size = static_cast<int64_t>(size_of(stream)), position = static_cast<int64_t>(stream->position);
+    const int64_t at = offset + (whence == SEEK_SET ? 0 : whence == SEEK_CUR ? position : size);
+    if (at < 0) return -1;
+    stream->pushed_back = -1;
+    stream->position = static_cast<size_t>(at);
+    return at;
+}
+
+// ---- descriptors
+
+inline Stream* stream_of(int descriptor) {
+    const int place = descriptor - FIRST_DESCRIPTOR;
+    Stream* const stream = place >= 0 && place < Head::NUM_STREAMS ? running->head().streams[place] : nullptr;
+    if (stream == nullptr) running->head().error_number = EBADF;
+    return stream;
+}
+inline int open(const char* path, int flags, ...) {
+    File* file = find(path);
+    if (file == nullptr && !(flags & O_CREAT)) return -1;
+    if (file == nullptr) file = create(path);
+    if (flags & O_TRUNC) file->size = 0;
+    auto& streams = running->head().streams;
+    for (int place = 0; place < Head::NUM_STREAMS; ++place) {
+        if (streams[place] == nullptr) {
+            streams[place] = open_stream(file);
+            streams[place]->descriptor = place;
+            return FIRST_DESCRIPTOR + place;
+        }
+    }
+    running->head().error_number = EMFILE;
+    return -1;
+}
+inline int creat(const char* path, mode_t) { return open(path, O_CREAT | O_TRUNC | O_WRONLY); }
+inline int close(int descriptor) {
+    Stream* const stream = stream_of(descriptor);
+    if (stream == nullptr) return -1;
+    close_stream(stream);
+    return 0;
+}
+inline ssize_t read(int descriptor, void* bytes, size_t count) {
+    Stream* const stream = stream_of(descriptor);
+    if (stream == nullptr) return descriptor == 0 ? 0 : -1;
+    return static_cast<ssize_t>(get(stream, bytes, count));
+}
+inline ssize_t write(int descriptor, const void* bytes, size_t count) {
+    Stream* const stream = stream_of(descriptor);
+    if (stream == nullptr) return static_cast<ssize_t>(count);
+    return static_cast<ssize_t>(put(stream, bytes, count));
+}
+inline off_t lseek(int descriptor, off_t offset, int whence) {
+    Stream* const stream = stream_of(descriptor);
+    return stream == nullptr ? -1 : seek(stream, offset, whence);
+}
+inline int unlink(const char* path) {
+    File* const file = find(path);
+    if (file == nullptr) return -1;
+    file->has_name = false;
+    release(file);
+    return 0;
+}
+inline int rename(const char* from, const char* to) {
+    File* const file = find(from);
+    if (file == nullptr) return -1;
+    unlink(to);
+    std::snprintf(file->name, sizeof file->name, "%s", leaf(to));
+    return 0;
+}
+inline int access(const char* path, int) { return find(path) != nullptr ? 0 : -1; }
+
+// ---- streams
+
+inline Stream* fopen(const char* path, const char* mode) {
+    if (std::strcmp(leaf(path), "nhdat") == 0) return open_stream(nullptr);
+    File* file = find(path);
+    if (file == nullptr && mode[0] == 'r') return nullptr;
+    if (file == nullptr) file = create(path);
+    if (mode[0] == 'w') file->size = 0;
+    Stream* const stream = open_stream(file);
+    stream->appends = mode[0] == 'a';
+    // nobody reads these, and they would grow
+    for (const char* log : {"logfile", "xlogfile", "paniclog"}) {
+        if (std::strcmp(leaf(path), log) == 0) stream->discards = true;
+    }
+    return stream;
+}
+inline Stream* fdopen(int descriptor, const char*) { return stream_of(descriptor); }
+inline int fclose(Stream* stream) {
+    if (stream != nullptr) close_stream(stream);
+    return 0;
+}
+inline size_t fread(void* bytes, size_t size, size_t count, Stream* stream) {
+    return stream != nullptr && size > 0 ? get(stream, bytes, size * count) / size : 0;
+}
+inline size_t fwrite(const void* bytes, size_t size, size_t count, Stream* stream) {
+    // what is printed to a terminal is seen by nobody
+    if (stream == nullptr) return count;
+    return size > 0 ? put(stream, bytes, size * count) / size : 0;
+}
+inline int fgetc(Stream* stream) {
+    unsigned char letter;
+    return stream != nullptr && get(stream, &letter, 1) == 1 ? letter : EOF;
+}
+inline char* fgets(char* line, int size, Stream* stream) {
+    int length = 0;
+    while (length < size - 1) {
+        const int letter = fgetc(stream);
+        if (letter == EOF) break;
+        line[length++] = static_cast<char>(letter);
+        if (letter == '\n') break;
+    }
+    if (length == 0) return nullptr;
+    line[length] = 0;
+    return line;
+}
+inline int fputs(const char* text, Stream* stream) {
+    fwrite(text, 1, std::strlen(text), stream);
+    return 1;
+}
+inline int fputc(int letter, Stream* stream) {
+    const char one = static_cast<char>(letter);
+    fwrite(&one, 1, 1, stream);
+    return letter;
+}
+inline int fprintf(Stream* stream, const char* format, ...) {
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    int length = std::vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length > static_cast<int>(sizeof text) - 1) length = sizeof text - 1;
+    if (length > 0) fwrite(text, 1, static_cast<size_t>(length), stream);
+    return length;
+}
+// Of an entry in the list of high scores or in the archive's directory: they are short.
+inline int fscanf(Stream* stream, const char* format, ...) {
+    enum : int { MOST = 24 };
+    if (stream == nullptr) return EOF;
+    const size_t begin = stream->position;
+    char entry[512];
+    const size_t length = get(stream, entry, sizeof entry - 1);
+    if (length == 0) return EOF;
+    entry[length] = 0;
+    int conversions = 0;
+    for (const char* at = format; *at != 0; ++at) {
+        if (*at != '%') continue;
+        ++at;
+        if (*at != '*' && *at != '%') ++conversions;
+        if (*at == '*') ++at;
+        // what is in brackets may be a %
+        if (*at == '[') {
+            at += at[1] == '^' ? 2 : 1;
+            while (*at != 0 && *at != ']') ++at;
+        }
+    }
+    char with_end[200];
+    const int written = std::snprintf(with_end, sizeof with_end, "%s%%n", format);
+    if (written >= static_cast<int>(sizeof with_end) || conversions >= MOST) fail("it reads in an unknown way");
+    int end = -1;
+    void* p[MOST] = {};
+    va_list args;
+    va_start(args, format);
+    for (int k = 0; k < conversions; ++k) p[k] = va_arg(args, void*);
+    va_end(args);
+    p[conversions] = &end;
+    const int got =
+        std::sscanf(entry, with_end, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12],
+                    p[13], p[14], p[15], p[16], p[17], p[18], p[19], p[20], p[21], p[22], p[23]);
+    // what does not fit is the end
+    stream->position = end < 0 ? size_of(stream) : begin + static_cast<size_t>(end);
+    return got;
+}
+inline int fseek(Stream* stream, long offset, int whence) {
+    return stream != nullptr && seek(stream, offset, whence) >= 0 ? 0 : -1;
+}
+inline long ftell(Stream* stream) { return stream != nullptr ? static_cast<long>(stream->position) : -1; }
+inline void rewind(Stream* stream) { fseek(stream, 0, SEEK_SET); }
+inline int ungetc(int letter, Stream* stream) {
+    if (stream != nullptr) stream->pushed_back = letter;
+    return letter;
+}
+inline int fileno(Stream* stream) { return stream == nullptr ? -1 : FIRST_DESCRIPTOR + stream->descriptor; }
+inline Stream* fmemopen(void* bytes, size_t size, const char*) {
+    File* const file = create("memory");
+    file->has_name = false;
+    Stream* const stream = open_stream(file);
+    put(stream, bytes, size);
+    stream->position = 0;
+    return stream;
+}
+
+// ---- clock: that of the wall, so there are no time zones
+
+inline time_t time(time_t* to) {
+    const time_t now = running->head().clock;
+    if (to != nullptr) *to = now;
+    return now;
+}
+inline int gettimeofday(struct timeval* to, void*) {
+    *to = {time(nullptr), 0};
+    return 0;
+}
+// The Gregorian calendar, in years that begin in March.
+inline struct tm* localtime(const time_t* when) {
+    const int64_t seconds = (*when % 86400 + 86400) % 86400, day = (*when - seconds) / 86400;
+    const int64_t since = day + 719468, era = (since >= 0 ? since : since - 146096) / 146097;
+    const int64_t of_era = since - era * 146097;
+    const int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    const int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    const int64_t month = (5 * of_year + 2) / 153;
+    const bool is_before_march = month >= 10;
+    const int64_t year = year_of_era + era * 400 + is_before_march;
+    const bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    struct tm& date = running->head().date;
+    date = {};
+    date.tm_sec = static_cast<int>(seconds % 60);
+    date.tm_min = static_cast<int>(seconds / 60 % 60);
+    date.tm_hour = static_cast<int>(seconds / 3600);
+    date.tm_mday = static_cast<int>(of_year - (153 * month + 2) / 5 + 1);
+    date.tm_mon = static_cast<int>(is_before_march ? month - 10 : month + 2);
+    date.tm_year = static_cast<int>(year - 1900);
+    date.tm_wday = static_cast<int>(((day + 4) % 7 + 7) % 7);
+    date.tm_yday = static_cast<int>(is_before_march ? of_year - 306 : of_year + 59 + is_leap);
+    return &date;
+}
+
+// ---- names, letters, order
+
+inline int* errno_location() { return &running->head().error_number; }
+inline const unsigned short* const* ctype_b_loc() {
+    static const unsigned short* const letters = newlocale(LC_ALL_MASK, "C", nullptr)->__ctype_b;
+    return &letters;
+}
+inline const char* strerror(int) { return "an error"; }
+// its debug mode asks who plays
+inline struct passwd* getpwuid(uid_t) {
+    static char name[] = "player";
+    static struct passwd player = [] {
+        struct passwd made{};
+        made.pw_name = name;
+        return made;
+    }();
+    return &player;
+}
+// Keeps the order of what is equal, as the C library's does; without memory of the process.
+inline void qsort(void* items, size_t count, size_t size, int (*compare)(const void*, const void*)) {
+    auto* const all = static_cast<char*>(items);
+    char item[256];
+    if (size > sizeof item) fail("it sorts what is too large");
+    for (size_t k = 1; k < count; ++k) {
+        size_t low = 0, high = k;
+        while (low < high) {
+            const size_t middle = (low + high) / 2;
+            if (compare(all + k * size, all + middle * size) < 0) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        if (low == k) continue;
+        std::memcpy(item, all + k * size, size);
+        std::memmove(all + (low + 1) * size, all + low * size, (k - low) * size);
+        std::memcpy(all + low * size, item, size);
+    }
+}
+// The C library's keeps patterns in the process's heap, and takes any amount of it.
+inline int regcomp(regex_t*, const char*, int) { return REG_ESPACE; }
+inline int regexec(const regex_t*, const char*, size_t, regmatch_t*, int) { return REG_NOMATCH; }
+inline size_t regerror(int, const regex_t*, char* to, size_t size) {
+    return static_cast<size_t>(std::snprintf(to, size, "patterns are not available")) + 1;
+}
+
+// ---- the stack
+
+struct StackEnd {
+    void* end;
+    size_t bytes;
+};
+inline StackEnd create_stack(size_t) { return {running->stack_end(), STACK_BYTES}; }
+
+// ---- std::string as gcc had it before C++11, whose code would use the process's heap
+
+struct Text {
+    size_t length, capacity;
+    int uses;
+    char* letters() { return reinterpret_cast<char*>(this + 1); }
+};
+static_assert(sizeof(Text) == 24);
+inline struct {
+    Text text;
+    char end;
+} empty;
+inline Text* text_of(char** string) { return reinterpret_cast<Text*>(*string) - 1; }
+inline Text* string_create(size_t capacity, size_t old, const void*) {
+    if (capacity > old && capacity < 2 * old) capacity = 2 * old;
+    auto* const text = static_cast<Text*>(malloc(sizeof(Text) + capacity + 1));
+    text->capacity = capacity;
+    return text;
+}
+inline void string_destroy(Text* text, const void*) { free(text); }
+inline char** string_assign(char** string, const char* letters, size_t length) {
+    Text* text = &empty.text;
+    if (length > 0) {
+        text = string_create(length, 0, nullptr);
+        std::memcpy(text->letters(), letters, length);
+        text->length = length;
+    }
+    Text* const old = text_of(string);
+    if (old != &empty.text && old->uses-- <= 0) free(old);
+    *string = text->letters();
+    return string;
+}
+inline char** string_assign_string(char** string, char** other) {
+    return string == other ? string : string_assign(string, *other, text_of(other)->length);
+}
+inline void string_copy(char** string, char** other) {
+    *string = empty.text.letters();
+    string_assign_string(string, other);
+}
+
+// ---- the observation
+
+inline const char* const FILL = "_ZN10nethack_rl9NetHackRL8fill_obsEP15nle_observation";
+void fill(void* window, Observation* observation);  // in game.h
+
+// ---- nothing
+
+inline void nothing() {}
+inline int zero() { return 0; }
+inline int minus_one() {
+    running->head().error_number = ENOTTY;
+    return -1;
+}
+inline void* null() { return nullptr; }
+inline void* no_stream = nullptr;  // what stdin, stdout and stderr are
+
+}  // namespace instead
+
+// What stands for each function and variable that the library asks for, and for some that it has itself.
+inline const std::unordered_map<std::string, const void*>& symbols() {
+    using namespace instead;
+    const auto f = [](auto* function) { return reinterpret_cast<const void*>(function); };
+    static const std::unordered_map<std::string, const void*> all = {
+        // the C library's own: they depend on nothing but their arguments
+        {"memcpy", f(&std::memcpy)},
+        {"memmove", f(&std::memmove)},
+        {"memset", f(&std::memset)},
+        {"snprintf", f(&std::snprintf)},
+        {"sprintf", f(&std::sprintf)},
+        {"sscanf", f(&std::sscanf)},
+        {"stpcpy", f(&::stpcpy)},
+        {"strcat", f(&std::strcat)},
+        {"strchr", f(static_cast<const char* (*)(const char*, int)>(&std::strchr))},
+        {"strcmp", f(&std::strcmp)},
+        {"strcpy", f(&std::strcpy)},
+        {"strlen", f(&std::strlen)},
+        {"strncat", f(&std::strncat)},
+        {"strncmp", f(&std::strncmp)},
+        {"strncpy", f(&std::strncpy)},
+        {"strnlen", f(&::strnlen)},
+        {"strrchr", f(static_cast<const char* (*)(const char*, int)>(&std::strrchr))},
+        {"strstr", f(static_cast<const char* (*)(const char*, const char*)>(&std::strstr))},
+        {"strtol", f(&std::strtol)},
+        {"vsnprintf", f(&std::vsnprintf)},
+        // heap
+        {"malloc", f(&instead::malloc)},
+        {"free", f(&instead::free)},
+        {"calloc", f(&instead::calloc)},
+        {"realloc", f(&instead::realloc)},
+        {"_Znwm", f(&instead::malloc)},
+        {"_ZdlPv", f(&instead::free)},
+        // ways out; the library's own `error` is another function's name in the C library
+        {"exit", f(&instead::exit)},
+        {"_exit", f(&instead::exit)},
+        {"abort", f(&instead::abort)},
+        {"error", f(&instead::error)},
+        {"_ZSt17__throw_bad_allocv", f(&throws)},
+        {"_ZSt19__throw_logic_errorPKc", f(&throws)},
+        {"_ZSt20__throw_length_errorPKc", f(&throws)},
+        {"__cxa_rethrow", f(&throws)},
+        {"_Unwind_Resume", f(&throws)},
+        {"__cxa_begin_catch", f(&unexpected)},
+        {"__cxa_end_catch", f(&unexpected)},
+        {"__gxx_personality_v0", f(&unexpected)},
+        {"getrlimit", f(&unexpected)},
+        {"mmap", f(&unexpected)},
+        {"mprotect", f(&unexpected)},
+        {"munmap", f(&unexpected)},
+        {"mktime", f(&unexpected)},
+        // files
+        {"open", f(&instead::open)},
+        {"creat", f(&instead::creat)},
+        {"close", f(&instead::close)},
+        {"read", f(&instead::read)},
+        {"write", f(&instead::write)},
+        {"lseek", f(&instead::lseek)},
+        {"unlink", f(&instead::unlink)},
+        {"rename", f(&instead::rename)},
+        {"access", f(&instead::access)},
+        {"chmod", f(&zero)},
+        {"fcntl", f(&zero)},
+        {"fopen", f(&instead::fopen)},
+        {"fdopen", f(&instead::fdopen)},
+        {"fclose", f(&instead::fclose)},
+        {"fread", f(&instead::fread)},
+        {"fwrite", f(&instead::fwrite)},
+        {"fgetc", f(&instead::fgetc)},
+        {"_IO_getc", f(&instead::fgetc)},
+        {"fgets", f(&instead::fgets)},
+        {"fputs", f(&instead::fputs)},
+        {"fputc", f(&instead::fputc)},
+        {"_IO_putc", f(&instead::fputc)},
+        {"fprintf", f(&instead::fprintf)},
+        {"fscanf", f(&instead::fscanf)},
+        {"fseek", f(&instead::fseek)},
+        {"ftell", f(&instead::ftell)},
+        {"rewind", f(&instead::rewind)},
+        {"ungetc", f(&instead::ungetc)},
+        {"fileno", f(&instead::fileno)},
+        {"fflush", f(&zero)},
+        {"ferror", f(&zero)},
+        {"clearerr", f(&nothing)},
+        {"perror", f(&nothing)},
+        {"fmemopen", f(&instead::fmemopen)},
+        {"stdin", &no_stream},
+        {"stdout", &no_stream},
+        {"stderr", &no_stream},
+        // the terminal, which there is not
+        {"ioctl", f(&minus_one)},
+        {"isatty", f(&zero)},
+        {"tcgetattr", f(&minus_one)},
+        {"tcsetattr", f(&minus_one)},
+        {"sigaction", f(&zero)},
+        // clock, names, letters, order
+        {"time", f(&instead::time)},
+        {"gettimeofday", f(&instead::gettimeofday)},
+        {"localtime", f(&instead::localtime)},
+        {"sleep", f(&zero)},
+        {"sysconf", f(&zero)},
+        {"getpid", f(&zero)},
+        {"getuid", f(&zero)},
+        {"getlogin", f(&null)},
+        {"getpwnam", f(&null)},
+        {"getpwuid", f(&instead::getpwuid)},
+        {"getenv", f(&null)},
+        {"getcwd", f(&null)},
+        {"__ctype_b_loc", f(&ctype_b_loc)},
+        {"__errno_location", f(&errno_location)},
+        {"strerror", f(&instead::strerror)},
+        {"qsort", f(&instead::qsort)},
+        {"regcomp", f(&instead::regcomp)},
+        {"regexec", f(&instead::regexec)},
+        {"regerror", f(&instead::regerror)},
+        {"regfree", f(&nothing)},
+        // what writes the observation, and the stack on which a game is played
+        {FILL, f(&instead::fill)},
+        {"create_fcontext_stack", f(&create_stack)},
+        {"destroy_fcontext_stack", f(&nothing)},
+        // C++
+        {"__cxa_atexit", f(&zero)},
+        {"__cxa_finalize", f(&nothing)},
+        {"_ZNSt8ios_base4InitC1Ev", f(&nothing)},
+        {"_ZNSt8ios_base4InitD1Ev", f(&nothing)},
+        {"_ZNSs4_Rep20_S_empty_rep_storageE", &empty},
+        {"_ZNSs4_Rep9_S_createEmmRKSaIcE", f(&string_create)},
+        {"_ZNSs4_Rep10_M_destroyERKSaIcE", f(&string_destroy)},
+        {"_ZNSs6assignEPKcm", f(&string_assign)},
+        {"_ZNSs6assignERKSs", f(&string_assign_string)},
+        {"_ZNSsC1ERKSs", f(&string_copy)},
+        // asked for, but not needed
+        {"__gmon_start__", nullptr},
+        {"__pthread_key_create", nullptr},
+        {"_ITM_deregisterTMCloneTable", nullptr},
+        {"_ITM_registerTMCloneTable", nullptr},
+    };
+    return all;
+}
+
+}  // namespace cypool::nethack

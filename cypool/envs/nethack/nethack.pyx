@@ -1,0 +1,389 @@
+"""NetHack: the NetHack Learning Environment."""
+import re
+
+import numpy as np
+
+from cypool.envs.nethack.library import checked, find, folder_in
+from cypool.envs.nethack.options import (
+    INFOS, KEYS, LONGEST, MOST_CLOCK, MOST_SEED, NEEDED, PENALTIES, TASKS, check_actions, check_character, check_clock,
+    check_names, check_options, check_seeds, default_actions, default_keys, default_options, text_of)
+from cypool.envs.nethack.tiles import drawn
+from cypool.spec import Discrete, EnvSpec
+from cypool.state import WithMemory, check_state
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_path, shown
+
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.memory cimport shared_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
+from cypool.random cimport integers
+
+cnp.import_array()
+
+
+cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
+    enum:
+        GLYPHS
+    void open_library(const string& file, const string& texts) except +
+    int64_t wall_clock()
+
+    cdef cppclass Options:
+        int task, penalty_mode
+        int64_t abort_steps, no_progress_timeout
+        cbool allow_all_yn_questions, allow_all_modes, spawn_monsters, fix_moon_phase
+        double penalty_step, penalty_time, max_step_seconds
+        uint32_t keys
+        cbool fills_late
+        string text
+        vector[uint8_t] actions
+
+    cdef cppclass Start:
+        Start()
+        uint64_t core, disp, lgen
+        cbool has_lgen
+        int64_t clock, frozen
+        string record
+
+    cdef cppclass Saved:
+        pass
+
+    cdef cppclass Game:
+        Game(const Options& options) except +
+        double reward
+        cbool truncated
+        void check() except +
+        cbool is_over()
+        int end_status()
+        cbool is_ascended()
+        int how_done()
+        int64_t turn()
+        int64_t depth()
+        const Start& start()
+        const vector[uint8_t]& actions()
+        void observe(const int* keys, void** rows, int count) except +
+        Start next_start()
+        cbool begin(const Start& start) except +
+        void step(int action) except +
+        shared_ptr[Saved] save() except +
+        void load(const Saved& saved) except +
+        void copy(const Game& other) except +
+        cbool replay(const Start& start, const vector[uint8_t]& actions) except +
+        uint64_t* variable(const string& name)
+
+cdef enum:
+    # where NetHack does not come to a command: when it begins on something that it asks a name for
+    MOST_TRIES = 10
+    # the years 2000 to 2029
+    FIRST_CLOCK = 946684800
+    LAST_CLOCK = 1893456000
+cdef enum:
+    END_STATUS, IS_ASCENDED, HOW_DONE, TURNS, DEPTH
+cdef enum:
+    DRAWN, FIXED, REAL
+
+# a line of the list of high scores as NetHack writes it: how many letters it takes is what its memory has room for
+_RECORD = re.compile(rb"(\d\.\d{1,2}\.\d{1,2}( -?\d{1,12}){10}( [A-Z][a-z]{2}){4} "
+                     rb"[^\0-\x1f,]{1,10},[^\0-\x1f]{1,100}\n)*")
+MOST_RECORD = 20_000
+
+
+cdef class Memory:
+    """A game's memory, for `load` in the same process. Nobody else can make one with something in it."""
+    cdef shared_ptr[Saved] saved
+    cdef object options, values
+
+    cdef bint stands_for(self, object options, object values):
+        return self.saved.get() != NULL and self.options == options and self.values == tuple(values)
+
+
+cdef class NetHack(Env):
+    """NetHack with a task: a dungeon that is new in each episode, hundreds of kinds of things, and one life.
+
+    Played by the library of nle 1.3.0, without its Python: with the same seeds, clock and actions there are the same
+    bytes as there. Different from there, episodes are drawn from the environment's stream.
+
+    Observation: A dict with the `observation_keys`: what NLE observes, in its dtypes.
+    Action: The number of a key in `actions`; by default 86 commands, of the tasks 23, of the challenge 121.
+    Reward: Of NetHack, score and challenge what was gained of NetHack's score, of gold, eat and scout of gold,
+        nutrition and seen cells; else 1 for success. But for NetHack with the penalty of a step.
+    Terminated: The game is over, the task is done, or the episode is aborted: NLE calls none of this truncated.
+    Truncated: Of the challenge, if steps without progress reach the timeout in their first half, as in NLE.
+    Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
+        `is_ascended` bool. If asked for `how_done` int32: as in NetHack, if the game is over; `turns` int64; `depth`
+        int64.
+    """
+    cdef Game* game
+    cdef Options settings
+    cdef int[17] keys
+    cdef int[5] infos
+    cdef int num_keys, num_infos
+    # how the next episode begins: what was asked for, and what for this one episode
+    cdef Start asked, once
+    cdef bint has_seeds, has_seeds_once, has_clock_once
+    cdef int clock, clock_once
+
+    @staticmethod
+    def describe(task="nethack", character=None, observation_keys=None, actions=None, options=None, wizard=False,
+                 allow_all_yn_questions=None, allow_all_modes=None, spawn_monsters=True, fix_moon_phase=False,
+                 penalty_mode="constant", penalty_step=None, penalty_time=-0.0, abort_steps=None,
+                 no_progress_timeout=10000, nle_seeds=None, clock=None, infos=("end_status", "is_ascended"),
+                 max_step_seconds=10.0, nle_path=None):
+        """Returns the spec.
+
+        Args:
+            task: "nethack", "score", "staircase", "staircase_pet", "oracle", "gold", "eat", "scout" or "challenge".
+            character: Role, race, gender and alignment, or "@", a random one; None: the task's, a monk or "@".
+            observation_keys: Names of what is observed, in this order; None: the task's. NetHack does no work for
+                others; with `screen_descriptions` it draws other random numbers.
+            actions: The keys that actions press, 0 to 255; None: the task's.
+            options: NetHack's own options; None: those of NLE.
+            wizard: Whether the game is in NetHack's debug mode.
+            allow_all_yn_questions: Whether questions for a letter stay; else the step answers most of them with escape.
+                None: as in NLE, which is True for the challenge.
+            allow_all_modes: Whether menus, questions for a line and --More-- stay; else the step leaves them. None: as
+                in NLE, which is True for the challenge.
+            spawn_monsters: Whether monsters come.
+            fix_moon_phase: Whether the phase of the moon and the time of day are drawn from the seed.
+            penalty_mode: Of steps in which no time passes: "constant", "exp", "square", "linear"; or "always", of all.
+            penalty_step: The unit of this penalty; None: -0.01, of the challenge 0.
+            penalty_time: What is added for each turn.
+            abort_steps: Steps after which the episode is aborted, which NLE calls `max_episode_steps`; None: 5000, of
+                the challenge 1000000.
+            no_progress_timeout: The challenge is aborted after half as many steps in which no time passed.
+            nle_seeds: Of each episode, (core, disp) or (core, disp, lgen); None: they are drawn.
+            clock: When each episode is played, in seconds since 1970 by the clock on the wall; "real": when it is;
+                None: it is drawn from the years 2000 to 2029.
+            infos: Names of infos.
+            max_step_seconds: CPU time after which a step fails, as its game may be in an endless loop.
+            nle_path: Folder of nle; None: `CYPOOL_NETHACK`, that of `cypool get nethack`, or the installed one.
+        """
+        task = check_choice("task", task, TASKS)
+        is_challenge = task == "challenge"
+        if character is None:
+            character = "@" if is_challenge else "mon-hum-neu-mal"
+        if observation_keys is None:
+            observation_keys = default_keys(task)
+        if allow_all_yn_questions is None:
+            allow_all_yn_questions = is_challenge
+        if allow_all_modes is None:
+            allow_all_modes = is_challenge
+        if penalty_step is None:
+            penalty_step = -0.0 if is_challenge else -0.01
+        if abort_steps is None:
+            abort_steps = 1_000_000 if is_challenge else 5000
+        chosen = {
+            "task": task, "character": check_character(character),
+            "observation_keys": check_names("observation_keys", observation_keys, KEYS),
+            "actions": default_actions(task) if actions is None else check_actions(actions),
+            "options": default_options(task) if options is None else check_options(options),
+            "wizard": check_bool("wizard", wizard),
+            "allow_all_yn_questions": check_bool("allow_all_yn_questions", allow_all_yn_questions),
+            "allow_all_modes": check_bool("allow_all_modes", allow_all_modes),
+            "spawn_monsters": check_bool("spawn_monsters", spawn_monsters),
+            "fix_moon_phase": check_bool("fix_moon_phase", fix_moon_phase),
+            "penalty_mode": check_choice("penalty_mode", penalty_mode, PENALTIES),
+            "penalty_step": check_float("penalty_step", penalty_step, -1e9, 1e9),
+            "penalty_time": check_float("penalty_time", penalty_time, -1e9, 1e9),
+            "abort_steps": check_int("abort_steps", abort_steps, 1, LONGEST),
+            "no_progress_timeout": check_int("no_progress_timeout", no_progress_timeout, 1, LONGEST),
+            "nle_seeds": None if nle_seeds is None else check_seeds("nle_seeds", nle_seeds),
+            "clock": None if clock is None else check_clock("clock", clock),
+            "infos": check_names("infos", infos, INFOS),
+            "max_step_seconds": check_float("max_step_seconds", max_step_seconds, 0.1, 1e6)}
+        if nle_path is not None:
+            nle_path = check_path("nle_path", nle_path)
+            if folder_in(nle_path) is None:
+                raise ValueError(f"nle_path: expected the folder of nle, got {shown(nle_path)}")
+        chosen["nle_path"] = nle_path
+        return EnvSpec(observation={key: KEYS[key] for key in chosen["observation_keys"]},
+                       action=Discrete(len(chosen["actions"])), info={name: INFOS[name] for name in chosen["infos"]},
+                       options=chosen, render_fps=10)
+
+    def __init__(self, spec, env_id):
+        chosen = spec.options
+        library, texts = checked(find(chosen["nle_path"]))
+        open_library(library, texts)
+        self.settings.task = TASKS.index(chosen["task"])
+        self.settings.penalty_mode = PENALTIES.index(chosen["penalty_mode"])
+        self.settings.abort_steps = chosen["abort_steps"]
+        self.settings.no_progress_timeout = chosen["no_progress_timeout"]
+        self.settings.allow_all_yn_questions = chosen["allow_all_yn_questions"]
+        self.settings.allow_all_modes = chosen["allow_all_modes"]
+        self.settings.spawn_monsters = chosen["spawn_monsters"]
+        self.settings.fix_moon_phase = chosen["fix_moon_phase"]
+        self.settings.penalty_step, self.settings.penalty_time = chosen["penalty_step"], chosen["penalty_time"]
+        self.settings.max_step_seconds = chosen["max_step_seconds"]
+        # what else is disclosed at the end, NetHack may show without a question
+        self.settings.fills_late = chosen["options"] == default_options(chosen["task"])
+        self.settings.text = text_of(chosen["options"], chosen["character"], chosen["wizard"]).encode()
+        self.settings.actions = chosen["actions"]
+        names = list(KEYS)
+        for key in {*chosen["observation_keys"], *NEEDED}:
+            self.settings.keys |= <uint32_t>1 << <int>names.index(key)
+        self.num_keys = len(chosen["observation_keys"])
+        for k, key in enumerate(chosen["observation_keys"]):
+            self.keys[k] = names.index(key)
+        self.num_infos = len(chosen["infos"])
+        for k, name in enumerate(chosen["infos"]):
+            self.infos[k] = list(INFOS).index(name)
+        self.has_seeds = chosen["nle_seeds"] is not None
+        if self.has_seeds:
+            put_seeds(&self.asked, chosen["nle_seeds"])
+        self.clock = put_clock(&self.asked, chosen["clock"])
+        self.game = new Game(self.settings)
+
+    def __dealloc__(self):
+        del self.game
+
+    cdef int take_reset_options(self, dict options) except -1:
+        if not options.keys() <= {"nle_seeds", "clock"}:
+            raise ValueError(f"options: expected nle_seeds, clock and reset_mask, got {list(options)}")
+        seeds = check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None
+        clock = check_clock("options['clock']", options["clock"]) if "clock" in options else None
+        if seeds is not None:
+            put_seeds(&self.once, seeds)
+            self.has_seeds_once = True
+        if clock is not None:
+            self.clock_once = put_clock(&self.once, clock)
+            self.has_clock_once = True
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        cdef Start start = self.game.next_start()
+        cdef Start* given = &self.once if self.has_seeds_once else &self.asked
+        cdef bint has_seeds = self.has_seeds_once or self.has_seeds
+        cdef int clock = self.clock_once if self.has_clock_once else self.clock
+        cdef int64_t at = self.once.clock if self.has_clock_once else self.asked.clock
+        self.has_seeds_once = self.has_clock_once = False
+        for _ in range(MOST_TRIES):
+            if has_seeds:
+                start.core, start.disp, start.lgen, start.has_lgen = given.core, given.disp, given.lgen, given.has_lgen
+            else:
+                start.core = <uint64_t>integers(self.rng, 0, INT64_MAX)
+                start.disp = <uint64_t>integers(self.rng, 0, INT64_MAX)
+            if clock == DRAWN:
+                start.clock = integers(self.rng, FIRST_CLOCK, LAST_CLOCK)
+            else:
+                start.clock = wall_clock() if clock == REAL else at
+            if self.game.begin(start):
+                return 0
+        raise_no_start()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.game.check()
+        self.game.step(<int>(<const int64_t*>action)[0])
+        self.reward = self.game.reward
+        self.terminated = self.game.is_over()
+        self.truncated = self.game.truncated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef int k
+        self.game.observe(self.keys, out.obs, self.num_keys)
+        for k in range(self.num_infos):
+            if self.infos[k] == END_STATUS:
+                (<int32_t*>out.info[k])[0] = self.game.end_status()
+            elif self.infos[k] == IS_ASCENDED:
+                (<uint8_t*>out.info[k])[0] = self.game.is_ascended()
+            elif self.infos[k] == HOW_DONE:
+                (<int32_t*>out.info[k])[0] = self.game.how_done()
+            elif self.infos[k] == TURNS:
+                (<int64_t*>out.info[k])[0] = self.game.turn()
+            else:
+                (<int64_t*>out.info[k])[0] = self.game.depth()
+        return 0
+
+    cdef object save(self):
+        self.game.check()
+        cdef Start start = self.game.start()
+        cdef Memory memory = Memory()
+        values = (start.core, start.disp, start.lgen, bool(start.has_lgen), start.clock, start.frozen, start.record,
+                  PyBytes_FromStringAndSize(<const char*>self.game.actions().data(), self.game.actions().size()))
+        memory.saved = self.game.save()
+        memory.options, memory.values = self.spec.options, values
+        saved = WithMemory(values)
+        saved.memory = memory
+        return saved
+
+    cdef int load(self, object state) except -1:
+        cdef Start start
+        cdef vector[uint8_t] played
+        cdef cbool fits
+        known = getattr(state, "memory", None)
+        if type(known) is Memory and (<Memory>known).stands_for(self.spec.options, state):
+            self.game.load((<Memory>known).saved.get()[0])
+            return 0
+        seed, chosen = (0, MOST_SEED), self.spec.options
+        start.core, start.disp, start.lgen, start.has_lgen, start.clock, start.frozen, record, actions = check_state(
+            state, seed, seed, seed, bool, (0, 2 * MOST_CLOCK), (0, 2**40), bytes, bytes)
+        if len(record) > MOST_RECORD or _RECORD.fullmatch(record) is None:
+            raise ValueError(f"state[6]: expected NetHack's list of high scores, got {shown(record)}")
+        if len(actions) > chosen["abort_steps"] or max(actions, default=0) >= len(chosen["actions"]):
+            raise ValueError(f"state[7]: expected at most {chosen['abort_steps']} actions, each below "
+                             f"{len(chosen['actions'])}, got {len(actions)}, the greatest {max(actions)}")
+        start.record, played = record, actions
+        try:
+            with nogil:
+                fits = self.game.replay(start, played)
+        except RuntimeError as error:
+            raise ValueError(f"state: expected a game that continues, got one that fails: {error}") from error
+        if not fits:
+            raise ValueError("state[7]: expected actions of one episode, got some after its end")
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        (<NetHack>other).game.check()
+        self.game.copy((<NetHack>other).game[0])
+        return 0
+
+    cdef object render(self):
+        cdef int key = GLYPHS
+        glyphs = np.empty(KEYS["glyphs"].shape, np.int16)
+        cdef void* row = cnp.PyArray_DATA(glyphs)
+        self.game.observe(&key, &row, 1)
+        return drawn(glyphs, find(self.spec.options["nle_path"]))
+
+    def overwrite(self, name, word):
+        """Overwrites a variable of the game, as a mistake in it might.
+
+        For tests.
+
+        Args:
+            name: The variable.
+            word: Its first eight bytes; or another variable, whose address they become.
+        """
+        cdef uint64_t* at = self.variable(name)
+        at[0] = <uint64_t>self.variable(word) if isinstance(word, str) else <uint64_t>word
+
+    cdef uint64_t* variable(self, object name) except NULL:
+        cdef uint64_t* at = self.game.variable(name.encode())
+        if at == NULL:
+            raise ValueError(f"name: expected a variable of NetHack's library, got {shown(name)}")
+        return at
+
+
+cdef int raise_no_start() except -1 nogil:
+    with gil:
+        raise RuntimeError("NetHack: the game does not come to a first command: expected other options, or seeds")
+
+
+cdef int put_seeds(Start* start, object seeds) except -1:
+    core, disp, lgen = seeds
+    start.core, start.disp, start.lgen, start.has_lgen = core, disp, lgen or 0, lgen is not None
+    return 0
+
+
+cdef int put_clock(Start* start, object clock) except -1:
+    """Takes over a time, and returns which kind of it is asked for."""
+    if clock is None:
+        return DRAWN
+    if clock == "real":
+        return REAL
+    start.clock = clock
+    return FIXED

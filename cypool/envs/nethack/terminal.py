@@ -1,0 +1,104 @@
+"""NetHack as people play it: its screen as text, and its keys."""
+from __future__ import annotations
+
+import os
+import select
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CLEAR, HOME = "\033[2J", "\033[H"
+META = 128
+
+
+def screen_text(chars: NDArray[np.uint8], colors: NDArray[np.int8], cursor: Any = None) -> str:
+    """Returns a terminal's screen as text with colours, which a terminal shows as NetHack does.
+
+    Args:
+        chars: `tty_chars` of one environment.
+        colors: Its `tty_colors`.
+        cursor: Its `tty_cursor`, which is shown in reverse; None: it is not shown.
+    """
+    at = None if cursor is None else (int(cursor[0]), int(cursor[1]))
+    lines = []
+    for y, (letters, line) in enumerate(zip(chars.tolist(), colors.tolist(), strict=True)):
+        text, last = "", None
+        for x, (letter, color) in enumerate(zip(letters, line, strict=True)):
+            if letter > 32 or (y, x) == at or last is None or ";7" in last:
+                style = f"\033[0;{color >> 3 & 1};3{color & 7}{';7' * ((y, x) == at)}m"
+                text += style * (style != last)
+                last = style
+            text += chr(max(letter, 32))
+        lines.append(text + "\033[0m")
+    return "\r\n".join(lines)
+
+
+@contextmanager
+def keys_as_they_come(terminal: int) -> Iterator[None]:
+    """Lets a terminal give each key at once, control and a letter included, but for control and C."""
+    old = termios.tcgetattr(terminal)
+    new = termios.tcgetattr(terminal)
+    new[0] &= ~(termios.IXON | termios.ICRNL)
+    new[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
+    termios.tcsetattr(terminal, termios.TCSADRAIN, new)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, old)
+
+
+def pressed(terminal: int) -> int | None:
+    """Returns the next key; None: the terminal is gone. Meta and a letter come as escape and this letter."""
+    typed = os.read(terminal, 1)
+    if typed == b"\033" and select.select([terminal], [], [], 0)[0]:
+        typed = os.read(terminal, 1)
+        return META | typed[0] if typed else None
+    return typed[0] if typed else None
+
+
+def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None) -> tuple[int, float]:
+    """Plays with the keyboard of a terminal until control and C, or its end.
+
+    Args:
+        env: A pool of one environment.
+        write: Writes to the terminal.
+        terminal: The descriptor that keys come from.
+        steps: Ends after this number of steps.
+
+    Returns:
+        Steps, and the sum of rewards.
+
+    Raises:
+        ValueError: The environment does not observe its screen.
+    """
+    options = env.env_spec.options
+    missing = {"tty_chars", "tty_colors", "tty_cursor"}.difference(options["observation_keys"])
+    if missing:
+        raise ValueError(f"observation_keys: expected {', '.join(sorted(missing))} among them to be shown")
+    actions = {key: number for number, key in reversed([*enumerate(options["actions"])])}
+    done, total, said = 0, 0.0, ""
+    with keys_as_they_come(terminal):
+        try:
+            obs, _ = env.reset()
+            write(CLEAR)
+            while steps is None or done < steps:
+                parts = (obs[name][0] for name in ("tty_chars", "tty_colors", "tty_cursor"))
+                write(f"{HOME}{screen_text(*parts)}\r\n{done} steps, rewards {total:g}{said}; control-C ends\033[K")
+                key = pressed(terminal)
+                if key is None:
+                    break
+                if key not in actions:
+                    said = ", no action presses this key"
+                    continue
+                obs, reward, terminated, truncated, _ = env.step([actions[key]])
+                done += 1
+                total += float(reward[0])
+                said = ", episode over: any key begins another one" if terminated[0] or truncated[0] else ""
+        except KeyboardInterrupt:
+            pass
+    write("\r\n")
+    return done, total
