@@ -137,7 +137,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
     def _sample(self, *, num_timesteps: int | None = None, num_episodes: int | None = None, explore: bool,
                 random_actions: bool = False, force_reset: bool = False) -> list[Any]:
         if num_timesteps is None or random_actions or not self._whole_batches():
-            # whoever comes after the other one starts afresh
+            # each way starts afresh after the other one
             self._obs = None
             result: list[Any] = super()._sample(num_timesteps=num_timesteps, num_episodes=num_episodes, explore=explore,
                                                 random_actions=random_actions, force_reset=force_reset)
@@ -194,7 +194,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
             if results == ENV_STEP_FAILURE:
                 return None
             obs, reward, terminated, truncated, _ = results
-            # the step after an end starts an episode: it is none
+            # the step after an end starts an episode and does not count
             count += self.num_envs - int(np.count_nonzero(over))
             over = terminated | truncated
             for name, values in (("obs", obs), ("action", actions), ("reward", reward), ("terminated", terminated),
@@ -205,7 +205,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
         return {"count": count, "outputs": list(chosen), **{name: np.stack(each) for name, each in columns.items()}}
 
     def _cut(self, steps: dict[str, Any]) -> list[Any]:
-        """Returns the episodes of some steps: those that have ended, then the parts of those that go on."""
+        """Returns the episodes of some steps: those that have ended, then the parts of those that continue."""
         ended: list[Any] = []
         ongoing: list[Any] = []
         last = len(steps["action"])

@@ -51,7 +51,7 @@ def sample(runner, num_timesteps, explore):
 
 
 def parts(episodes):
-    """What episodes are, in an order that does not depend on who made them."""
+    """Returns the contents of episodes, in an order that does not depend on who made them."""
     return sorted((episode.t_started, np.asarray(episode.get_observations()).tobytes(),
                    np.asarray(episode.get_actions()).tobytes(), np.asarray(episode.get_rewards()).tobytes(),
                    bool(episode.is_terminated), bool(episode.is_truncated), len(episode), episode.t,
@@ -90,7 +90,7 @@ def test_where_steps_of_single_environments_are_asked_for():
     assert runner._whole_batches()
     assert all(episode.is_done for episode in runner.sample(num_episodes=6, explore=True))
     first = runner.sample(num_timesteps=50, explore=True)
-    # a pool that others have stepped begins anew
+    # the other way starts afresh
     assert all(episode.t_started == 0 for episode in first)
     assert sum(map(len, runner.sample(num_timesteps=50, random_actions=True))) >= 50
     assert all(episode.t_started == 0 for episode in runner.sample(num_timesteps=50, explore=True))
