@@ -78,6 +78,7 @@ class ReplayBuffer:
                              "statistics: normalize samples")
         spec = env.env_spec
         self.env = env
+        self._lock = threading.Lock()
         self.n_step = check_int("n_step", n_step, 1, 2**16)
         self.gamma = check_float("gamma", gamma, 0, 1)
         self.sequence_length = None
@@ -107,7 +108,6 @@ class ReplayBuffer:
             self.close()
             raise ValueError(f"{files.EXPECTED}, got a damaged one: {path!r}")
         self._bits = np.random.PCG64(None if seed is None else check_int("seed", seed, 0, 2**128 - 1))
-        self._lock = threading.Lock()
         self._gatherers: Any = None
         self._tap = _Tap(self)
 

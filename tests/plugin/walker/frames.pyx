@@ -3,7 +3,7 @@ import numpy as np
 from cypool.spec import Array, Discrete, EnvSpec
 
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
 
 from cypool.env cimport Env, Slot, import_cypool
 
@@ -29,17 +29,21 @@ cdef class Frames(Env):
     cdef float[3][2] outer               # three frames in front
     cdef uint8_t[4][3][2] inner          # of four pixels, each with three frames of two colours
     cdef bint fails
+    cdef size_t size
 
     @staticmethod
-    def describe(stacks=True):
+    def describe(stacks=True, size=1):
         return EnvSpec(
             observation={
                 "achieved_goal": Array((1,), np.float64), "desired_goal": Array((1,), np.float64),
                 "inner": Array((2, 2, 6), np.uint8, stack=(2, 3) if stacks else None),
                 "outer": Array((3, 2), np.float32, stack=(0, 3) if stacks else None),
-                "plain": Array((), np.int64)},
+                "plain": Array((), np.int64), "wide": Array((size,), np.uint8)},
             action={"what": Discrete(8), "push": Array((2,), np.float32, -100, 100)},
-            options={"stacks": stacks}, goals=Near())
+            options={"stacks": stacks, "size": size}, goals=Near())
+
+    def __init__(self, spec, env_id):
+        self.size = spec.options["size"]
 
     cdef void push(self) noexcept nogil:
         cdef int k
@@ -78,4 +82,5 @@ cdef class Frames(Env):
         memcpy(out.obs[2], self.inner, sizeof(self.inner))
         memcpy(out.obs[3], self.outer, sizeof(self.outer))
         (<int64_t*>out.obs[4])[0] = <int64_t>self.count
+        memset(out.obs[5], <uint8_t>self.count, self.size)
         return 0
