@@ -286,7 +286,14 @@ cdef class Pool:
                 raise RuntimeError("reset: the first reset has to be one of all envs")
             if options is not None and self.backend is None:
                 for k in range(count):
-                    give_options(<Env>self.scheduler.envs[ids[k]], options)
+                    try:
+                        give_options(<Env>self.scheduler.envs[ids[k]], options)
+                    except BaseException:
+                        # nothing is reset, now or later
+                        while k > 0:
+                            k -= 1
+                            give_options(<Env>self.scheduler.envs[ids[k]], {})
+                        raise
             for env_id, seed in seeds or ():
                 env = self.scheduler.owner[env_id]
                 seed_env(env, seed)

@@ -61,6 +61,12 @@ def check_int(name: str, value: Any, minimum: int, maximum: int) -> int:
     return number
 
 
+def check_reset_options(options: dict[Any, Any], known: tuple[str, ...]) -> None:
+    """Raises a ValueError if `options` of a reset has a name that is not in `known`."""
+    if not options.keys() <= set(known):
+        raise ValueError(f"options: expected {', '.join(known)} or reset_mask, got {shown(list(options))}")
+
+
 def check_float(name: str, value: Any, minimum: float, maximum: float) -> float:
     """Returns `value` as a float if it is a real number in [minimum, maximum]; raises as `check_int` does."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__"):

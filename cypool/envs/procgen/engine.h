@@ -306,15 +306,17 @@ public:
         call([&] { play(action); });
     }
 
-    // Begins another level: allowed at any time.
-    void reset() {
+    // Begins another level: allowed at any time. It is `wanted`, or the next one of the stream if that is -1.
+    void reset(int wanted = -1) {
         call([&] {
             const uint32_t low = field<uint32_t>(at::LEVEL_LOW), high = field<uint32_t>(at::LEVEL_HIGH);
             auto& levels = field<std::mt19937>(at::LEVEL_STREAM);
             // a level that followed one in the same episode ends here, and so it was not completed
             if (sequential_) field<bool>(at::COMPLETE) = false;
             field<int>(at::PREV_LEVEL) = level();
-            begin(static_cast<int>(low + static_cast<uint32_t>(levels()) % (high - low)));
+            // the stream stays where it is if it is not asked
+            if (wanted < 0) wanted = static_cast<int>(low + static_cast<uint32_t>(levels()) % (high - low));
+            begin(wanted);
         });
     }
 

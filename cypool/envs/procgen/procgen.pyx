@@ -7,7 +7,7 @@ from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODE_NUMBERS, MODES, NUM
 from cypool.envs.procgen.library import checked, find, folder_in
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
-from cypool.util.arguments import check_bool, check_choice, check_int, check_path, shown
+from cypool.util.arguments import check_bool, check_choice, check_int, check_path, check_reset_options, shown
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -50,7 +50,7 @@ cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogi
     cdef cppclass Game:
         Game(const Settings& settings, uint32_t stream) except +
         void step(int action) except +
-        void reset() except +
+        void reset(int wanted) except +
         void draw(uint8_t* picture, cbool planes) except +
         void render(uint8_t* picture) except +
         Saved save() except +
@@ -89,6 +89,7 @@ cdef class Procgen(Env):
     cdef Settings settings
     cdef uint32_t stream
     cdef bint is_seeded, channel_first, batch_seeds
+    cdef int wanted                      # the level of the next reset; -1: one of the stream
 
     @staticmethod
     def describe(env_name="coinrun", distribution_mode="hard", num_levels=0, start_level=0,
@@ -171,6 +172,7 @@ cdef class Procgen(Env):
         # random shapes are images of another kind
         self.settings.has_own_painter = chosen["painter"] == "cypool" and not chosen["use_generated_assets"]
         self.channel_first, self.batch_seeds = chosen["channel_first"], chosen["batch_seeds"]
+        self.wanted = -1
 
     def __dealloc__(self):
         del self.game
@@ -199,10 +201,19 @@ cdef class Procgen(Env):
         return 0
 
     cdef int reset(self) except -1 nogil:
+        cdef int wanted = self.wanted
+        self.wanted = -1
         if self.game == NULL or self.is_seeded or self.game.is_lost():
             self.start()
-        else:
-            self.game.reset()
+            if wanted < 0:
+                return 0
+        self.game.reset(wanted)
+        return 0
+
+    cdef int take_reset_options(self, dict options) except -1:
+        check_reset_options(options, ("level_seed",))
+        level = options.get("level_seed")
+        self.wanted = -1 if level is None else check_int("level_seed", level, 0, MAX_LEVEL)
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:

@@ -1,7 +1,11 @@
 """The Adroit hand: a door, a hammer, a pen and a ball."""
+import numpy as np
+
 from cypool.envs.robotics.robotics_env import describe_robot
+from cypool.util.arguments import check_reset_options, shown
 
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport clip, dot, norm, sum_of_squares
@@ -52,8 +56,10 @@ cdef class Adroit(RoboticsEnv):
     """
     cdef vector[double] middle, half     # of the actuators' ranges
     cdef int palm                        # a site
+    cdef dict parts                      # of `initial_state_dict`: sizes by names
+    cdef vector[double] given            # the next reset's `initial_state_dict`, part after part; empty: none
 
-    def __init__(self, spec, env_id, task, written):
+    def __init__(self, spec, env_id, task, written, placed):
         cdef double low, high
         cdef int k
         super().__init__(spec, env_id, load_adroit(task), None, FRAME_SKIP, written)
@@ -62,9 +68,13 @@ cdef class Adroit(RoboticsEnv):
             self.middle.push_back((low + high) / 2.0)
             self.half.push_back(0.5 * (high - low))
         self.palm = self.site("S_grasp")
+        self.parts = {"qpos": self.model.nq, "qvel": self.model.nv, **placed}
 
     cdef void place(self) noexcept nogil:
         """Draws where things are, and writes it to the model."""
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        """Writes where things are to the model."""
 
     cdef void begin_measures(self) noexcept nogil:
         """Remembers what an episode has of its own, after the first forward."""
@@ -74,11 +84,36 @@ cdef class Adroit(RoboticsEnv):
         return False
 
     cdef int begin_episode(self) except -1 nogil:
+        cdef vector[double] given
+        # it is for one reset, also if that fails
+        given.swap(self.given)
         self.reset_data()
         self.place()
         self.set_initial()
         self.forward()
         self.begin_measures()
+        if not given.empty():
+            memcpy(self.data.qpos, given.data(), self.model.nq * sizeof(double))
+            memcpy(self.data.qvel, given.data() + self.model.nq, self.model.nv * sizeof(double))
+            self.place_at(given.data() + self.model.nq + self.model.nv)
+            self.forward()
+        return 0
+
+    cdef int take_reset_options(self, dict options) except -1:
+        check_reset_options(options, ("initial_state_dict",))
+        state, numbers = options.get("initial_state_dict"), []
+        if state is not None:
+            if not isinstance(state, dict) or state.keys() != self.parts.keys():
+                raise ValueError(f"initial_state_dict: expected a dict of {', '.join(self.parts)}, got {shown(state)}")
+            for name, size in self.parts.items():
+                part = state[name]
+                if not isinstance(part, np.ndarray) or part.dtype != np.float64 or part.shape != (size,):
+                    raise TypeError(f"initial_state_dict: expected {name} as {size} numbers of float64, got "
+                                    f"{shown(part)}")
+                if not np.isfinite(part).all():
+                    raise ValueError(f"initial_state_dict: expected finite numbers in {name}, got {shown(part)}")
+                numbers += part.tolist()
+        self.given = numbers
         return 0
 
     cdef int step_robot(self, const void* action) except -1 nogil:
@@ -128,7 +163,7 @@ cdef class AdroitDoor(Adroit):
         return describe_adroit("door", 39, 28, {"distance": 1.5, "azimuth": 90.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "door", ("body_pos",))
+        super().__init__(spec, env_id, "door", ("body_pos",), {"door_body_pos": 3})
         # the reference takes its place in qvel for that in qpos
         self.frame, self.hinge, self.handle = self.body("frame"), self.qvel_of("door_hinge"), self.site("S_handle")
 
@@ -137,6 +172,9 @@ cdef class AdroitDoor(Adroit):
         frame[0] = self.uniform(-0.3, -0.2)
         frame[1] = self.uniform(0.25, 0.35)
         frame[2] = self.uniform(0.252, 0.35)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_pos + 3 * self.frame, numbers, 3 * sizeof(double))
 
     cdef bint judge(self) noexcept nogil:
         cdef double angle = self.data.qpos[self.hinge]
@@ -188,7 +226,7 @@ cdef class AdroitHammer(Adroit):
         return describe_adroit("hammer", 46, 26, {"distance": 2.0, "azimuth": 45.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "hammer", ("body_pos",))
+        super().__init__(spec, env_id, "hammer", ("body_pos",), {"board_pos": 3})
         self.sees_sensors = True
         self.board, self.hammer = self.body("nail_board"), self.body("Object")
         self.nail, self.head, self.nail_goal = self.site("S_target"), self.site("tool"), self.site("nail_goal")
@@ -197,6 +235,9 @@ cdef class AdroitHammer(Adroit):
 
     cdef void place(self) noexcept nogil:
         self.own.body_pos[3 * self.board + 2] = self.uniform(0.1, 0.25)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_pos + 3 * self.board, numbers, 3 * sizeof(double))
 
     cdef bint judge(self) noexcept nogil:
         cdef const double* hammer = self.data.xpos + 3 * self.hammer
@@ -251,7 +292,7 @@ cdef class AdroitPen(Adroit):
         return describe_adroit("pen", 45, 24, {"distance": 1.0, "azimuth": -45.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "pen", ("body_quat",))
+        super().__init__(spec, env_id, "pen", ("body_quat",), {"desired_orien": 4})
         self.wanted, self.pen, self.ball = self.body("target"), self.body("Object"), self.site("eps_ball")
         self.top, self.bottom = self.site("object_top"), self.site("object_bottom")
         self.wanted_top, self.wanted_bottom = self.site("target_top"), self.site("target_bottom")
@@ -263,6 +304,9 @@ cdef class AdroitPen(Adroit):
         euler[0] = self.uniform(-1, 1)
         euler[1] = self.uniform(-1, 1)
         euler2quat(euler, self.own.body_quat + 4 * self.wanted)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_quat + 4 * self.wanted, numbers, 4 * sizeof(double))
 
     cdef void begin_measures(self) noexcept nogil:
         self.episode[0] = self.apart(self.at(self.top), self.at(self.bottom))
@@ -326,7 +370,7 @@ cdef class AdroitRelocate(Adroit):
         return describe_adroit("relocate", 39, 30, {"distance": 1.5, "azimuth": 90.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "relocate", ("body_pos", "site_pos"))
+        super().__init__(spec, env_id, "relocate", ("body_pos", "site_pos"), {"obj_pos": 3, "target_pos": 3})
         self.ball, self.target = self.body("Object"), self.site("target")
 
     cdef void place(self) noexcept nogil:
@@ -337,6 +381,10 @@ cdef class AdroitRelocate(Adroit):
         target[0] = self.uniform(-0.2, 0.2)
         target[1] = self.uniform(-0.2, 0.2)
         target[2] = self.uniform(0.15, 0.35)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_pos + 3 * self.ball, numbers, 3 * sizeof(double))
+        memcpy(self.own.site_pos + 3 * self.target, numbers + 3, 3 * sizeof(double))
 
     cdef bint judge(self) noexcept nogil:
         cdef const double* ball = self.data.xpos + 3 * self.ball

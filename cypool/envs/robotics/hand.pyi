@@ -12,12 +12,14 @@ QPOS: dict[Any, Any]
 RANGES: tuple[Any, ...]
 ROTATIONS: tuple[Any, ...]
 TOUCH: tuple[Any, ...]
+TOUCH_PICTURES: tuple[Any, ...]
 
 def describe_manipulate(
         thing: Any,
         target_position: Any,
         target_rotation: Any,
         touch_get_obs: Any,
+        touch_visualisation: Any,
         options: Any,
         common: Any,
     ) -> Any: ...
@@ -32,6 +34,7 @@ class HandBlock(Manipulate):
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
+        touch_visualisation: str = 'on_touch',
         distance_threshold: float = 0.01,
         rotation_threshold: float = 0.1,
         randomize_initial_position: bool = True,
@@ -47,6 +50,7 @@ class HandEgg(Manipulate):
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
+        touch_visualisation: str = 'on_touch',
         distance_threshold: float = 0.01,
         rotation_threshold: float = 0.1,
         randomize_initial_position: bool = True,
@@ -62,6 +66,7 @@ class HandPen(Manipulate):
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
+        touch_visualisation: str = 'on_touch',
         **common: Any,
     ) -> EnvSpec: ...
 

@@ -3,11 +3,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cypool.util.arguments import check_bool, check_float, check_int, shown
+from cypool.util.arguments import check_bool, check_float, check_int, check_reset_options, shown
 from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path
 from cypool.envs.mujoco_common.assets import check_asset
 from cypool.envs.robotics.goals import MazeGoal
-from cypool.envs.robotics.models import asset_path, make_maze
+from cypool.envs.robotics.models import asset_path, centre, make_maze
 from cypool.envs.robotics.robotics_env import describe_robot
 
 from libc.math cimport isfinite
@@ -81,6 +81,19 @@ cdef tuple check_map(object maze_map):
     return tuple(tuple(int(cell) if isinstance(cell, int) else cell for cell in row) for row in rows)
 
 
+cdef list check_cell(str name, object cell, tuple maze_map, double scale):
+    """Returns the centre of a cell that an option of a reset names; empty: it names none."""
+    if cell is None:
+        return []
+    if not isinstance(cell, (tuple, list, np.ndarray)) or len(np.shape(cell)) != 1 or len(cell) != 2:
+        raise TypeError(f"{name}: expected a row and a column, got {shown(cell)}")
+    row = check_int(name, cell[0], 0, len(maze_map) - 1)
+    column = check_int(name, cell[1], 0, len(maze_map[0]) - 1)
+    if maze_map[row][column] == 1:
+        raise ValueError(f"{name}: expected a cell that is no wall, got {shown(cell)}")
+    return list(centre(row, column, maze_map, scale))
+
+
 def describe_maze(robot, version, maze_map, continuing_task, reset_target, *, obs_size, num_actions, info, frame_skip,
                   camera, options, common):
     """Returns the `EnvSpec` of a maze; `camera` is a function of the map."""
@@ -111,6 +124,7 @@ cdef class Maze(RoboticsEnv):
     cdef double least                    # how far a start is from the goal
     cdef bint is_v3, continuing_task, reset_target
     cdef vector[double] goals, starts    # x, y
+    cdef vector[double] given_goal, given_start  # what the next reset begins with instead; empty: draws
     cdef int target                      # a site
     cdef int success                     # its place in the info; -1: it has none
 
@@ -144,12 +158,23 @@ cdef class Maze(RoboticsEnv):
         self.add_noise(self.goal.data())
 
     cdef int begin_episode(self) except -1 nogil:
+        cdef vector[double] given_goal, given_start
         cdef double[2] start
         cdef int attempts = 0
         cdef int64_t k
-        self.draw_goal()
+        # they are for one reset, also if it fails
+        given_goal.swap(self.given_goal)
+        given_start.swap(self.given_start)
+        if given_goal.empty():
+            self.draw_goal()
+        else:
+            memcpy(self.goal.data(), given_goal.data(), 2 * sizeof(double))
+            self.add_noise(self.goal.data())
         memcpy(start, self.goal.data(), sizeof(start))
-        while distance_blas(start, self.goal.data(), 2) <= self.least:
+        if not given_start.empty():
+            memcpy(start, given_start.data(), sizeof(start))
+        # a start that is given may be near
+        while given_start.empty() and distance_blas(start, self.goal.data(), 2) <= self.least:
             if attempts == MOST_ATTEMPTS:
                 raise RuntimeError(f"expected a start far from the goal, found none in {MOST_ATTEMPTS} attempts")
             attempts += 1
@@ -163,6 +188,14 @@ cdef class Maze(RoboticsEnv):
         self.find_goals()
         if self.success >= 0:
             self.info[self.success] = self.is_near()
+        return 0
+
+    cdef int take_reset_options(self, dict options) except -1:
+        check_reset_options(options, ("goal_cell", "reset_cell"))
+        maze_map = self.spec.options["maze_map"]
+        goal, start = (check_cell(name, options.get(name), maze_map, self.scale)
+                       for name in ("goal_cell", "reset_cell"))
+        self.given_goal, self.given_start = goal, start
         return 0
 
     cdef int judge(self) except -1 nogil:

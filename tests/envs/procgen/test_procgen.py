@@ -381,6 +381,30 @@ def test_play_level():
         play_level(cypool.make("CartPole-v1"), 3)
 
 
+def test_reset_at_a_level():
+    env, one = started("coinrun", 2, seed=4), started("coinrun", num_levels=1, start_level=77)
+    obs, info = env.reset(options={"level_seed": 77})
+    assert info["level_seed"].tolist() == [77, 77]
+    want = one.reset()[0]
+    for action in np.random.default_rng(0).integers(15, size=30):
+        assert np.array_equal(obs[1], want[0])
+        obs, want = env.step([action] * 2)[0], one.step([action])[0]
+    # the stream stays where it is, also if a seed begins it
+    plain = started("coinrun", 2, seed=4)
+    levels = plain.reset()[1]["level_seed"]
+    assert np.array_equal(env.reset()[1]["level_seed"], levels)
+    assert env.reset(env_id=[1], seed=5, options={"level_seed": 0})[1]["level_seed"].tolist() == [0]
+    plain.reset(env_id=[1], seed=5)
+    assert np.array_equal(env.reset()[1]["level_seed"], plain.reset()[1]["level_seed"])
+    for options, error, message in (
+            ({"level_seed": -1}, ValueError, "level_seed: expected 0 to"),
+            ({"level_seed": 2**31}, ValueError, "level_seed: expected 0 to"),
+            ({"level_seed": 1.5}, TypeError, "level_seed: expected an int"),
+            ({"level": 1}, ValueError, "options: expected level_seed or reset_mask, got")):
+        with pytest.raises(error, match=message):
+            env.reset(options=options)
+
+
 def test_sequential_levels():
     """A completed level is no end: the next one is 997 further."""
     env = started("maze", 8, use_sequential_levels=True, distribution_mode="easy", num_levels=1, start_level=0)

@@ -124,6 +124,92 @@ def test_success_and_what_follows():
         assert terminated != options.get("continuing_task", True)
 
 
+# ---- options of resets
+
+
+@pytest.mark.parametrize("id", ["PointMaze_Large-v3", "AntMaze_UMaze-v3", "AntMaze_Medium_Diverse_G-v4",
+                                "AntMaze_UMaze-v5"])
+def test_cells_of_resets(id):
+    reference, env = make(id), cypool.make(id, num_envs=1, num_threads=0, seed=3)
+    rows = cypool.make_spec(id).options["maze_map"]
+    cells = [(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if cell != 1]
+    reference.reset(seed=3), env.reset()
+    random = np.random.default_rng(0)
+    for names in (("goal_cell",), ("reset_cell",), ("goal_cell", "reset_cell"), (), ("reset_cell", "goal_cell")):
+        options = {name: np.array(cells[random.integers(len(cells))]) for name in names}
+        theirs, ours = reference.reset(options=options or None)[0], env.reset(options=options or None)[0]
+        for action in random.uniform(-1, 1, (4, *reference.action_space.shape)).astype(np.float32):
+            for name in theirs:
+                assert theirs[name].tobytes() == ours[name].tobytes(), (names, name)
+            theirs, ours = reference.step(action)[0], env.step([action])[0]
+
+
+@pytest.mark.parametrize(("id", "names"), [
+    ("AdroitHandDoor-v1", ()), ("AdroitHandHammer-v1", ("qpos", "qvel", "board_pos")), ("AdroitHandPen-v1", ()),
+    ("AdroitHandRelocate-v1", ("qpos", "qvel", "obj_pos", "target_pos"))])
+def test_initial_state_of_resets(id, names):
+    reference, env = make(id), cypool.make(id, num_envs=2, num_threads=0, seed=3)
+    reference.reset(seed=11)
+    for action in np.random.default_rng(2).uniform(-1, 1, (5, *reference.action_space.shape)):
+        reference.step(action.astype(np.float32))
+    state = reference.unwrapped.get_env_state()
+    # what the reference returns it does not take, of some
+    state = {name: state[name] for name in names or state}
+    reference.reset(seed=3), env.reset()
+    for options in ({"initial_state_dict": state}, None):
+        theirs, ours = reference.reset(options=options)[0], env.reset(options=options)[0]
+        for action in np.random.default_rng(3).uniform(-1, 1, (5, *reference.action_space.shape)).astype(np.float32):
+            assert theirs.tobytes() == ours[0].tobytes()
+            theirs, reward, *_ = reference.step(action)
+            ours, rewards, *_ = env.step([action] * 2)
+            assert reward == rewards[0]
+    for changed, error, message in (
+            ({"qpos": state["qpos"][1:]}, TypeError, "initial_state_dict: expected qpos as"),
+            ({"qvel": state["qvel"] * np.nan}, ValueError, "initial_state_dict: expected finite numbers in qvel"),
+            ({"more": state["qvel"]}, ValueError, "initial_state_dict: expected a dict of qpos, qvel")):
+        with pytest.raises(error, match=message):
+            env.reset(options={"initial_state_dict": {**state, **changed}})
+    with pytest.raises(ValueError, match="options: expected initial_state_dict or reset_mask, got"):
+        env.reset(options={"goal_cell": (1, 1)})
+    # what MuJoCo cannot simulate is an error of its own, or a number
+    hostile = {name: np.full_like(part, 1e200) for name, part in state.items()}
+    try:
+        env.reset(options={"initial_state_dict": hostile})
+        env.step(env.action_space.sample())
+    except cypool.EnvError:
+        pass
+    env.reset(), env.step(env.action_space.sample())
+
+
+def test_wrong_cells():
+    env = cypool.make("PointMaze_UMaze-v3", num_envs=2, num_threads=0, seed=3)
+    env.reset()
+    for cell, error, message in (
+            ((0, 0), ValueError, "goal_cell: expected a cell that is no wall"),
+            ((-1, 1), ValueError, "goal_cell: expected 0 to 4, got -1"),
+            ((1, 5), ValueError, "goal_cell: expected 0 to 4, got 5"),
+            ((1.0, 1), TypeError, "goal_cell: expected an int"),
+            ((1, float("nan")), TypeError, "goal_cell: expected an int"), (3, TypeError, "goal_cell: expected a row"),
+            ([[1, 1], [1, 2]], TypeError, "goal_cell: expected a row and a column"), ("11", TypeError, "goal_cell: ")):
+        with pytest.raises(error, match=message):
+            env.reset(options={"goal_cell": cell})
+    # the only start is where the goal is: the reference looks for another one for ever
+    env = cypool.make("PointMaze_Open_Diverse_G-v3", num_envs=1, num_threads=0, seed=3)
+    with pytest.raises(cypool.EnvError, match="expected a start far from the goal"):
+        env.reset(options={"goal_cell": (1, 1)})
+    env.reset()
+
+
+def test_options_of_a_reset_are_taken_back_if_another_maze_refuses():
+    maps = [[[1, 1, 1, 1], [1, first, 0, 1], [1, 0, 0, 1], [1, 1, 1, 1]] for first in (0, 1)]
+    env, other = (cypool.make("PointMaze_UMaze-v3", num_envs=2, num_threads=0, seed=3, env_options=[
+        {"maze_map": maze_map} for maze_map in maps]) for _ in range(2))
+    env.reset(), other.reset()
+    with pytest.raises(ValueError, match="goal_cell: expected a cell that is no wall"):
+        env.reset(options={"goal_cell": (1, 1)})
+    assert env.reset()[0]["desired_goal"].tobytes() == other.reset()[0]["desired_goal"].tobytes()
+
+
 # ---- rewards of goals
 
 
