@@ -302,7 +302,8 @@ NULL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)()
 
 
 @pytest.mark.parametrize(("hook", "error", "message"), [
-    (0, ValueError, "expected the address of a function, got 0"),
+    *((address, ValueError, f"expected a C function .* or a Python function, got {address}, which is no address")
+      for address in (0, 3)),
     (True, TypeError, "expected a C function .* or a Python function, got True"),
     ("no hook", TypeError, "expected a C function .* or a Python function, got 'no hook'"),
     (two_arguments, TypeError, r"expected a Python function of one argument, got one of \(batch, more\)"),

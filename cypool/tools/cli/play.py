@@ -37,7 +37,10 @@ def play(
     if fps is not None and not 0.01 <= fps <= 1000:
         raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
     import cypool
+    from cypool.tools.video import check_film
 
+    if record is not None:
+        check_film("--record", record)
     with cypool.make(id, num_threads=0, seed=seed, **options_of(option)) as env:
         if env.render_mode is None:
             raise Refusal(f"{id} cannot be drawn")
@@ -62,6 +65,8 @@ def _load(policy: str) -> Callable[[Any], Any]:
     sys.path.insert(0, os.getcwd())
     try:
         found = getattr(importlib.import_module(module), name, None) if colon and module else None
+    except ImportError as error:
+        raise Refusal(f"--policy: expected MODULE:FUNCTION of a function, got {policy!r}: {error}") from error
     finally:
         sys.path.remove(os.getcwd())
     if not callable(found):
