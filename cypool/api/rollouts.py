@@ -225,7 +225,7 @@ def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
     if type(array) is not np.ndarray:
         array = check_array("actions", actions, f"{part.dtype} of {wanted}")
     if array.ndim == 0:
-        raise ValueError(f"actions: expected {wanted}, or T alone with policy=, got {shown(array[()])}")
+        raise ValueError(f"actions: expected {wanted}, or T alone with policy=, got {shown(array.item())}")
     if array.shape[1:] != shape or len(array) == 0:
         raise ValueError(f"actions: expected {wanted}, got {array.shape}")
     if array.shape[0] * num_envs >= 2**31:

@@ -36,7 +36,9 @@ def shown_shape(*dimensions: int | str) -> str:
 
 def shown_numbers(array: NDArray[Any]) -> str:
     """Returns how a message shows an array of the wrong dtype: the dtype of numbers, the values of anything else."""
-    return str(array.dtype) if array.dtype.kind in "biufc" else shown(array[()])
+    if array.dtype.kind in "biufc":
+        return str(array.dtype)
+    return shown(array.item() if array.ndim == 0 else array)
 
 
 def suggestion(word: str, known: Iterable[str], shown_as: Callable[[str], Any] = str, cutoff: float = 0.6) -> str:

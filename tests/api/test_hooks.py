@@ -319,6 +319,22 @@ def test_wrong_hooks(hooks, name, hook, error, message):
         cypool.make("CartPole-v1", **{name: hooks.get(hook, hook) if isinstance(hook, str) else hook})
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_debug_finds_rewards_of_a_hook_that_are_not_finite(value):
+    def hook(batch):
+        return np.where(batch.env_id == 1, value, 0)
+
+    for debug in (False, True):
+        with cypool.make("CartPole-v1", num_envs=3, reward_hook=hook, debug=debug) as env:
+            # rows of a reset have no reward
+            env.reset()
+            if debug:
+                with pytest.raises(ValueError, match=f"^reward_hook: expected finite numbers, got {value} for env 1$"):
+                    env.step([0, 0, 0])
+            else:
+                assert not np.isfinite(env.step([0, 0, 0])[1][1])
+
+
 @pytest.mark.parametrize("described", [None, 3, np.float64, (), {}, {"a": 3}, [Array((1,), np.float32)]])
 def test_wrong_descriptions(described):
     with pytest.raises(TypeError, match="observation_hook: expected a function, or .function, description."):

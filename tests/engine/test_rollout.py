@@ -202,6 +202,7 @@ def test_bad_input():
     for bad, error, message in [
             (np.zeros((0, NUM), int), ValueError, r"actions: expected shape \(T, 7\) with T of at least 1, got"),
             (np.zeros(NUM, int), ValueError, "actions: expected shape"),
+            (3, ValueError, "actions: expected shape .* or T alone with policy=, got 3$"),
             (np.zeros((4, NUM + 1), int), ValueError, "actions: expected shape"),
             (np.full((4, NUM), 2), ValueError, r"actions: expected integers in \[0, 2\), got 2"),
             (np.zeros((4, NUM)), TypeError, "actions: expected integers"),
