@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.cfunctions.signatures import Agents, Signature, address_of
+from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of
 from cypool.spec import Array, Discrete
 from cypool.util.arguments import shown
 
@@ -117,12 +117,12 @@ def hook_of(name: str, function: Any) -> Any:
     """
     if function is None or isinstance(function, CHook):
         return function
-    address = address_of(name, function, _SIGNATURE)
+    expected = f"{C_FUNCTION} or a Python function"
+    address = address_of(name, function, _SIGNATURE, expected)
     if address is not None:
         return CHook(address, function)
     if not callable(function):
-        raise TypeError(f"{name}: expected a C function (an address, a Cython capsule, a ctypes function pointer or a "
-                        f"Numba cfunc) or a Python function, got {shown(function)}")
+        raise TypeError(f"{name}: expected {expected}, got {shown(function)}")
     try:
         signature = inspect.signature(function)
     except ValueError:

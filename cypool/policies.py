@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from cypool.cfunctions.signatures import Agents, Signature, address_of
+from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of
 from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
@@ -65,16 +65,15 @@ class Policy:
         if "_address" in self.__dict__:
             # a rollout in another thread may be using it
             raise RuntimeError("the policy is made already")
-        address = address_of("function", function, _SIGNATURE)
+        address = address_of("function", function, _SIGNATURE, C_FUNCTION)
         if address is None:
-            raise TypeError(f"function: expected a C function (an address, a Cython capsule, a ctypes function pointer "
-                            f"or a Numba cfunc), got {shown(function)}")
+            raise TypeError(f"function: expected {C_FUNCTION}, got {shown(function)}")
         for name, array in (("state", state), ("parameters", parameters)):
             if array is not None and not (isinstance(array, np.ndarray) and array.flags.c_contiguous
                                           and not array.dtype.hasobject):
                 raise TypeError(f"{name}: expected a C-contiguous array of numbers, got {shown(array)}")
         if state is not None and (state.ndim == 0 or not state.flags.writeable):
-            raise ValueError("state: expected a writeable array of shape ('num_envs', ...), got "
+            raise ValueError("state: expected a writeable array of shape (num_envs, ...), got "
                              + ("one number" if state.ndim == 0 else "a read-only one"))
         self.state, self.parameters = state, parameters
         self._address = address
@@ -99,9 +98,9 @@ def policy_of(given: Any) -> Any:
     """
     if isinstance(given, Policy):
         return given
-    if address_of("policy", given, _SIGNATURE) is not None:
+    expected = f"{C_FUNCTION}, a cypool.Policy or a Python function"
+    if address_of("policy", given, _SIGNATURE, expected) is not None:
         return Policy(given)
     if not callable(given):
-        raise TypeError(f"policy: expected a C function (an address, a Cython capsule, a ctypes function pointer or a "
-                        f"Numba cfunc), a cypool.Policy or a Python function, got {shown(given)}")
+        raise TypeError(f"policy: expected {expected}, got {shown(given)}")
     return given

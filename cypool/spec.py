@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 import numpy as np
 
+from cypool.util.arguments import shown
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -193,17 +195,17 @@ class Group:
 
     def __post_init__(self) -> None:
         if type(self.count) is not int or self.count < 1:
-            raise ValueError(f"count: expected an int of at least 1, got {self.count!r}")
+            raise ValueError(f"count: expected an int of at least 1, got {shown(self.count)}")
         for name in ("observation", "action"):
             given = getattr(self, name)
             parts = list(given.values()) if isinstance(given, Mapping) else [given]
             if not parts or not all(isinstance(part, Array | Discrete) for part in parts):
-                raise TypeError(f"{name}: expected an Array or Discrete, or a dict of them, got {given!r}")
+                raise TypeError(f"{name}: expected an Array or Discrete, or a dict of them, got {shown(given)}")
             if isinstance(given, Mapping) and not all(isinstance(key, str) for key in given):
                 raise TypeError(f"{name}: expected names that are texts, got {list(given)}")
             object.__setattr__(self, name, _frozen(given))
         if self.names is not None and (not isinstance(self.names, tuple) or len(set(self.names)) != self.count):
-            raise ValueError(f"names: expected a tuple of {self.count} names, got {self.names!r}")
+            raise ValueError(f"names: expected a tuple of {self.count} names, got {shown(self.names)}")
 
     def of_all(self, name: Literal["observation", "action"]) -> Any:
         """Returns the description of all agents' observations, or actions: with the agents in the first dimension."""
@@ -221,6 +223,14 @@ def _repeated(part: Array | Discrete, count: int) -> Array:
         return Array((count,), part.dtype, 0, part.n - 1)
     stack = None if part.stack is None else (part.stack[0] + 1, part.stack[1])
     return Array((count, *part.shape), part.dtype, part.low, part.high, stack)
+
+
+def _check_part(name: str, part: object, kinds: Any) -> None:
+    """Raises a TypeError if a part of a description is none of these classes."""
+    if not isinstance(part, kinds):
+        wanted = "cypool.spec.Array" if kinds is Array else "cypool.spec.Array or cypool.spec.Discrete"
+        cls = type(part)
+        raise TypeError(f"{name}: expected {wanted}, got {shown(part)} of {cls.__module__}.{cls.__qualname__}")
 
 
 def _parts(description: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[Any, Array | Discrete]]:
@@ -302,19 +312,22 @@ class EnvSpec:
         for name in ("observation", "action"):
             given = getattr(self, name)
             if isinstance(given, Mapping | tuple) and not given:
-                raise ValueError(f"{name}: expected at least one array, got {given!r}")
-        for name in self.info:
+                raise ValueError(f"{name}: expected at least one array, got {shown(given)}")
+            for _, part in _parts(given):
+                _check_part(name, part, Array | Discrete)
+        for name, part in self.info.items():
             if not isinstance(name, str):
-                raise TypeError(f"info: expected names that are texts, got {name!r}")
+                raise TypeError(f"info: expected names that are texts, got {shown(name)}")
             if name in OWN_INFO or name.startswith("_"):
                 raise ValueError(f"info: expected a name that cypool does not use itself, without an underscore in "
-                                 f"front, got {name!r}; {', '.join(OWN_INFO)} are taken")
+                                 f"front, got {shown(name)}; {', '.join(OWN_INFO)} are taken")
+            _check_part(f"info[{name!r}]", part, Array)
 
     def _take_agents(self) -> None:
         """Makes observation, action and the info of the state from the groups of agents."""
         if not isinstance(self.agents, Mapping) or not all(
                 isinstance(name, str) and name and isinstance(group, Group) for name, group in self.agents.items()):
-            raise TypeError(f"agents: expected a dict of names and Groups, got {self.agents!r}")
+            raise TypeError(f"agents: expected a dict of names and Groups, got {shown(self.agents)}")
         if len(set(self.agent_names)) < self.num_agents:
             raise ValueError(f"agents: expected names that differ, got {self.agent_names}")
         for name in ("observation", "action"):
@@ -323,14 +336,15 @@ class EnvSpec:
                 (whole,) = whole.values()
             given = getattr(self, name)
             if given and given != whole:
-                raise ValueError(f"{name}: expected none together with agents, got {given!r}")
+                raise ValueError(f"{name}: expected none together with agents, got {shown(given)}")
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:
-                raise ValueError(f"info: expected no 'state' next to the agents' state, got {self.info['state']!r}")
+                raise ValueError("info: expected no 'state' next to the agents' state, got "
+                                 f"{shown(self.info['state'])}")
             object.__setattr__(self, "info", {"state": self.state, **self.info})
         elif self.state not in (None, "observations"):
-            raise ValueError(f"state: expected 'observations', an Array or None, got {self.state!r}")
+            raise ValueError(f"state: expected 'observations', an Array or None, got {shown(self.state)}")
 
     @property
     def observations(self) -> list[tuple[Any, Array | Discrete]]:
@@ -386,7 +400,8 @@ class EnvSpec:
         if len(self.agents) == 1 and not is_by_group:
             observation = dict.fromkeys(self.agents, observation)
         elif not is_by_group:
-            raise ValueError(f"observation: expected one for each group of {list(self.agents)}, got {observation!r}")
+            raise ValueError(f"observation: expected one for each group of {list(self.agents)}, got "
+                             f"{shown(observation)}")
         groups = {name: replace(group, observation=observation[name]) for name, group in self.agents.items()}
         return replace(self, observation=(), agents=groups)
 

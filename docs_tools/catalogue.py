@@ -17,6 +17,7 @@ from cypool.envs.family import Family
 from cypool.making.registry import Entry, expand
 
 WIDTH = 192  # pixels of a picture, twice what is shown
+FIDELITY = Path(__file__).parents[1] / "docs/reference/fidelity.md"
 STEPS = 40  # random ones before a picture is taken
 
 
@@ -60,13 +61,20 @@ cypool {cypool.__version__} registers {total:,} ids. These pages are generated f
 """)
 
 
+def fidelity_page(family: Family) -> str:
+    """Returns the page below docs/reference that says what a family equals: its own, if the common one does not."""
+    return "fidelity.md" if f"\n## {family.title}" in FIDELITY.read_text() else family.page
+
+
 def page(family: Family, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
     """Returns the page of a family: a section for each class, with its options and its ids."""
     classes: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         classes[entry.entry_point].append(entry)
-    about = f"{family.description[0].upper()}{family.description[1:]}: {len(entries):,} ids."
-    parts = [f"# {family.title}", f"{about} [What they equal](../reference/fidelity.md).", *needs_of(family)]
+    about = (f"{family.description[0].upper()}{family.description[1:]}: {len(entries):,} "
+             f"{'id' if len(entries) == 1 else 'ids'}.")
+    parts = [f"# {family.title}", f"{about} [What they equal](../reference/{fidelity_page(family)}).",
+             *needs_of(family)]
     # a family's newest versions come first
     for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
         try:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.util.arguments import check_array, check_dict
+from cypool.util.arguments import check_array, check_dict, shown_numbers, shown_shape
 from cypool.spec import Discrete
 
 from cypool.engine.action_check cimport ActionPart, is_checkable, part_of, take_array
@@ -179,6 +179,7 @@ class GroupReader:
     def __init__(self, space, num_envs, count, first):
         self.reader = ActionReader(space, num_envs * count)
         self.space, self.num_envs, self.count, self.agents = space, num_envs, count, slice(first, first + count)
+        self.expected = f"shape {shown_shape('k', count, *space.shape)} with k of 1 to {num_envs}"
 
     def __call__(self, actions, acting=None):
         """As `ActionReader`, for shape (k, agents, *action shape) or (k * agents, *action shape).
@@ -191,9 +192,9 @@ class GroupReader:
         """
         shape = self.space.shape
         if type(actions) is not cnp.ndarray:
-            actions = check_array("actions", actions, f"{self.space.dtype} of shape {('k', self.count, *shape)}")
+            actions = check_array("actions", actions, f"{self.space.dtype} of {self.expected}")
         # a view of one number may say that it has millions of rows
-        if actions.size > self.num_envs * self.count * math.prod(shape):
+        if not 0 < actions.size <= self.num_envs * self.count * math.prod(shape):
             raise self._wrong(actions)
         if actions.ndim == len(shape) + 2 and actions.shape[1:] == (self.count, *shape):
             actions = actions.reshape(-1, *shape)
@@ -209,8 +210,7 @@ class GroupReader:
         return self.reader(actions).reshape(-1, self.count, *shape)
 
     def _wrong(self, actions):
-        return ValueError(f"actions: expected shape {('k', self.count, *self.space.shape)}, at most {self.num_envs} "
-                          f"rows, got {actions.shape}")
+        return ValueError(f"actions: expected {self.expected}, got {actions.shape}")
 
 
 cdef class ActionReader:
@@ -222,7 +222,7 @@ cdef class ActionReader:
     """
     cdef bint discrete
     cdef int num_envs
-    cdef object space
+    cdef object space, expected      # the second in messages: which shape
     cdef tuple shape
     cdef Py_ssize_t count            # numbers of an action
     cdef bint has_part               # as `part`; not of float16, say
@@ -234,6 +234,7 @@ cdef class ActionReader:
         self.num_envs = num_envs
         self.discrete = isinstance(space, Discrete)
         self.space, self.shape = space, space.shape
+        self.expected = f"shape {shown_shape('k', *space.shape)} with k of 1 to {num_envs}"
         self.count = math.prod(space.shape)
         # bools are numbers for the engine, but users pass no others
         self.has_part = is_checkable(space) and space.dtype.kind != "b"
@@ -258,16 +259,16 @@ cdef class ActionReader:
         """
         if type(actions) is not cnp.ndarray:
             kind = "integers" if self.discrete else self.space.dtype
-            actions = check_array("actions", actions, f"{kind} of shape {('k', *self.shape)}")
+            actions = check_array("actions", actions, f"{kind} of {self.expected}")
         return self._discrete(actions) if self.discrete else self._box(actions)
 
     cdef object _discrete(self, cnp.ndarray array):
         cdef Py_ssize_t rows = cnp.PyArray_SIZE(array)
         # a view of one number may say that it has millions of rows
-        if cnp.PyArray_NDIM(array) > 1 or rows > self.num_envs:
-            raise ValueError(f"actions: expected shape (k,), at most {self.num_envs} rows, got {(<object>array).shape}")
+        if cnp.PyArray_NDIM(array) > 1 or not 0 < rows <= self.num_envs:
+            raise self._wrong(array)
         if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(array)):
-            raise TypeError(f"actions: expected integers, got {array.dtype}")
+            raise TypeError(f"actions: expected integers, got {shown_numbers(array)}")
         if not cnp.PyArray_ISCARRAY_RO(array):
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
         if not take_array(array, self.part, cnp.PyArray_DATA(self.checked), sizeof(int64_t)):
@@ -283,21 +284,23 @@ cdef class ActionReader:
         cdef cnp.ndarray taken
         wanted = self.space.dtype
         # a view of one number may say that it has millions of rows
-        if cnp.PyArray_SIZE(array) > self.num_envs * self.count:
-            raise ValueError(f"actions: expected shape {('k', *self.shape)}, at most {self.num_envs} rows, got "
-                             f"{(<object>array).shape}")
+        if not 0 < cnp.PyArray_SIZE(array) <= self.num_envs * self.count:
+            raise self._wrong(array)
         if array.dtype.kind not in "iuf" and (array.dtype.kind, wanted.kind) != ("b", "b"):
-            raise TypeError(f"actions: expected {wanted}, got {array.dtype}")
+            raise TypeError(f"actions: expected {wanted}, got {shown_numbers(array)}")
         if (<object>array).shape == self.shape:
             array = array[None]
         if (<object>array).shape[1:] != self.shape or cnp.PyArray_NDIM(array) == 0:
-            raise ValueError(f"actions: expected shape {('k', *self.shape)}, got {(<object>array).shape}")
+            raise self._wrong(array)
         taken = np.empty((<object>array).shape, wanted)
         if self.has_part and take_array(
                 array, self.part, cnp.PyArray_DATA(taken), self.count * cnp.PyArray_ITEMSIZE(taken)):
             return taken
         # another thread may change the user's array meanwhile
         return self._converted(np.array(array))
+
+    cdef object _wrong(self, cnp.ndarray array):
+        return ValueError(f"actions: expected {self.expected}, got {(<object>array).shape}")
 
     cdef object _converted(self, cnp.ndarray given):
         """Returns actions in an order or of a dtype that `take_array` does not know; raises if they are wrong."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.util.arguments import check_dict, shown
+from cypool.util.arguments import check_dict, shown, shown_shape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,8 @@ def _at(values: Any, k: int, count: int) -> Any:
     if isinstance(values, Mapping):
         return {name: _at(part, k, count) for name, part in values.items()}
     if not isinstance(values, np.ndarray) or values.ndim < 2 or values.shape[1] != count:
-        raise ValueError(f"values: expected arrays of shape {('k', count, '...')}, got {shown(values)}")
+        got = f"shape {values.shape}" if isinstance(values, np.ndarray) else shown(values)
+        raise ValueError(f"values: expected arrays of shape {shown_shape('k', count, '...')}, got {got}")
     return values[:, k]
 
 

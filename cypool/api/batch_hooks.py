@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cypool.api.actions import unpack
 from cypool.errors import EnvError
 from cypool.hooks import Batch
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from cypool.engine.pool import Pool
@@ -27,14 +28,15 @@ class HookedPool:
         reward: Function of a `cypool.hooks.Batch`; or None.
         observation: Function of an observation; or None.
         described: What it makes, as an `EnvSpec` with that observation.
+        debug: Whether rewards have to be finite.
 
     Threads: one at a time.
     """
 
     def __init__(self, pool: Pool, spec: EnvSpec, reward: Callable[..., Any] | None,
-                 observation: Callable[..., Any] | None, described: EnvSpec):
+                 observation: Callable[..., Any] | None, described: EnvSpec, debug: bool):
         self._pool = pool
-        self._spec, self._described = spec, described
+        self._spec, self._described, self._debug = spec, described, debug
         self._reward: Any = reward
         self._observation: Any = observation
         # by env id, as the engine takes them
@@ -103,6 +105,9 @@ class HookedPool:
                                  f"{made.shape}")
             reward[:] = made
             reward[starts] = 0
+            if self._debug and not np.isfinite(reward).all():
+                row = int(np.isfinite(reward).argmin())
+                raise ValueError(f"reward_hook: expected finite numbers, got {reward[row]} for env {self._last[row]}")
         if self._observation is not None:
             obs = self._observed(obs)
             if "final" in info:
@@ -124,14 +129,14 @@ class HookedPool:
         made = self._observation(obs)
         wanted = self._described.observation
         if isinstance(wanted, Mapping) and not (isinstance(made, Mapping) and made.keys() == wanted.keys()):
-            raise ValueError(f"observation_hook: expected a dict of {list(wanted)}, got {made!r:.200}")
+            raise ValueError(f"observation_hook: expected a dict of {list(wanted)}, got {shown(made)}")
         if isinstance(wanted, tuple) and not (isinstance(made, tuple) and len(made) == len(wanted)):
-            raise ValueError(f"observation_hook: expected a tuple of {len(wanted)} arrays, got {made!r:.200}")
+            raise ValueError(f"observation_hook: expected a tuple of {len(wanted)} arrays, got {shown(made)}")
         parts = []
         try:
             given = self._described.unpack(made)
         except (KeyError, TypeError, IndexError) as error:
-            raise ValueError(f"observation_hook: expected {wanted}, got {made!r:.200}") from error
+            raise ValueError(f"observation_hook: expected {wanted}, got {shown(made)}") from error
         for (name, part), values in zip(self._described.observations, given, strict=True):
             array = np.asarray(values)
             if array.shape != (count, *part.shape) or array.dtype != part.dtype:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cypool.util.arguments import MAX_ENVS, check_array
+from cypool.util.arguments import MAX_ENVS, check_array, shown_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
 
     Raises:
         TypeError: They are no integers.
-        ValueError: They have another number of dimensions.
+        ValueError: They have another number of dimensions, or are beyond int32, where nothing is an id.
     """
     if env_id is None:
         return None
@@ -29,13 +29,19 @@ def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
     if ids.ndim == 1 and ids.dtype == np.int32 and ids.flags.c_contiguous and ids.flags.aligned:
         return ids
     if ids.dtype.kind not in "iu" and ids.size:
-        raise TypeError(f"{name}: expected integers, got {ids.dtype}")
+        raise TypeError(f"{name}: expected integers, got {shown_numbers(ids)}")
     if ids.ndim != 1:
         raise ValueError(f"{name}: expected shape (k,), got {ids.shape}")
     if ids.size > MAX_ENVS:
         raise ValueError(f"{name}: expected each id once, got {ids.size}")
-    # beyond int32 nothing is an id; clipping keeps it out of range
-    return np.clip(ids.astype(np.int64), -1, np.iinfo(np.int32).max).astype(np.int32)
+    if not ids.size:
+        # of any dtype
+        return np.zeros(0, np.int32)
+    taken = ids.astype(np.int32)
+    changed = taken != ids
+    if changed.any():
+        raise ValueError(f"{name}: expected ids in [0, num_envs), got {ids[changed.argmax()]}")
+    return taken
 
 
 def players_of(spec: EnvSpec, env_ids: EnvIds) -> dict[str, EnvIds]:

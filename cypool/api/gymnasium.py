@@ -21,7 +21,7 @@ from cypool.api.infos import add_info
 from cypool.making.gymnasium_ids import ENTRY_POINT, name_of
 from cypool.making.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import Discrete, MultiBinary
-from cypool.util.arguments import check_dict, check_list, shown
+from cypool.util.arguments import check_dict, check_list, shown, shown_shape
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -412,7 +412,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                     or array.shape[1:] != shape):
                 got = f" of {array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else ""
                 raise ValueError(f"out: expected {name} as a writeable C-contiguous array of {dtype}, shape "
-                                 f"{('k', *shape)}, got {type(given).__name__}{got}")
+                                 f"{shown_shape('k', *shape)}, got {type(given).__name__}{got}")
             if arrays and len(array) != len(arrays[0]):
                 raise ValueError(f"out: expected arrays of equal length, got {len(arrays[0])} and {len(array)} rows")
             arrays.append(array)

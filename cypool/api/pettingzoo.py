@@ -8,11 +8,11 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
-from cypool.api.actions import neutral
+from cypool.api.actions import ActionReader, neutral
 from cypool.api.agents import state_of
 from cypool.api.gymnasium import space_of
 from cypool.spec import Array
-from cypool.util.arguments import shown
+from cypool.util.arguments import check_array, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +49,7 @@ class ParallelEnv(_ParallelEnv):
         self.pool = pool
         self.possible_agents = spec.agent_names
         self.agents: list[str] = []
+        self._was_reset = False
         self.metadata = {**pool.metadata, "name": spec.id, "is_parallelizable": True}
         self.render_mode = pool.render_mode
         # of each agent its own: users seed them one by one, and compare them by identity
@@ -116,24 +117,30 @@ class ParallelEnv(_ParallelEnv):
             raise TypeError(f"options: expected a dict or None, got {shown(options)}")
         # PettingZoo's users may pass any
         obs, info = self.pool.reset(seed=seed, options=options if self.pool._pool.has_extra_infos else None)
-        self.agents = self._alive(info)
+        self.agents, self._was_reset = self._alive(info), True
         return self._values(obs, self.agents), self._infos(info, self.agents)
 
     def step(self, actions: Mapping[str, Any]) -> Step:
         """Makes a step.
 
         Args:
-            actions: By name, of the agents that are in the game; those of others are not read.
+            actions: By name, of the agents that are in the game; those of agents that are not in it are not read.
 
         Returns:
             Observations, rewards, terminated, truncated and infos of the agents that acted or are in the game now.
 
         Raises:
-            TypeError, ValueError: It is no dict, or the action of an agent is missing or wrong.
+            TypeError, ValueError: It is no dict, there is no such agent, or the action of one is missing or wrong.
+            RuntimeError: It was never reset.
         """
         if not isinstance(actions, Mapping):
             raise TypeError(f"actions: expected a dict of {', '.join(self.agents)}, got {shown(actions)}")
+        unknown = [agent for agent in actions if agent not in self._action_spaces]
+        if unknown:
+            raise ValueError(f"actions: expected those of {', '.join(self.possible_agents)}, got {shown(unknown[0])}")
         if not self.agents:
+            if not self._was_reset:
+                raise RuntimeError("step: expected a reset before the first step, got none")
             return {}, {}, {}, {}, {}
         spec = self.pool.env_spec
         # whose turn it is not, need not choose
@@ -144,7 +151,11 @@ class ParallelEnv(_ParallelEnv):
                              f"{', '.join(missing)}")
         groups = {name: self._of_group(name, group, actions) for name, group in spec.agents.items()}
         given = groups if len(groups) > 1 else groups.popitem()[1]
-        obs, _, _, _, info = self.pool.step(given)
+        try:
+            obs, _, _, _, info = self.pool.step(given)
+        except (TypeError, ValueError):
+            self._refuse(actions)
+            raise
         was, self.agents = self.agents, self._alive(info)
         agents = [agent for agent in self.possible_agents if agent in was or agent in self.agents]
         columns = {name: self.pool.by_agent({group: each[name] for group, each in info["agents"].items()})
@@ -153,6 +164,19 @@ class ParallelEnv(_ParallelEnv):
                 {agent: bool(columns["terminated"][agent][0]) for agent in agents},
                 {agent: bool(columns["truncated"][agent][0]) for agent in agents}, self._infos(info, agents))
 
+    def _refuse(self, actions: Mapping[str, Any]) -> None:
+        """Raises an exception that names the agent, if the action of one is wrong."""
+        for name, group in self.pool.env_spec.agents.items():
+            parts = group.action if isinstance(group.action, Mapping) else {None: group.action}
+            for agent in self._names[name]:
+                for key, part in parts.items():
+                    try:
+                        ActionReader(part, 1)(self._row(part, agent, actions, key)[None])
+                    except (TypeError, ValueError) as error:
+                        what = f"actions[{agent!r}]" + ("" if key is None else f"[{key!r}]")
+                        text = str(error).removeprefix("actions").removesuffix(" in row 0")
+                        raise type(error)(what + text) from None
+
     def _of_group(self, name: str, group: Any, actions: Mapping[str, Any]) -> Any:
         """Returns the actions of a group as the pool takes them; of those who do not act any."""
         if isinstance(group.action, Mapping):
@@ -160,20 +184,21 @@ class ParallelEnv(_ParallelEnv):
         return self._stacked(name, group.action, actions, None)
 
     def _stacked(self, name: str, part: Any, actions: Mapping[str, Any], key: str | None) -> NDArray[Any]:
-        rows = []
-        for agent in self._names[name]:
-            row = neutral(part)
-            if agent in self.agents and agent in actions:
-                given = actions[agent]
-                if key is not None:
-                    if not isinstance(given, Mapping) or key not in given:
-                        raise TypeError(f"actions: expected a dict with {key} of {agent}, got {shown(given)}")
-                    given = given[key]
-                row = np.asarray(given)
-                if row.shape != part.shape:
-                    raise ValueError(f"actions: expected shape {part.shape} of {agent}, got {shown(given)}")
-            rows.append(row)
-        return np.stack(rows)[None]
+        return np.stack([self._row(part, agent, actions, key) for agent in self._names[name]])[None]
+
+    def _row(self, part: Any, agent: str, actions: Mapping[str, Any], key: str | None) -> NDArray[Any]:
+        """Returns an agent's action, or a part of it; of one who does not act any."""
+        if agent not in self.agents or agent not in actions:
+            return neutral(part)
+        given = actions[agent]
+        if key is not None:
+            if not isinstance(given, Mapping) or key not in given:
+                raise TypeError(f"actions: expected a dict with {key} of {agent}, got {shown(given)}")
+            given = given[key]
+        row = check_array("actions", given, f"shape {part.shape} of {agent}")
+        if row.shape != part.shape:
+            raise ValueError(f"actions: expected shape {part.shape} of {agent}, got {row.shape}")
+        return row
 
     def _alive(self, info: dict[str, Any]) -> list[str]:
         """Returns the names of those that are in the game."""

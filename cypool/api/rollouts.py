@@ -12,7 +12,7 @@ from cypool.api.actions import map_parts, neutral, parts_of, reader_of, unpack
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.state import State
-from cypool.util.arguments import check_array, check_float, check_int, shown
+from cypool.util.arguments import check_array, check_float, check_int, shown, shown_shape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,6 +107,7 @@ class RolloutEnv(Protocol):
     stays_at_end: bool
     ended_early: bool
     all_env_ids: EnvIds
+    recipe: dict[str, Any]
     _pool: Any
 
     @property
@@ -146,17 +147,19 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
 def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -> SearchResult:
     """Does what `VectorAPI.search` says."""
     if not env.stays_at_end or env.is_async:
-        raise ValueError("search: expected a synchronous pool with autoreset_mode='Disabled', as episodes may end")
+        kind = "an asynchronous" if env.is_async else "a synchronous"
+        raise ValueError("search: expected a synchronous pool with autoreset_mode='Disabled', as episodes may end, got "
+                         f"{kind} one with {env.recipe['autoreset_mode']!r}")
     if not isinstance(state, State):
         raise TypeError(f"state: expected what save() returned, got {shown(state)}")
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
     spec, num_envs = env.env_spec, env._pool.num_envs
-    arrays = [check_array("actions", part, "actions of shape ('K', 'T', ...)") for part in parts_of(spec, actions)]
+    arrays = [check_array("actions", part, "actions of shape (K, T, ...)") for part in parts_of(spec, actions)]
     lengths = {len(array) for array in arrays if array.ndim >= 2}
     if len(lengths) != 1 or 0 in lengths:
-        raise ValueError(f"actions: expected shape ('K', 'T', ...) with K of at least 1, got "
-                         f"{[array.shape for array in arrays]}")
+        raise ValueError("actions: expected shape (K, T, ...) with K of at least 1, got "
+                         f"{', '.join(str(array.shape) for array in arrays)}")
     (count,) = lengths
     results: list[SearchResult] = []
     for first in range(0, count, num_envs):
@@ -216,12 +219,15 @@ def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
 
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
     """Returns actions (T, num_envs, ...) with one axis in the place of the first two, and T."""
-    wanted = ("T", num_envs, *part.shape)
+    shape = num_envs, *part.shape
+    wanted = f"shape {shown_shape('T', *shape)} with T of at least 1"
     array = actions
     if type(array) is not np.ndarray:
-        array = check_array("actions", actions, f"{part.dtype} of shape {wanted}")
-    if array.ndim != len(wanted) or array.shape[1:] != wanted[1:] or len(array) == 0:
-        raise ValueError(f"actions: expected shape {wanted} with T of at least 1, got {array.shape}")
+        array = check_array("actions", actions, f"{part.dtype} of {wanted}")
+    if array.ndim == 0:
+        raise ValueError(f"actions: expected {wanted}, or T alone with policy=, got {shown(array.item())}")
+    if array.shape[1:] != shape or len(array) == 0:
+        raise ValueError(f"actions: expected {wanted}, got {array.shape}")
     if array.shape[0] * num_envs >= 2**31:
         raise ValueError(f"actions: expected less than 2**31 rows, got {len(array)} steps of {num_envs} envs")
     # a view of one number may say that it has millions of rows; the shape is what was checked

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from cypool.util.arguments import check_array, check_list, shown
+from cypool.util.arguments import check_array, check_list, shown, shown_shape
 from cypool.policies import Policy
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -196,8 +196,8 @@ class MLP(Policy):
         observation = np.asarray(observation)
         rows = observation.shape[:observation.ndim - len(shape)]
         if observation.shape[len(rows):] != shape or not 1 <= len(rows) <= 2 or observation.dtype != dtype:
-            raise ValueError(f"observation: expected {dtype} of shape {('k', *shape)}, got {observation.dtype} of "
-                             f"shape {observation.shape}")
+            raise ValueError(f"observation: expected {dtype} of shape {shown_shape('k', *shape)}, got "
+                             f"{observation.dtype} of shape {observation.shape}")
         actions = np.zeros((math.prod(rows), *self._action.shape), self._action.dtype)
         self._network.apply(np.ascontiguousarray(observation).reshape(-1, *shape), actions)
         return actions.reshape(*rows, *self._action.shape)

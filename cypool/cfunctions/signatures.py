@@ -9,6 +9,8 @@ from cypool.util.arguments import shown
 
 # the base class of ctypes' function pointers
 _FUNCTION_POINTER = vars(ctypes)["_CFuncPtr"]
+# in messages
+C_FUNCTION = "a C function (an address, a Cython capsule, a ctypes function pointer or a Numba cfunc)"
 
 
 class Agents(ctypes.Structure):
@@ -47,11 +49,12 @@ class Signature:
     numba: tuple[str, str]
 
 
-def address_of(name: str, function: Any, signature: Signature) -> int | None:
+def address_of(name: str, function: Any, signature: Signature, expected: str) -> int | None:
     """Returns where a function in C is, checked as far as its kind allows; None for a function of another kind.
 
     Args:
         name: What the argument is called.
+        expected: What the message about an address that is none says was expected.
 
     Raises:
         TypeError: It has another signature.
@@ -60,7 +63,7 @@ def address_of(name: str, function: Any, signature: Signature) -> int | None:
     if isinstance(function, int) and not isinstance(function, bool):
         # the first page of memory is nobody's
         if not 4096 <= function < 2**64:
-            raise ValueError(f"{name}: expected the address of a function, got {shown(function)}")
+            raise ValueError(f"{name}: expected {expected}, got {shown(function)}, which is no address")
         return function
     kind = type(function)
     if kind.__name__ == "PyCapsule":

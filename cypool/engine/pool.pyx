@@ -434,8 +434,7 @@ cdef class Pool:
             raise ValueError(f"rollout: expected 1 to {2**31 - 1} rows, got {num_steps} steps of {self.num_envs} envs")
         if (cnp.PyArray_NBYTES(actions) != rows * <int64_t>self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions)
                 or policy is not None and not cnp.PyArray_ISWRITEABLE(actions)):
-            raise ValueError(f"actions: expected {rows} rows, C-contiguous, got {actions.dtype}, shape "
-                             f"{(<object>actions).shape}")
+            raise self._wrong_actions(actions, rows)
         if out is not None:
             if observe_every > 1:
                 raise ValueError("out: expected None where not every step is observed")
@@ -772,14 +771,20 @@ cdef class Pool:
         self.busy = True
         return 0
 
+    cdef object _wrong_actions(self, cnp.ndarray actions, int64_t rows):
+        """Returns the error of actions that are no such rows, or not as they lie in memory."""
+        if cnp.PyArray_NDIM(actions) > 0 and cnp.PyArray_DIM(actions, 0) != rows:
+            return ValueError(f"actions: expected {rows} rows, got {cnp.PyArray_DIM(actions, 0)}")
+        return ValueError(f"actions: expected {rows} C-contiguous rows of {self.action_bytes} bytes, got "
+                          f"{actions.dtype} of shape {(<object>actions).shape}")
+
     cdef int _send(self, cnp.ndarray actions, cnp.ndarray env_ids, tuple out) except -1:
         cdef uint32_t count, k
         cdef const int32_t* ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
         cdef const char* source = cnp.PyArray_BYTES(actions)
         cdef char* target = self.scheduler.actions.data()
         if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions):
-            raise ValueError(f"actions: expected {count} rows, C-contiguous, got {actions.dtype}, shape "
-                             f"{(<object>actions).shape}")
+            raise self._wrong_actions(actions, count)
         if out is not None:
             self.layout.check_out(out, count)
         if self.scheduler.supports_step_many:

@@ -78,9 +78,9 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     batch_size = num_envs if batch_size is None else check_int("batch_size", batch_size, 1, num_envs)
     is_hooked = reward_hook is not None or observation_hook is not None or check_bool("debug", debug)
     env_options = _checked_env_options(env_options, num_envs)
+    own_options = env_options or [{}] * num_envs
     if expansion is not None:
-        own = env_options or [{}] * num_envs
-        env_options = [{**each, **more} for each, more in zip(expansion.options, own, strict=True)]
+        env_options = [{**each, **more} for each, more in zip(expansion.options, own_options, strict=True)]
     if in_processes:
         if thread_pool is not None or thread_affinity is not None:
             raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which are "
@@ -92,7 +92,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     else:
         num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
         parts = _in_threads(source, num_envs, batch_size, num_threads, thread_affinity, seed, max_episode_steps,
-                            env_options, options)
+                            env_options, own_options, options)
         if wrap is not None:
             parts.envs = [wrap(env.spec, i, env) for i, env in enumerate(parts.envs)]
         if is_hooked:
@@ -171,9 +171,9 @@ def _in_processes(source: Any, num_envs: int, num_threads: int | None, seed: See
 
 def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None, thread_affinity: Any, seed: Seed,
                 max_episode_steps: int | None, env_options: list[dict[str, Any]] | None,
-                options: dict[str, Any]) -> _Parts:
+                own_options: list[dict[str, Any]], options: dict[str, Any]) -> _Parts:
     """Makes environments that the pool's threads step."""
-    found, chosen = _resolve(id, num_envs, max_episode_steps, env_options, options)
+    found, chosen = _resolve(id, num_envs, max_episode_steps, env_options, own_options, options)
     _, spec = found[0]
     if num_threads is None:
         num_threads = min(spec.default_threads(cpus.available(), sync=batch_size == num_envs), batch_size)
@@ -186,12 +186,25 @@ def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None
 
 
 def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options: list[dict[str, Any]] | None,
+             own_options: list[dict[str, Any]],
              options: dict[str, Any]) -> tuple[list[tuple[type[Env], EnvSpec]], dict[str, Any]]:
-    """Returns the class and the spec of each environment, and what was chosen of their options, for a recipe."""
+    """Returns the class and the spec of each environment, and what was chosen of their options, for a recipe.
+
+    Args:
+        own_options: What of `env_options` the user has given, which errors name.
+    """
     if env_options is None:
         cls, spec = resolve(id, max_episode_steps, options)
         return [(cls, spec)] * num_envs, dict(spec.options)
-    found = [resolve(id, max_episode_steps, {**options, **each}) for each in env_options]
+    found = []
+    for i, (each, own) in enumerate(zip(env_options, own_options, strict=True)):
+        try:
+            found.append(resolve(id, max_episode_steps, {**options, **each}))
+        except (TypeError, ValueError) as error:
+            if not str(error).startswith(tuple(map(str, own))):
+                raise
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(f"env_options[{i}]: {error}") from error
     _, spec = found[0]
     for i, (_, each) in enumerate(found):
         for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "state"):

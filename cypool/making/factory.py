@@ -220,7 +220,8 @@ def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
         raise ImportError('parallel_env: expected PettingZoo, found none: pip install "cypool[pettingzoo]"') from error
     fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
     for name in fixed.keys() & kwargs.keys():
-        raise ValueError(f"{name}: expected none, as this is one environment, which PettingZoo's users reset")
+        raise ValueError(f"{name}: expected no such argument, as it is always {fixed[name]!r} here, got "
+                         f"{shown(kwargs[name])}")
     pool: Any = make(id, **fixed, **kwargs)
     return ParallelEnv(pool)
 

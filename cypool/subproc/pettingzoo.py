@@ -41,10 +41,17 @@ def make_pettingzoo(name: str, **options: Any) -> Any:
 
     Raises:
         ValueError: There is no such module.
+        TypeError: The function takes no such options, or not these values.
     """
     module = module_of(name)
     function = getattr(module, "parallel_env", None) or module.env
-    return function(**options)
+    try:
+        return function(**options)
+    except TypeError as error:
+        if not options:
+            raise
+        raise TypeError(f"{', '.join(options)}: expected options that {PETTINGZOO_PREFIX}{name} takes, got "
+                        f"{shown(options)}: {error}") from error
 
 
 def module_of(name: str) -> Any:
@@ -193,7 +200,11 @@ class AgentsEnv:
         alive = set(self.env.agents)
         for name, values in (("reward", reward), ("terminated", terminated), ("truncated", truncated)):
             given = values or {}
-            row[name] = np.array([given.get(agent, 0) for agent in self._names]).astype(AGENT_COLUMNS[name])
+            each = [given.get(agent, 0) for agent in self._names]
+            try:
+                row[name] = np.array(each).astype(AGENT_COLUMNS[name])
+            except Exception as error:
+                raise TypeError(f"{name}: expected a number for each agent, got {shown(given)}") from error
         row["alive"] = np.array([agent in alive for agent in self._names], np.uint8)
         row["turn"] = np.ones(len(self._names), np.uint8)
         if self.takes_turns:

@@ -211,7 +211,8 @@ cdef class WorkerLoop:
         # the environment may keep its action: a copy
         action = action.copy() if cnp.PyArray_NDIM(action) > 0 else action[()]
         observation, reward, terminated, truncated, info = _items("step", 5, env.step(action))
-        mailbox.reward, mailbox.terminated, mailbox.truncated = reward, bool(terminated), bool(truncated)
+        mailbox.reward = _reward(reward)
+        mailbox.terminated, mailbox.truncated = _flag("terminated", terminated), _flag("truncated", truncated)
         if mailbox.resets and (mailbox.terminated or mailbox.truncated or mailbox.last):
             self._write_observation(k, 1, observation)
             observation, new_info = _items("reset", 2, env.reset())
@@ -299,6 +300,20 @@ cdef tuple _items(str method, Py_ssize_t count, object result):
     return items
 
 
+cdef double _reward(object value) except? -1:
+    try:
+        return value
+    except Exception as error:
+        raise TypeError(f"reward: expected a number, got {shown(value)}") from error
+
+
+cdef bint _flag(str name, object value) except -1:
+    try:
+        return bool(value)
+    except Exception as error:
+        raise TypeError(f"{name}: expected True or False, got {shown(value)}") from error
+
+
 def _name(key):
     return "observation" if key is None else f"observation {key!r}"
 
@@ -320,7 +335,7 @@ def _converted(array, dtype, key):
     rounds = dtype.kind == "f" and np.can_cast(array.dtype, dtype, "same_kind")
     if not rounds and not np.can_cast(array.dtype, dtype) and not np.array_equal(converted, array):
         raise ValueError(f"{_name(key)}: expected values that {dtype} has, as the observation space, got "
-                         f"{array.dtype}: {array!r:.200}")
+                         f"{array.dtype}: {shown(array)}")
     return converted
 
 
@@ -328,7 +343,7 @@ def _checked(info, depth=0):
     """Returns an info as a dict, or raises if a pool cannot batch it."""
     if not isinstance(info, dict):
         if not isinstance(info, Mapping):
-            raise TypeError(f"info: expected a dict, got {info!r:.200}")
+            raise TypeError(f"info: expected a dict, got {shown(info)}")
         info = dict(info)
     if depth == MAX_INFO_DEPTH:
         raise ValueError(f"info: expected dicts in dicts at most {MAX_INFO_DEPTH} deep")

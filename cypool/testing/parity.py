@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 import cypool
 from cypool.making.registry import entry_of
 from cypool.spec import Text
-from cypool.util.arguments import check_int
+from cypool.util.arguments import check_int, shown
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -134,8 +135,17 @@ def _make_reference(reference: str, ours: Any, seed: int, options: dict[str, Any
     """Returns the reference as a vector environment like `ours`, and its name and version."""
     kind, id = reference.split(":", 1)
     if kind != "gymnasium":
-        result: tuple[Any, str] = getattr(importlib.import_module(kind), id)(ours, seed, options)
-        return result
+        function: Any = getattr(importlib.import_module(kind), id, None)
+        try:
+            inspect.signature(function).bind(ours, seed, options)
+        except TypeError as error:
+            raise TypeError(f"reference: expected {reference} to be a function of the pool, the seed and the options, "
+                            f"got {shown(function)}: {error}") from error
+        made = function(ours, seed, options)
+        if not isinstance(made, tuple) or len(made) != 2:
+            raise TypeError(f"reference: expected {reference} to return a vector environment and its name, got "
+                            f"{shown(made)}")
+        return made
     import gymnasium
 
     with warnings.catch_warnings():

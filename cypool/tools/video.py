@@ -51,9 +51,7 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
         raise ValueError("env: expected a synchronous pool, as rows of others are in no fixed order")
     if env.render_mode is None:
         raise NotImplementedError(f"env: expected environments that can be drawn, got {env.env_spec.id}")
-    path = check_path("path", path)
-    if os.path.splitext(path)[1] not in FORMATS:
-        raise ValueError(f"path: expected a film's, which ends in {', '.join(FORMATS)}, got {path!r}")
+    path = check_film("path", path)
     num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
     if actions is not None and not callable(actions):
         raise TypeError(f"actions: expected a function, got {shown(actions)}")
@@ -74,6 +72,14 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
             obs, rewards[t], _, _, _ = env.step(env.action_space.sample() if actions is None else actions(obs))
             show()
     return rewards
+
+
+def check_film(name: str, path: Any) -> str:
+    """Returns the path of a film as a str; raises as `check_path` does, or a ValueError if it ends otherwise."""
+    path = check_path(name, path)
+    if os.path.splitext(path)[1] not in FORMATS:
+        raise ValueError(f"{name}: expected a film's, which ends in {', '.join(FORMATS)}, got {shown(path)}")
+    return path
 
 
 def tiled(pictures: Sequence[ArrayLike]) -> NDArray[np.uint8]:

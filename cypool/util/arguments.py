@@ -29,6 +29,18 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
+def shown_shape(*dimensions: int | str) -> str:
+    """Returns how a message shows a shape some of whose dimensions are names: "(k, 3)"."""
+    return f"({', '.join(map(str, dimensions))}{',' * (len(dimensions) == 1)})"
+
+
+def shown_numbers(array: NDArray[Any]) -> str:
+    """Returns how a message shows an array of the wrong dtype: the dtype of numbers, the values of anything else."""
+    if array.dtype.kind in "biufc":
+        return str(array.dtype)
+    return shown(array.item() if array.ndim == 0 else array)
+
+
 def suggestion(word: str, known: Iterable[str], shown_as: Callable[[str], Any] = str, cutoff: float = 0.6) -> str:
     """Returns " (did you mean ...?)" with the known words that are closest, or "" if none is.
 

@@ -44,7 +44,7 @@ def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_
     batch_hooks = None
     if any(in_python):
         batch_hooks = {"spec": envs[0].spec, "reward": in_python[0], "observation": in_python[1],
-                       "described": shown}
+                       "described": shown, "debug": debug}
     given = {"debug": debug, "reward_hook": reward,
              "observation_hook": None if observation is None else (observation, described)}
     return envs, shown, batch_hooks, given

@@ -131,6 +131,52 @@ def test_env_ids(ids, kind, batch_size):
     env.step([0] * 4, [3, 1, 2, 0])
 
 
+@pytest.mark.parametrize(("actions", "ids", "message"), [
+    ([0, 0], np.array([2**62, 0]), r"env_id: expected ids in \[0, num_envs\), got 4611686018427387904"),
+    ([0, 0], [0, -2**40], r"env_id: expected ids in \[0, num_envs\), got -1099511627776"),
+    ([0, 0], np.array([2**64 - 1, 0], np.uint64), r"env_id: expected ids in \[0, num_envs\), got 18446744073709551615"),
+    ([0, 0], ["a", "b"], r"env_id: expected integers, got array\(\['a', 'b'\]"),
+    ([], [], r"actions: expected shape \(k,\) with k of 1 to 4, got \(0,\)"),
+    ([0, 1], None, "actions: expected 4 rows, got 2"),
+    ([[0], [1], [1], [0]], None, r"actions: expected shape \(k,\) with k of 1 to 4, got \(4, 1\)"),
+    (None, None, "actions: expected integers, got None"),
+    ({"a": 1}, None, r"actions: expected integers, got {'a': 1}"),
+    ([0.5] * 4, None, "actions: expected integers, got float64"),
+])
+def test_messages_show_what_came(actions, ids, message):
+    env = cypool.make("CartPole-v1", num_envs=4)
+    env.reset()
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        env.step(actions, ids)
+
+
+def test_env_options_are_named():
+    with pytest.raises(ValueError, match=r"^env_options\[1\]: x: no option of CartPole-v1"):
+        cypool.make("CartPole-v1", num_envs=2, env_options=[{}, {"x": 1}])
+    with pytest.raises(ValueError, match="^x: no option of CartPole-v1"):
+        cypool.make("CartPole-v1", num_envs=2, env_options=[{}, {}], x=1)
+
+
+def test_search_says_which_mode_it_got():
+    env = cypool.make("CartPole-v1", num_envs=2)
+    env.reset()
+    with pytest.raises(ValueError, match="autoreset_mode='Disabled', .*, got a synchronous one with 'NextStep'$"):
+        env.search(env.save([0]), np.zeros((2, 3), int))
+
+
+def test_descriptions_are_cypools():
+    from gymnasium import spaces
+
+    from cypool.spec import Array, Discrete, EnvSpec
+
+    for bad in ({"observation": spaces.Discrete(3)}, {"observation": {"a": spaces.Discrete(3)}},
+                {"observation": (3,)}, {"action": spaces.Discrete(3)}):
+        with pytest.raises(TypeError, match=f"^{next(iter(bad))}: expected cypool.spec.Array or .*Discrete, got "):
+            EnvSpec(**{"observation": Discrete(2), "action": Discrete(2), **bad})
+    with pytest.raises(TypeError, match=r"^info\['a'\]: expected cypool.spec.Array, got Discrete\(2\) of "):
+        EnvSpec(Array((1,), "f4"), Discrete(2), {"a": Discrete(2)})
+
+
 def test_more_or_fewer_actions_than_ids():
     env = cypool.make("CartPole-v1", num_envs=4)
     env.reset()

@@ -302,7 +302,8 @@ NULL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)()
 
 
 @pytest.mark.parametrize(("hook", "error", "message"), [
-    (0, ValueError, "expected the address of a function, got 0"),
+    *((address, ValueError, f"expected a C function .* or a Python function, got {address}, which is no address")
+      for address in (0, 3)),
     (True, TypeError, "expected a C function .* or a Python function, got True"),
     ("no hook", TypeError, "expected a C function .* or a Python function, got 'no hook'"),
     (two_arguments, TypeError, r"expected a Python function of one argument, got one of \(batch, more\)"),
@@ -316,6 +317,22 @@ NULL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)()
 def test_wrong_hooks(hooks, name, hook, error, message):
     with pytest.raises(error, match=f"{name}: .*{message}"):
         cypool.make("CartPole-v1", **{name: hooks.get(hook, hook) if isinstance(hook, str) else hook})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_debug_finds_rewards_of_a_hook_that_are_not_finite(value):
+    def hook(batch):
+        return np.where(batch.env_id == 1, value, 0)
+
+    for debug in (False, True):
+        with cypool.make("CartPole-v1", num_envs=3, reward_hook=hook, debug=debug) as env:
+            # rows of a reset have no reward
+            env.reset()
+            if debug:
+                with pytest.raises(ValueError, match=f"^reward_hook: expected finite numbers, got {value} for env 1$"):
+                    env.step([0, 0, 0])
+            else:
+                assert not np.isfinite(env.step([0, 0, 0])[1][1])
 
 
 @pytest.mark.parametrize("described", [None, 3, np.float64, (), {}, {"a": 3}, [Array((1,), np.float32)]])

@@ -70,16 +70,28 @@ def test_spaces_are_the_same_objects(walker):
 def test_bad_input(walker):
     with pytest.raises(ValueError, match="several agents act, got CartPole-v1"):
         cypool.parallel_env("CartPole-v1")
-    with pytest.raises(ValueError, match="num_envs: expected none"):
+    with pytest.raises(ValueError, match="^num_envs: expected no such argument, as it is always 1 here, got 2"):
         cypool.parallel_env("walker/Crowd-v0", num_envs=2)
     env = cypool.parallel_env("walker/Crowd-v0", leave=False)
+    with pytest.raises(RuntimeError, match="^step: expected a reset before the first step"):
+        env.step({})
     env.reset(seed=0)
     good = {agent: env.action_space(agent).sample() for agent in env.agents}
+    for changed, message in (
+            ({"red_1": 9}, r"^actions\['red_1'\]: expected integers in \[0, 3\), got 9$"),
+            ({"red_1": "x"}, r"^actions\['red_1'\]: expected integers, got array\(\['x'\]"),
+            ({"blue_1": [0, 7]}, r"^actions\['blue_1'\]: expected values in \[-1.0, 1.0\], got 7$"),
+            ({"blue_1": np.zeros((9, 9))}, r"^actions: expected shape \(2,\) of blue_1, got \(9, 9\)$"),
+            ({"nobody": 3}, "^actions: expected those of red_0, .*, got 'nobody'$")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            env.step({**good, **changed})
     for bad in (None, 3, [], {}, {**good, "red_0": 5}, {**good, "red_0": "x"}, {**good, "blue_0": np.zeros(3)},
                 {**good, "blue_1": np.full(2, np.nan)}, {agent: good[agent] for agent in env.agents[1:]}):
         with pytest.raises((TypeError, ValueError), match="actions"):
             env.step(bad)
-    env.step({**good, "nobody": 3})
+    env.step(good)
+    with pytest.raises(ValueError, match=r"^values: expected arrays of shape \(k, 3, ...\), got shape \(1, 2\)$"):
+        env.pool.by_agent({"red": np.zeros((1, 2)), "blue": np.zeros((1, 2))})
     env = cypool.parallel_env("walker/Crowd-v0", state=None)
     with pytest.raises(NotImplementedError):
         assert env.state_space

@@ -18,7 +18,7 @@ def test_a_rollout_takes_its_size_from_the_engine():
     env = cypool.make("CartPole-v1", num_envs=64, seed=0)
     env.reset()
     env.num_envs = 1
-    with pytest.raises(ValueError, match=r"^actions: expected shape \('T', 64\)"):
+    with pytest.raises(ValueError, match=r"^actions: expected shape \(T, 64\)"):
         env.rollout(np.zeros((1000, 1), int))
     # the same arrays, given to the engine itself
     for actions, num_steps in ((np.zeros(1000, int), 1000), (np.zeros(64, int), 0), (np.zeros(64 * 3, int), 2),
@@ -34,7 +34,7 @@ def test_actions_of_a_policy_are_written_to_writeable_memory_only():
     mlp = cypool.MLP(env.env_spec, [np.zeros((2, 4))], [np.zeros(2)])
     actions = np.zeros(NUM, int)
     actions.flags.writeable = False
-    with pytest.raises(ValueError, match="^actions: expected 5 rows"):
+    with pytest.raises(ValueError, match="^actions: expected 5 C-contiguous rows"):
         env._pool.rollout(actions, 1, 1, None, None, mlp)
 
 

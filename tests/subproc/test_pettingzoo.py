@@ -309,3 +309,13 @@ def test_state_and_copy():
         assert all((one[0][group] == two[0][group]).all() for group in one[0]) and (one[1] == two[1]).all()
         for group, columns in one[-1]["agents"].items():
             assert all((columns[name] == two[-1]["agents"][group][name]).all() for name in columns)
+
+
+def test_options_that_the_function_does_not_take(monkeypatch):
+    from types import SimpleNamespace
+
+    from cypool.subproc import pettingzoo
+
+    monkeypatch.setattr(pettingzoo, "module_of", lambda name: SimpleNamespace(parallel_env=lambda max_cycles=1: None))
+    with pytest.raises(TypeError, match=r"^max_cycle: expected options that pettingzoo:a/b takes, got {'max_cycle': 3}"):
+        pettingzoo.make_pettingzoo("a/b", max_cycle=3)

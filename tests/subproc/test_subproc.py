@@ -412,6 +412,30 @@ class Oddity(Trouble):
         return observation, 1.0, False, action == TELL_NONSENSE, info
 
 
+class OddStep(Oddity):
+    """Its steps return these instead of a reward and flags."""
+
+    def __init__(self, number, *given):
+        super().__init__(number)
+        self.given = given
+
+    def step(self, action):
+        observation, *_, info = super().step(action)
+        return observation, *self.given, info
+
+
+@pytest.mark.parametrize("given, message", [
+    (("x", False, False), "TypeError: reward: expected a number, got 'x'"),
+    ((None, False, False), "TypeError: reward: expected a number, got None"),
+    ((0, np.zeros(2), False), "TypeError: terminated: expected True or False, got array"),
+    ((0, False, np.zeros(2)), "TypeError: truncated: expected True or False, got array")], ids=str)
+def test_what_a_step_returns_is_named(given, message):
+    with cypool.from_factories([partial(OddStep, 0, *given)], num_workers=0) as env:
+        env.reset()
+        with pytest.raises(cypool.EnvError, match=f"env 0: .*{message}"):
+            env.step([0])
+
+
 def itself():
     info = {}
     info["itself"] = info

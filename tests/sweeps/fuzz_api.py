@@ -458,7 +458,8 @@ class Case:
         if what != "from_factories" or given["factories"] == [cart]:
             given[key] = [value] if key == "factories" and r.random() < 0.5 else value
         # a function of the user's may raise what it likes
-        own = callable(value) or given.get("factories") == [wrong]
+        factories = given.get("factories")
+        own = callable(value) or (isinstance(factories, list) and factories[0] is wrong)
         names, also = ([], (Hostile, ImportError)) if own else ([key, "factor"], ())
         well, result = self.attempt(f"{what}({key}={text})", lambda: function(**given), names, also)
         if well and what == "register":

@@ -123,3 +123,15 @@ def test_it_is_there_for_the_asking(run_python):
                       "print(cypool.testing.check_parity('MountainCar-v0', num_steps=10))")
     assert done.stdout.startswith("False\nMountainCar-v0, NextStep, equals MountainCar-v0 of Gymnasium")
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("function", "message"), [
+    (lambda ours, seed: None, "to be a function of the pool, the seed and the options, got <function .* too many"),
+    (None, "to be a function of the pool, the seed and the options, got None"),
+    (lambda ours, seed, options: 3, "to return a vector environment and its name, got 3")])
+def test_references_of_the_wrong_kind(function, message, monkeypatch):
+    from cypool.testing import parity
+
+    monkeypatch.setattr(parity.importlib, "import_module", lambda name: SimpleNamespace(make_reference=function))
+    with pytest.raises(TypeError, match=f"^reference: expected a.b:make_reference {message}"):
+        parity._make_reference("a.b:make_reference", None, 0, {}, {})

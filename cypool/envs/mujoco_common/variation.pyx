@@ -42,8 +42,10 @@ cdef object check_randomize(Model model, object randomize):
                             f"{shown(name)}: {shown(value)}")
         operation, low, high = ("scale", *value) if len(value) == 2 else value
         place = f"randomize[{name!r}]"
-        low = check_float(place, low, -1e300, 1e300)
-        checked[name] = (check_choice(place, operation, tuple(OPERATIONS)), low, check_float(place, high, low, 1e300))
+        low, high = (check_float(place, bound, -1e300, 1e300) for bound in (low, high))
+        if low > high:
+            raise ValueError(f"{place}: expected low not above high, got {low} and {high}")
+        checked[name] = (check_choice(place, operation, tuple(OPERATIONS)), low, high)
     # finds what is not there
     Variation(model, checked)
     return checked

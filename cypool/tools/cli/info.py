@@ -33,7 +33,7 @@ def info(
     meanings = options_with_meanings(cls)
     facts = {
         "id": id, "about": about,
-        "observation": {_name(name) or "observation": str(part) for name, part in spec.observations},
+        "observation": {_name(name): str(part) for name, part in spec.observations},
         "action": ({_name(name): str(part) for name, part in spec.actions} if isinstance(spec.action, dict)
                    else str(spec.action)),
         "agents": {name: group.count for name, group in spec.agents.items()},
@@ -52,8 +52,10 @@ def info(
 
 
 def _name(name: Any) -> str:
-    """Returns the name of a part as text; a part of a group has two."""
-    return " ".join(name) if isinstance(name, tuple) else name
+    """Returns the name of a part as text: a part of a group has two, one of a tuple its number."""
+    if name is None:
+        return "observation"
+    return " ".join(name) if isinstance(name, tuple) else str(name)
 
 
 def named(each: list[dict[str, Any]]) -> list[str]:

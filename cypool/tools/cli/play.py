@@ -39,7 +39,10 @@ def play(
     import cypool
     from cypool.envs import family_of
     from cypool.making.registry import entry_of
+    from cypool.tools.video import check_film
 
+    if record is not None:
+        check_film("--record", record)
     with cypool.make(id, num_threads=0, seed=seed, **options_of(option)) as env:
         if env.render_mode is None:
             raise Refusal(f"{id} cannot be drawn")
@@ -68,6 +71,8 @@ def _load(policy: str) -> Callable[[Any], Any]:
     sys.path.insert(0, os.getcwd())
     try:
         found = getattr(importlib.import_module(module), name, None) if colon and module else None
+    except ImportError as error:
+        raise Refusal(f"--policy: expected MODULE:FUNCTION of a function, got {policy!r}: {error}") from error
     finally:
         sys.path.remove(os.getcwd())
     if not callable(found):
