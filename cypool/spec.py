@@ -226,7 +226,7 @@ def _repeated(part: Array | Discrete, count: int) -> Array:
 
 
 def _check_part(name: str, part: object, kinds: Any) -> None:
-    """Raises a TypeError if a part of a description is none of these classes."""
+    """Raises a TypeError unless a part of a description is of one of these classes."""
     if not isinstance(part, kinds):
         wanted = "cypool.spec.Array" if kinds is Array else "cypool.spec.Array or cypool.spec.Discrete"
         cls = type(part)

@@ -54,7 +54,7 @@ def address_of(name: str, function: Any, signature: Signature, expected: str) ->
 
     Args:
         name: What the argument is called.
-        expected: What the message about an address that is none says was expected.
+        expected: What the message about a wrong address says was expected.
 
     Raises:
         TypeError: It has another signature.

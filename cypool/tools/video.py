@@ -76,10 +76,10 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
 
 def check_film(name: str, path: Any) -> str:
     """Returns the path of a film as a str; raises as `check_path` does, or a ValueError if it ends otherwise."""
-    path = check_path(name, path)
-    if os.path.splitext(path)[1] not in FORMATS:
-        raise ValueError(f"{name}: expected a film's, which ends in {', '.join(FORMATS)}, got {shown(path)}")
-    return path
+    film = check_path(name, path)
+    if os.path.splitext(film)[1] not in FORMATS:
+        raise ValueError(f"{name}: expected a film's, which ends in {', '.join(FORMATS)}, got {shown(film)}")
+    return film
 
 
 def tiled(pictures: Sequence[ArrayLike]) -> NDArray[np.uint8]:

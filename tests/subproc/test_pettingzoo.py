@@ -317,5 +317,5 @@ def test_options_that_the_function_does_not_take(monkeypatch):
     from cypool.subproc import pettingzoo
 
     monkeypatch.setattr(pettingzoo, "module_of", lambda name: SimpleNamespace(parallel_env=lambda max_cycles=1: None))
-    with pytest.raises(TypeError, match=r"^max_cycle: expected options that pettingzoo:a/b takes, got {'max_cycle': 3}"):
+    with pytest.raises(TypeError, match=r"^max_cycle: expected options that pettingzoo:a/b takes, got {.*: 3}"):
         pettingzoo.make_pettingzoo("a/b", max_cycle=3)

@@ -1,5 +1,6 @@
 """`cypool.testing.check_parity` passes what is equal, and finds what is not."""
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest

@@ -334,6 +334,8 @@ def test_a_model_is_shared():
     ("WalkerWalk-v1", {"camera_id": 9}, ValueError, "camera_id"),
     ("WalkerWalk-v1", {"camera_name": "up"}, ValueError, "camera_name: expected a camera"),
     ("WalkerWalk-v1", {"randomize": {"nose": (1, 2)}}, ValueError, "randomize: expected names of fields"),
+    ("WalkerWalk-v1", {"randomize": {"geom_friction": (1.5, 0.5)}}, ValueError,
+     r"randomize\[.geom_friction.\]: expected low not above high, got 1.5 and 0.5"),
     ("WalkerWalk-v1", {"seed": 2**32}, ValueError, "seed: expected at least 0, at most 4294967295"),
 ])
 def test_bad_input(id, options, error, message):
