@@ -181,6 +181,7 @@ private:
 
 // There is one in a process; it stays.
 inline const Library* library = nullptr;
+inline bool is_open() { return library != nullptr; }
 
 // `file` is libnethack.so, `texts` is nhdat: what is in them, as the caller has checked it. Called with the GIL.
 inline void open_library(const std::string& file, const std::string& texts) {

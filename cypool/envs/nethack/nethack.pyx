@@ -30,6 +30,7 @@ cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
     enum:
         GLYPHS
     void open_library(const string& file, const string& texts) except +
+    cbool is_open()
     int64_t wall_clock()
 
     cdef cppclass Options:
@@ -207,7 +208,8 @@ cdef class NetHack(Env):
     def __init__(self, spec, env_id):
         chosen = spec.options
         library, texts = checked(find(chosen["nle_path"]))
-        open_library(library, texts)
+        if not is_open():
+            open_library(library, texts)
         self.settings.task = TASKS.index(chosen["task"])
         self.settings.penalty_mode = PENALTIES.index(chosen["penalty_mode"])
         self.settings.abort_steps = chosen["abort_steps"]
