@@ -13,6 +13,7 @@ RANGES: tuple[Any, ...]
 ROTATIONS: tuple[Any, ...]
 TOUCH: tuple[Any, ...]
 
+def check_qpos(given: Any, model: Any) -> Any: ...
 def describe_manipulate(
         thing: Any,
         target_position: Any,
@@ -68,7 +69,11 @@ class HandPen(Manipulate):
 class HandReach(Hand):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(distance_threshold: float = 0.01, **common: Any) -> EnvSpec: ...
+    def describe(
+        distance_threshold: float = 0.01,
+        initial_qpos: Any = None,
+        **common: Any,
+    ) -> EnvSpec: ...
 
 class Manipulate(Hand):
     def __init__(self, spec: Any, env_id: Any, thing: Any) -> None: ...
