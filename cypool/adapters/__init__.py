@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
 
 
-def require(module: str, package: str, minimum: str, below: str) -> ModuleType:
+def require(module: str, package: str, minimum: str, below: str, extra: str = "") -> ModuleType:
     """Imports `module` of a library, or says what to install.
 
     Args:
         module: What to import.
-        package: What brings it, as pip calls it; also the name of the extra.
+        package: What brings it, as pip calls it.
         minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
+        extra: The name of the extra, if it is not that of the package.
 
     Returns:
         The module.
@@ -27,7 +28,7 @@ def require(module: str, package: str, minimum: str, below: str) -> ModuleType:
         ImportError: The library is not there, or in another version.
     """
     wanted = f"{package} {minimum} or later, below {below}"
-    install = f'pip install "cypool[{package}]"'
+    install = f'pip install "cypool[{extra or package}]"'
     try:
         found = importlib.import_module(module)
     except ImportError as error:

@@ -8,10 +8,11 @@ from cypool.adapters import require
 
 @pytest.mark.parametrize("module, package", [
     ("sb3", "stable-baselines3"), ("tianshou", "tianshou"), ("torchrl", "torchrl"), ("rl_games", "rl-games"),
-    ("torch", "torch"), ("jax", "jax"),
+    ("torch", "torch"), ("jax", "jax"), ("rllib", "rllib"),
 ])
 def test_without_the_library(run_python, module, package):
-    done = run_python(f"import sys; sys.modules[{package.replace('-', '_')!r}] = None; import cypool.adapters.{module}")
+    library = "ray" if package == "rllib" else package.replace("-", "_")
+    done = run_python(f"import sys; sys.modules[{library!r}] = None; import cypool.adapters.{module}")
     assert f'pip install "cypool[{package}]"' in done.stderr and "ImportError" in done.stderr
 
 

@@ -12,6 +12,7 @@ QPOS: dict[Any, Any]
 RANGES: tuple[Any, ...]
 ROTATIONS: tuple[Any, ...]
 TOUCH: tuple[Any, ...]
+TOUCH_PICTURES: tuple[Any, ...]
 
 def check_qpos(given: Any, model: Any) -> Any: ...
 def describe_manipulate(
@@ -19,6 +20,7 @@ def describe_manipulate(
         target_position: Any,
         target_rotation: Any,
         touch_get_obs: Any,
+        touch_visualisation: Any,
         options: Any,
         common: Any,
     ) -> Any: ...
@@ -33,6 +35,7 @@ class HandBlock(Manipulate):
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
+        touch_visualisation: str = 'on_touch',
         distance_threshold: float = 0.01,
         rotation_threshold: float = 0.1,
         randomize_initial_position: bool = True,
@@ -48,6 +51,7 @@ class HandEgg(Manipulate):
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
+        touch_visualisation: str = 'on_touch',
         distance_threshold: float = 0.01,
         rotation_threshold: float = 0.1,
         randomize_initial_position: bool = True,
@@ -63,6 +67,7 @@ class HandPen(Manipulate):
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
+        touch_visualisation: str = 'on_touch',
         **common: Any,
     ) -> EnvSpec: ...
 

@@ -34,6 +34,7 @@ QPOS = {
 }
 FINGERS = ("ff", "mf", "rf", "lf", "th")
 TOUCH = ("sensordata", "boolean", "log")
+TOUCH_PICTURES = ("on_touch", "off", "always")
 # of the goal around the object
 RANGES = ((-0.04, 0.04), (-0.06, 0.02), (0.0, 0.06))
 # of a reset; the reference tries for ever
@@ -249,12 +250,13 @@ cdef Model load_manipulate(str thing, object touch):
     return load_robot(f"hand/manipulate_{thing}{'' if touch is None else '_touch_sensors'}.xml", NULL)
 
 
-def describe_manipulate(thing, target_position, target_rotation, touch_get_obs, options, common):
+def describe_manipulate(thing, target_position, target_rotation, touch_get_obs, touch_visualisation, options, common):
     """Returns the `EnvSpec` of a hand with a thing."""
     options = {
         "target_position": check_choice("target_position", target_position, POSITIONS),
         "target_rotation": check_choice("target_rotation", target_rotation, ROTATIONS),
         "touch_get_obs": None if touch_get_obs is None else check_choice("touch_get_obs", touch_get_obs, TOUCH),
+        "touch_visualisation": check_choice("touch_visualisation", touch_visualisation, TOUCH_PICTURES),
         **options,
     }
     for name in ("distance_threshold", "rotation_threshold"):
@@ -284,6 +286,7 @@ cdef class Manipulate(Hand):
     Info: `is_success` float32.
     """
     cdef int position, rotation, touch
+    cdef bint shows_touch                # whether colours of pictures depend on it
     cdef bint randomize_position, randomize_rotation, ignores_z
     cdef double distance_threshold, rotation_threshold
     cdef double[6] ranges
@@ -301,6 +304,7 @@ cdef class Manipulate(Hand):
         self.position = POSITIONS.index(options["target_position"])
         self.rotation = ROTATIONS.index(options["target_rotation"])
         self.touch = NO_TOUCH if options["touch_get_obs"] is None else 1 + TOUCH.index(options["touch_get_obs"])
+        self.shows_touch = options["touch_visualisation"] == "on_touch"
         self.randomize_position = options.get("randomize_initial_position", True)
         self.randomize_rotation = options.get("randomize_initial_rotation", thing != "pen")
         self.ignores_z = goals.ignores_z
@@ -319,6 +323,8 @@ cdef class Manipulate(Hand):
                     # the reference takes the number of a sensor for its place
                     self.sensors.push_back(k)
                     self.sites.push_back(self.site(name.replace("TS_", "T_")))
+                    if options["touch_visualisation"] == "off":
+                        self.own.site_rgba[4 * self.sites.back() + 3] = 0
 
     cdef int begin_episode(self) except -1 nogil:
         cdef double* quat = self.goal.data() + 3
@@ -433,6 +439,8 @@ cdef class Manipulate(Hand):
         if self.hidden >= 0:
             self.own.geom_rgba[4 * self.hidden + 3] = 1.0
         guard.forward(self.model, d)
+        if not self.shows_touch:
+            return 0
         for k in range(self.sites.size()):
             colour = self.own.site_rgba + 4 * self.sites[k]
             if d.sensordata[self.sensors[k]] != 0:
@@ -451,8 +459,9 @@ cdef class HandBlock(Manipulate):
     """
 
     @staticmethod
-    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, distance_threshold=0.01,
-                 rotation_threshold=0.1, randomize_initial_position=True, randomize_initial_rotation=True,
+    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
+                 distance_threshold=0.01, rotation_threshold=0.1, randomize_initial_position=True,
+                 randomize_initial_rotation=True,
                  ignore_z_target_rotation=False, **common):
         """Returns the spec.
 
@@ -460,6 +469,8 @@ cdef class HandBlock(Manipulate):
             target_position: "random", "fixed" where the object begins, or "ignore": any place will do.
             target_rotation: "xyz": any; "z": around the vertical axis; "parallel": axes to axes, and around it.
             touch_get_obs: What is observed of touch: "sensordata", "boolean" or "log"; None: nothing.
+            touch_visualisation: How pictures show the touch sensors: "on_touch", red where something is touched;
+                "always", as in the model; or "off".
             distance_threshold: How near is a success, in metres.
             rotation_threshold: How near, in radians.
             randomize_initial_position, randomize_initial_rotation: Whether it begins somewhere else each time.
@@ -467,7 +478,7 @@ cdef class HandBlock(Manipulate):
             **common: See `RoboticsEnv.describe`.
         """
         return describe_manipulate(
-            "block", target_position, target_rotation, touch_get_obs,
+            "block", target_position, target_rotation, touch_get_obs, touch_visualisation,
             {"distance_threshold": distance_threshold, "rotation_threshold": rotation_threshold,
              "randomize_initial_position": randomize_initial_position,
              "randomize_initial_rotation": randomize_initial_rotation,
@@ -486,8 +497,9 @@ cdef class HandEgg(Manipulate):
     """
 
     @staticmethod
-    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, distance_threshold=0.01,
-                 rotation_threshold=0.1, randomize_initial_position=True, randomize_initial_rotation=True,
+    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
+                 distance_threshold=0.01, rotation_threshold=0.1, randomize_initial_position=True,
+                 randomize_initial_rotation=True,
                  ignore_z_target_rotation=False, **common):
         """Returns the spec.
 
@@ -495,7 +507,7 @@ cdef class HandEgg(Manipulate):
             others: As `HandBlock.describe`.
         """
         return describe_manipulate(
-            "egg", target_position, target_rotation, touch_get_obs,
+            "egg", target_position, target_rotation, touch_get_obs, touch_visualisation,
             {"distance_threshold": distance_threshold, "rotation_threshold": rotation_threshold,
              "randomize_initial_position": randomize_initial_position,
              "randomize_initial_rotation": randomize_initial_rotation,
@@ -514,13 +526,15 @@ cdef class HandPen(Manipulate):
     """
 
     @staticmethod
-    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, **common):
+    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
+                 **common):
         """Returns the spec.
 
         Args:
             others: As `HandBlock.describe`.
         """
-        return describe_manipulate("pen", target_position, target_rotation, touch_get_obs, {}, common)
+        return describe_manipulate("pen", target_position, target_rotation, touch_get_obs, touch_visualisation, {},
+                                   common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pen")

@@ -45,6 +45,23 @@ def test_pictures(id):
         assert env.metadata["render_fps"] == reference.metadata["render_fps"]
 
 
+@pytest.mark.parametrize("shown", ["always", "off"])
+def test_touch_in_pictures(shown):
+    if missing("PointMaze_UMaze-v3"):
+        pytest.skip(missing("PointMaze_UMaze-v3"))
+    id, options = "HandManipulateEgg_BooleanTouchSensors-v1", {"width": 80, "height": 60, "touch_visualisation": shown}
+    reference = make(id, render_mode="rgb_array", **options)
+    env = cypool.make(id, num_envs=1, num_threads=0, seed=4, **options)
+    reference.reset(seed=4), env.reset()
+    assert (env.render()[0] == reference.render()).all()
+    reference.close()
+    other = cypool.make(id, num_envs=1, num_threads=0, seed=4, width=80, height=60)
+    other.reset()
+    assert (env.render()[0] != other.render()[0]).any()
+    with pytest.raises(ValueError, match="touch_visualisation: expected .*, got 'never'"):
+        cypool.make_spec(id, touch_visualisation="never")
+
+
 def test_a_picture_does_not_change_the_episode():
     if missing("PointMaze_UMaze-v3"):
         pytest.skip(missing("PointMaze_UMaze-v3"))
