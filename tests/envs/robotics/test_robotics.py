@@ -257,7 +257,8 @@ def test_rewards_of_tasks():
         return {task: goal[first:first + size] for task, first, size in (
             ("kettle", 0, 7), ("light switch", 7, 2), ("microwave", 9, 1))}
 
-    theirs = [reference.compute_reward(parts(one), parts(other), {}) for one, other in zip(achieved, desired)]
+    theirs = [reference.compute_reward(parts(one), parts(other), {})
+              for one, other in zip(achieved, desired, strict=True)]
     ours = env.compute_reward(achieved, desired)
     assert ours.tolist() == theirs and set(theirs) == {0, 1, 2, 3}
     assert env.compute_reward(achieved.reshape(2, 4, 5, -1), desired.reshape(2, 4, 5, -1)).shape == (2, 4, 5)
