@@ -14,6 +14,7 @@ ROTATIONS: tuple[Any, ...]
 TOUCH: tuple[Any, ...]
 TOUCH_PICTURES: tuple[Any, ...]
 
+def check_qpos(given: Any, model: Any) -> Any: ...
 def describe_manipulate(
         thing: Any,
         target_position: Any,
@@ -73,7 +74,11 @@ class HandPen(Manipulate):
 class HandReach(Hand):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(distance_threshold: float = 0.01, **common: Any) -> EnvSpec: ...
+    def describe(
+        distance_threshold: float = 0.01,
+        initial_qpos: Any = None,
+        **common: Any,
+    ) -> EnvSpec: ...
 
 class Manipulate(Hand):
     def __init__(self, spec: Any, env_id: Any, thing: Any) -> None: ...

@@ -1,7 +1,7 @@
 """The Shadow hand: fingertips that are to meet, and things that are to be turned."""
 from weakref import WeakKeyDictionary
 
-from cypool.util.arguments import check_bool, check_choice, check_float
+from cypool.util.arguments import check_bool, check_choice, check_float, shown
 from cypool.envs.robotics.goals import Distance, Pose, parallel_rotations
 from cypool.envs.robotics.robotics_env import describe_robot
 
@@ -57,31 +57,47 @@ ROTATIONS = ("xyz", "z", "parallel")
 # of a site where something is touched, and where nothing is
 cdef float[4] TOUCHED = [1.0, 0.0, 0.0, 0.5]
 cdef float[4] UNTOUCHED = [0.0, 0.5, 0.0, 0.2]
-# by model: where an episode begins, where the fingertips are then, and where the palm is
+# by model and joints: where an episode begins, where the fingertips are then, and where the palm is
 _starts = WeakKeyDictionary()
 
 
-cdef tuple start_of(Model model):
+def check_qpos(given, Model model):
+    """Returns positions by names of joints; None: those of the package."""
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise TypeError(f"initial_qpos: expected a dict of joints, got {shown(given)}")
+    for joint in given:
+        if model.named(libmujoco.mjOBJ_JOINT, joint) < 0:
+            raise ValueError(f"initial_qpos: expected joints of the model, got {shown(joint)}")
+    # more is unstable to MuJoCo
+    return {joint: check_float("initial_qpos", value, -1e10, 1e10) for joint, value in given.items()}
+
+
+cdef tuple start_of(Model model, dict given):
     """Returns of the hand that reaches time, qpos and qvel; the fingertips; and the palm."""
     cdef const mjModel* m = model.mj
     cdef mjData* d
     cdef int site, palm = model.find(libmujoco.mjOBJ_BODY, "robot0:palm"), k
-    if model in _starts:
-        return _starts[model]
+    joints = {f"robot0:{joint}": value for joint, value in QPOS.items()} if given is None else given
+    starts = _starts.setdefault(model, {})
+    key = frozenset(joints.items())
+    if key in starts:
+        return starts[key]
     d = guard.make_data(m, False)
     try:
-        for joint, value in QPOS.items():
-            d.qpos[m.jnt_qposadr[model.find(libmujoco.mjOBJ_JOINT, f"robot0:{joint}")]] = value
+        for joint, value in joints.items():
+            d.qpos[m.jnt_qposadr[model.find(libmujoco.mjOBJ_JOINT, joint)]] = value
         guard.forward(m, d)
         tips = []
         for finger in FINGERS:
             site = model.find(libmujoco.mjOBJ_SITE, f"robot0:S_{finger}tip")
             tips += [d.site_xpos[3 * site + k] for k in range(3)]
         start = d.time, [d.qpos[k] for k in range(m.nq)], [d.qvel[k] for k in range(m.nv)]
-        _starts[model] = start, tips, [d.xpos[3 * palm + k] for k in range(3)]
+        starts[key] = start, tips, [d.xpos[3 * palm + k] for k in range(3)]
     finally:
         libmujoco.mj_deleteData(d)
-    return _starts[model]
+    return starts[key]
 
 
 cdef class Hand(RoboticsEnv):
@@ -133,23 +149,27 @@ cdef class HandReach(Hand):
     cdef double[3] palm
 
     @staticmethod
-    def describe(distance_threshold=0.01, **common):
+    def describe(distance_threshold=0.01, initial_qpos=None, **common):
         """Returns the spec.
 
         Args:
             distance_threshold: How near is a success.
+            initial_qpos: Where an episode begins: positions by names of joints, those of the model for others; None:
+                those of the package.
             **common: See `RoboticsEnv.describe`.
         """
+        cdef Model model = load_robot("hand/reach.xml", NULL)
         distance_threshold = check_float("distance_threshold", distance_threshold, 0, 1e300)
         return describe_robot(
-            load_robot("hand/reach.xml", NULL), obs_size=63, goal_size=15, num_actions=20,
+            model, obs_size=63, goal_size=15, num_actions=20,
             info={"is_success": "float32"}, frame_skip=FRAME_SKIP, camera=CAMERA,
-            options={"distance_threshold": distance_threshold}, common=common,
+            options={"distance_threshold": distance_threshold, "initial_qpos": check_qpos(initial_qpos, model)},
+            common=common,
             goals=Distance(common.get("reward_type", "sparse"), distance_threshold), render_fps=25)
 
     def __init__(self, spec, env_id):
         cdef Model model = load_robot("hand/reach.xml", NULL)
-        start, tips, palm = start_of(model)
+        start, tips, palm = start_of(model, spec.options["initial_qpos"])
         self.initial_goal = tips
         self.palm = palm
         super().__init__(spec, env_id, model, start, ("site_pos",))

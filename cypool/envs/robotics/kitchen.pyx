@@ -2,6 +2,7 @@
 import math
 
 from cypool.util.arguments import check_bool, check_choice, check_float, shown
+from cypool.envs.robotics.goals import Tasks
 from cypool.envs.robotics.models import kitchen_limits
 from cypool.envs.robotics.robotics_env import describe_robot
 from cypool.state import check_state
@@ -96,10 +97,10 @@ cdef class FrankaKitchen(RoboticsEnv):
             "robot_noise_ratio": check_float("robot_noise_ratio", robot_noise_ratio, -1e300, 1e300),
             "object_noise_ratio": check_float("object_noise_ratio", object_noise_ratio, -1e300, 1e300),
         }
-        goal_size = sum(len(TASKS[task][1]) for task in options["tasks_to_complete"])
+        sizes = tuple(len(TASKS[task][1]) for task in options["tasks_to_complete"])
         return describe_robot(
-            load_robot(MODEL, NULL), obs_size=59, goal_size=goal_size, num_actions=ROBOT, frame_skip=FRAME_SKIP,
-            camera=CAMERA, options=options,
+            load_robot(MODEL, NULL), obs_size=59, goal_size=sum(sizes), num_actions=ROBOT, frame_skip=FRAME_SKIP,
+            camera=CAMERA, options=options, goals=None if options["remove_task_when_completed"] else Tasks(sizes),
             info=dict.fromkeys(("tasks_to_complete", "step_task_completions", "episode_task_completions"), "int32"),
             common={"action_dtype": action_dtype, **common})
 

@@ -84,6 +84,8 @@ def test_modes_and_threads(mode):
     ("HandManipulateEgg-v1", {"ignore_z_target_rotation": True, "randomize_initial_position": False}),
     ("HandManipulateBlock-v1", {"randomize_initial_rotation": False, "reward_type": "dense"}),
     ("HandManipulateBlock_BooleanTouchSensors-v1", {"touch_get_obs": "log"}),
+    ("HandReach-v3", {"initial_qpos": {"robot0:FFJ3": 0.2, "robot0:THJ0": -1}}),
+    ("HandReach-v3", {"initial_qpos": {}}),
     ("FrankaKitchen-v1", {"tasks_to_complete": ["kettle", "microwave"], "robot_noise_ratio": 0.0}),
     ("FrankaKitchen-v1", {"remove_task_when_completed": False, "terminate_on_tasks_completed": False,
                           "object_noise_ratio": 0.1}),
@@ -241,6 +243,32 @@ def test_rewards_of_goals(id):
         assert env.compute_reward(achieved[:0], desired[:0]).shape == (0,)
 
 
+def test_rewards_of_tasks():
+    """Where tasks are not removed, the kitchen's rewards follow from its goals."""
+    options = {"tasks_to_complete": ["kettle", "light switch", "microwave"], "remove_task_when_completed": False}
+    reference = make("FrankaKitchen-v1", **options).unwrapped
+    env = cypool.make("FrankaKitchen-v1", num_threads=0, **options)
+    env.reset()
+    random, desired = np.random.default_rng(7), np.concatenate([reference.goal[task] for task in reference.goal])
+    desired = np.tile(desired, (40, 1))
+    achieved = desired + random.standard_normal(desired.shape) * random.uniform(0, 0.4, (40, 1))
+
+    def parts(goal):
+        return {task: goal[first:first + size] for task, first, size in (
+            ("kettle", 0, 7), ("light switch", 7, 2), ("microwave", 9, 1))}
+
+    theirs = [reference.compute_reward(parts(one), parts(other), {})
+              for one, other in zip(achieved, desired, strict=True)]
+    ours = env.compute_reward(achieved, desired)
+    assert ours.tolist() == theirs and set(theirs) == {0, 1, 2, 3}
+    assert env.compute_reward(achieved.reshape(2, 4, 5, -1), desired.reshape(2, 4, 5, -1)).shape == (2, 4, 5)
+    one = env.compute_reward(achieved[3], desired[3], {})
+    assert one == theirs[3] and np.ndim(one) == 0
+    assert env.compute_reward(achieved[:0], desired[:0]).shape == (0,)
+    with pytest.raises(NotImplementedError, match="^compute_terminated: an end does not follow from the kitchen's"):
+        env.compute_terminated(achieved, desired)
+
+
 def test_rewards_of_goals_in_steps():
     env = SingleEnv("PointMaze_UMaze-v3", continuing_task=False, seed=0)
     env.reset()
@@ -286,6 +314,11 @@ def test_what_has_no_such_goals():
     ("HandManipulateBlock-v1", {"distance_threshold": np.nan}, ValueError, "distance_threshold: expected"),
     ("HandManipulateBlock-v1", {"touch_get_obs": "off"}, ValueError, "touch_get_obs: expected"),
     ("HandReach-v3", {"distance_threshold": "1"}, TypeError, "distance_threshold: expected"),
+    ("HandReach-v3", {"initial_qpos": [0.1]}, TypeError, "initial_qpos: expected a dict of joints"),
+    ("HandReach-v3", {"initial_qpos": {"FFJ3": 0.1}}, ValueError, "initial_qpos: expected joints of the model, got"),
+    ("HandReach-v3", {"initial_qpos": {3: 0.1}}, ValueError, "initial_qpos: expected joints of the model, got 3"),
+    ("HandReach-v3", {"initial_qpos": {"robot0:FFJ3": np.nan}}, ValueError, "initial_qpos: expected"),
+    ("HandReach-v3", {"initial_qpos": {"robot0:FFJ3": [0.1]}}, TypeError, "initial_qpos: expected"),
     ("PointMaze_UMaze-v3", {"maze_map": "111"}, TypeError, "maze_map: expected a list of rows"),
     ("PointMaze_UMaze-v3", {"maze_map": []}, ValueError, "maze_map: expected 1 to 100 rows"),
     ("PointMaze_UMaze-v3", {"maze_map": [[]]}, ValueError, "maze_map: expected rows of 1 to 100"),
