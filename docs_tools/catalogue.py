@@ -123,6 +123,8 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
         options = options or ({} if expansion else spec.options)
         picture = take_picture(shown.id, pictures) if pictures and spec.render_fps and expansion is None else None
         several = f"<br>{len(expansion.options)} environments or more" if expansion else ""
+        if spec.agents:
+            several += "<br>agents: " + ", ".join(f"{name} {group.count}" for name, group in spec.agents.items())
         cells = [f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
                  ids_of(shown, group) + several, code(describe(spec.observation)), code(describe(spec.action)),
                  str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
