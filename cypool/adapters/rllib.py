@@ -21,6 +21,7 @@ require("ray.rllib.env.single_agent_env_runner", "ray", "2.60.0", "3", "rllib")
 from gymnasium.vector import VectorEnv, VectorWrapper  # noqa: E402
 from gymnasium.vector.utils import batch_space  # noqa: E402
 from gymnasium.wrappers import TransformObservation  # noqa: E402
+from ray.rllib.algorithms.algorithm_config import AlgorithmConfig  # noqa: E402
 from ray.rllib.callbacks.callbacks import RLlibCallback  # noqa: E402
 from ray.rllib.connectors.module_to_env import GetActions  # noqa: E402
 from ray.rllib.core.columns import Columns  # noqa: E402
@@ -33,11 +34,16 @@ from ray.rllib.utils.spaces.space_utils import clip_action, get_base_struct_from
 from ray.rllib.utils.torch_utils import convert_to_torch_tensor  # noqa: E402
 from ray.tune.registry import register_env  # noqa: E402
 
-# what of RLlib's runner is used here, but not promised
-USED = ("_sample", "_try_env_reset", "_try_env_step", "_increase_sampled_metrics", "_log_env_steps")
-for _name in USED:
-    if not hasattr(SingleAgentEnvRunner, _name):
-        raise ImportError(f"ray: expected an RLlib whose SingleAgentEnvRunner has {_name}: use ray 2.60")
+# what is used here of RLlib's runner and configuration, but not promised
+USED = {SingleAgentEnvRunner: ("_sample", "_try_env_reset", "_try_env_step", "_increase_sampled_metrics",
+                               "_log_env_steps"),
+        AlgorithmConfig: ("_env_to_module_connector", "_module_to_env_connector", "callbacks_on_episode_created",
+                          "callbacks_on_episode_start", "callbacks_on_episode_step", "callbacks_on_episode_end")}
+for _class, _names in USED.items():
+    _having = AlgorithmConfig() if _class is AlgorithmConfig else _class
+    for _name in _names:
+        if not hasattr(_having, _name):
+            raise ImportError(f"ray: expected an RLlib whose {_class.__name__} has {_name}: use ray 2.60")
 
 
 def register(name: str = "cypool") -> None:
