@@ -282,11 +282,12 @@ def test_neighbours_do_not_notice():
     assert beside == alone and failed
 
 
-def in_a_process(code):
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+def in_a_process(code, folder):
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, cwd=folder,
+                          timeout=300)
 
 
-def test_signals_pass_on():
+def test_signals_pass_on(tmp_path):
     """A fault outside of a game is reported as if there were none; handlers go with the last game."""
     begin = """
         import ctypes, faulthandler, signal, sys
@@ -301,7 +302,7 @@ def test_signals_pass_on():
         """
     on, off = "faulthandler.enable()", "del env"
     for before, after, then in ((on, "", ""), ("", on, ""), (on, "", off), ("", "", ""), (on, on, off)):
-        done = in_a_process(begin.format(before=before, after=after, then=then))
+        done = in_a_process(begin.format(before=before, after=after, then=then), tmp_path)
         assert done.returncode == -signal.SIGSEGV
         assert ("Fatal Python error: Segmentation fault" in done.stderr) == (on in (before, after)), done.stderr
         assert done.stderr.count("Fatal Python error") <= 1

@@ -363,7 +363,7 @@ def test_actions_of_bool():
             env.reset()
         with pytest.raises(ValueError, match=r"actions: expected values in \[False, True\], got 2 in row 1"):
             env.step([[0, 0], [0, 2]])
-        with pytest.raises(TypeError, match="actions: expected bool, got <U1"):
+        with pytest.raises(TypeError, match="actions: expected bool, got array"):
             env.step([["a", "b"]] * 2)
 
 
