@@ -23,7 +23,7 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("script", [*list(SCRIPTS)[:3], *exhaustive(*list(SCRIPTS)[3:])])
+@pytest.mark.parametrize("script", [*list(SCRIPTS)[:2], *exhaustive(*list(SCRIPTS)[2:])])
 def test_script(script, tmp_path):
     published = distribution("cleanrl").locate_file(f"cleanrl/{script}").read_text()
     ours, changes = re.subn("^import envpool$", "import cypool.compat.envpool_legacy as envpool", published, flags=re.M)

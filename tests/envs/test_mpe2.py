@@ -62,7 +62,7 @@ def test_parity_with_options(id, options):
 def test_parity_for_long(id, options):
     for mode in MODES:
         with players(2):
-            check_parity(f"mpe2/{id}", num_envs=2, num_steps=70, seeds=[1], autoreset_mode=mode, **options)
+            check_parity(f"mpe2/{id}", num_envs=2, num_steps=45, seeds=[1], autoreset_mode=mode, **options)
 
 
 def test_parity_finds_a_difference_of_one_agent(monkeypatch):
