@@ -22,6 +22,11 @@ def often_slow(values, every, keep=()):
     return [value if k % every == 0 or value in keep else slow(value)[0] for k, value in enumerate(values)]
 
 
+def often_exhaustive(values, every):
+    """Returns all values; only one in `every` runs in CI."""
+    return [value if k % every == 0 else exhaustive(value)[0] for k, value in enumerate(values)]
+
+
 def with_large_packages(config):
     """Whether tests that need large packages are to run: `-m large_packages` asks for them, `-m ""` for all tests."""
     wanted = config.option.markexpr

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from weights import exhaustive, slow
 
 TOOL = Path(__file__).parents[1] / "sweeps" / "fuzz_api.py"
 
 
-@pytest.mark.parametrize("first", [100_000, 200_000, 300_000])
+@pytest.mark.parametrize("first", [100_000, *slow(200_000), *exhaustive(300_000)])
 def test_some_cases(tmp_path, first):
     # a process of its own: the tool forks, and must not do so where there are threads
     done = subprocess.run([sys.executable, TOOL, "--first", str(first), "--cases", "20"], capture_output=True,

@@ -8,6 +8,7 @@ import pytest
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
 from state_edits import edged_states, edited, fields_of, number_in, with_own
+from weights import often_exhaustive
 
 import cypool
 from cypool.envs.minigrid import levels, minigrid
@@ -59,7 +60,7 @@ def test_equals_minigrid(id):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", often_exhaustive(IDS, 3))
 def test_equals_minigrid_for_long(id):
     check_parity(id, num_envs=2, num_steps=150, seeds=[5])
 

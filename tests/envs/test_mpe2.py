@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from saving import MODES, bits
 from state_edits import edged_states, edited, with_own
+from weights import often_exhaustive
 
 import cypool
 from cypool.envs.mpe2.ids import CLASSES
@@ -58,7 +59,7 @@ def test_parity_with_options(id, options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id, options", ALL)
+@pytest.mark.parametrize("id, options", often_exhaustive(ALL, 5))
 def test_parity_for_long(id, options):
     for mode in MODES:
         with players(2):

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from saving import MODES, assert_goes_on
 from state_edits import with_own
+from weights import often_exhaustive
 
 import cypool
 from cypool.envs.nethack import actions, library, terminal
@@ -109,7 +110,7 @@ def test_parity_with_options(id, options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", often_exhaustive(IDS, 4))
 def test_parity_for_longer(id):
     pytest.importorskip("nle")
     check_parity(id, num_envs=2, num_steps=2500, seeds=[11], max_episode_steps=700, num_threads=2)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from saving import MODES, assert_goes_on
 from state_edits import edges, with_own
+from weights import often_exhaustive
 
 import cypool
 from cypool.envs.common import wheels
@@ -77,7 +78,7 @@ def test_parity_with_options(options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game, mode", PAIRS)
+@pytest.mark.parametrize("game, mode", often_exhaustive(PAIRS, 4))
 def test_parity_for_longer(game, mode):
     parity(f"procgen-{game}-v0", 700, distribution_mode=mode)
     parity(envpool_id(game, mode), 700, seed=2**31 - 3)
@@ -115,7 +116,7 @@ def test_pictures(game):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("options", [{}, *OPTIONS[:6]], ids=str)
+@pytest.mark.parametrize("options", often_exhaustive([{}, *OPTIONS[:6]], 3), ids=str)
 def test_many_pictures(game, options):
     assert painters_differ(f"procgen-{game}-v0", 400, seed=7, **options) == 0
 
