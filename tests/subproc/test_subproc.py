@@ -212,8 +212,9 @@ def nothing_stays_behind():
     assert not fork_servers()
 
 
-@pytest.mark.parametrize("mode, host", [(MODES[0], host) for host in HOSTS] + [(mode, THREADS) for mode in MODES[1:]] + slow(
-    *((mode, host) for mode in MODES[1:] for host in HOSTS[:-1])))
+@pytest.mark.parametrize("mode, host", [
+    *((MODES[0], host) for host in HOSTS), *((mode, THREADS) for mode in MODES[1:]),
+    *slow(*((mode, host) for mode in MODES[1:] for host in HOSTS[:-1]))])
 def test_equals_gymnasium(mode, host):
     env = cypool.make("gymnasium:CartPole-v1", num_envs=5, **host, autoreset_mode=mode)
     compare(env, SyncVectorEnv([partial(gymnasium.make, "CartPole-v1")] * 5, autoreset_mode=mode), 120)
@@ -779,19 +780,6 @@ def test_a_step_that_was_given_up_is_not_done_by_the_next_process(tmp_path):
     env.close()
 
 
-def interrupt():
-    """The result of unpickling a Pestered: the first times, Ctrl-C comes meanwhile."""
-    interrupt.left -= 1
-    if interrupt.left >= 0:
-        signal.raise_signal(signal.SIGINT)
-    return "unpickled"
-
-
-class Pestered:
-    def __reduce__(self):
-        return interrupt, ()
-
-
 class Interrupted(KeyboardInterrupt):
     """A Ctrl-C, and another one when somebody looks at it."""
 
@@ -804,10 +792,7 @@ class Impatient(Trouble):
     def step(self, action):
         if action == RAISE:
             raise Interrupted
-        *result, info = super().step(GO)
-        if action == HANG:
-            info["thing"] = Pestered()
-        return *result, info
+        return super().step(GO)
 
 
 def test_one_ctrl_c_after_another():
@@ -824,10 +809,39 @@ def test_one_ctrl_c_after_another():
     env.close()
 
 
-def test_ctrl_c_while_an_answer_is_read():
-    with cypool.from_factories([partial(Impatient, i) for i in range(3)], num_workers=1) as env:
+# what it makes is pickled in a worker, which imports it
+PESTERED = """
+import signal
+
+left = 2
+
+def interrupt():
+    '''The result of unpickling a Pestered: the first times, Ctrl-C comes meanwhile.'''
+    global left
+    left -= 1
+    if left >= 0:
+        signal.raise_signal(signal.SIGINT)
+    return "unpickled"
+
+class Pestered:
+    def __reduce__(self):
+        return interrupt, ()
+"""
+
+
+class Pestering(Trouble):
+    def step(self, action):
+        *result, info = super().step(GO)
+        if action == HANG:
+            info["thing"] = importlib.import_module("pestered").Pestered()
+        return *result, info
+
+
+def test_ctrl_c_while_an_answer_is_read(tmp_path, monkeypatch):
+    (tmp_path / "pestered.py").write_text(PESTERED)
+    monkeypatch.syspath_prepend(tmp_path)
+    with cypool.from_factories([partial(Pestering, i) for i in range(3)], num_workers=1) as env:
         env.reset()
-        interrupt.left = 2
         env.send([GO, GO, HANG])
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
