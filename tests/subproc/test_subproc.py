@@ -84,6 +84,8 @@ class Teller(gymnasium.Env):
 
     def __init__(self, length=7):
         self.length = length
+        # others have the same object, and may sample at the same time
+        self.observation_space = copy.deepcopy(self.observation_space)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -1071,13 +1073,14 @@ def test_num_threads_is_the_number_of_workers():
         assert env.num_threads == 3 and len(children(forkserver_of())) == 3
 
 
-def test_other_apis():
-    with cypool.make("gymnasium:CartPole-v1", "gym", num_envs=2, num_workers=2, seed=3) as env:
+@pytest.mark.parametrize("host", [PROCESSES, THREADS])
+def test_other_apis(host):
+    with cypool.make("gymnasium:CartPole-v1", "gym", num_envs=2, **host, seed=3) as env:
         with cypool.make("CartPole-v1", "gym", num_envs=2, seed=3) as reference:
             assert same(env.reset(), reference.reset())
             for t in range(40):
                 assert same(env.step([t % 2] * 2), reference.step([t % 2] * 2))
-    with cypool.from_factories([Teller] * 2, "dm", num_workers=2) as env:
+    with cypool.from_factories([Teller] * 2, "dm", **host) as env:
         assert env.reset().first().all()
         while not env.step(np.ones((2, 2), np.int64)).last().any():
             pass
