@@ -437,9 +437,11 @@ cdef class SubprocBackend(StepBackend):
 
     cdef int notify_workers(self) except -1:
         cdef int worker
-        for worker in self.called:
-            if self.worker_loop is None:
-                self.memory.notify(worker)
+        if self.worker_loop is None:
+            # threads that wake here want the GIL
+            with nogil:
+                for worker in self.called:
+                    self.memory.notify(worker)
         self.called.clear()
         return 0
 
