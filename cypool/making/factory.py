@@ -164,7 +164,8 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
         start_method: "forkserver": processes are forked from a fresh interpreter, which imports what they need once;
             "spawn": each is a fresh interpreter.
         worker_timeout: Seconds that a step or a reset may take, or a process be stopped; then it is ended and
-            another one takes its place. Not with threads. By default any time; `recv(timeout=...)` and Ctrl-C always end the waiting.
+            another one takes its place. Not with threads. By default any time; `recv(timeout=...)` and Ctrl-C always
+            end the waiting.
 
     Returns:
         What `make` returns.
