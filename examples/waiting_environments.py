@@ -1,11 +1,11 @@
-"""Environments that wait for a server, 64 at once: threads and processes beside Gymnasium's AsyncVectorEnv.
+"""Environments that wait for a server, 64 at once: threads and processes next to Gymnasium's AsyncVectorEnv.
 
     python examples/waiting_environments.py
     python examples/waiting_environments.py --num-envs 256 --delay 0.1
 
 Each environment is a game on a local HTTP server, which takes a random time to answer, as a simulator on another
 machine or a language model does. Threads wait for 64 answers at once, without a process for each. An asynchronous
-pool goes on with those that are there, and a synchronous one waits for the slowest.
+pool continues with those that are there, and a synchronous one waits for the slowest.
 """
 import argparse
 import http.client

@@ -25,7 +25,7 @@ GO, WAIT, RAISE = range(3)
 
 
 class Gate:
-    """Where environments wait in methods of their choice until they may go on."""
+    """Where environments wait in methods of their choice until it is opened."""
 
     def __init__(self):
         self.arrived, self.opened = threading.Event(), threading.Event()
@@ -36,7 +36,7 @@ class Gate:
 
 
 class Waiter(gymnasium.Env):
-    """Counts its steps; waits at a gate where it is told to."""
+    """Counts its steps; waits at a gate in the methods `where`, and in a step with WAIT."""
 
     observation_space = spaces.Box(0, 1000, (2,), np.int64)
     action_space = spaces.Discrete(3)

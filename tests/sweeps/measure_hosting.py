@@ -1,4 +1,4 @@
-"""Measures where Python environments are stepped: by the caller, in threads and in processes; and cypool's own beside.
+"""Measures where Python environments are stepped: by the caller, in threads and in processes; and cypool's own.
 
     python tests/sweeps/measure_hosting.py                  # CartPole: what a step costs
     python tests/sweeps/measure_hosting.py --waiting        # steps that sleep for 2 ms: rate, memory, time to start
