@@ -346,7 +346,8 @@ import sys, threading, time, cypool, gymnasium
 from cypool.subproc import forkserver
 
 forkserver.GRACE = 0.2
-arrived = threading.Event()
+# of the two that are stuck, and of the main thread
+barrier = threading.Barrier(3)
 
 class Stuck(gymnasium.Env):
     observation_space = gymnasium.spaces.Discrete(3)
@@ -354,7 +355,8 @@ class Stuck(gymnasium.Env):
     def reset(self, *, seed=None, options=None):
         return 0, {{}}
     def step(self, action):
-        arrived.set()
+        if action:
+            barrier.wait(60)
         while action:
             {wait}
         return 1, 0.0, False, False, {{}}
@@ -362,7 +364,7 @@ class Stuck(gymnasium.Env):
 env = cypool.from_factories([Stuck] * 3, workers="threads")
 env.reset()
 env.send([0, 1, 1])
-arrived.wait()
+barrier.wait(60)
 print("end", flush=True)
 {way}
 """
