@@ -67,8 +67,8 @@ class ClusterEnv(VectorEnv):
             draw. By default drawn from the operating system.
         max_episode_steps, episode_statistics: As in `cypool.make`.
         autoreset_mode: "NextStep" or "SameStep", as in `cypool.make`.
-        num_threads: Of each worker; by default as many as its CPUs. Of Gymnasium's environments: the processes that
-            step them, 0 for the worker's own, which is the default where a worker has one CPU.
+        num_threads: Of each worker; by default as many as its CPUs. Of Gymnasium's environments: the `num_workers`
+            that step them, 0 for the worker's own, which is the default where a worker has one CPU.
         infos: Names of infos that rollouts carry.
         address: Of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: that of the environment variable
             RAY_ADDRESS, or else Ray is started on this machine. If the process is connected to Ray already, that is
@@ -83,7 +83,7 @@ class ClusterEnv(VectorEnv):
             had died. By default any time: a worker that is stopped, or whose environment hangs, is waited for until you
             press Ctrl-C. All calls that wait for workers take a `timeout` of their own; `math.inf` there is any time.
         ray_init: More arguments of `ray.init`, such as `{"object_store_memory": 10**10}`.
-        **options: Options of the environment. Of functions: `start_method` and `worker_timeout`, as in
+        **options: Options of the environment. Of functions: `workers`, `start_method` and `worker_timeout`, as in
             `cypool.from_factories`.
 
     Attributes:
@@ -162,7 +162,7 @@ class ClusterEnv(VectorEnv):
                         "episode_statistics": check_bool("episode_statistics", episode_statistics), **options}
         if self._factories is None:
             self._recipe.update(id=id, num_envs=self.envs_per_worker)
-        # of environments of Gymnasium these are processes
+        # of environments of Gymnasium these are workers
         self._threads = "num_workers" if is_gymnasium_id(id) or self._factories is not None else "num_threads"
         if num_threads is not None:
             self._recipe[self._threads] = check_int("num_threads", num_threads, 0, 4096)

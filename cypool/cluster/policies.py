@@ -59,7 +59,8 @@ def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: An
         return make_spec(cast(str, source), max_episode_steps=max_episode_steps, **options)
     of_make = inspect.signature(make).parameters
     for name in options:
-        if name in of_make or (not isinstance(source, str) and name not in ("start_method", "worker_timeout")):
+        if name in of_make or (not isinstance(source, str)
+                               and name not in ("workers", "start_method", "worker_timeout")):
             raise ValueError(f"{name}: no option of {source if isinstance(source, str) else 'functions'}"
                              + ", but an argument of cypool.make" * (name in of_make))
     options |= {"max_episode_steps": max_episode_steps, "num_workers": 0}

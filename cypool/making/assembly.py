@@ -32,7 +32,7 @@ class _Parts:
         num_threads: How many threads step environments.
         seeds: One for each environment; None where one gets none.
         affinity: CPUs of the threads, or None.
-        workers: The processes that step environments, or None.
+        workers: The processes or threads that step environments of Python, or None.
         batch_hooks: The arguments of a `HookedPool` around the pool, or None.
     """
 
@@ -66,8 +66,8 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     """
     if num_envs is not None:
         num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
-    in_processes = allow_python_envs and (isinstance(source, list) or is_hosted_id(source))
-    expansion = None if in_processes else _expanded(source, num_envs, seed, options)
+    is_hosted = allow_python_envs and (isinstance(source, list) or is_hosted_id(source))
+    expansion = None if is_hosted else _expanded(source, num_envs, seed, options)
     given: dict[str, Any] = {}
     if expansion is not None:
         num_envs = len(expansion.options)
@@ -81,14 +81,14 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     own_options = env_options or [{}] * num_envs
     if expansion is not None:
         env_options = [{**each, **more} for each, more in zip(expansion.options, own_options, strict=True)]
-    if in_processes:
+    if is_hosted:
         if thread_pool is not None or thread_affinity is not None:
-            raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which are "
-                             "stepped in processes")
+            raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which have "
+                             "workers of their own")
         if is_hooked:
             raise ValueError("reward_hook, observation_hook, debug: expected none for environments of Gymnasium, for "
                              "which there are its wrappers")
-        parts = _in_processes(source, num_envs, num_threads, seed, max_episode_steps, render_mode, env_options, options)
+        parts = _in_workers(source, num_envs, num_threads, seed, max_episode_steps, render_mode, env_options, options)
     else:
         num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
         parts = _in_threads(source, num_envs, batch_size, num_threads, thread_affinity, seed, max_episode_steps,
@@ -145,10 +145,9 @@ def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any)
     return thread_pool.num_threads
 
 
-def _in_processes(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
-                  render_mode: str | None, env_options: list[dict[str, Any]] | None,
-                  options: dict[str, Any]) -> _Parts:
-    """Starts environments of Gymnasium, each in a worker process."""
+def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
+                render_mode: str | None, env_options: list[dict[str, Any]] | None, options: dict[str, Any]) -> _Parts:
+    """Starts environments of Gymnasium in workers: processes, or threads of this one."""
     from cypool.subproc import make_factory_envs, make_gymnasium_envs
 
     if isinstance(source, list):

@@ -85,7 +85,7 @@ def make(id: str, env_type: str = "gymnasium", *,
 
     Args:
         id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and an id of Gymnasium's, which then makes
-            the environments, in processes of their own, as `from_factories` does; or "pettingzoo:" and a module, such
+            the environments, in workers of their own, as `from_factories` does; or "pettingzoo:" and a module, such
             as "butterfly/pistonball_v6".
         env_type: The API of the result: "gymnasium"; "gym", the classic one of Gym before 0.26; or "dm", dm_env's.
         num_envs: How many environments, 1 to 1,048,576; by default one, or as many as the id stands for, as that of a
@@ -121,8 +121,8 @@ def make(id: str, env_type: str = "gymnasium", *,
         debug: Whether rows are watched: an environment that writes other bytes than it describes gets an `EnvError`
             that says what it did. Slow.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults. Of Gymnasium's
-            environments: arguments of `gymnasium.make`, and `num_workers`, `start_method` and `worker_timeout`, as in
-            `from_factories`.
+            environments: arguments of `gymnasium.make`, and `workers`, `num_workers`, `start_method` and
+            `worker_timeout`, as in `from_factories`.
 
     Returns:
         For "gymnasium" a `cypool.api.gymnasium.GymnasiumPool`, which is a `gymnasium.vector.VectorEnv`; for "gym" a
@@ -143,10 +143,11 @@ def make(id: str, env_type: str = "gymnasium", *,
 def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymnasium", *,
                    batch_size: int | None = None, seed: Seed = None,
                    max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
-                   episode_statistics: bool = False, num_workers: int | None = None,
+                   episode_statistics: bool = False, workers: Literal["auto", "processes", "threads"] = "auto",
+                   num_workers: int | None = None,
                    start_method: Literal["forkserver", "spawn"] = "forkserver",
                    worker_timeout: float | None = None) -> VectorAPI:
-    """Makes a batch of environments that are written in Python, one for each function, in processes of their own.
+    """Makes a batch of environments that are written in Python, one for each function, in workers of their own.
 
     Args:
         factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, or an environment of
@@ -156,12 +157,15 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
         seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
             environment. By default none gets a seed, as in Gymnasium.
         max_episode_steps: Truncates episodes after this number of steps, if the environments do not do so earlier.
-        num_workers: How many processes, 0 to 4096; by default one for each environment. With fewer, one steps several
-            environments in turn. 0: none, they are stepped in this one.
+        workers: "processes", or "threads" of this process, which suit environments that wait, and a Python without
+            its global lock. An environment that does not return can then not be ended. "auto": processes.
+        num_workers: How many, 0 to 4096; by default one for each environment. With fewer, one steps several
+            environments in turn. 0: none, the caller's thread steps them.
         start_method: "forkserver": processes are forked from a fresh interpreter, which imports what they need once;
             "spawn": each is a fresh interpreter.
         worker_timeout: Seconds that a step or a reset may take, or a process be stopped; then it is ended and
-            another one takes its place. By default any time; `recv(timeout=...)` and Ctrl-C always end the waiting.
+            another one takes its place. Not with threads. By default any time; `recv(timeout=...)` and Ctrl-C always
+            end the waiting.
 
     Returns:
         What `make` returns.
@@ -175,7 +179,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
     factories = check_list("factories", arguments.pop("factories"), "a sequence of functions")
     if not factories or not all(map(callable, factories)):
         raise TypeError(f"factories: expected at least one function, and nothing else, got {shown(factories)}")
-    options = {name: arguments.pop(name) for name in ("num_workers", "start_method", "worker_timeout")}
+    options = {name: arguments.pop(name) for name in ("workers", "num_workers", "start_method", "worker_timeout")}
     return _make(factories, num_envs=len(factories), options=options, **arguments)
 
 

@@ -1,7 +1,7 @@
-"""Environments of Gymnasium, or anybody's with its API, in worker processes behind a pool.
+"""Environments of Gymnasium, or anybody's with its API, in worker processes or threads behind a pool.
 
 `backend.pyx` is the pool's side, `worker.pyx` the worker's, `shared_memory.pyx` the memory between them.
-`forkserver.py` starts workers, and `spaces.py` translates Gymnasium's spaces.
+`forkserver.py` starts processes, and `spaces.py` translates Gymnasium's spaces.
 """
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cypool.spec import EnvSpec
 from cypool.subproc.backend import SubprocBackend
 from cypool.subproc.pettingzoo import make_pettingzoo, module_of
 from cypool.subproc.spaces import described, without_texts
-from cypool.util.arguments import check_choice, check_float, check_int
+from cypool.util.arguments import check_choice, check_float, check_int, shown
 
-WORKER_OPTIONS = ("num_workers", "start_method", "worker_timeout")
+WORKER_OPTIONS = ("workers", "num_workers", "start_method", "worker_timeout")
 
 
 def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, render_mode: str | None,
@@ -44,25 +44,23 @@ def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, r
     if limit is not None and own_limit:
         fixed["max_episode_steps"] = limit
     factories = [functools.partial(make, **own, **fixed) for own in each]
-    envs, workers, chosen = start_workers(factories, id, each, limit, preload, own_limit=own_limit, **worker_options)
+    envs, backend, chosen = start_workers(factories, id, each, limit, preload, own_limit=own_limit, **worker_options)
     if env_options is None:
         chosen.update(common)
     else:
         chosen["env_options"] = each
-    return envs, workers, {**chosen, "render_mode": render_mode}
+    return envs, backend, {**chosen, "render_mode": render_mode}
 
 
-def make_factory_envs(factories: Any, max_episode_steps: int | None, num_workers: int | None, start_method: str,
-                   worker_timeout: float | None) -> Any:
+def make_factory_envs(factories: Any, max_episode_steps: int | None, **worker_options: Any) -> Any:
     """Starts workers with environments that functions make; returns what `start_workers` does."""
     limit = None if max_episode_steps is None else check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
     modules = {getattr(factory, "__module__", None) for factory in factories} - {None, "__main__"}
-    return start_workers(factories, "factories", [{}] * len(factories), limit, sorted(modules), num_workers=num_workers,
-                start_method=start_method, worker_timeout=worker_timeout)
+    return start_workers(factories, "factories", [{}] * len(factories), limit, sorted(modules), **worker_options)
 
 
 def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: Any, *, own_limit: bool = False,
-                  num_workers: int | None = None, start_method: str = "forkserver",
+                  workers: str = "auto", num_workers: int | None = None, start_method: str = "forkserver",
                   worker_timeout: float | None = None) -> Any:
     """Starts workers with environments.
 
@@ -73,19 +71,27 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
         limit: Steps of an episode at most, or None.
         preload: Modules that workers are likely to need.
         own_limit: Whether the environments apply the step limit that they report.
-        num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
+        workers, num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
 
     Returns:
-        The `Env` objects, the `SubprocBackend`, and these last three arguments, as they are now, as a dict.
+        The `Env` objects, the `SubprocBackend`, and these last four arguments, as they are now, as a dict.
     """
     num_envs = len(factories)
     num_workers = num_envs if num_workers is None else min(check_int("num_workers", num_workers, 0, 4096), num_envs)
     start_method = check_choice("start_method", start_method, ("forkserver", "spawn"))
     if worker_timeout is not None:
         worker_timeout = check_float("worker_timeout", worker_timeout, 0.001, 1e6)
-    workers = SubprocBackend(factories, num_workers, start_method, worker_timeout, preload)
+    in_threads = check_choice("workers", workers, ("auto", "processes", "threads")) == "threads"
+    if in_threads and start_method != "forkserver":
+        raise ValueError(f"start_method: expected none with workers='threads', got {shown(start_method)}")
+    if in_threads and worker_timeout is not None:
+        raise ValueError("worker_timeout: expected none with workers='threads', as nothing can end a thread, got "
+                         f"{shown(worker_timeout)}")
+    worker_options = {"workers": workers, "num_workers": num_workers, "start_method": start_method,
+                      "worker_timeout": worker_timeout}
+    backend = SubprocBackend(factories, num_workers, in_threads, start_method, worker_timeout, preload)
     try:
-        description = workers.env_description
+        description = backend.env_description
         parts: dict[str, Any]
         if description["agents"] is not None:
             parts = {"agents": description["agents"]["groups"], "turns": description["agents"]["turns"],
@@ -98,12 +104,11 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
             limit = description["max_episode_steps"]
         specs = [EnvSpec(**parts, max_seed=2**64 - 1, render_fps=description["render_fps"], id=id,
                          max_episode_steps=limit, options=own) for own in options]
-        envs = workers.environments(specs)
+        envs = backend.environments(specs)
     except BaseException:
-        workers.close()
+        backend.close()
         raise
-    worker_options = {"num_workers": num_workers, "start_method": start_method, "worker_timeout": worker_timeout}
-    return envs, workers, worker_options
+    return envs, backend, worker_options
 
 
 def _maker(id: str) -> tuple[Callable[..., Any], list[str], bool]:

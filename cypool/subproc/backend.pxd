@@ -1,4 +1,4 @@
-"""The pool's side of environments that are stepped in other processes."""
+"""The pool's side of environments that are stepped in other processes, or in threads of this one."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
@@ -30,10 +30,12 @@ cdef class SubprocEnv(Env):
 
 
 cdef class SubprocBackend(StepBackend):
-    """The processes that step the environments of a pool."""
+    """The processes, or threads of this one, that step the environments of a pool."""
     cdef readonly SharedMemory memory
     cdef SlotLayout layout
-    cdef WorkerLoop worker_loop      # without processes: where environments are stepped
+    cdef WorkerLoop worker_loop      # without workers: where environments are stepped
+    cdef list threads                # workers that are threads
+    cdef list answers                # in this process: see WorkerLoop; None of processes
     cdef int forkserver              # the process that starts them; 0: there is none, or it has ended
     cdef int forkserver_status       # with which it did, as os.waitpid has it
     cdef object channel              # socket to it

@@ -9,6 +9,7 @@ class SubprocBackend(StepBackend):
         self,
         factories: list[Any],
         num_workers: int,
+        in_threads: bool,
         start_method: str,
         timeout: Any,
         preload: list[Any],

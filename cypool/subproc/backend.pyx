@@ -1,4 +1,4 @@
-"""The pool's side of environments that are stepped in other processes.
+"""The pool's side of environments that are stepped in other processes, or in threads of this one.
 
 `SubprocBackend.submit` puts a task into the environment's mailbox and notifies its worker. `SubprocBackend.wait` waits
 for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has written.
@@ -6,6 +6,8 @@ for answers on the caller's thread. Then the engine steps the environment, which
 import os
 import pickle
 import socket
+import threading
+import warnings
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.errno cimport ECHILD, errno
@@ -31,8 +33,12 @@ from cypool.util.park cimport now_ns, park
 from cypool.subproc.shared_memory cimport CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP
 from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout, WorkerControl
 from cypool.subproc.worker cimport WorkerLoop
+from cypool.subproc.worker import run_thread
 
 cdef int64_t SECOND = 1_000_000_000  # in ns
+
+# by Task
+cdef tuple TASK_NAMES = ("step", "reset", "a call")
 
 # with a timeout, a start may take at least so long, s
 cdef double MIN_START_TIMEOUT = 60
@@ -124,12 +130,12 @@ cdef class SubprocEnv(Env):
 
     cdef int read_answer(self) except -1:
         """Reads the error or the infos of an answer."""
+        cdef list answers = self.workers.answers
         extra_infos = problem = None
         # first all that may run Python code, and so be interrupted: then the answer is there next time
         if self.mailbox.failed:
-            if self.workers.worker_loop is not None:
-                # there was no memory to keep it
-                problem = self.workers.worker_loop.raised.get(self.env_id, MemoryError())
+            if answers is not None:
+                problem = answers[self.env_id]
             else:
                 problem = unpickle_error(self.workers.memory.payload(self.env_id, self.mailbox.payload_bytes))
             if isinstance(problem, KeyboardInterrupt):
@@ -140,8 +146,10 @@ cdef class SubprocEnv(Env):
                 extra_infos = pickle.loads(self.workers.memory.payload(self.env_id, self.mailbox.payload_bytes))
             except Exception as error:
                 problem = RuntimeError(f"its info does not unpickle: {error}")
-        if self.workers.worker_loop is not None:
-            self.workers.worker_loop.raised.pop(self.env_id, None)
+        elif answers is not None:
+            extra_infos = answers[self.env_id]
+        if answers is not None:
+            answers[self.env_id] = None
         self.sent = False
         self.error = None
         self.mailbox.state.store(IDLE)
@@ -180,15 +188,16 @@ cdef class SubprocEnv(Env):
 
 
 cdef class SubprocBackend(StepBackend):
-    """The processes that step the environments of a pool.
+    """The processes, or threads of this one, that step the environments of a pool.
 
     Args:
         factories: A function for each environment, which makes it.
-        num_workers: How many processes; environments are distributed in blocks. 0: none, the environments are stepped
-            here, one after the other, by the thread that waits for them.
-        start_method: "forkserver" or "spawn".
-        timeout: Seconds that a worker may take for a step or a reset; None: any time.
-        preload: Names of modules to import before processes are forked.
+        num_workers: How many; environments are distributed in blocks. 0: none, the environments are stepped here, one
+            after the other, by the thread that waits for them.
+        in_threads: Whether workers are threads of this process.
+        start_method: Of processes: "forkserver" or "spawn".
+        timeout: Seconds that a process may take for a step or a reset; None: any time.
+        preload: Names of modules to import before workers start.
 
     Raises:
         Exception: What making an environment raises.
@@ -196,7 +205,7 @@ cdef class SubprocBackend(StepBackend):
         ValueError: The environments do not fit together, or their spaces are none of ours.
     """
 
-    def __init__(self, list factories, int num_workers, str start_method, timeout, list preload):
+    def __init__(self, list factories, int num_workers, bint in_threads, str start_method, timeout, list preload):
         cdef int worker
         self.closed = False
         self.num_forks = num_forks()
@@ -206,10 +215,17 @@ cdef class SubprocBackend(StepBackend):
         self.kill_reasons = [None] * self.memory.num_workers
         self.overdue_since.resize(self.memory.num_workers)
         self.kill_requested_at.resize(self.memory.num_workers)
+        self.threads = []
+        if num_workers == 0 or in_threads:
+            self.answers = [None] * len(factories)
         try:
             if num_workers == 0:
-                self.worker_loop = WorkerLoop(self.memory, 0, factories, in_pool=True)
+                self.worker_loop = WorkerLoop(self.memory, 0, factories, self.answers)
                 self.memory.worker_controls[0].life.store(READY)
+            elif in_threads:
+                forkserver.import_modules(preload)
+                self._start_threads(factories)
+                self._await_start()
             else:
                 import cloudpickle
 
@@ -228,6 +244,41 @@ cdef class SubprocBackend(StepBackend):
 
     def __del__(self):
         self.close()
+
+    def _start_threads(self, factories):
+        unwrapped = [None] * len(factories)
+        for worker in range(self.memory.num_workers):
+            self.memory.begin(worker)
+            own = [factories[i] for i in self.memory.envs_of(worker)]
+            # daemons: the process may end while an environment does not return
+            thread = threading.Thread(target=run_thread, args=(self.memory, worker, own, self.answers, unwrapped),
+                                      name=f"cypool-envs-{self.memory.envs_of(worker)[0]}", daemon=True)
+            thread.start()
+            self.threads.append(thread)
+
+    def _end_threads(self):
+        """Has the threads close their environments and end; warns of those that do not."""
+        self.memory.close_all()
+        end = now_ns() + <int64_t>(forkserver.GRACE * SECOND)
+        # the garbage collector may have found the pool in one of them
+        others = [(worker, thread) for worker, thread in enumerate(self.threads)
+                  if thread is not threading.current_thread()]
+        for _, thread in others:
+            thread.join(max(end - now_ns(), 0) / SECOND)
+        stuck = [self._place_of(worker) for worker, thread in others if thread.is_alive()]
+        self.threads = []
+        if stuck:
+            warnings.warn(f"close: expected environments that return within {forkserver.GRACE:g} s, but "
+                          f"{', '.join(stuck)} did not: these threads stay until the process ends", RuntimeWarning,
+                          stacklevel=2)
+
+    def _place_of(self, int worker):
+        """Says which environment of a worker is at work, and what it does."""
+        cdef int i
+        for i in self.memory.envs_of(worker):
+            if self.memory.mailboxes[i].state.load() == RUNNING:
+                return f"env {i} in {TASK_NAMES[self.memory.mailboxes[i].task]}"
+        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} as it is made or closed"
 
     def _launch(self):
         for worker in range(self.memory.num_workers):
@@ -275,7 +326,7 @@ cdef class SubprocBackend(StepBackend):
             with nogil:
                 self.sleep(seen, starting, SLICE_NS)
             PyErr_CheckSignals()
-            if self.forkserver_ended(0):
+            if self.channel is not None and self.forkserver_ended(0):
                 manner = describe_exit(os.waitstatus_to_exitcode(self.forkserver_status))
                 raise WorkerError(f"the process that starts workers ended: {manner}")
             for worker in range(self.memory.num_workers):
@@ -304,7 +355,7 @@ cdef class SubprocBackend(StepBackend):
 
     @property
     def count(self):
-        """How many processes there are."""
+        """How many workers there are."""
         return 0 if self.worker_loop is not None else self.memory.num_workers
 
     def environments(self, list specs):
@@ -386,9 +437,11 @@ cdef class SubprocBackend(StepBackend):
 
     cdef int notify_workers(self) except -1:
         cdef int worker
-        for worker in self.called:
-            if self.worker_loop is None:
-                self.memory.notify(worker)
+        if self.worker_loop is None:
+            # threads that wake here want the GIL
+            with nogil:
+                for worker in self.called:
+                    self.memory.notify(worker)
         self.called.clear()
         return 0
 
@@ -490,11 +543,11 @@ cdef class SubprocBackend(StepBackend):
             self.check_workers(True)
 
     cdef int check_workers(self, bint thoroughly) except -1:
-        """Replaces workers that have ended; `thoroughly`: also looks for workers that hang."""
+        """Replaces processes that have ended; `thoroughly`: also looks for those that hang."""
         cdef WorkerControl* worker_controls = self.memory.worker_controls
         cdef int worker
         cdef uint32_t deaths
-        if self.worker_loop is not None:
+        if self.channel is None:
             return 0
         if self.timeout_ns > 0 and now_ns() - self.checked_at >= self.slice_ns():
             # others that answer all the time hide the one that does not
@@ -609,6 +662,8 @@ cdef class SubprocBackend(StepBackend):
     def _worker_exit_error(self, int worker):
         """Returns the error for which a worker has ended."""
         cdef WorkerControl* control = &self.memory.worker_controls[worker]
+        if self.answers is not None:
+            return self.answers[self.memory.envs_of(worker)[0]]
         if control.payload_bytes > 0:
             return unpickle_error(self.memory.payload(self.memory.envs_of(worker)[0], control.payload_bytes))
         return WorkerError(f"its process ended: {describe_exit(os.waitstatus_to_exitcode(control.status))}")
@@ -639,6 +694,8 @@ cdef class SubprocBackend(StepBackend):
         self.envs = None
         if self.worker_loop is not None:
             self.worker_loop.close()
+        if self.threads and not self.forked():
+            self._end_threads()
         if self.setup_fd >= 0:
             os.close(self.setup_fd)
         if self.channel is None:

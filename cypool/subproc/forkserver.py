@@ -107,6 +107,16 @@ def main(setup: Any, setup_fd: int, channel: int, memory_fd: int, num_envs: int,
     os._exit(0)
 
 
+def import_modules(names: Any) -> None:
+    """Imports modules that workers need."""
+    for name in names:
+        try:
+            __import__(name)
+        except Exception:
+            # the worker reports it
+            pass
+
+
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -130,12 +140,7 @@ class _ForkServer:
         selector.register(self.commands, selectors.EVENT_READ)
         selector.register(deaths, selectors.EVENT_READ)
         if not self.fresh:
-            for name in preload:
-                try:
-                    __import__(name)
-                except Exception:
-                    # the worker reports it
-                    pass
+            import_modules(preload)
         for worker in range(self.memory.num_workers):
             self.start(worker)
         # polls once a second: a child of the pool's process may hold the other end of the socket open

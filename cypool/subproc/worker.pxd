@@ -10,14 +10,14 @@ cdef class WorkerLoop:
     cdef int num
     cdef list factories
     cdef list envs
+    cdef list unwrapped              # of all rows in this process the environments without wrappers; shared with others
+    cdef list answers                # in the pool's process, of all rows: (info, final info), an exception or None
     cdef list is_loaded              # of each environment whether it came from a state
     cdef list is_broken              # whether to make it again: it has raised since, or Ctrl-C came in its code
     cdef SlotLayout layout
     cdef list actions                # arrays over the memory
     cdef list parts                  # of the observation: keys, None for one that has no parts
     cdef list text_bytes             # of each part; 0: it is not a text
-    cdef bint in_pool                # this is the pool's own process
-    cdef readonly dict raised        # env id -> what its last task raised, there
     cdef int turn
 
     cdef int run_one(self, int k) except -1

@@ -1,16 +1,23 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
+def run_thread(
+        memory: Any,
+        worker: int,
+        factories: list[Any],
+        answers: list[Any],
+        unwrapped: list[Any],
+    ) -> Any: ...
+
 class WorkerLoop:
     def __init__(
         self,
         memory: Any,
         first: int,
         factories: list[Any],
-        in_pool: bool = ...,
+        answers: list[Any] = ...,
+        unwrapped: list[Any] = ...,
     ) -> None: ...
     def close(self) -> Any: ...
-    @property
-    def raised(self) -> dict[Any, Any]: ...
     def run(self) -> Any: ...
     def run_next(self) -> Any: ...

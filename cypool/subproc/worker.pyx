@@ -1,7 +1,8 @@
 """The worker's side: makes environments and runs the tasks in their mailboxes.
 
 The pool writes a task into an environment's mailbox. A `WorkerLoop`, in a worker process or in the pool's own, runs it
-and writes the answer. Observations and actions lie in shared memory; infos, errors and calls are pickled payloads.
+and writes the answer. Observations and actions lie in shared memory; infos, errors and calls are pickled payloads. In
+the pool's own process, infos and errors are objects.
 """
 import pickle
 import traceback
@@ -39,18 +40,19 @@ cdef class WorkerLoop:
         memory: Where the mailboxes are.
         first: The id of the first environment.
         factories: One for each, called without arguments.
-        in_pool: Whether this is the pool's own process.
+        answers: In the pool's own process, a list with a place for each environment of the pool, for infos and errors.
+        unwrapped: There, another one, for the environments without wrappers.
     """
 
-    def __init__(self, SharedMemory memory, int first, list factories, bint in_pool=False):
+    def __init__(self, SharedMemory memory, int first, list factories, list answers=None, list unwrapped=None):
         cdef cnp.npy_intp[32] dims
         cdef int d
         self.memory = memory
         self.control = &memory.worker_controls[memory.worker_of(first)]
         self.first = first
         self.num = len(factories)
-        self.in_pool = in_pool
-        self.raised = {}
+        self.answers = answers
+        self.unwrapped = [None] * memory.num_envs if unwrapped is None else unwrapped
         self.factories = factories
         self.envs = []
         self.is_loaded, self.is_broken = [False] * self.num, [False] * self.num
@@ -98,15 +100,23 @@ cdef class WorkerLoop:
             PyErr_CheckSignals()
 
     def run_next(self):
-        """Runs one task, if there is any; returns whether there was."""
+        """Runs one task, if there is any, for the pool on its own thread; returns whether there was.
+
+        Raises:
+            KeyboardInterrupt: The task raised it.
+        """
         cdef int k = self.next_posted()
         if k < 0:
             return False
         self.run_one(k)
+        answer = self.answers[self.first + k]
+        if isinstance(answer, KeyboardInterrupt):
+            raise answer
         return True
 
     def _made(self, int k):
         """Makes an environment; it must not be one that another row has."""
+        cdef int row = self.first + k, other
         env = self.factories[k]()
         if is_of_pettingzoo(env):
             env = AgentsEnv(env)
@@ -115,10 +125,12 @@ cdef class WorkerLoop:
         except Exception as error:
             raise TypeError(f"factories: expected functions that return a gymnasium.Env, got {shown(env)}: "
                             f"{type(error).__name__}: {error}") from error
-        for other in range(len(self.envs)):
-            if other != k and _unwrapped(self.envs[other]) is _unwrapped(env):
+        # written first, compared afterwards: of two threads that have the same, one sees it
+        own = self.unwrapped[row] = _unwrapped(env)
+        for other in range(self.memory.num_envs):
+            if other != row and self.unwrapped[other] is own:
                 raise ValueError(f"factories: expected an environment of its own for each row, got the same for rows "
-                                 f"{self.first + other} and {self.first + k}: {shown(env)}")
+                                 f"{min(row, other)} and {max(row, other)}: {shown(env)}")
         return env
 
     def _replace_broken(self, int k):
@@ -157,7 +169,6 @@ cdef class WorkerLoop:
         """Runs one task. It always answers, because the pool waits for that."""
         cdef int env_id = self.first + k
         cdef EnvMailbox* mailbox = &self.memory.mailboxes[env_id]
-        interrupt = None
         self.control.since.store(now_ns())
         mailbox.state.store(RUNNING)
         mailbox.failed = mailbox.was_reset = False
@@ -169,20 +180,16 @@ cdef class WorkerLoop:
                 self.is_broken[k] = True
             mailbox.failed = True
             mailbox.payload_bytes = 0
-            if not self.in_pool:
+            if self.answers is None:
                 mailbox.payload_bytes = self.memory.write_payload(
                     env_id, pickle_error(error, BYTES_PER_ENV), self.layout.payload_bytes)
             else:
                 # the exception itself, for debuggers. No Python code runs here, so that a second Ctrl-C waits
-                self.raised[env_id] = error
-                if isinstance(error, KeyboardInterrupt):
-                    interrupt = error
+                self.answers[env_id] = error
         finally:
             self.control.since.store(now_ns())
             mailbox.state.store(DONE)
             self.memory.answered()
-        if interrupt is not None:
-            raise interrupt
         return 0
 
     cdef int run_task(self, int k, EnvMailbox* mailbox) except -1:
@@ -232,7 +239,7 @@ cdef class WorkerLoop:
             if type(env) is not type(self.envs[k]):
                 raise TypeError(f"expected a {type(self.envs[k]).__name__}, got a {type(env).__name__}")
             _check_env(env)
-            self.envs[k] = env
+            self.envs[k], self.unwrapped[self.first + k] = env, _unwrapped(env)
             self.is_loaded[k], self.is_broken[k] = True, False
             return None
         if name == "ask":
@@ -258,11 +265,14 @@ cdef class WorkerLoop:
         return 0
 
     cdef int _write_infos(self, int k, EnvMailbox* mailbox, object info, object final_info) except -1:
-        """Writes infos to shared memory: the current one, and the last one of the episode if the next has begun."""
+        """Answers with infos: the current one, and the last one of the episode if the next has begun."""
         mailbox.payload_bytes = 0
         info, final_info = _checked(info), _checked(final_info)
-        if info or final_info:
-            self._write(k, mailbox, "info", (info, final_info))
+        answer = (info, final_info) if info or final_info else None
+        if self.answers is not None:
+            self.answers[self.first + k] = answer
+        elif answer is not None:
+            self._write(k, mailbox, "info", answer)
         return 0
 
     cdef int _write(self, int k, EnvMailbox* mailbox, str name, object payload) except -1:
@@ -275,6 +285,26 @@ cdef class WorkerLoop:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
         return 0
+
+
+def run_thread(SharedMemory memory, int worker, list factories, list answers, list unwrapped):
+    """Makes a worker's environments and steps them until the pool is closed, in a thread of the pool's process.
+
+    Args:
+        memory: Where the mailboxes are.
+        worker: The number of the worker.
+        factories, answers, unwrapped: As in `WorkerLoop`. An error of a factory is the answer of the first environment.
+    """
+    cdef int first = memory.envs_of(worker)[0]
+    try:
+        worker_loop = WorkerLoop(memory, first, factories, answers, unwrapped)
+    except BaseException as error:
+        answers[first] = error
+        memory.ended(worker, 0)
+        return
+    memory.ready(worker)
+    worker_loop.run()
+    worker_loop.close()
 
 
 def _check_env(env):

@@ -1,4 +1,4 @@
-"""Environments of PettingZoo in worker processes: the episodes are those that they have by themselves."""
+"""Environments of PettingZoo in workers: the episodes are those that they have by themselves."""
 import functools
 import importlib
 import importlib.util
@@ -175,12 +175,12 @@ def test_turns():
             assert terminated == {name: other.terminations[name] for name in terminated}
 
 
-@pytest.mark.parametrize("num_workers", [0, 1, 3])
+@pytest.mark.parametrize("workers, num_workers", [("auto", 0), ("auto", 1), ("auto", 3), ("threads", 2)])
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
-def test_a_batch(mode, num_workers):
+def test_a_batch(mode, workers, num_workers):
     count = 3
-    pool = cypool.from_factories([Mortal] * count, seed=7, autoreset_mode=mode, num_workers=num_workers,
-                                 episode_statistics=True)
+    pool = cypool.from_factories([Mortal] * count, seed=7, autoreset_mode=mode, workers=workers,
+                                 num_workers=num_workers, episode_statistics=True)
     others = [Mortal() for _ in range(count)]
     rng = np.random.default_rng(1)
     assert {name: group.names for name, group in pool.env_spec.agents.items()} == {
@@ -227,8 +227,9 @@ def test_a_batch(mode, num_workers):
     pool.close()
 
 
-def test_asynchronously():
-    pool = cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, num_workers=2)
+@pytest.mark.parametrize("workers", ["processes", "threads"])
+def test_asynchronously(workers):
+    pool = cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, workers=workers, num_workers=2)
     others = [Mortal() for _ in range(4)]
     rng = np.random.default_rng(0)
     pool.async_reset()

@@ -1,4 +1,4 @@
-"""Environments of Python in worker processes: what Gymnasium's vector environments give, and nothing that hangs."""
+"""Environments of Python in workers: what Gymnasium's vector environments give, and nothing that hangs."""
 import copy
 import gc
 import importlib
@@ -26,7 +26,9 @@ import cypool
 # workers cannot import this module
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
-WORKERS = [0, 1, 3]
+HERE, PROCESS, PROCESSES = ({"num_workers": count} for count in (0, 1, 2))
+THREADS = {"workers": "threads", "num_workers": 2}
+HOSTS = [HERE, PROCESS, {"num_workers": 3}, THREADS]
 MODES = ["NextStep", "SameStep", "Disabled"]
 GO, RAISE, EXIT, HANG, RAISE_NEXT_RESET, TELL_NONSENSE, GRANDCHILD = range(7)
 
@@ -82,6 +84,8 @@ class Teller(gymnasium.Env):
 
     def __init__(self, length=7):
         self.length = length
+        # others have the same object, and may sample at the same time
+        self.observation_space = copy.deepcopy(self.observation_space)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -210,12 +214,13 @@ def nothing_stays_behind():
     assert not fork_servers()
 
 
-@pytest.mark.parametrize("num_workers", WORKERS)
-@pytest.mark.parametrize("mode", [MODES[0], *slow(*MODES[1:])])
-def test_equals_gymnasium(mode, num_workers):
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=5, num_workers=num_workers, autoreset_mode=mode)
+@pytest.mark.parametrize("mode, host", [
+    *((MODES[0], host) for host in HOSTS), *((mode, THREADS) for mode in MODES[1:]),
+    *slow(*((mode, host) for mode in MODES[1:] for host in HOSTS[:-1]))])
+def test_equals_gymnasium(mode, host):
+    env = cypool.make("gymnasium:CartPole-v1", num_envs=5, **host, autoreset_mode=mode)
     compare(env, SyncVectorEnv([partial(gymnasium.make, "CartPole-v1")] * 5, autoreset_mode=mode), 120)
-    env = cypool.from_factories([Teller, partial(Teller, 3)] * 2, num_workers=num_workers, autoreset_mode=mode)
+    env = cypool.from_factories([Teller, partial(Teller, 3)] * 2, **host, autoreset_mode=mode)
     compare(env, SyncVectorEnv([Teller, partial(Teller, 3)] * 2, autoreset_mode=mode), 40)
 
 
@@ -233,8 +238,8 @@ def test_equals_asynchronous_gymnasium(mode):
     *slow(spaces.Discrete(4), spaces.Box(-np.inf, 3, (1, 2), np.float64), spaces.Box(-3, 3, (2,), np.int16)),
 ], ids=str)
 def test_action_spaces(action_space):
-    for num_workers in (0, 2):
-        env = cypool.from_factories([partial(Several, action_space)] * 2, num_workers=num_workers)
+    for host in (HERE, PROCESSES, THREADS):
+        env = cypool.from_factories([partial(Several, action_space)] * 2, **host)
         assert env.single_action_space == action_space and env.single_observation_space == Several.observation_space
         compare(env, SyncVectorEnv([partial(Several, action_space)] * 2), 150)
 
@@ -318,9 +323,9 @@ class Writer(Speaker):
     observation_space = spaces.Dict(Speaker.observation_space.spaces | {"long": spaces.Text(200, charset="say ")})
 
 
-@pytest.mark.parametrize("kind, num_workers, length", [(Speaker, 0, 512), (Writer, 2, 200)])
-def test_texts(kind, num_workers, length):
-    with cypool.from_factories([kind] * 2, num_workers=num_workers) as env:
+@pytest.mark.parametrize("kind, host, length", [(Speaker, HERE, 512), (Writer, PROCESSES, 200), (Writer, THREADS, 200)])
+def test_texts(kind, host, length):
+    with cypool.from_factories([kind] * 2, **host) as env:
         reference = SyncVectorEnv([kind] * 2)
         assert env.single_observation_space["text"] == spaces.Box(0, 255, (12,), np.uint8)
         assert env.single_observation_space["long"].shape == (length,)
@@ -375,19 +380,18 @@ class Seeder(Trouble):
         return np.array([-1 if seed is None else seed, self.np_random.integers(1000)]), {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("num_workers", [0, 2])
-def test_seeds_of_the_first_reset(num_workers):
+@pytest.mark.parametrize("host", [*slow(HERE, PROCESSES), THREADS])
+def test_seeds_of_the_first_reset(host):
     factories = [Seeder] * 3
     reference = SyncVectorEnv(factories)
     for seed, shown in [(None, [-1] * 3), (5, [5, 6, 7]), ([3, None, 4], [3, -1, 4])]:
-        with cypool.from_factories(factories, num_workers=num_workers, seed=seed) as env:
+        with cypool.from_factories(factories, **host, seed=seed) as env:
             first = env.reset()[0]
             assert first[:, 0].tolist() == shown and same(first, reference.reset(seed=seed)[0])
             assert env.reset()[0][:, 0].tolist() == [-1] * 3
             with pickle.loads(pickle.dumps(env)) as copied:
                 assert same(copied.reset()[0], first)
-    with cypool.from_factories(factories, num_workers=num_workers, batch_size=2) as env:
+    with cypool.from_factories(factories, **host, batch_size=2) as env:
         assert env.reset()[0][:, 0].tolist() == [-1] * 2
 
 
@@ -442,12 +446,21 @@ def itself():
     return info
 
 
-@pytest.mark.parametrize("num_workers", [2, *slow(0)])
+@pytest.mark.parametrize("info, message", [
+    (lambda: {"x": threading.Lock()}, "TypeError: info: expected what can be pickled: cannot pickle '_thread"),
+    (lambda: {"x": bytes(1 << 24)}, "ValueError: info: expected at most .* bytes when pickled")])
+def test_infos_that_processes_cannot_send(info, message):
+    with cypool.from_factories([partial(Oddity, i, None, info) for i in range(3)], num_workers=2) as env:
+        env.reset()
+        with pytest.raises(cypool.EnvError, match=f"env 1: .*({message})") as caught:
+            env.step([GO] * 3)
+        assert caught.value.batch[4]["x"].tolist() == [0, 0, 2]
+
+
+@pytest.mark.parametrize("host", [PROCESSES, THREADS, *slow(HERE)])
 @pytest.mark.parametrize("observation, info, message", [
     (None, list, r"TypeError: info: expected a dict, got \[\]"),
     (None, lambda: 5, "TypeError: info: expected a dict, got 5"),
-    (None, lambda: {"x": threading.Lock()}, "TypeError: info: expected what can be pickled: cannot pickle '_thread"),
-    (None, lambda: {"x": bytes(1 << 24)}, "ValueError: info: expected at most .* bytes when pickled"),
     (None, itself, "ValueError: info: expected dicts in dicts at most 100 deep"),
     ({"small": np.array([300, 1])}, None, "ValueError: observation 'small': expected values that uint8 has"),
     *slow(({"small": [-1, 1]}, None, "ValueError: observation 'small': expected values that uint8 has"),
@@ -457,9 +470,9 @@ def itself():
     ({"real": 1j}, None, "ComplexWarning|ValueError: observation 'real': expected values that float32 has"),
     ({"real": "1"}, None, "ValueError: observation 'real': expected values that float32 has"),
 ])
-def test_an_oddity_costs_its_own_row(observation, info, message, num_workers):
+def test_an_oddity_costs_its_own_row(observation, info, message, host):
     factories = [partial(Oddity, i, observation, info) for i in range(3)]
-    with cypool.from_factories(factories, num_workers=num_workers) as env:
+    with cypool.from_factories(factories, **host) as env:
         env.reset()
         with pytest.raises(cypool.EnvError, match=f"env 1: .*({message})") as caught:
             env.step([GO] * 3)
@@ -491,14 +504,14 @@ def test_infos_that_do_not_fit_together(info, expected, mode):
             assert infos["_x"].all()
 
 
-@pytest.mark.parametrize("num_workers", WORKERS)
-def test_asynchronous_trajectories_equal_synchronous_ones(num_workers):
+@pytest.mark.parametrize("host", HOSTS)
+def test_asynchronous_trajectories_equal_synchronous_ones(host):
     length, num_envs = 60, 5
     actions = np.random.default_rng(0).integers(0, 2, (num_envs, length))
     reference = cypool.make("CartPole-v1", num_envs=num_envs, seed=9)
     reference.reset()
     expected = [reference.step(actions[:, t]) for t in range(length)]
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, batch_size=2, num_workers=num_workers, seed=9)
+    env = cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, batch_size=2, **host, seed=9)
     env.async_reset()
     done = np.full(num_envs, -1)
     while done.min() < length:
@@ -534,11 +547,10 @@ def test_an_env_that_hangs_holds_nobody_up():
     wait_until(lambda: gone(grandchild))
 
 
-@pytest.mark.parametrize("num_workers", WORKERS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("batch_size", [4, 2])
-def test_an_env_that_raises(num_workers, batch_size):
-    env = cypool.from_factories([partial(Trouble, i) for i in range(4)], num_workers=num_workers,
-                                batch_size=batch_size)
+def test_an_env_that_raises(host, batch_size):
+    env = cypool.from_factories([partial(Trouble, i) for i in range(4)], **host, batch_size=batch_size)
     env.async_reset()
     for _ in range(4 // batch_size):
         env.recv()
@@ -554,10 +566,10 @@ def test_an_env_that_raises(num_workers, batch_size):
     assert causes.keys() == {1, 2}
     assert isinstance(causes[1], KeyError) and causes[1].args == ("raised in step",)
     assert isinstance(causes[2], ValueError) and "expected shape (2,)" in str(causes[2])
-    if num_workers > 0:
-        assert "in raise_deep_down" in str(causes[1].__cause__)
+    if host in (HERE, THREADS):
+        assert causes[1].__traceback__.tb_next is not None and causes[1].__cause__ is None
     else:
-        assert causes[1].__traceback__.tb_next is not None
+        assert "in raise_deep_down" in str(causes[1].__cause__)
     for i in (0, 3):
         assert rows[i][0].tolist() == [1, i] and rows[i][1:] == [1, False, False]
     for i in (1, 2):
@@ -572,9 +584,10 @@ def test_an_env_that_raises(num_workers, batch_size):
     env.close()
 
 
+@pytest.mark.parametrize("host", [{}, THREADS], ids=str)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-def test_a_reset_that_raises(mode):
-    env = cypool.from_factories([partial(Trouble, i) for i in range(3)], autoreset_mode=mode)
+def test_a_reset_that_raises(mode, host):
+    env = cypool.from_factories([partial(Trouble, i) for i in range(3)], **host, autoreset_mode=mode)
     env.reset()
     if mode == "NextStep":
         env.step([GO, RAISE_NEXT_RESET, GO])
@@ -769,19 +782,6 @@ def test_a_step_that_was_given_up_is_not_done_by_the_next_process(tmp_path):
     env.close()
 
 
-def interrupt():
-    """The result of unpickling a Pestered: the first times, Ctrl-C comes meanwhile."""
-    interrupt.left -= 1
-    if interrupt.left >= 0:
-        signal.raise_signal(signal.SIGINT)
-    return "unpickled"
-
-
-class Pestered:
-    def __reduce__(self):
-        return interrupt, ()
-
-
 class Interrupted(KeyboardInterrupt):
     """A Ctrl-C, and another one when somebody looks at it."""
 
@@ -794,10 +794,7 @@ class Impatient(Trouble):
     def step(self, action):
         if action == RAISE:
             raise Interrupted
-        *result, info = super().step(GO)
-        if action == HANG:
-            info["thing"] = Pestered()
-        return *result, info
+        return super().step(GO)
 
 
 def test_one_ctrl_c_after_another():
@@ -811,15 +808,48 @@ def test_one_ctrl_c_after_another():
     assert caught.value.batch[0].tolist() == [[1, 0], [0, 0], [1, 2]]
     assert isinstance(caught.value.causes[1].__cause__, Interrupted)
     assert env.step([GO] * 3)[0].tolist() == [[2, 0], [0, 1], [2, 2]]
-    # while an answer is read
-    interrupt.left = 2
-    env.send([GO, GO, HANG])
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            env.recv(timeout=60)
-    obs, *_, info = env.recv(timeout=60)
-    assert obs.tolist() == [[3, 0], [1, 1], [3, 2]] and info["thing"].tolist() == [None, None, "unpickled"]
     env.close()
+
+
+# what it makes is pickled in a worker, which imports it
+PESTERED = """
+import signal
+
+left = 2
+
+def interrupt():
+    '''The result of unpickling a Pestered: the first times, Ctrl-C comes meanwhile.'''
+    global left
+    left -= 1
+    if left >= 0:
+        signal.raise_signal(signal.SIGINT)
+    return "unpickled"
+
+class Pestered:
+    def __reduce__(self):
+        return interrupt, ()
+"""
+
+
+class Pestering(Trouble):
+    def step(self, action):
+        *result, info = super().step(GO)
+        if action == HANG:
+            info["thing"] = importlib.import_module("pestered").Pestered()
+        return *result, info
+
+
+def test_ctrl_c_while_an_answer_is_read(tmp_path, monkeypatch):
+    (tmp_path / "pestered.py").write_text(PESTERED)
+    monkeypatch.syspath_prepend(tmp_path)
+    with cypool.from_factories([partial(Pestering, i) for i in range(3)], num_workers=1) as env:
+        env.reset()
+        env.send([GO, GO, HANG])
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                env.recv(timeout=60)
+        obs, *_, info = env.recv(timeout=60)
+        assert obs.tolist() == [[1, 0], [1, 1], [1, 2]] and info["thing"].tolist() == [None, None, "unpickled"]
 
 
 class Torn(Trouble):
@@ -960,9 +990,9 @@ print("ok")
     assert done.stdout == "ok\n", done.stderr
 
 
-@pytest.mark.parametrize("num_workers", [0, 2])
-def test_save_and_load(num_workers):
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=3, num_workers=num_workers, seed=1)
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
+def test_save_and_load(host):
+    env = cypool.make("gymnasium:CartPole-v1", num_envs=3, **host, seed=1)
     env.reset()
     actions = np.random.default_rng(0).integers(0, 2, (60, 3))
     for a in actions[:9]:
@@ -991,9 +1021,9 @@ def test_what_does_not_pickle_is_not_saved():
     env.close()
 
 
-@pytest.mark.parametrize("num_workers", [0, 2])
-def test_render(num_workers):
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=num_workers, render_mode="rgb_array")
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
+def test_render(host):
+    env = cypool.make("gymnasium:CartPole-v1", num_envs=2, **host, render_mode="rgb_array")
     reference = gymnasium.make("CartPole-v1", render_mode="rgb_array")
     assert env.metadata["render_fps"] == 50 and env.render_mode == "rgb_array"
     env.reset(seed=3)
@@ -1043,13 +1073,14 @@ def test_num_threads_is_the_number_of_workers():
         assert env.num_threads == 3 and len(children(forkserver_of())) == 3
 
 
-def test_other_apis():
-    with cypool.make("gymnasium:CartPole-v1", "gym", num_envs=2, num_workers=2, seed=3) as env:
+@pytest.mark.parametrize("host", [PROCESSES, THREADS])
+def test_other_apis(host):
+    with cypool.make("gymnasium:CartPole-v1", "gym", num_envs=2, **host, seed=3) as env:
         with cypool.make("CartPole-v1", "gym", num_envs=2, seed=3) as reference:
             assert same(env.reset(), reference.reset())
             for t in range(40):
                 assert same(env.step([t % 2] * 2), reference.step([t % 2] * 2))
-    with cypool.from_factories([Teller] * 2, "dm", num_workers=2) as env:
+    with cypool.from_factories([Teller] * 2, "dm", **host) as env:
         assert env.reset().first().all()
         while not env.step(np.ones((2, 2), np.int64)).last().any():
             pass
@@ -1080,7 +1111,7 @@ def fail():
     raise ArithmeticError("no environment today")
 
 
-@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
 @pytest.mark.parametrize("factories, error, message", [
     ([Unfit], ValueError, "observation_space: expected a Box"),
     ([Nested], ValueError, r"observation_space\['a'\]: expected a Box"),
@@ -1091,9 +1122,9 @@ def fail():
     ([], TypeError, "factories: expected"),
     (Trouble, TypeError, "factories: expected"),
 ])
-def test_bad_factories(factories, error, message, num_workers):
+def test_bad_factories(factories, error, message, host):
     with pytest.raises(error, match=message):
-        cypool.from_factories(factories, num_workers=num_workers)
+        cypool.from_factories(factories, **host)
 
 
 def test_a_process_that_exits_before_it_is_ready():
@@ -1162,10 +1193,10 @@ class Asked(gymnasium.Env):
         return self.np_random.integers(9), 0.0, self.steps == 2, False, {}
 
 
-@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
 @pytest.mark.parametrize("mode", MODES)
-def test_arguments_of_resets_are_those_of_gymnasium(mode, num_workers):
-    env = cypool.from_factories([Asked] * 3, num_workers=num_workers, autoreset_mode=mode)
+def test_arguments_of_resets_are_those_of_gymnasium(mode, host):
+    env = cypool.from_factories([Asked] * 3, **host, autoreset_mode=mode)
     reference = SyncVectorEnv([Asked] * 3, autoreset_mode=mode)
 
     def compare(ours, theirs):
@@ -1189,9 +1220,9 @@ def test_arguments_of_resets_are_those_of_gymnasium(mode, num_workers):
     reference.close()
 
 
-@pytest.mark.parametrize("num_workers", [0, 2])
-def test_options_that_cannot_be_pickled_change_nothing(num_workers):
-    env, twin = (cypool.from_factories([Asked] * 3, num_workers=num_workers, seed=1) for _ in "12")
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
+def test_options_that_cannot_be_pickled_change_nothing(host):
+    env, twin = (cypool.from_factories([Asked] * 3, **host, seed=1) for _ in "12")
     env.reset()
     twin.reset()
     for bad, kind, message in (({"x": Unpicklable()}, TypeError, "^options: expected what can be pickled, .*not today"),
@@ -1309,12 +1340,12 @@ def edited(state, edit):
     return cypool.State(state.env_id, [{**row, "own": (type(own)(pickle.dumps(env)), *rest)}, *others])
 
 
-@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
 @pytest.mark.parametrize("edit", [
     lambda env: delattr(env, "_max_episode_steps"), lambda env: setattr(env.unwrapped, "gravity", "x"),
     lambda env: setattr(env.unwrapped, "reset", None)], ids=["limit", "gravity", "reset"])
-def test_an_edited_state_that_breaks_an_environment(edit, num_workers):
-    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=num_workers, seed=3) as env:
+def test_an_edited_state_that_breaks_an_environment(edit, host):
+    with cypool.make("gymnasium:CartPole-v1", num_envs=2, **host, seed=3) as env:
         env.reset()
         state = edited(env.save(), edit)
 
@@ -1392,16 +1423,16 @@ class Undrawn(Bare):
     render = gymnasium.Env.render
 
 
-@pytest.mark.parametrize("num_workers", [0, 2])
-def test_render_before_the_first_reset(num_workers):
-    with cypool.from_factories([Drawn] * 2, num_workers=num_workers) as env:
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
+def test_render_before_the_first_reset(host):
+    with cypool.from_factories([Drawn] * 2, **host) as env:
         assert [picture.shape for picture in env.render()] == [(2, 2, 3)] * 2
         with pytest.raises(RuntimeError, match="never reset"):
             env.step([0, 0])
         env.reset()
         env.step([0, 0])
         assert env.render([1]).max() == 1
-    with cypool.make("gymnasium:CartPole-v1", num_workers=num_workers, render_mode="rgb_array") as env:
+    with cypool.make("gymnasium:CartPole-v1", **host, render_mode="rgb_array") as env:
         # that one cannot, and says so
         with pytest.raises(gymnasium.error.ResetNeeded, match="Cannot call `env.render"):
             env.render()

@@ -42,7 +42,8 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 LIMIT = 300  # seconds for a case, on a busy machine: dozens of resets may fail, each after a second
 ALLOWED = (TypeError, ValueError, RuntimeError, NotImplementedError, cypool.ClosedError, cypool.EnvError,
            cypool.WorkerError)
-HOSTED = [("gymnasium:CartPole-v1", {"num_workers": 0}), ("gymnasium:CartPole-v1", {"num_workers": 1})]
+HOSTED = [("gymnasium:CartPole-v1", options) for options in (
+    {"num_workers": 0}, {"num_workers": 1, "worker_timeout": 60}, {"num_workers": 2, "workers": "threads"})]
 
 
 def classes(family):
@@ -220,9 +221,7 @@ class Case:
         self.is_drawn = self.id in FAMILY_OF and FAMILY_OF[self.id].draws_quickly
         self.kind = r.choice(["gymnasium", "gymnasium", "gym", "dm"])
         given = {"num_envs": 2, "batch_size": r.choice([2, 2, 1]), "seed": r.randrange(100), **options}
-        if self.id.startswith("gymnasium:"):
-            given["worker_timeout"] = 60
-        else:
+        if not self.id.startswith("gymnasium:"):
             given["num_threads"] = r.choice([0, 1, 2])
             given["debug"] = r.random() < 0.1
             if r.random() < 0.1:
@@ -478,7 +477,7 @@ ARGUMENTS = {
     "register": ["id", "entry_point", "max_episode_steps", "reference", "no_option"],
     "ThreadPool": ["num_threads", "thread_affinity"], "State.from_bytes": ["data"], "load_state": ["path"],
     "record": ["env", "path", "actions", "num_steps", "env_id", "fps"], "list_all_envs": ["anything"],
-    "from_factories": ["factories", "num_workers", "start_method", "worker_timeout", "batch_size", "seed"],
+    "from_factories": ["factories", "workers", "num_workers", "start_method", "worker_timeout", "batch_size", "seed"],
     "envpool.make": ["num_envs", "batch_size", "num_threads", "seed", "max_episode_steps"],
 }
 
