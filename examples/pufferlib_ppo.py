@@ -1,0 +1,78 @@
+"""PPO with PufferLib's trainer, PuffeRL, on CPUs: environments write to its buffers.
+
+    python examples/pufferlib_ppo.py
+    python examples/pufferlib_ppo.py --env-id Pong-v5 --num-envs 64 --total-timesteps 1000000
+
+docs/how_to/training_libraries.md says how to install PufferLib. Importing it makes a link named "resources" where you
+are.
+"""
+import argparse
+import tempfile
+
+import pufferlib.models
+import torch
+from pufferlib.pufferl import PuffeRL
+
+from cypool.adapters import pufferlib as adapter
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--env-id", default="CartPole-v1")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--num-envs", type=int, default=64)
+    parser.add_argument("--total-timesteps", type=int, default=150_000)
+    parser.add_argument("--num-steps", type=int, default=32, help="between two updates, in each environment")
+    parser.add_argument("--update-epochs", type=int, default=8)
+    parser.add_argument("--num-minibatches", type=int, default=4)
+    parser.add_argument("--learning-rate", type=float, default=3e-3)
+    parser.add_argument("--gamma", type=float, default=0.98)
+    parser.add_argument("--entropy", type=float, default=0.0)
+    parser.add_argument("--stop-at", type=float, default=float("inf"), help="a mean return")
+    return parser.parse_args()
+
+
+class Quiet(PuffeRL):
+    """PuffeRL without its dashboard."""
+
+    def print_dashboard(self, *args, **kwargs):
+        pass
+
+
+def main():
+    args = parse_args()
+    # networks of this size gain nothing by a second thread
+    torch.set_num_threads(1)
+    torch.manual_seed(args.seed)
+    env = adapter.make(args.env_id, num_envs=args.num_envs)
+    shape = env.single_observation_space.shape
+    if len(shape) == 3:
+        policy = pufferlib.models.Convolutional(env, framestack=shape[0], flat_size=64 * 7 * 7)
+    else:
+        policy = pufferlib.models.Default(env)
+    batch_size = env.num_agents * args.num_steps
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Quiet({
+            "env": args.env_id, "seed": args.seed, "device": "cpu", "torch_deterministic": True, "cpu_offload": False,
+            "total_timesteps": args.total_timesteps, "batch_size": batch_size, "bptt_horizon": args.num_steps,
+            "minibatch_size": batch_size // args.num_minibatches, "max_minibatch_size": batch_size,
+            "update_epochs": args.update_epochs, "compile": False, "use_rnn": False, "precision": "float32",
+            "optimizer": "adam", "learning_rate": args.learning_rate, "anneal_lr": False, "adam_beta1": 0.9,
+            "adam_beta2": 0.999, "adam_eps": 1e-8, "max_grad_norm": 0.5, "gamma": args.gamma, "gae_lambda": 0.95,
+            "clip_coef": 0.2, "vf_coef": 0.5, "vf_clip_coef": 1e9, "ent_coef": args.entropy, "vtrace_rho_clip": 1.0,
+            "vtrace_c_clip": 1.0, "prio_alpha": 0.0, "prio_beta0": 1.0, "data_dir": folder,
+            "checkpoint_interval": 2**31}, env, policy)
+        returns = []
+        while trainer.global_step < args.total_timesteps:
+            trainer.evaluate()
+            returns = (returns + trainer.stats.pop("episode_return", []))[-100:]
+            mean = sum(returns) / len(returns) if returns else float("nan")
+            print(f"{trainer.global_step:,} steps, {trainer.uptime:.1f} s: mean return {mean:.1f}", flush=True)
+            if mean >= args.stop_at:
+                break
+            trainer.train()
+        trainer.close()
+
+
+if __name__ == "__main__":
+    main()
