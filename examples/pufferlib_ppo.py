@@ -1,7 +1,8 @@
-"""PPO with PufferLib's trainer, PuffeRL, on CPUs: environments write to its buffers.
+r"""PPO with PufferLib's trainer, PuffeRL, on CPUs: environments write to its buffers.
 
     python examples/pufferlib_ppo.py
-    python examples/pufferlib_ppo.py --env-id Pong-v5 --num-envs 64 --total-timesteps 1000000
+    python examples/pufferlib_ppo.py --env-id Pong-v5 --image-size 42 --num-envs 16 --num-steps 64 --num-minibatches 8 \
+        --update-epochs 4 --learning-rate 7e-4 --gamma 0.99 --entropy 0.01 --total-timesteps 600000
 
 docs/how_to/training_libraries.md says how to install PufferLib. Importing it makes a link named "resources" where you
 are.
@@ -19,6 +20,7 @@ from cypool.adapters import pufferlib as adapter
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env-id", default="CartPole-v1")
+    parser.add_argument("--image-size", type=int, help="of Atari; 84 if not given")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--total-timesteps", type=int, default=150_000)
@@ -30,6 +32,13 @@ def parse_args():
     parser.add_argument("--entropy", type=float, default=0.0)
     parser.add_argument("--stop-at", type=float, default=float("inf"), help="a mean return")
     return parser.parse_args()
+
+
+class Convolutional(pufferlib.models.Convolutional):
+    """PufferLib's network, which lacks the method that its trainer calls."""
+
+    def forward_eval(self, observations, state=None):
+        return self.forward(observations, state)
 
 
 class Quiet(PuffeRL):
@@ -44,10 +53,13 @@ def main():
     # networks of this size gain nothing by a second thread
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
-    env = adapter.make(args.env_id, num_envs=args.num_envs)
+    options = {"img_height": args.image_size, "img_width": args.image_size} if args.image_size else {}
+    env = adapter.make(args.env_id, num_envs=args.num_envs, **options)
     shape = env.single_observation_space.shape
     if len(shape) == 3:
-        policy = pufferlib.models.Convolutional(env, framestack=shape[0], flat_size=64 * 7 * 7)
+        # three convolutions
+        width = (((shape[1] - 8) // 4 + 1 - 4) // 2 + 1) - 2
+        policy = Convolutional(env, framestack=shape[0], flat_size=64 * width**2)
     else:
         policy = pufferlib.models.Default(env)
     batch_size = env.num_agents * args.num_steps

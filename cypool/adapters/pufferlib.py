@@ -70,8 +70,7 @@ class PoolPufferEnv(PufferEnv):
         if not isinstance(observation, gymnasium.spaces.Box) or not isinstance(
                 action, gymnasium.spaces.Box | gymnasium.spaces.Discrete):
             raise TypeError(f"env: expected an array as observation, and as action an array or a number, got "
-                            f"{observation} and {action}: use pufferlib.emulation.GymnasiumPufferEnv with "
-                            f"cypool.adapters.single.SingleEnv")
+                            f"{observation} and {action}")
         # infos of Gymnasium's environments have no place here
         env.keeps_extra_infos = True
         self.pool = env
