@@ -17,7 +17,7 @@ from cypool.tools.cli.console import Json, out, print_json
 NEWEST_PYTHON = (3, 14)
 # those of docs/how_to/training_libraries.md, and what pip calls them
 LIBRARIES = {"Stable-Baselines3": "stable-baselines3", "Tianshou": "tianshou", "TorchRL": "torchrl",
-             "rl_games": "rl-games", "RLlib": "ray", "PufferLib": "pufferlib", "skrl": "skrl", "AgileRL": "agilerl",
+             "rl_games": "rl-games", "RLlib, in Ray": "ray", "PufferLib": "pufferlib", "skrl": "skrl", "AgileRL": "agilerl",
              "CleanRL": "cleanrl", "PyTorch": "torch", "JAX": "jax"}
 # draws a robot, and reports which library did it
 _DRAW = """
@@ -177,7 +177,8 @@ def _libraries() -> Lines:
         else:
             yield line
     if missing:
-        yield "optional", f"not installed: {', '.join(missing)}", "see docs/how_to/training_libraries.md for what to install"
+        yield ("optional", f"not installed: {', '.join(missing)}",
+               "docs/how_to/training_libraries.md says what to install")
 
 
 def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
