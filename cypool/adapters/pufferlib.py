@@ -61,11 +61,14 @@ class PoolPufferEnv(PufferEnv):
         render_mode: That of the pool.
     """
 
+    single_action_space: Any
+
     def __init__(self, env: GymnasiumPool, buf: dict[str, Any] | None = None, seed: int | None = None):
         spec = synchronous(same_step(env, several_agents=True)).env_spec
         if len(spec.agents) > 1 or spec.has_absent_agents:
             raise ValueError(f"env: expected one group of agents, who stay, got {spec.id} with {list(spec.agents)}")
-        self._group, described = next(iter(spec.agents.items()), (None, spec))
+        described: Any
+        self._group, described = next(iter(spec.agents.items()), ("", spec))
         observation, action = space_of(described.observation), space_of(described.action)
         if not isinstance(observation, gymnasium.spaces.Box) or not isinstance(
                 action, gymnasium.spaces.Box | gymnasium.spaces.Discrete):
@@ -80,7 +83,8 @@ class PoolPufferEnv(PufferEnv):
         self._seed = seed
         super().__init__(buf)
         # each environment's part of PufferLib's memory
-        self._obs = self.observations.reshape(env.num_envs, *env.single_observation_space.shape)
+        space: Any = env.single_observation_space
+        self._obs = self.observations.reshape(env.num_envs, *space.shape)
         self._ended, self._cut = self.terminals, self.truncations
         if self._group:
             self._ended, self._cut = np.zeros((2, env.num_envs), np.bool_)

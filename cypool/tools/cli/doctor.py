@@ -17,8 +17,8 @@ from cypool.tools.cli.console import Json, out, print_json
 NEWEST_PYTHON = (3, 14)
 # those of docs/how_to/training_libraries.md, and what pip calls them
 LIBRARIES = {"Stable-Baselines3": "stable-baselines3", "Tianshou": "tianshou", "TorchRL": "torchrl",
-             "rl_games": "rl-games", "RLlib, in Ray": "ray", "PufferLib": "pufferlib", "skrl": "skrl", "AgileRL": "agilerl",
-             "CleanRL": "cleanrl", "PyTorch": "torch", "JAX": "jax"}
+             "rl_games": "rl-games", "RLlib (in Ray)": "ray", "PufferLib": "pufferlib", "skrl": "skrl",
+             "AgileRL": "agilerl", "CleanRL": "cleanrl", "PyTorch": "torch", "JAX": "jax"}
 # draws a robot, and reports which library did it
 _DRAW = """
 import cypool
