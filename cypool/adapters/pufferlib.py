@@ -8,6 +8,7 @@ import numpy as np
 
 from cypool.adapters import make_same_step, require, same_step, synchronous
 from cypool.api.gymnasium import space_of
+from cypool.util.arguments import check_int
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -100,6 +101,8 @@ class PoolPufferEnv(PufferEnv):
         """
         seed, self._seed = self._seed if seed is None else seed, None
         count = self.pool.num_envs
+        if seed is not None:
+            seed = check_int("seed", seed, 0, 2**64 - 1)
         seeds = None if seed is None else [seed * count + i for i in range(count)]
         self._obs[...] = self.pool.reset(seed=seeds)[0]
         self.rewards[:], self.terminals[:], self.truncations[:], self.masks[:] = 0, False, False, True

@@ -162,6 +162,10 @@ def test_what_is_refused(adapter):
         adapter.make("CartPole-v1", env_type="gym")
     with pytest.raises(ValueError, match="batch_size=num_envs"):
         adapter.make("CartPole-v1", num_envs=4, batch_size=2)
+    env = adapter.make("CartPole-v1")
+    with pytest.raises(TypeError, match="^seed: expected an int"):
+        env.reset(seed="x")
+    env.close()
 
 
 def test_emulation_takes_single_environments():
