@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
 
 
-def require(module: str, package: str, minimum: str, below: str, extra: str = "") -> ModuleType:
+def require(module: str, package: str, minimum: str, below: str, extra: str = "",
+            install: str = "") -> ModuleType:
     """Imports `module` of a library, or says what to install.
 
     Args:
@@ -20,6 +21,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
         package: What brings it, as pip calls it.
         minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
         extra: The name of the extra, if it is not that of the package.
+        install: The command that installs it, if no extra can.
 
     Returns:
         The module.
@@ -28,7 +30,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
         ImportError: The library is not there, or in another version.
     """
     wanted = f"{package} {minimum} or later, below {below}"
-    install = f'pip install "cypool[{extra or package}]"'
+    install = install or f'pip install "cypool[{extra or package}]"'
     try:
         found = importlib.import_module(module)
     except ImportError as error:

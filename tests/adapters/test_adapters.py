@@ -29,6 +29,11 @@ def test_without_the_library(run_python):
         assert f'pip install "cypool[{package}]"' in line
 
 
+def test_without_pufferlib(run_python):
+    done = run_python("import sys; sys.modules['pufferlib'] = None; import cypool.adapters.pufferlib")
+    assert "pip install --no-deps --no-build-isolation pufferlib" in done.stderr and "ImportError" in done.stderr
+
+
 @pytest.mark.parametrize("least, below", [("0", "1"), ("2.1", "2.2"), ("99", "100")])
 def test_another_version(least, below):
     with pytest.raises(ImportError, match=rf"^numpy: expected numpy {least} or later, below {below}, got [\d.]+: pip"):

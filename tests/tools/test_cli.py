@@ -143,6 +143,30 @@ def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):
     assert "1 warning" in said
 
 
+def test_doctor_shows_training_libraries(run_python):
+    code = """
+import json, sys
+from importlib import metadata
+own = {"stable-baselines3": "2.9.2", "torchrl": "0.1", "pufferlib": "3.0.0", "torch": "2.13.0+cpu"}
+def version(name):
+    if name in own:
+        return own[name]
+    raise metadata.PackageNotFoundError(name)
+metadata.version = version
+from cypool.tools.cli.doctor import _libraries
+print(json.dumps(list(_libraries())))
+print(*sys.modules)"""
+    lines, modules = run_python(code).stdout.splitlines()
+    lines = json.loads(lines)
+    assert lines[:1] == [["ok", "Stable-Baselines3 2.9.2"]]
+    assert ["ok", "PufferLib 3.0.0"] in lines and ["ok", "PyTorch 2.13.0+cpu"] in lines
+    (old,) = (line for line in lines if line[0] == "warning")
+    assert old[1].startswith("TorchRL 0.1, supported: >=0.11.0") and old[2].startswith('pip install "torchrl>=')
+    assert lines[-1][1] == "not installed: Tianshou, rl_games, RLlib (in Ray), skrl, AgileRL, CleanRL, JAX"
+    # a look at versions imports nothing
+    assert not {"torch", "stable_baselines3", "pufferlib", "ray"} & set(modules.split())
+
+
 def test_versions_within_bounds():
     assert meets("2.4.6", ">=2.0.0,<3") and meets("1.3.2", "==1.3.2") and meets("3.17", "==3.17.0")
     assert not meets("3.0.0rc1", ">=2,<3") and not meets("1.9", ">=1.10") and not meets("1.3.1", "==1.3.2")

@@ -15,6 +15,10 @@ from typing import NamedTuple
 from cypool.tools.cli.console import Json, out, print_json
 
 NEWEST_PYTHON = (3, 14)
+# those of docs/how_to/training_libraries.md, and what pip calls them
+LIBRARIES = {"Stable-Baselines3": "stable-baselines3", "Tianshou": "tianshou", "TorchRL": "torchrl",
+             "rl_games": "rl-games", "RLlib (in Ray)": "ray", "PufferLib": "pufferlib", "skrl": "skrl",
+             "AgileRL": "agilerl", "CleanRL": "cleanrl", "PyTorch": "torch", "JAX": "jax"}
 # draws a robot, and reports which library did it
 _DRAW = """
 import cypool
@@ -154,16 +158,38 @@ def _compiler() -> Lines:
 def _packages() -> Lines:
     """Packages."""
     for name, bounds, extra in requirements():
-        try:
-            installed = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            if not extra:
-                yield "warning", f"{name} is not installed", f'pip install "{name}{bounds}"'
-            continue
-        if meets(installed, bounds):
-            yield "ok", f"{name} {installed}"
+        line = _installed(name, name, bounds)
+        if line is not None and name not in LIBRARIES.values():
+            yield line
+        elif line is None and not extra:
+            yield "warning", f"{name} is not installed", f'pip install "{name}{bounds}"'
+
+
+def _libraries() -> Lines:
+    """Training libraries."""
+    # nothing is imported, which would take seconds
+    bounds_of = {name: bounds for name, bounds, _ in requirements()}
+    missing = []
+    for title, name in LIBRARIES.items():
+        line = _installed(title, name, bounds_of.get(name, ""))
+        if line is None:
+            missing.append(title)
         else:
-            yield "warning", f"{name} {installed}, supported: {bounds}", f'pip install "{name}{bounds}"'
+            yield line
+    if missing:
+        yield ("optional", f"not installed: {', '.join(missing)}",
+               "docs/how_to/training_libraries.md says what to install")
+
+
+def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
+    """Returns the line of a package, or None if it is not installed."""
+    try:
+        installed = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+    if meets(installed, bounds):
+        return "ok", f"{title} {installed}"
+    return "warning", f"{title} {installed}, supported: {bounds}", f'pip install "{name}{bounds}"'
 
 
 def requirements() -> list[tuple[str, str, str]]:
@@ -295,7 +321,8 @@ def _cache() -> Lines:
 
 
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
-    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _families, _roms, _opengl, _ray, _cache)
+    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _roms, _opengl,
+    _ray, _cache)
 _MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "optional": "[dim]not there[/dim]"}
 
 
