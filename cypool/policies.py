@@ -68,7 +68,7 @@ class Policy:
     _outputs: Mapping[str, NDArray[Any]] = MappingProxyType({})
 
     def __init__(self, function: Any, *, state: NDArray[Any] | None = None, parameters: NDArray[Any] | None = None):
-        if "_address" in self.__dict__:
+        if "_state" in self.__dict__:
             # a rollout in another thread may be using it
             raise RuntimeError("the policy is made already")
         address = address_of("function", function, _SIGNATURE, C_FUNCTION)
