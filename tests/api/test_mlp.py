@@ -95,6 +95,53 @@ def test_mlp_has_the_same_actions_as_torch():
     np.testing.assert_allclose(chosen, last.max(axis=-1), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.large_packages
+@pytest.mark.parametrize("name", ["categorical", "gaussian", "tanh_gaussian"])
+def test_log_probabilities_are_torchs(name):
+    import torch
+    from torch import distributions
+
+    torch.manual_seed(0)
+    linear = torch.nn.Linear
+    id, sizes, options = DRAWING[name]
+    between = torch.nn.ReLU if options.get("activation") == "relu" else torch.nn.Tanh
+    policy, value = (torch.nn.Sequential(*[part for n, m in itertools.pairwise(each) for part in
+                                           (linear(n, m), between())][:-1]) for each in (sizes, (sizes[0], 64, 64, 1)))
+    env = cypool.make(id, num_envs=64, seed=0)
+    env.reset()
+    (weights, biases), values = (([part.weight for part in each[::2]], [part.bias for part in each[::2]])
+                                 for each in (policy, value))
+    mlp = cypool.MLP(env.env_spec, weights, biases, value=values, **options)
+    rollout = env.rollout(32, policy=mlp)
+    # without a copy
+    tensors = {key: torch.from_numpy(part) for key, part in parts_of(rollout).items()}
+    for key, tensor in tensors.items():
+        assert tensor.data_ptr() == parts_of(rollout)[key].ctypes.data and tensor.is_contiguous()
+    tensors = {key: tensor[1:] for key, tensor in tensors.items()}
+    with torch.no_grad():
+        obs = torch.from_numpy(rollout.obs[:-1]).double()
+        last, values = policy.double()(obs), value.double()(obs).squeeze(-1)
+    raw = tensors["action"] if name == "categorical" else tensors["raw_action"].double()
+    if name == "categorical":
+        found = distributions.Categorical(logits=last)
+        entropy = found.entropy()
+    else:
+        count = raw.shape[-1]
+        log_std = torch.tensor(options["log_std"]).double() if "log_std" in options else last[..., count:]
+        found = distributions.Independent(distributions.Normal(last[..., :count], log_std.exp()), 1)
+        entropy = found.entropy()
+    log_prob = found.log_prob(raw)
+    if name == "tanh_gaussian":
+        scale = distributions.AffineTransform(0, 2)
+        for transform, x in ((distributions.TanhTransform(), raw), (scale, raw.tanh())):
+            log_prob = log_prob - transform.log_abs_det_jacobian(x, transform(x)).sum(-1)
+        torch.testing.assert_close(tensors["action"].double(), scale(raw.tanh()), rtol=0, atol=1e-6)
+        entropy = -log_prob
+    for key, wanted in (("log_prob", log_prob), ("entropy", entropy), ("value", values)):
+        torch.testing.assert_close(tensors[key].double(), wanted, rtol=1e-6, atol=1e-6)
+    env.close()
+
+
 @pytest.mark.parametrize("values", [np.linspace(-12, 12, 4001), np.geomspace(1e-38, 1, 500), [0.0, -0.0, 1e30, -1e30]])
 def test_tanh_is_exact_to_float32_rounding(values):
     spec = cypool.make_spec("Pendulum-v1")
