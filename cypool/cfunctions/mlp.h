@@ -57,7 +57,7 @@ struct Plan {
     size_t num_draws = 0;    // random words of an action
     const double* low = nullptr;
     const double* high = nullptr;
-    const float* log_std = nullptr;  // null: the network's second half of outputs
+    const float* log_std = nullptr;   // null: the network's second half of outputs
     const float* log_half = nullptr;  // the logarithm of half the range of each number
     size_t observation_bytes = 0, action_bytes = 0;
 };
@@ -147,8 +147,7 @@ public:
             at[tiles * inputs * Layer::TILE + j] = bias[j];
         }
         width = std::max(width, tiles * Layer::TILE);
-        (to_value ? value_layers_ : policy_layers_)
-            .push_back({inputs, outputs, at, at + tiles * inputs * Layer::TILE});
+        (to_value ? value_layers_ : policy_layers_).push_back({inputs, outputs, at, at + tiles * inputs * Layer::TILE});
         memory_.push_back(std::move(memory));
     }
 

@@ -345,8 +345,8 @@ class MLP(Policy):
             raise ValueError("values: expected an MLP with value=, got one without")
         observation, rows = self._checked(observation)
         value = np.zeros(rows, np.float32)
-        _Call(self._network, 1, 0, math.prod(rows), None, None, None, value).choose(observation, None, 0,
-                                                                                   math.prod(rows))
+        count = math.prod(rows)
+        _Call(self._network, 1, 0, count, None, None, None, value).choose(observation, None, 0, count)
         return value
 
     def _checked(self, observation):
@@ -399,7 +399,8 @@ class _Rollout(Policy):
         if gaussian:
             self._outputs["raw_action"] = np.zeros((*shape, *mlp._action.shape), np.float32)
         if gaussian or mlp._output == "categorical":
-            self._outputs["log_prob"], self._outputs["entropy"] = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+            self._outputs["log_prob"] = np.zeros(shape, np.float32)
+            self._outputs["entropy"] = np.zeros(shape, np.float32)
         if mlp._value is not None:
             self._outputs["value"] = np.zeros(shape, np.float32)
         self._rows = rows

@@ -141,9 +141,7 @@ CYPOOL_INLINE void sum(const float* weights, const float* bias, const float* x, 
 // A layer for V vectors of rows.
 template <int V> void forward(const Layer& layer, const float* x, float* y) {
     size_t j = 0;
-    const auto weights = [&] {
-        return layer.weights + j / Layer::TILE * Layer::TILE * layer.inputs + j % Layer::TILE;
-    };
+    const auto weights = [&] { return layer.weights + j / Layer::TILE * Layer::TILE * layer.inputs + j % Layer::TILE; };
     for (; j + OUTPUTS <= layer.outputs; j += OUTPUTS)
         sum<V, OUTPUTS>(weights(), layer.bias + j, x, y + j * V * LANES, layer.inputs);
     for (; j + 2 <= layer.outputs; j += 2) sum<V, 2>(weights(), layer.bias + j, x, y + j * V * LANES, layer.inputs);
@@ -196,7 +194,8 @@ float* run_network(const Layer* layers, size_t count, Activation activation, con
         const Layer& layer = layers[k];
         if constexpr (V == 0) {
             forward_alone(layer, given, y);
-            if (k + 1 < count) activate(activation, y, (layer.outputs + Layer::TILE - 1) / Layer::TILE * Layer::TILE / LANES);
+            if (k + 1 < count)
+                activate(activation, y, (layer.outputs + Layer::TILE - 1) / Layer::TILE * Layer::TILE / LANES);
         } else {
             forward<V>(layer, given, y);
             if (k + 1 < count) activate(activation, y, layer.outputs * V);
@@ -279,8 +278,10 @@ CYPOOL_INLINE void draw_words(const Plan& plan, const MlpRows& given, size_t row
         // a counter gives the words of four rows
         for (size_t quad = given.first / 4; quad * 4 < end; quad++) {
             uint32_t four[4];
-            philox(plan.seed, {static_cast<uint32_t>(quad), draw, static_cast<uint32_t>(given.step),
-                               static_cast<uint32_t>(given.step >> 32)}, four);
+            philox(plan.seed,
+                   {static_cast<uint32_t>(quad), draw, static_cast<uint32_t>(given.step),
+                    static_cast<uint32_t>(given.step >> 32)},
+                   four);
             for (size_t k = 0; k < 4; k++)
                 if (quad * 4 + k >= given.first && quad * 4 + k < end) words[quad * 4 + k - given.first] = four[k];
         }
@@ -395,7 +396,8 @@ template <int V> void choose_some(const Plan& plan, const MlpRows& given, size_t
     read(plan, given.obs, rows, ROWS, x);
     if (given.value != nullptr) {
         const float* value = run_network<V>(plan.value, plan.num_value_layers, plan.activation, x, first, second);
-        for (size_t row = 0; row < rows; row++) given.value[row] = value[row] != value[row] ? __builtin_nanf("") : value[row];
+        for (size_t row = 0; row < rows; row++)
+            given.value[row] = value[row] != value[row] ? __builtin_nanf("") : value[row];
     }
     if (given.actions == nullptr) return;
     const float* last = run_network<V>(plan.policy, plan.num_policy_layers, plan.activation, x, first, second);

@@ -191,6 +191,16 @@ def test_mlp_in_pools_of_python():
         env.close()
 
 
+def test_clipped_actions_are_within_bounds_of_double_precision():
+    array = cypool.spec.Array
+    # 0.1 in single precision is more
+    spec = cypool.spec.EnvSpec(id="narrow", observation=array((1,), np.float64, -1, 1),
+                               action=array((2,), np.float64, -0.1, 0.1))
+    for output in ("clip", "tanh"):
+        actions = cypool.MLP(spec, [np.array([[20.0], [-20.0]])], [np.zeros(2)], output=output)(np.ones((1, 1)))
+        assert actions.tolist() == [[0.1, -0.1]]
+
+
 class Raising:
     """Raises whatever it is asked."""
 
