@@ -63,7 +63,7 @@ class Policy:
         TypeError, ValueError: It is no such function, or has another signature; or no such arrays.
     """
 
-    # of cypool's own policies: a function for neighbouring environments, and arrays that it fills beside the actions
+    # of cypool's own policies: a function for neighbouring environments, and arrays that it fills with the actions
     _many_address = 0
     _outputs: Mapping[str, NDArray[Any]] = MappingProxyType({})
 

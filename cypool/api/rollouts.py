@@ -35,7 +35,7 @@ class RolloutBuffers:
         action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of such where
             actions are dicts. Else None.
         raw_action, log_prob, entropy, value: After a rollout with a `cypool.MLP` that has them, float32, (T, N, ...):
-            what it returned beside the actions, as in a `cypool.Choice`. Else None.
+            what it returned next to the actions, as in a `cypool.Choice`. Else None.
         info: After a rollout: a dict of arrays (T, N, ...), or as many as there are observations: the infos of the
             steps that are numbers. Else empty.
     """
@@ -72,7 +72,7 @@ class RolloutBuffers:
         return {} if self._make_info is None else self._make_info()
 
     def set_choices(self, action: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Takes the actions that a policy chose, and what it returned beside them."""
+        """Takes the actions that a policy chose, and what it returned with them."""
         self.action = action
         self.raw_action, self.log_prob = outputs.get("raw_action"), outputs.get("log_prob")
         self.entropy, self.value = outputs.get("entropy"), outputs.get("value")

@@ -73,7 +73,7 @@ struct MlpRows {
     float* entropy;
     float* value;
 
-    // Goes on behind the first rows.
+    // Continues behind the first rows.
     void skip(const Plan& plan, size_t rows) noexcept {
         obs += rows * plan.observation_bytes;
         count -= rows;
@@ -217,7 +217,7 @@ private:
     Simd simd_ = Simd::NONE;
 };
 
-// A perceptron during a rollout, or a call: what it writes beside the actions.
+// A perceptron during a rollout, or a call: what it writes with the actions.
 struct MlpCall {
     const Mlp* network = nullptr;
     uint64_t first_step = 0;  // of the random numbers

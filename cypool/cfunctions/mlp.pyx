@@ -74,7 +74,7 @@ GAUSSIANS = ["gaussian", "tanh_gaussian"]
 
 
 class Choice(NamedTuple):
-    """What an `MLP` chooses for observations, and what a learner needs of it.
+    """The actions that an `MLP` chooses for observations, and what a learner needs with them.
 
     Attributes:
         action: As `step` takes it.
@@ -315,7 +315,7 @@ class MLP(Policy):
         return self.choose(observation).action
 
     def choose(self, observation):
-        """Returns actions for observations, and what a learner needs beside them.
+        """Returns actions for observations, and what a learner needs with them.
 
         Args:
             observation: As in a call. The random numbers of row k are those of environment k.
@@ -371,7 +371,7 @@ class MLP(Policy):
 
 
 class _Rollout(Policy):
-    """An `MLP` in one rollout, or in one call: with memory for what it returns beside the actions.
+    """An `MLP` in one rollout, or in one call: with memory for what it returns with the actions.
 
     Args:
         mlp: Chooses.

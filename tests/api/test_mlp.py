@@ -318,7 +318,7 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
         env = cypool.make(DRAWING[name][0], num_threads=num_threads, **options)
         env.reset()
         mlp = drawing(name, env.env_spec)
-        # the second one goes on with the numbers of the first
+        # the second one continues with the numbers of the first
         results.append([env.rollout(steps, policy=mlp) for steps in (1, 20)])
         env.close()
     for others in results[1:]:
@@ -345,7 +345,8 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
     twin.close()
 
 
-@pytest.mark.parametrize("options", [{"reward_hook": lambda batch: batch.reward}, {"precision": "fast"}], ids=str)
+@pytest.mark.parametrize("options", [{"reward_hook": lambda batch: batch.reward}, {"precision": "fast"}],
+                         ids=["hook", "fast"])
 @pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep", "Disabled"])
 def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
     options = {"num_envs": 21, "seed": 3, "autoreset_mode": autoreset_mode, "max_episode_steps": 12, **options}
