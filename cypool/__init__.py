@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from cypool import testing as testing
     from cypool import tools as tools
     from cypool.api.history import Difference, History, first_difference, history, load_history
-    from cypool.cfunctions.mlp import MLP
+    from cypool.cfunctions.mlp import MLP, Choice
     from cypool.engine.threads import ThreadPool
     from cypool.policies import Policy
     from cypool.replay.buffer import ReplayBuffer
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "MLP", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy", "ReplayBuffer",
-    "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference", "from_factories", "get_include",
-    "history", "list_all_envs", "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium",
-    "make_spec", "parallel_env", "record", "register", "text",
+    "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy",
+    "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference", "from_factories",
+    "get_include", "history", "list_all_envs", "load_history", "load_state", "make", "make_dm", "make_gym",
+    "make_gymnasium", "make_spec", "parallel_env", "record", "register", "text",
 ]
 
 add_source("cypool.envs")
@@ -91,8 +91,8 @@ if not TYPE_CHECKING:
             return ThreadPool
         if name in ("Difference", "History", "first_difference", "history", "load_history"):
             return getattr(import_module("cypool.api.history"), name)
-        if name == "MLP":
-            return import_module("cypool.cfunctions.mlp").MLP
+        if name in ("MLP", "Choice"):
+            return getattr(import_module("cypool.cfunctions.mlp"), name)
         if name == "Policy":
             return import_module("cypool.policies").Policy
         if name == "ReplayBuffer":

@@ -6,6 +6,8 @@ A policy is called once for each environment and step, without the GIL: `int (*)
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -61,8 +63,12 @@ class Policy:
         TypeError, ValueError: It is no such function, or has another signature; or no such arrays.
     """
 
+    # of cypool's own policies: a function for neighbouring environments, and arrays that it fills with the actions
+    _many_address = 0
+    _outputs: Mapping[str, NDArray[Any]] = MappingProxyType({})
+
     def __init__(self, function: Any, *, state: NDArray[Any] | None = None, parameters: NDArray[Any] | None = None):
-        if "_address" in self.__dict__:
+        if "_state" in self.__dict__:
             # a rollout in another thread may be using it
             raise RuntimeError("the policy is made already")
         address = address_of("function", function, _SIGNATURE, C_FUNCTION)
@@ -88,6 +94,13 @@ class Policy:
         """Raises a ValueError if the policy does not fit a pool."""
         if self._state is not None and len(self._state) != num_envs:
             raise ValueError(f"policy: expected a state of {num_envs} rows, one for each env, got {len(self._state)}")
+
+    def _for_rollout(self) -> Policy:
+        """Returns the policy of one rollout."""
+        return self
+
+    def _begin(self, num_steps: int, num_envs: int) -> None:
+        """Prepares for a rollout."""
 
 
 def policy_of(given: Any) -> Any:

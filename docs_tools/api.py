@@ -18,7 +18,7 @@ NAMES = {
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
     "Replay buffers": ["ReplayBuffer", "Sample", "Episode"],
-    "Policies inside a rollout": ["MLP", "Policy"],
+    "Policies inside a rollout": ["MLP", "Choice", "Policy"],
     "Texts and videos": ["text", "record"],
     "Errors": ["EnvError", "WorkerError", "ClosedError", "CompileError"],
 }

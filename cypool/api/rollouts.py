@@ -34,12 +34,18 @@ class RolloutBuffers:
         terminated, truncated: bool, (T, N).
         action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of such where
             actions are dicts. Else None.
+        raw_action, log_prob, entropy, value: After a rollout with a `cypool.MLP` that has them, float32, (T, N, ...):
+            what it returned next to the actions, as in a `cypool.Choice`. Else None.
         info: After a rollout: a dict of arrays (T, N, ...), or as many as there are observations: the infos of the
             steps that are numbers. Else empty.
     """
 
     _make_info: Callable[[], dict[str, Any]] | None = None
     action: Any = None
+    raw_action: NDArray[Any] | None = None
+    log_prob: NDArray[Any] | None = None
+    entropy: NDArray[Any] | None = None
+    value: NDArray[Any] | None = None
 
     def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int):
         def zeros(part: Array | Discrete) -> NDArray[Any]:
@@ -64,6 +70,12 @@ class RolloutBuffers:
     def info(self) -> dict[str, Any]:
         # half the time of a short rollout, and few look at it
         return {} if self._make_info is None else self._make_info()
+
+    def set_choices(self, action: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
+        """Takes the actions that a policy chose, and what it returned with them."""
+        self.action = action
+        self.raw_action, self.log_prob = outputs.get("raw_action"), outputs.get("log_prob")
+        self.entropy, self.value = outputs.get("entropy"), outputs.get("value")
 
     def set_info(self, make: Callable[[], dict[str, Any]]) -> None:
         """Takes what returns the infos when somebody looks."""
@@ -125,6 +137,8 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
         rows, num_steps = _actions(env, actions)
     else:
         policy = policy_of(policy)
+        if isinstance(policy, Policy):
+            policy = policy._for_rollout()
         num_steps = check_int("actions", actions, 1, (2**31 - 1) // env._pool.num_envs)
         rows = _unchosen(env, num_steps)
     every = {"all": 1, "last": num_steps}.get(observe) if isinstance(observe, str) else observe
@@ -270,7 +284,8 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
         if buffers is None:
             obs = spec.pack([shaped(part, num_observed) for part in spec.unpack(obs)])
             buffers = RolloutBuffers.from_arrays(spec, obs, shaped(reward), shaped(terminated), shaped(truncated))
-        buffers.action = None if policy is None else _chosen(env, rows, num_steps)
+        buffers.set_choices(None if policy is None else _chosen(env, rows, num_steps),
+                            {} if policy is None else policy._outputs)
         buffers.set_info(lambda: formatted_info(info))
         return buffers
 
@@ -311,6 +326,11 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
     steps: dict[int, int] = {}
     over = np.zeros(num_envs, np.bool_)
     end = None if timeout is None else time.monotonic() + timeout
+    outputs: Mapping[str, NDArray[Any]] = {}
+    if isinstance(policy, Policy):
+        policy.check(spec, num_envs)
+        policy._begin(num_steps, num_envs)
+        outputs = policy._outputs
     for t in range(num_steps):
         if end is not None and time.monotonic() > end:
             raise TimeoutError(f"rollout: not done in {timeout} s")
@@ -335,6 +355,8 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
         actions = rows[t * num_envs:(t + 1) * num_envs]
         if policy is not None:
             actions[ids] = _choice(env, policy, _shown(env)[0] if t == 0 else buffers[t - 1][0], read, ids)[ids]
+            for output in outputs.values():
+                output[t, over] = 0
         try:
             if end is None:
                 batch = env._pool.step(actions[ids], ids)
@@ -367,7 +389,7 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
     if len(observed) < num_steps:
         info.pop("final_obs", None), info.pop("final_info", None)
         buffers.obs = spec.pack([part[observed] for part in spec.unpack(buffers.obs)])
-    buffers.action = None if policy is None else _chosen(env, rows, num_steps)
+    buffers.set_choices(None if policy is None else _chosen(env, rows, num_steps), outputs)
     buffers.set_info(lambda: info)
     if causes:
         failed = EnvError(causes, buffers, steps)

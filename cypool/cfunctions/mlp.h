@@ -1,247 +1,247 @@
-// A multilayer perceptron in single precision, for one observation at a time.
+// A multilayer perceptron in single precision that chooses actions, for many observations at a time.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <vector>
 
-#include "cypool/policy.h"
+#include "cypool/cfunctions/decisions.h"
+#include "cypool/cfunctions/philox.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 #define CYPOOL_INLINE inline __attribute__((always_inline))
 
 namespace cypool {
 
 enum class Activation : int { TANH, RELU };
-enum class Output : int { ARGMAX, IDENTITY, CLIP, TANH };
+enum class Output : int { ARGMAX, IDENTITY, CLIP, TANH, CATEGORICAL, GAUSSIAN, TANH_GAUSSIAN };
 enum class Input : int { F4, F8, U1, I4, I8 };
 enum class Simd : int { NONE, AVX2, AVX512 };
 
 namespace mlp {
 
-constexpr size_t LANES = 16;
+// Where memory for vectors begins.
+struct alignas(64) Line {
+    float numbers[16];
+};
 
-using F = float __attribute__((vector_size(4 * LANES)));
-using I = int32_t __attribute__((vector_size(4 * LANES)));
+// Outputs are in tiles, the last one filled up with zeros: of each tile the weights of the first input, then of the next.
+struct Layer {
+    static constexpr int TILE = 16;
+    size_t inputs, outputs;
+    const float* weights;
+    const float* bias;
+};
 
-CYPOOL_INLINE F load(const float* at) {
-    F x;
-    std::memcpy(&x, at, sizeof(F));
-    return x;
+// All that a choice depends on. Kernels read plain pointers: no function of a vector is compiled in them.
+struct Plan {
+    Activation activation = Activation::TANH;
+    Output output = Output::ARGMAX;
+    Input input = Input::F4;
+    bool is_double = false;  // the action is of float64
+    uint64_t seed = 0;
+    const Layer* policy = nullptr;
+    const Layer* value = nullptr;
+    size_t num_policy_layers = 0, num_value_layers = 0;
+    size_t num_inputs = 0, num_outputs = 0;
+    size_t width = 0;        // the most numbers behind a layer, in whole tiles
+    size_t num_actions = 0;  // numbers of a continuous action; 0: the action is discrete
+    size_t num_draws = 0;    // random words of an action
+    const double* low = nullptr;
+    const double* high = nullptr;
+    const float* log_std = nullptr;   // null: the network's second half of outputs
+    const float* log_half = nullptr;  // the logarithm of half the range of each number
+    size_t observation_bytes = 0, action_bytes = 0;
+};
+
+// The rows to choose for. Null: not wanted.
+struct MlpRows {
+    const char* obs;
+    size_t count;
+    uint64_t step, first;  // which random numbers belong to the first row; the others have the next ones
+    char* actions;
+    float* raw_action;  // raw_action, log_prob and entropy are null together
+    float* log_prob;
+    float* entropy;
+    float* value;
+
+    // Continues behind the first rows.
+    void skip(const Plan& plan, size_t rows) noexcept {
+        obs += rows * plan.observation_bytes;
+        count -= rows;
+        first += rows;
+        if (actions != nullptr) actions += rows * plan.action_bytes;
+        if (log_prob != nullptr) raw_action += rows * plan.num_actions, log_prob += rows, entropy += rows;
+        if (value != nullptr) value += rows;
+    }
+};
+
+#if defined(__x86_64__)
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx2,fma")
+namespace avx512 {
+constexpr int LANES = 16, OUTPUTS = 8;
+CYPOOL_INLINE __m512 fma(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
+// gcc 12 warns of the form without a mask
+CYPOOL_INLINE __m512 root(__m512 x) { return _mm512_maskz_sqrt_ps(0xffff, x); }
+#include "cypool/cfunctions/mlp_kernel.h"
+}  // namespace avx512
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+namespace avx2 {
+constexpr int LANES = 8, OUTPUTS = 4;
+CYPOOL_INLINE __m256 fma(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+CYPOOL_INLINE __m256 root(__m256 x) { return _mm256_sqrt_ps(x); }
+#include "cypool/cfunctions/mlp_kernel.h"
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+namespace plain {
+constexpr int LANES = 4, OUTPUTS = 4;
+using Four = float __attribute__((vector_size(4 * LANES)));
+#if defined(__x86_64__)
+// without the instruction the product is rounded, too
+CYPOOL_INLINE Four fma(const Four& a, const Four& b, const Four& c) { return a * b + c; }
+CYPOOL_INLINE Four root(const Four& x) { return _mm_sqrt_ps(x); }
+#elif defined(__aarch64__)
+CYPOOL_INLINE Four fma(const Four& a, const Four& b, const Four& c) { return vfmaq_f32(c, a, b); }
+CYPOOL_INLINE Four root(const Four& x) { return vsqrtq_f32(x); }
+#else
+CYPOOL_INLINE Four fma(const Four& a, const Four& b, const Four& c) { return a * b + c; }
+CYPOOL_INLINE Four root(const Four& x) {
+    return Four{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
 }
-
-CYPOOL_INLINE void store(float* at, const F& x) { std::memcpy(at, &x, sizeof(F)); }
-
-// To 3e-7 of its value. With e = exp(2 x) - 1 it is e / (e + 2), which is exact near zero, too.
-CYPOOL_INLINE F tanh(const F& given) {
-    const F zero{};
-    // beyond 9.1 it is 1 in single precision; NaN stays
-    F x = given > 9.1f ? zero + 9.1f : given;
-    x = x < -9.1f ? zero - 9.1f : x;
-    x = 2 * x;
-    // exp(x) = 2^n exp(r) with a whole n, which the lowest bits of `shifted` hold
-    const F shifted = x * 1.44269504f + 12582912.0f;
-    const F n = shifted - 12582912.0f;
-    const F r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-    I bits;
-    std::memcpy(&bits, &shifted, sizeof(I));
-    bits = (bits << 23) + 0x3f800000;
-    F power;
-    std::memcpy(&power, &bits, sizeof(F));
-    // exp(r) - 1 for |r| <= log(2) / 2
-    const F p =
-        r
-        + r * r
-              * (1.0f / 2 + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720 + r * (1.0f / 5040))))));
-    const F e = power * p + (power - 1);
-    return e / (e + 2);
-}
+#endif
+#include "cypool/cfunctions/mlp_kernel.h"
+}  // namespace plain
 
 }  // namespace mlp
 
 // Layers, and what is done with the numbers of the last one.
-class Mlp {
+class Mlp : public mlp::Plan {
 public:
-    Activation activation = Activation::TANH;
-    Output output = Output::ARGMAX;
-    Input input = Input::F4;
-    bool is_double = false;        // the action is of float64
-    std::vector<float> low, high;  // bounds of the action
-    // of a group of agents, for each of which an action is chosen: how many, and the bytes of what one sees and does
-    size_t agents = 1, observation_bytes = 0, action_bytes = 0;
+    std::vector<double> lows, highs;  // bounds of the action
+    std::vector<float> log_stds;
 
-    // Adds a layer: y = weights x + bias, with weights (outputs, inputs).
-    void add(const float* weights, const float* bias, size_t inputs, size_t outputs) {
-        Layer layer{inputs, outputs, (outputs + mlp::LANES - 1) / mlp::LANES * mlp::LANES, {}, {}};
-        layer.weights.assign(inputs * layer.padded, 0);
-        layer.bias.assign(layer.padded, 0);
+    // Adds a layer to the policy or to the value: y = weights x + bias, with weights (outputs, inputs).
+    void add(bool to_value, const float* weights, const float* bias, size_t inputs, size_t outputs) {
+        using mlp::Layer, mlp::Line;
+        const size_t tiles = (outputs + Layer::TILE - 1) / Layer::TILE;
+        // the bias is behind the weights
+        std::vector<Line> memory(tiles * (inputs + 1));
+        float* at = memory.data()->numbers;
         for (size_t j = 0; j < outputs; j++) {
-            layer.bias[j] = bias[j];
-            for (size_t i = 0; i < inputs; i++) layer.weights[i * layer.padded + j] = weights[j * inputs + i];
+            for (size_t i = 0; i < inputs; i++)
+                at[(j / Layer::TILE * inputs + i) * Layer::TILE + j % Layer::TILE] = weights[j * inputs + i];
+            at[tiles * inputs * Layer::TILE + j] = bias[j];
         }
-        width_ = std::max({width_, inputs, layer.padded});
-        layers_.push_back(std::move(layer));
+        width = std::max(width, tiles * Layer::TILE);
+        (to_value ? value_layers_ : policy_layers_).push_back({inputs, outputs, at, at + tiles * inputs * Layer::TILE});
+        memory_.push_back(std::move(memory));
+    }
+
+    // Once all layers are added, and everything else is set.
+    void complete() {
+        policy = policy_layers_.data();
+        num_policy_layers = policy_layers_.size();
+        value = value_layers_.data();
+        num_value_layers = value_layers_.size();
+        num_inputs = policy[0].inputs;
+        num_outputs = policy[num_policy_layers - 1].outputs;
+        num_actions = lows.size();
+        if (output == Output::CATEGORICAL) num_draws = 1;
+        // two numbers are drawn together
+        if (output == Output::GAUSSIAN || output == Output::TANH_GAUSSIAN) num_draws = (num_actions + 1) / 2 * 2;
+        for (size_t j = 0; j < num_actions; j++)
+            log_halves_.push_back(static_cast<float>(std::log(0.5 * (highs[j] - lows[j]))));
+        low = lows.data();
+        high = highs.data();
+        log_half = log_halves_.data();
+        log_std = log_stds.empty() ? nullptr : log_stds.data();
+        use(best());
     }
 
     // The most that this CPU has.
     static Simd best() noexcept {
 #if defined(__x86_64__)
-        if (__builtin_cpu_supports("avx512f")) return Simd::AVX512;
-        if (__builtin_cpu_supports("avx2")) return Simd::AVX2;
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+            return __builtin_cpu_supports("avx512f") ? Simd::AVX512 : Simd::AVX2;
 #endif
         return Simd::NONE;
     }
 
-    // For tests: the results are the same.
+    // For tests.
     void use(Simd simd) noexcept { simd_ = std::min(simd, best()); }
 
-    // Chooses an action. Returns 0, or -1 if there is no memory.
-    int apply(const void* observation, void* action) const noexcept {
+    // Chooses actions. Returns 0, or -1 if there is no memory.
+    int choose(const mlp::MlpRows& rows) const noexcept {
         // of this thread, and used by all networks in turn
-        thread_local std::vector<float> memory;
+        thread_local std::vector<mlp::Line> memory;
+        const size_t numbers = num_inputs + 2 * width + 2 * num_outputs + 2 * num_actions + num_draws;
         try {
-            if (memory.size() < 2 * width_) memory.resize(2 * width_);
+            // two vectors of rows, of the widest ones
+            if (memory.size() < 2 * numbers) memory.resize(2 * numbers);
         } catch (const std::bad_alloc&) {
             return -1;
         }
-        float* x = memory.data();
-        float* y = x + width_;
-        read(observation, x);
-        for (size_t k = 0; k < layers_.size(); k++) {
-            const bool last = k + 1 == layers_.size();
+        float* at = memory.data()->numbers;
 #if defined(__x86_64__)
-            if (simd_ == Simd::AVX512)
-                forward_avx512(layers_[k], x, y, last);
-            else if (simd_ == Simd::AVX2)
-                forward_avx2(layers_[k], x, y, last);
-            else
-#endif
-                forward(layers_[k], x, y, last);
-            std::swap(x, y);
+        if (simd_ == Simd::AVX512) {
+            mlp::avx512::choose(*this, rows, at);
+            return 0;
         }
-        write(x, action);
+        if (simd_ == Simd::AVX2) {
+            mlp::avx2::choose(*this, rows, at);
+            return 0;
+        }
+#endif
+        mlp::plain::choose(*this, rows, at);
         return 0;
     }
 
 private:
-    struct Layer {
-        size_t inputs, outputs, padded;  // to whole vectors, with zeros
-        std::vector<float> weights;      // (inputs, padded)
-        std::vector<float> bias;
-    };
+    std::vector<std::vector<mlp::Line>> memory_;
+    std::vector<mlp::Layer> policy_layers_, value_layers_;
+    std::vector<float> log_halves_;
+    Simd simd_ = Simd::NONE;
+};
 
-    std::vector<Layer> layers_;
-    size_t width_ = 0;  // the most numbers between two layers
-    Simd simd_ = best();
+// A perceptron during a rollout, or a call: what it writes with the actions.
+struct MlpCall {
+    const Mlp* network = nullptr;
+    uint64_t first_step = 0;  // of the random numbers
+    size_t agents = 1;        // rows of an environment
+    size_t rows = 0;          // of a step
+    float* raw_action = nullptr;
+    float* log_prob = nullptr;
+    float* entropy = nullptr;
+    float* value = nullptr;
 
-    template <class T> static void convert(const void* from, float* x, size_t count) noexcept {
-        for (size_t i = 0; i < count; i++) x[i] = static_cast<float>(static_cast<const T*>(from)[i]);
-    }
-
-    void read(const void* observation, float* x) const noexcept {
-        const size_t count = layers_[0].inputs;
-        switch (input) {
-            case Input::F4: std::memcpy(x, observation, count * sizeof(float)); break;
-            case Input::F8: convert<double>(observation, x, count); break;
-            case Input::U1: convert<uint8_t>(observation, x, count); break;
-            case Input::I4: convert<int32_t>(observation, x, count); break;
-            case Input::I8: convert<int64_t>(observation, x, count); break;
-        }
-    }
-
-    // Sums are in a fixed order, without fused multiply-add: the same bits on every machine.
-    CYPOOL_INLINE void body(const Layer& layer, const float* x, float* y, bool last) const noexcept {
-        using mlp::F, mlp::LANES;
-        size_t j = 0;
-        // as many sums at a time as a CPU needs to keep its adders busy
-        for (; j + 4 * LANES <= layer.padded; j += 4 * LANES) {
-            const float* row = layer.weights.data() + j;
-            F a{}, b{}, c{}, d{};
-            for (size_t i = 0; i < layer.inputs; i++, row += layer.padded) {
-                a += x[i] * mlp::load(row);
-                b += x[i] * mlp::load(row + LANES);
-                c += x[i] * mlp::load(row + 2 * LANES);
-                d += x[i] * mlp::load(row + 3 * LANES);
-            }
-            finish(layer, a, y, j, last);
-            finish(layer, b, y, j + LANES, last);
-            finish(layer, c, y, j + 2 * LANES, last);
-            finish(layer, d, y, j + 3 * LANES, last);
-        }
-        for (; j < layer.padded; j += LANES) {
-            const float* row = layer.weights.data() + j;
-            F a{}, b{}, c{}, d{};
-            size_t i = 0;
-            for (; i + 4 <= layer.inputs; i += 4, row += 4 * layer.padded) {
-                a += x[i] * mlp::load(row);
-                b += x[i + 1] * mlp::load(row + layer.padded);
-                c += x[i + 2] * mlp::load(row + 2 * layer.padded);
-                d += x[i + 3] * mlp::load(row + 3 * layer.padded);
-            }
-            for (; i < layer.inputs; i++, row += layer.padded) a += x[i] * mlp::load(row);
-            finish(layer, (a + b) + (c + d), y, j, last);
-        }
-    }
-
-    CYPOOL_INLINE void finish(const Layer& layer, const mlp::F& sum, float* y, size_t j, bool last) const noexcept {
-        mlp::F value = sum + mlp::load(layer.bias.data() + j);
-        if (!last) value = activation == Activation::TANH ? mlp::tanh(value) : relu(value);
-        mlp::store(y + j, value);
-    }
-
-    // NaN stays
-    CYPOOL_INLINE static mlp::F relu(const mlp::F& x) { return x < 0 ? mlp::F{} : x; }
-
-    void forward(const Layer& layer, const float* x, float* y, bool last) const noexcept { body(layer, x, y, last); }
-
-#if defined(__x86_64__)
-    __attribute__((target("avx512f"))) void forward_avx512(const Layer& layer, const float* x, float* y,
-                                                           bool last) const noexcept {
-        body(layer, x, y, last);
-    }
-
-    __attribute__((target("avx2"))) void forward_avx2(const Layer& layer, const float* x, float* y,
-                                                      bool last) const noexcept {
-        body(layer, x, y, last);
-    }
-#endif
-
-    void write(const float* y, void* action) const noexcept {
-        const size_t count = layers_.back().outputs;
-        if (output == Output::ARGMAX) {
-            // as NumPy: the first of equal ones, and NaN is the greatest
-            size_t best = 0;
-            for (size_t j = 1; j < count && !std::isnan(y[best]); j++)
-                if (y[j] > y[best] || std::isnan(y[j])) best = j;
-            *static_cast<int64_t*>(action) = static_cast<int64_t>(best);
-            return;
-        }
-        for (size_t j = 0; j < count; j++) {
-            float value = y[j];
-            if (output == Output::TANH) value = low[j] + (std::tanh(value) + 1) * 0.5f * (high[j] - low[j]);
-            // rounding may lead beyond a bound
-            if (output != Output::IDENTITY) value = value < low[j] ? low[j] : value > high[j] ? high[j] : value;
-            if (is_double)
-                static_cast<double*>(action)[j] = value;
-            else
-                static_cast<float*>(action)[j] = value;
-        }
+    int choose(const void* obs, void* actions, int64_t step, size_t env_id, size_t count) const noexcept {
+        const size_t first = env_id * agents, at = static_cast<size_t>(step) * rows + first;
+        return network->choose({static_cast<const char*>(obs), count * agents, first_step + static_cast<uint64_t>(step),
+                                first, static_cast<char*>(actions),
+                                raw_action == nullptr ? nullptr : raw_action + at * network->num_actions,
+                                log_prob == nullptr ? nullptr : log_prob + at,
+                                entropy == nullptr ? nullptr : entropy + at, value == nullptr ? nullptr : value + at});
     }
 };
 
-// The policy of an `Mlp`, which its parameters are.
-inline int mlp_policy(Decision* decision) noexcept {
-    const auto mlp = static_cast<const Mlp*>(decision->parameters);
-    const auto observation = static_cast<const char*>(decision->obs[0]);
-    for (size_t k = 0; k < mlp->agents; k++) {
-        const int failed = mlp->apply(observation + k * mlp->observation_bytes,
-                                      static_cast<char*>(decision->action) + k * mlp->action_bytes);
-        if (failed) return failed;
-    }
-    return 0;
+// The policy of an `MlpCall`, which its parameters are.
+inline int mlp_policy(const Decisions* decisions) noexcept {
+    return static_cast<const MlpCall*>(decisions->parameters)
+        ->choose(decisions->obs, decisions->actions, decisions->step, decisions->env_id, decisions->count);
 }
 
 }  // namespace cypool

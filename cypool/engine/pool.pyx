@@ -441,6 +441,7 @@ cdef class Pool:
             self.layout.check_out(out, <uint32_t>rows)
         if policy is not None:
             policy.check(self.spec, self.num_envs)
+            policy._begin(num_steps, self.num_envs)
         return 0
 
     def starts(self):

@@ -48,7 +48,9 @@ cdef class RolloutPolicy:
         if policy._state is not None and len(policy._state) != num_envs:
             raise ValueError(f"policy: expected a state of {num_envs} rows, got {len(policy._state)}")
         self.owner = policy
-        self.call = <Policy><uintptr_t>policy._address
+        self.many = <ManyPolicy><uintptr_t>policy._many_address
+        if self.many == NULL:
+            self.call = <Policy><uintptr_t>policy._address
         self.parameters = <const void*><uintptr_t>policy._parameters_address
         if policy._state is not None:
             self.state = cnp.PyArray_BYTES(policy._state)
@@ -74,7 +76,6 @@ cdef class RolloutPolicy:
             action: Where it goes once it is checked.
         """
         cdef char* written = self.actions + thread * self.stride
-        cdef size_t k, number
         cdef int code
         memset(written, 0, self.action_bytes)
         decision.action, decision.parameters = written, self.parameters
@@ -89,12 +90,37 @@ cdef class RolloutPolicy:
         if code != 0:
             with gil:
                 self.fail(code)
+        self.check(written)
+        memcpy(action, written, self.action_bytes)
+        return 0
+
+    cdef int choose_many(self, Decisions* decisions) except -1 nogil:
+        """Has a policy of cypool's own choose, and write the actions where they go: they are not checked.
+
+        Args:
+            decisions: Everything but `parameters` is filled in.
+        """
+        decisions.parameters = self.parameters
+        if self.many(decisions) != 0:
+            with gil:
+                raise MemoryError("policy")
+        return 0
+
+    cdef bint accepts(self, const char* action) noexcept nogil:
+        """Whether an action is within its bounds."""
+        cdef size_t k
         for k in range(self.parts.size()):
-            number = first_outside(written, self.parts[k])
+            if first_outside(action, self.parts[k]) < self.parts[k].count:
+                return False
+        return True
+
+    cdef int check(self, const char* action) except -1 nogil:
+        cdef size_t k, number
+        for k in range(self.parts.size()):
+            number = first_outside(action, self.parts[k])
             if number < self.parts[k].count:
                 with gil:
-                    self.complain(k, number, written)
-        memcpy(action, written, self.action_bytes)
+                    self.complain(k, number, action)
         return 0
 
     cdef int fail(self, int code) except -1:

@@ -50,6 +50,8 @@ cdef struct Claim:               # what one thread holds at the moment
     OpenBatch* batch             # holds the rows that are written and not yet counted
     uint32_t uncounted           # how many they are
     bint stepped                 # the rest of the chunk was stepped together and is not recorded yet
+    bint chosen                  # a policy has chosen the actions of the chunk
+    bint accepted                # they are all within their bounds
     const char* actions          # of environment 0, for the step in work; those of the others follow it
     # in a rollout
     uint32_t step                # the one in work; 0 in other batches

@@ -16,6 +16,7 @@ from cypool.engine.agents cimport write_agents, write_alive, write_failed_agents
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
+from cypool.engine.rollout_policy cimport Decisions
 from cypool.policies cimport Decision
 
 cdef extern from *:
@@ -312,8 +313,80 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
+cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t end) except -1 nogil:
+    """Has a policy of cypool's own choose the actions of neighbouring environments of a chunk, from `at` to `end`."""
+    cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), last, row
+    cdef RowPointers shown
+    cdef Decisions decisions
+    cdef OpenBatch* batch = scheduler.open[0]
+    decisions.env_id, decisions.count = <uint32_t>claim.ids[at], end - at
+    if claim.step == 0:
+        batch = scheduler.policy.first.get()
+        row = decisions.env_id
+    else:
+        last = claim.step - 1
+        row = last // scheduler.observe_every * num_envs + (claim.first_row - claim.step * num_envs) + at
+    set_row_pointers(&shown, batch, batch.columns, row)
+    decisions.obs = shown.columns[0]
+    decisions.actions = <char*>claim.actions + decisions.env_id * scheduler.action_bytes
+    decisions.step = claim.step
+    scheduler.policy.choose_many(&decisions)
+    return 0
+
+
+cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcept nogil:
+    """Whether an environment of a chunk stays where its episode has ended."""
+    return (<Env>scheduler.envs[claim.ids[at]]).needs_reset and scheduler.autoreset == DISABLED and claim.step > 0
+
+
+cdef int choose_chunk(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Has a policy of cypool's own choose the actions of a chunk."""
+    cdef uint32_t at = claim.at, end
+    cdef bint accepted = True
+    while at < claim.count:
+        end = at + 1
+        if not is_over(scheduler, claim, at):
+            while end < claim.count and not is_over(scheduler, claim, end):
+                end += 1
+            choose_actions(scheduler, claim, at, end)
+        at = end
+    for at in range(claim.at, claim.count):
+        accepted &= scheduler.policy.accepts(claim.actions + claim.ids[at] * scheduler.action_bytes)
+    claim.chosen, claim.accepted = True, accepted
+    return 0
+
+
+cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Does what `advance_by_policy` does, with a policy that chooses for neighbouring environments together."""
+    cdef PyObject* env
+    cdef int32_t env_id
+    if claim.step == 0:
+        # one by one: each may fail to observe
+        while claim.at < claim.count:
+            env_id = claim.ids[claim.at]
+            env = scheduler.envs[env_id]
+            observe(scheduler, env, scheduler.policy.first.get(), scheduler.policy.first.get().columns, env_id)
+            choose_actions(scheduler, claim, claim.at, claim.at + 1)
+            scheduler.policy.check(claim.actions + env_id * scheduler.action_bytes)
+            advance_alone(scheduler, claim)
+        return 0
+    if not claim.chosen:
+        choose_chunk(scheduler, claim)
+    if claim.accepted:
+        # a kernel for many environments has no regard for those whose episode is over
+        if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
+            return advance_many(scheduler, claim)
+        return advance(scheduler, claim)
+    while claim.at < claim.count:
+        scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
+        advance_alone(scheduler, claim)
+    return 0
+
+
 cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Does what `advance` does, with actions that the policy chooses."""
+    if scheduler.policy.many != NULL:
+        return advance_by_many(scheduler, claim)
     while claim.at < claim.count:
         choose_action(scheduler, claim)
         advance_alone(scheduler, claim)
@@ -508,7 +581,7 @@ cdef class Scheduler:
         if claim.started != 0:
             self.measure(claim)
         claim.at = claim.count = 0
-        claim.stepped = False
+        claim.stepped = claim.chosen = False
         claim.started = 0
         if self.stopping.load() != 0:
             return False
@@ -572,7 +645,7 @@ cdef class Scheduler:
         claim.first_row += num_envs
         claim.actions += num_envs * self.action_bytes
         claim.at = 0
-        claim.stepped = False
+        claim.stepped = claim.chosen = False
         self.observe_in(claim)
         return True
 

@@ -106,7 +106,7 @@ def test_a_policy_is_made_once():
     mlp = cypool.MLP(spec, [np.ones((2, 4))], [np.zeros(2)])
     before = mlp(np.ones((1, 4), np.float32))
     for call in (lambda: mlp.__init__(spec, [np.zeros((2, 4))], [np.ones(2)]),
-                 lambda: mlp._network.__init__([], 0, 0, 0, [], [], False, 1, 0, 0),
+                 lambda: mlp._network.__init__([], [], 0, 0, 0, [], [], [], False, 0, 0, 0),
                  lambda: cypool.Policy.__init__(mlp, 1)):
         with pytest.raises(RuntimeError, match="is made already"):
             call()

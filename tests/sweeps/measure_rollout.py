@@ -3,10 +3,11 @@
     python tests/sweeps/measure_rollout.py [--rounds 15] [--copies | --policy]
 
 mujoco.rollout computes states only: no observations, no rewards. With --copies only `copy` is measured, with --policy
-only a rollout with `cypool.MLP`, against loops over `step` with the same network in NumPy, or with the MLP itself.
+only rollouts with `cypool.MLP`, against loops over `step` with the same networks in torch.
 """
 import argparse
 import itertools
+import math
 import time
 from functools import partial
 
@@ -64,48 +65,86 @@ def measure_copies(rounds):
         print(f"| {id} | {taken[0]:.3f} | {taken[1]:.3f} | {np.median(loads[1:]) * 1e6:.1f} |", flush=True)
 
 
-POLICIES = [("CartPole-v1", 1, 128), ("CartPole-v1", 64, 128), ("CartPole-v1", 1024, 64), ("Ant-v5", 64, 16)]
+POLICIES = [("CartPole-v1", 1, 128), ("CartPole-v1", 8, 128), ("CartPole-v1", 64, 64), ("CartPole-v1", 1024, 32),
+            ("CartPole-v1", 4096, 16), ("Pendulum-v1", 1024, 32), ("Ant-v5", 64, 16)]
+
+
+class TorchLoop:
+    """A loop over `step` with networks of torch: as few calls as it takes, and no `torch.distributions`."""
+
+    def __init__(self, env, policy, value, steps):
+        self.env, self.policy, self.value, self.steps = env, policy, value, steps
+        self.space = env.single_action_space
+        self.obs = env.reset()[0]
+
+    def run(self):
+        import torch
+
+        with torch.inference_mode():
+            for _ in range(self.steps):
+                action = self.act(torch.from_numpy(self.obs).float()).numpy()
+                if self.space.shape:
+                    action = np.clip(action, self.space.low, self.space.high)
+                self.obs = self.env.step(action)[0]
+
+    def act(self, obs):
+        """Chooses, or draws, and computes what a learner needs, if there is a value network."""
+        import torch
+
+        last = self.policy(obs)
+        if self.value is None:
+            return last if self.space.shape else last.argmax(-1)
+        self.value(obs).squeeze(-1)
+        if self.space.shape:
+            z = torch.randn_like(last)
+            (-0.5 * z * z - 0.9189385).sum(-1)
+            return last + z
+        log_prob = last.log_softmax(-1)
+        action = torch.multinomial(log_prob.exp(), 1)
+        log_prob.gather(-1, action), (log_prob * log_prob.exp()).sum(-1)
+        return action.squeeze(-1)
 
 
 def measure_policies(rounds):
-    """Prints what a step costs with a network of two hidden layers of 64 that chooses the actions."""
-    print("| id | envs | steps | threads | us per step of all, NumPy in a loop | rollout / NumPy | "
-          "rollout / MLP in a loop |\n| --- | --- | --- | --- | --- | --- | --- |")
+    """Prints what a step costs with networks of two hidden layers of 64 that choose, or draw, the actions."""
+    import torch
+
+    print("| id | envs | threads | us per step of all: torch, chooses | rollout | torch / rollout | and in CPU time | "
+          "torch, draws | rollout | torch / rollout | and in CPU time |\n"
+          "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for id, num_envs, steps in POLICIES:
         for num_threads in (1, 2):
-            envs = [cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0) for _ in range(3)]
-            env = envs[0]
-            shown = [env.reset()[0] for env in envs]
-            space, rng = env.single_action_space, np.random.default_rng(0)
-            discrete = not space.shape
-            sizes = [int(np.prod(env.single_observation_space.shape)), 64, 64, space.n if discrete else space.shape[0]]
-            weights = [rng.normal(0, n ** -0.5, (m, n)).astype(np.float32) for n, m in itertools.pairwise(sizes)]
-            biases = [np.zeros(m, np.float32) for m in sizes[1:]]
-            mlp = cypool.MLP(env.env_spec, weights, biases)
-
-            def in_numpy(obs, weights=weights, biases=biases, space=space, discrete=discrete):
-                x = obs.astype(np.float32)
-                for w, b in zip(weights[:-1], biases[:-1], strict=True):
-                    x = np.tanh(x @ w.T + b)
-                x = x @ weights[-1].T + biases[-1]
-                return x.argmax(axis=1) if discrete else np.clip(x, space.low, space.high)
-
-            def loop(k, policy, envs=envs, shown=shown, steps=steps):
-                for _ in range(steps):
-                    shown[k], *_ = envs[k].step(policy(shown[k]))
-
-            candidates = {"numpy": partial(loop, 0, in_numpy), "mlp": partial(loop, 1, mlp),
-                          "rollout": partial(envs[2].rollout, steps, policy=mlp)}
-            taken = {name: [] for name in candidates}
-            for _ in range(rounds + 1):
-                for name, samples in taken.items():
-                    begun = time.perf_counter()
-                    candidates[name]()
-                    samples.append(time.perf_counter() - begun)
-            taken = {name: np.array(samples[1:]) for name, samples in taken.items()}
-            print(f"| {id} | {num_envs} | {steps} | {num_threads} | {np.median(taken['numpy']) / steps * 1e6:.1f} | "
-                  f"{np.median(taken['numpy'] / taken['rollout']):.2f} | "
-                  f"{np.median(taken['mlp'] / taken['rollout']):.2f} |", flush=True)
+            torch.set_num_threads(num_threads)
+            envs = [cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0) for _ in range(4)]
+            space = envs[0].single_action_space
+            sizes = [math.prod(envs[0].single_observation_space.shape), 64, 64]
+            outputs = math.prod(space.shape) if space.shape else int(space.n)
+            networks = [torch.nn.Sequential(*[part for n, m in itertools.pairwise([*sizes, last])
+                                              for part in (torch.nn.Linear(n, m), torch.nn.Tanh())][:-1])
+                        for last in (outputs, 1)]
+            policy, value = ([[part.weight for part in each[::2]], [part.bias for part in each[::2]]]
+                             for each in networks)
+            drawn = {"output": "gaussian", "log_std": np.zeros(outputs)} if space.shape else {"output": "categorical"}
+            chooses = cypool.MLP(envs[0].env_spec, *policy)
+            draws = cypool.MLP(envs[0].env_spec, *policy, value=value, **drawn)
+            for env in envs:
+                env.reset()
+            candidates = [TorchLoop(envs[0], networks[0], None, steps).run,
+                          partial(envs[1].rollout, steps, policy=chooses),
+                          TorchLoop(envs[2], *networks, steps).run, partial(envs[3].rollout, steps, policy=draws)]
+            taken = np.zeros((rounds + 1, len(candidates), 2))
+            for row in taken:
+                for k, candidate in enumerate(candidates):
+                    begun = time.perf_counter(), time.process_time()
+                    candidate()
+                    row[k] = time.perf_counter() - begun[0], time.process_time() - begun[1]
+            # the first round warms up
+            wall, cpu = np.moveaxis(taken[1:], -1, 0)
+            cells = []
+            for k in (0, 2):
+                cells += [f"{np.median(wall[:, k + j]) / steps * 1e6:.1f}" for j in (0, 1)]
+                cells += [f"{np.median(each[:, k] / each[:, k + 1]):.2f}" for each in (wall, cpu)]
+            print(f"| {id} | {num_envs} | {num_threads} | {' | '.join(cells)} |", flush=True)
             for env in envs:
                 env.close()
 

@@ -1,0 +1,244 @@
+"""PPO that collects while it learns, on a CPU, in one file: pip install torch, then python examples/ppo_fast.py
+
+    python examples/ppo_fast.py --env-id CartPole-v1 --seeds 0 1 2
+    python examples/ppo_fast.py --env-id LunarLander-v3 --seeds 0 1 2
+    python examples/ppo_fast.py --env-id MiniGrid-DoorKey-8x8-v0 --seeds 0 1 2
+
+The engine collects on a thread: `cypool.MLP` draws the actions of a whole rollout, and returns log-probabilities and
+values. Meanwhile torch learns from the rollout before, which was made by the policy of one update ago. A run ends where
+the mean return of the last 20 episodes reaches the goal. A CSV file gets a row for each rollout.
+"""
+import argparse
+import csv
+import itertools
+import platform
+import sys
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+
+import numpy as np
+import torch
+from torch import nn
+
+import cypool
+
+# what counts as solved, and settings that solve it fast
+SETTINGS = {
+    "CartPole-v1": {"goal": 475, "num_envs": 16, "num_steps": 32, "gamma": 0.98, "learning_rate": 3e-3,
+                    "update_epochs": 4, "minibatch_size": 256, "total_timesteps": 150_000},
+    "LunarLander-v3": {"goal": 200, "num_envs": 16, "num_steps": 256, "gamma": 0.995, "learning_rate": 1e-3,
+                       "update_epochs": 4, "minibatch_size": 256, "normalize": True, "total_timesteps": 600_000},
+    "MiniGrid-DoorKey-8x8-v0": {"goal": 0.9, "num_envs": 64, "num_steps": 128, "gamma": 0.99, "learning_rate": 1e-3,
+                                "update_epochs": 4, "minibatch_size": 1024, "total_timesteps": 1_500_000,
+                                "env_options": {"obs_type": "onehot", "image_only": True}},
+}
+NUMBERS = {"goal": float, "num_envs": int, "num_steps": int, "gamma": float, "gae_lambda": float,
+           "learning_rate": float, "update_epochs": int, "minibatch_size": int, "entropy": float, "clip": float,
+           "total_timesteps": int}
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--env-id", default="CartPole-v1", choices=SETTINGS)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--csv", default="ppo_fast.csv")
+    parser.add_argument("--torch-threads", type=int, default=1)
+    for name, kind in NUMBERS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help="by default that of the environment")
+    args = parser.parse_args()
+    settings = {"gae_lambda": 0.95, "entropy": 0.01, "clip": 0.2, "normalize": False, "env_options": {},
+                **SETTINGS[args.env_id]}
+    for name, value in settings.items():
+        if getattr(args, name, None) is None:
+            setattr(args, name, value)
+    return args
+
+
+class Network(nn.Module):
+    """A perceptron with two hidden layers, which also reads observations as the engine shows them."""
+
+    def __init__(self, inputs, outputs, std):
+        super().__init__()
+        sizes = [inputs, 64, 64, outputs]
+        self.layers = nn.ModuleList(nn.Linear(n, m) for n, m in itertools.pairwise(sizes))
+        for layer, scale in zip(self.layers, (2**0.5, 2**0.5, std), strict=True):
+            nn.init.orthogonal_(layer.weight, scale)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, x):
+        for layer in self.layers[:-1]:
+            x = torch.tanh(layer(x))
+        return self.layers[-1](x)
+
+    def for_engine(self, mean, std):
+        """Returns weights and biases for observations that are not normalized."""
+        weights = [layer.weight.detach().numpy() for layer in self.layers]
+        biases = [layer.bias.detach().numpy() for layer in self.layers]
+        return [weights[0] / std, *weights[1:]], [biases[0] - weights[0] @ (mean / std), *biases[1:]]
+
+
+class Statistics:
+    """Mean and standard deviation of all that was seen."""
+
+    def __init__(self, shape=()):
+        self.count, self.mean, self.variance = 1e-4, np.zeros(shape), np.ones(shape)
+
+    def update(self, values):
+        total, delta = self.count + len(values), values.mean(0) - self.mean
+        self.variance = (self.variance * self.count + values.var(0) * len(values)
+                         + delta**2 * self.count * len(values) / total) / total
+        self.mean, self.count = self.mean + delta * len(values) / total, total
+
+    @property
+    def std(self):
+        return np.sqrt(self.variance + 1e-8)
+
+
+class Collector:
+    """Makes rollouts, into memory that holds the observation before the first step, too."""
+
+    def __init__(self, args, seed):
+        self.env = cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, num_threads=1, **args.env_options)
+        spec = self.env.env_spec
+        # rollouts take turns with two memories: one is filled, torch reads the other one
+        shapes = [(args.num_steps + 1, args.num_envs, *spec.observation.shape)] * 2
+        self.obs = [np.zeros(shape, spec.observation.dtype) for shape in shapes]
+        self.last, _ = self.env.reset()
+        self.was_over = np.zeros(args.num_envs, bool)
+        self.returns, self.episodes = np.zeros(args.num_envs), deque(maxlen=20)
+        self.num_steps = args.num_steps
+
+    def collect(self, mlp):
+        """Returns a rollout, its observations with the first one, and which steps are of an episode."""
+        self.obs.reverse()
+        obs = self.obs[0]
+        obs[0] = self.last
+        out = self.env.rollout_buffers(self.num_steps)
+        out.obs = obs[1:]
+        rollout = self.env.rollout(self.num_steps, out, policy=mlp)
+        self.last = obs[-1]
+        over = rollout.terminated | rollout.truncated
+        # the step after an end brings the first observation of the next episode
+        real = ~np.concatenate([self.was_over[None], over[:-1]])
+        self.was_over = over[-1]
+        for reward, ended in zip(rollout.reward, over, strict=True):
+            self.returns += reward
+            self.episodes.extend(self.returns[ended].tolist())
+            self.returns[ended] = 0
+        return rollout, obs, real
+
+
+def advantages_of(args, rollout, rewards, following):
+    """Generalized advantages. A truncation counts on the value of what came last: the next row has it."""
+    values = np.concatenate([rollout.value, following[None]])
+    advantages, last = np.zeros_like(rollout.value), np.zeros_like(following)
+    over = rollout.terminated | rollout.truncated
+    deltas = rewards + args.gamma * values[1:] * ~rollout.terminated - values[:-1]
+    factors = args.gamma * args.gae_lambda * ~over
+    for t in reversed(range(len(rewards))):
+        advantages[t] = last = deltas[t] + factors[t] * last
+    return advantages
+
+
+def update(args, optimizer, parameters, policy, value, batch):
+    obs, actions, log_probs, advantages, returns = batch
+    for _ in range(args.update_epochs):
+        for rows in torch.randperm(len(obs)).split(args.minibatch_size):
+            some = obs[rows]
+            logits = policy(some)
+            logs = logits.log_softmax(-1)
+            ratio = (logs.gather(1, actions[rows, None]).squeeze(1) - log_probs[rows]).exp()
+            gains = advantages[rows]
+            gains = (gains - gains.mean()) / (gains.std() + 1e-8)
+            gain = torch.min(gains * ratio, gains * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
+            entropy = -(logs.exp() * logs).sum(-1).mean()
+            loss = 0.5 * (value(some).squeeze(-1) - returns[rows]).square().mean() - gain - args.entropy * entropy
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, 0.5)
+            optimizer.step()
+
+
+def learn(args, seed):
+    """Yields (steps, seconds, CPU seconds, mean return of the last 20 episodes) after each rollout."""
+    torch.manual_seed(seed)
+    began, cpu = time.perf_counter(), time.process_time()
+    collector = Collector(args, seed)
+    spec = collector.env.env_spec
+    inputs = int(np.prod(spec.observation.shape))
+    policy, value = Network(inputs, spec.action.n, 0.01), Network(inputs, 1, 1.0)
+    parameters = [*policy.parameters(), *value.parameters()]
+    optimizer = torch.optim.Adam(parameters, lr=args.learning_rate, eps=1e-5, fused=True)
+    seen, discounted = Statistics(inputs), Statistics()
+    going = np.zeros(args.num_envs)
+    mean, std = np.zeros(inputs), np.ones(inputs)
+    mlp = cypool.MLP(spec, *policy.for_engine(mean, std), output="categorical", value=value.for_engine(mean, std),
+                     seed=seed)
+    rollout_size = args.num_steps * args.num_envs
+    num_updates = args.total_timesteps // rollout_size
+    with ThreadPoolExecutor(1) as thread, collector.env:
+        future = thread.submit(collector.collect, mlp)
+        for k in range(num_updates):
+            rollout, obs, real = future.result()
+            episodes = list(collector.episodes)
+            used = mean, std
+            following = mlp.values(obs[-1])
+            # the next rollout, by the policy that there is: it is made while this one is learnt from
+            if k + 1 < num_updates:
+                mlp.update(*policy.for_engine(mean, std), value=value.for_engine(mean, std))
+                future = thread.submit(collector.collect, mlp)
+            yield ((k + 1) * rollout_size, time.perf_counter() - began, time.process_time() - cpu,
+                   np.mean(episodes) if episodes else float("nan"))
+            rewards = rollout.reward
+            flat = obs[:-1].reshape(rollout_size, inputs)
+            if args.normalize:
+                over = rollout.terminated | rollout.truncated
+                sums = []
+                for reward, ended in zip(rewards, over, strict=True):
+                    going = going * args.gamma + reward
+                    sums.append(going)
+                    going = going * ~ended
+                discounted.update(np.concatenate(sums))
+                rewards = np.clip(rewards / discounted.std, -10, 10)
+                seen.update(flat)
+            advantages = advantages_of(args, rollout, rewards.astype(np.float32), following)
+            inputs_of = (flat - used[0]) / used[1] if args.normalize else flat
+            chosen = torch.from_numpy(real.reshape(-1))
+            batch = [torch.from_numpy(np.ascontiguousarray(part).reshape(rollout_size, *part.shape[2:]))[chosen]
+                     for part in (inputs_of.astype(np.float32).reshape(obs[:-1].shape[:2] + (inputs,)), rollout.action,
+                                  rollout.log_prob, advantages, advantages + rollout.value)]
+            optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - k / num_updates)
+            update(args, optimizer, parameters, policy, value, batch)
+            if args.normalize:
+                mean, std = seen.mean, seen.std
+
+
+def warm_up():
+    """Has torch import what it imports with the first step of an optimizer."""
+    layer = nn.Linear(1, 1)
+    layer(torch.zeros(1, 1)).sum().backward()
+    torch.optim.Adam(layer.parameters(), fused=True).step()
+
+
+def main():
+    args = parse_args()
+    torch.set_num_threads(args.torch_threads)
+    warm_up()
+    with open(args.csv, "w", newline="") as file:
+        file.write(f"# {' '.join(['python', *sys.argv])}\n# {platform.platform()}, python {platform.python_version()}, "
+                   f"{', '.join(f'{name} {version(name)}' for name in ('cypool', 'numpy', 'torch'))}\n")
+        table = csv.writer(file)
+        table.writerow(["seed", "step", "seconds", "cpu_seconds", "return"])
+        for seed in args.seeds:
+            for step, seconds, cpu, mean in learn(args, seed):
+                table.writerow([seed, step, f"{seconds:.3f}", f"{cpu:.3f}", f"{mean:.3f}"])
+                if mean >= args.goal:
+                    break
+            print(f"seed {seed}: return {mean:.2f} after {step:,} steps, {seconds:.2f} s and {cpu:.2f} CPU s, "
+                  f"{step / seconds:,.0f} steps/s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
