@@ -238,8 +238,8 @@ cdef class ActionReader:
     cdef Py_ssize_t count            # numbers of an action
     cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
-    # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked. Without the GIL there
-    # is none: a caller whom the engine will turn away could write to it at any time
+    # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked. Without the GIL
+    # there is none: a caller whom the engine will turn away could write to it at any time
     cdef cnp.ndarray checked
 
     def __init__(self, space, int num_envs):

@@ -10,8 +10,8 @@
 #define CYPOOL_HELD_ONCE(object) PyUnstable_Object_IsUniquelyReferenced(object)
 #elif defined(Py_GIL_DISABLED)
 // as that function does, with what Python 3.13 has
-#define CYPOOL_HELD_ONCE(object)                                                                                 \
-    (_Py_IsOwnedByCurrentThread(object) && _Py_atomic_load_uint32_relaxed(&(object)->ob_ref_local) == 1          \
+#define CYPOOL_HELD_ONCE(object)                                                                        \
+    (_Py_IsOwnedByCurrentThread(object) && _Py_atomic_load_uint32_relaxed(&(object)->ob_ref_local) == 1 \
      && _Py_atomic_load_ssize_relaxed(&(object)->ob_ref_shared) == 0)
 #else
 #define CYPOOL_HELD_ONCE(object) (Py_REFCNT(object) == 1)

@@ -45,8 +45,8 @@ cdef class Threads:
         affinity: For each the set of CPUs it may run on, or None.
         shared: Whether they may serve several schedulers: then they take turns.
 
-    Threads: `add_scheduler`, `remove_scheduler`, `retire` and `stop` for callers with the GIL, any of them. Where Python
-        has none, a critical section of this object takes its place.
+    Threads: `add_scheduler`, `remove_scheduler`, `retire` and `stop` for callers with the GIL, any of them. Where
+        Python has none, a critical section of this object takes its place.
     """
 
     def __cinit__(self, int count, affinity=None, bint shared=False):

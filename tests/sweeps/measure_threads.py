@@ -53,8 +53,8 @@ def main():
     given = parser.parse_args()
     gil = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
     print(f"Python {sys.version.split()[0]}, {gil} the GIL")
-    print(f"| pool of each thread | calls of `step` a second, 1 thread | {given.threads} threads | ratio | CPU time of a "
-          f"call, us, 1 thread | {given.threads} threads | ratio |")
+    print(f"| pool of each thread | calls of `step` a second, 1 thread | {given.threads} threads | ratio "
+          f"| CPU time of a call, us, 1 thread | {given.threads} threads | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, (num_steps, make) in POOLS.items():
         envs = [make() for _ in range(given.threads)]

@@ -32,9 +32,10 @@ LIMIT = 240.0  # seconds that a session may take to end
 NUM_STEPS = 40
 IDS = ("CartPole-v1", "Pong-v5", "FrozenLake-v1", "Pendulum-v1")
 # what a caller may hear of a pool that others call
-DOCUMENTED = ("one thread at a time", "the pool is closed", "another thread is in a call", "are in flight", "is in flight",
-              "nothing is pending", "was never reset", "call reset() first", "name the env_id", "envs finished in",
-              "not done in", "its threads have ended", "expected a batch that was received")
+DOCUMENTED = (
+    "one thread at a time", "the pool is closed", "another thread is in a call", "in flight", "nothing is pending",
+    "was never reset", "call reset() first", "name the env_id", "envs finished in", "not done in",
+    "its threads have ended", "expected a batch that was received")
 
 
 class Moody(gymnasium.Env):
@@ -274,8 +275,8 @@ def main():
     if given.session:
         sys.exit(not Session(given.seed, given.rounds, given.seconds).run())
     end, wrong, seed = time.monotonic() + given.seconds, 0, given.seed
-    print(f"Python {sys.version.split()[0]}, {'with' if getattr(sys, '_is_gil_enabled', lambda: True)() else 'without'} "
-          "the GIL", flush=True)
+    gil = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
+    print(f"Python {sys.version.split()[0]}, {gil} the GIL", flush=True)
     while time.monotonic() < end:
         seconds = min(20.0, max(end - time.monotonic(), 1))
         command = [sys.executable, "-X", "faulthandler", __file__, "--session", "--seed", str(seed), "--seconds",
