@@ -23,6 +23,7 @@ DIRECTIVES = {
     "cdivision": True,
     "embedsignature": True,
     "linetrace": DEBUG,
+    "freethreading_compatible": True,
 }
 
 # a statement ends with its line, unless parentheses or a backslash say otherwise

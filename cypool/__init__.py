@@ -23,7 +23,6 @@ it. The modules next to this file are those that other packages import; each fol
 from __future__ import annotations
 
 import os
-import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -31,9 +30,6 @@ from typing import TYPE_CHECKING, Any
 if find_spec("cypool.env") is None:
     raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, not compiled: leave this folder to import the "
                       'installed cypool, or compile in place with: pip install -e .')
-if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
-    # a free-threaded Python: either this switches the lock on, or no compiled module is imported
-    import_module("cypool.env")
 
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError

@@ -1,6 +1,5 @@
 """The base class of every environment; its `.pxd` is the contract."""
-import sys
-
+cimport cython
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.limits cimport INT_MAX
 from libc.stdlib cimport free
@@ -9,11 +8,6 @@ from libc.string cimport memset
 from cypool.util.constants cimport ALIGNMENT
 
 from numpy.random import PCG64
-
-# a free-threaded Python switches it on for modules like this one, unless it is configured not to
-if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
-    raise ImportError("cypool: expected Python's global interpreter lock, but PYTHON_GIL=0 or -X gil=0 keeps it off; "
-                      "without these settings Python switches it on when it imports cypool")
 
 cdef extern from "<cstdlib>" namespace "std" nogil:
     void* aligned_alloc(size_t alignment, size_t size) noexcept
@@ -106,7 +100,10 @@ cdef class Env:
 
     cdef int copy_from(self, Env other) except -1 nogil:
         with gil:
-            self.load(other.save())
+            # other threads may copy the same one at this moment
+            with cython.critical_section(other):
+                state = other.save()
+            self.load(state)
         return 0
 
     cdef int take_reset_options(self, dict options) except -1:

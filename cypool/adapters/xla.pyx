@@ -5,6 +5,7 @@ int32, (2,), the number that the function gets, and a count of calls.
 """
 import atexit
 import os
+import threading
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_New
@@ -96,6 +97,8 @@ cdef int[12] TYPES = [
 
 # never shortened, as compiled code may live as long as the process
 cdef list functions = []
+# of those who add to them
+_adding = threading.Lock()
 # calls of compiled code that hold the GIL, or will ask for it
 cdef atomic[uint32_t] inside
 # whether the interpreter is about to end
@@ -112,8 +115,9 @@ def add(function):
     Returns:
         Its number.
     """
-    functions.append(function)
-    return len(functions) - 1
+    with _adding:
+        functions.append(function)
+        return len(functions) - 1
 
 
 def target():

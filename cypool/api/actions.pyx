@@ -16,6 +16,17 @@ from cypool.engine.action_check cimport ActionPart, is_checkable, part_of, take_
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED
+    enum { HAS_GIL = 0 };
+    #else
+    enum { HAS_GIL = 1 };
+    #endif
+    """
+    enum:
+        HAS_GIL
+
 
 def reader_of(spec, int num_envs):
     """Returns what turns actions of an `EnvSpec` into the array that the engine takes, called with them.
@@ -227,7 +238,8 @@ cdef class ActionReader:
     cdef Py_ssize_t count            # numbers of an action
     cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
-    # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked
+    # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked. Without the GIL
+    # there is none: a caller whom the engine will turn away could write to it at any time
     cdef cnp.ndarray checked
 
     def __init__(self, space, int num_envs):
@@ -240,7 +252,7 @@ cdef class ActionReader:
         self.has_part = is_checkable(space) and space.dtype.kind != "b"
         if self.has_part:
             self.part = part_of(space, 0)
-        self.checked = np.zeros(num_envs if self.discrete else 0, np.int64)
+        self.checked = np.zeros(num_envs if HAS_GIL and self.discrete else 0, np.int64)
 
     def __call__(self, actions):
         """Checks actions, one per row.
@@ -263,7 +275,8 @@ cdef class ActionReader:
         return self._discrete(actions) if self.discrete else self._box(actions)
 
     cdef object _discrete(self, cnp.ndarray array):
-        cdef Py_ssize_t rows = cnp.PyArray_SIZE(array)
+        cdef cnp.npy_intp rows = cnp.PyArray_SIZE(array)
+        cdef cnp.ndarray checked
         # a view of one number may say that it has millions of rows
         if cnp.PyArray_NDIM(array) > 1 or not 0 < rows <= self.num_envs:
             raise self._wrong(array)
@@ -271,14 +284,15 @@ cdef class ActionReader:
             raise TypeError(f"actions: expected integers, got {shown_numbers(array)}")
         if not cnp.PyArray_ISCARRAY_RO(array):
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        if not take_array(array, self.part, cnp.PyArray_DATA(self.checked), sizeof(int64_t)):
+        checked = self.checked if HAS_GIL else cnp.PyArray_SimpleNew(1, &rows, cnp.NPY_INT64)
+        if not take_array(array, self.part, cnp.PyArray_DATA(checked), sizeof(int64_t)):
             # what was written last was not checked
-            self.checked.fill(0)
+            checked.fill(0)
             # another thread may change the user's array meanwhile
             array = np.array(array)
             row = np.argmax((array < 0) | (array >= self.space.n))
             raise ValueError(f"actions: expected integers in [0, {self.space.n}), got {array.flat[row]} in row {row}")
-        return self.checked if rows == self.num_envs else self.checked[:rows]
+        return checked if rows == cnp.PyArray_SIZE(checked) else checked[:rows]
 
     cdef object _box(self, cnp.ndarray array):
         cdef cnp.ndarray taken

@@ -37,6 +37,18 @@ from cypool.env cimport Agents, Env
 
 cnp.import_array()
 
+cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
+    cdef enum GateState:
+        GATE_OPEN
+        GATE_BUSY
+        GATE_CLOSED
+
+    cdef cppclass Gate:
+        GateState enter() noexcept
+        void leave() noexcept
+        void close() noexcept
+        bint is_closed() noexcept
+
 cdef enum:
     WATCHED = 8                  # batches in a user's hands that are looked at for reuse
 
@@ -49,9 +61,8 @@ pools = weakref.WeakSet()
 def _close_pools():
     cdef Pool pool
     for pool in list(pools):
-        # a daemon thread may still be in a call
-        if not pool.busy:
-            pool.close()
+        # unless a daemon thread is still in a call
+        pool.try_close()
 
 
 cdef int check_same(Env source, Env target) except -1:
@@ -108,8 +119,7 @@ cdef class Pool:
     cdef readonly int64_t num_changes
     cdef bint shares_threads
     cdef object companions           # pools that use the threads, too
-    cdef bint closed
-    cdef bint busy                   # a call is under way
+    cdef Gate gate                   # one call at a time; closed before the pool is made, and at its end
     cdef size_t action_bytes
     cdef int _num_threads
     cdef object __weakref__
@@ -147,7 +157,7 @@ cdef class Pool:
         elif self.shared is not None:
             self.threads = thread_pool.threads
             self._num_threads = self.threads.count
-        elif companion_of is not None and companion_of.threads is not None:
+        elif companion_of is not None and not companion_of.gate.is_closed():
             self.threads = companion_of.threads
             self._num_threads = companion_of._num_threads if self.threads.count > 0 else 1
         else:
@@ -158,11 +168,8 @@ cdef class Pool:
         self.scheduler.num_steppers = max(self._num_threads, 1)
         self.threads.add_scheduler(self.scheduler)
         self.dispatch = self._make_dispatch()
-        self.closed = False
+        self.gate.leave()
         pools.add(self)
-
-    def __cinit__(self):
-        self.closed = True
 
     def _make_dispatch(self):
         """Chooses the way of a batch."""
@@ -185,7 +192,7 @@ cdef class Pool:
 
     def __del__(self):
         # before the garbage collector takes apart what the threads work with
-        self.closed = True
+        self.gate.close()
         if self.threads is not None and self.scheduler is not None:
             self._end()
 
@@ -222,19 +229,32 @@ cdef class Pool:
 
     def close(self):
         """Ends the threads and lets go of environments and memory. A second call does nothing."""
-        if self.closed:
-            return
-        if self.busy:
+        if not self.try_close():
             raise RuntimeError("close: another thread is in a call of this pool")
-        for pool in list(self.companions):
-            pool.close()
-        self.closed = True
+
+    cdef bint try_close(self) except -1:
+        """Does what `close` does; False if another thread is in a call."""
+        cdef Pool companion
+        cdef GateState found = self.gate.enter()
+        if found != GATE_OPEN:
+            return found == GATE_CLOSED
+        try:
+            for companion in list(self.companions):
+                if not companion.try_close():
+                    self.gate.leave()
+                    return False
+        except BaseException:
+            self.gate.leave()
+            raise
+        self.gate.close()
         self._end()
-        # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks
+        # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks. The threads
+        # have ended, but another caller may be about to look at them
         self.scheduler = None
-        self.threads = self.shared = None
+        self.shared = None
         self.backend = None
         self.dispatch = self.results = None
+        return True
 
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
         """Sends actions to environments; does not wait.
@@ -253,7 +273,7 @@ cdef class Pool:
         try:
             self._send(actions, env_ids, None)
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None, options=None):
         """Starts to reset environments; does not wait.
@@ -318,7 +338,7 @@ cdef class Pool:
             if self.backend is not None:
                 # they are for this reset only
                 self.backend.options = None
-            self.busy = False
+            self.gate.leave()
 
     def recv(self, timeout=None):
         """Waits for a batch.
@@ -341,7 +361,7 @@ cdef class Pool:
         try:
             return self._recv(timeout)
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def step(self, cnp.ndarray actions, cnp.ndarray env_ids=None, tuple out=None):
         """`send`, then `recv`.
@@ -359,7 +379,7 @@ cdef class Pool:
             self.dispatch.step_done()
             return result
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out=None, timeout=None,
                 policy=None):
@@ -387,9 +407,10 @@ cdef class Pool:
         cdef uint32_t count
         cdef bint finished = False, together
         cdef SyncDispatch dispatch
-        cdef Scheduler scheduler = self.scheduler
+        cdef Scheduler scheduler
         self._enter()
         try:
+            scheduler = self.scheduler
             self.ids.check(scheduler, None, STEP, &count)
             self._check_rollout(actions, num_steps, observe_every, out, policy)
             dispatch = self.dispatch
@@ -422,7 +443,7 @@ cdef class Pool:
                 raise error from causes[error.env_id]
             return result
         finally:
-            self.busy = False
+            self.gate.leave()
 
     cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
                             policy) except -1:
@@ -460,7 +481,7 @@ cdef class Pool:
         try:
             return self.results.rows_of(kind)
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def save(self, cnp.ndarray env_ids=None):
         """Saves all that the next steps of environments depend on.
@@ -484,7 +505,7 @@ cdef class Pool:
             states = [save_state(<Env>self.scheduler.envs[ids[k]]) for k in range(count)]
             return [ids[k] for k in range(count)], states
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def load(self, cnp.ndarray env_ids, list states):
         """Puts environments back to where `save` found these, or others with the same options.
@@ -515,7 +536,7 @@ cdef class Pool:
                 self.ids.start(ids[k])
             return self._observe_now(ids, count)
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
         """Makes environments exact copies of others, random streams and counts of steps included.
@@ -534,10 +555,11 @@ cdef class Pool:
         cdef uint32_t count, k
         cdef const int32_t* ids
         cdef const int32_t* from_ids
-        cdef Scheduler scheduler = self.scheduler
+        cdef Scheduler scheduler
         cdef Env source, target
         self._enter()
         try:
+            scheduler = self.scheduler
             ids = self.ids.check(scheduler, targets, REPLACE, &count)
             from_ids = self.ids.check_sources(sources, count)
             for k in range(count):
@@ -555,7 +577,7 @@ cdef class Pool:
             if errors:
                 raise errors[min(errors)]
         finally:
-            self.busy = False
+            self.gate.leave()
 
     cdef dict _copy_here(self, const int32_t* ids, const int32_t* sources, uint32_t count):
         """Copies on the caller's thread, where others take what they step from a queue; returns the errors."""
@@ -640,7 +662,7 @@ cdef class Pool:
                         acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
             return result
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def render(self, cnp.ndarray env_ids=None):
         """Draws environments.
@@ -664,7 +686,7 @@ cdef class Pool:
             ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
             return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def streams(self):
         """Returns the states of the environments' random streams: a list, None where there is no stream.
@@ -680,7 +702,7 @@ cdef class Pool:
             self.ids.check(self.scheduler, None, RESET, &count)
             return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.owner]
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
         """Calls a function with environments that are stepped by a backend, where they are.
@@ -703,7 +725,7 @@ cdef class Pool:
             ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
             return [self.scheduler.owner[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
         finally:
-            self.busy = False
+            self.gate.leave()
 
     def await_holding_gil(self, double timeout):
         """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
@@ -732,7 +754,7 @@ cdef class Pool:
                     # a caller that discards the rows does not want the errors
                     pass
         finally:
-            self.busy = False
+            self.gate.leave()
 
     cdef bint _collect(self, uint32_t wanted, timeout) except -1:
         """Waits for rows in slices of time, between which Python looks for signals; False if the time is over."""
@@ -762,14 +784,16 @@ cdef class Pool:
                 interrupt = error
 
     cdef int _enter(self) except -1:
-        if self.closed:
+        """Begins a call, which `gate.leave()` ends. Before it, another thread may be in a call, or close the pool."""
+        cdef GateState found = self.gate.enter()
+        if found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
+        if found == GATE_BUSY:
+            raise RuntimeError("the pool is in a call of another thread: use it from one thread at a time")
         if self.dispatch.forked():
+            self.gate.leave()
             raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
                                "new one")
-        if self.busy:
-            raise RuntimeError("the pool is in a call of another thread: use it from one thread at a time")
-        self.busy = True
         return 0
 
     cdef object _wrong_actions(self, cnp.ndarray actions, int64_t rows):

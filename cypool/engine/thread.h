@@ -24,7 +24,7 @@ inline void block_signals() noexcept {
 
 // Where a thread is at work; on a cache line of its own.
 struct alignas(64) WorkerState {
-    std::thread::id thread;  // whose this is; set by it, with the GIL
+    std::thread::id thread;  // whose this is; set by it, before anybody looks
     std::atomic<uint32_t> place{
         0};                     // 1 + the place of the scheduler it is with; 0: with none. Others wait for it to change
     void* scheduler = nullptr;  // borrowed, unless `owns`

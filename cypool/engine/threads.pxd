@@ -48,11 +48,12 @@ cdef class Threads:
     cdef vector[WorkerState*] worker_states  # owned; one per thread
     # borrowed: a scheduler is taken off, and waited for, before it goes away
     cdef atomic[void*] schedulers[MAX_SCHEDULERS]
-    cdef bint taken[MAX_SCHEDULERS]        # until no thread is with the scheduler any more; with the GIL only
+    cdef bint taken[MAX_SCHEDULERS]        # until no thread is with the scheduler any more; in critical sections only
     cdef atomic[uint32_t] num_places       # how many of them have been in use
     cdef atomic[uint32_t] num_schedulers
     cdef atomic[uint32_t] leaving          # callers that wait for threads to leave a scheduler
-    cdef atomic[uint32_t] num_begun        # threads that have taken their number
+    cdef atomic[uint32_t] num_numbered     # threads that have taken their number ...
+    cdef atomic[uint32_t] num_begun        # ... and have begun: others find their states
     cdef unique_ptr[Sleepers] sleepers
     cdef atomic[uint32_t] stopping
     cdef int num_forks                     # when the threads were started; they do not survive one
@@ -64,6 +65,7 @@ cdef class Threads:
     cdef bint forked(self) noexcept
     cdef int add_scheduler(self, Scheduler scheduler) except -1
     cdef void remove_scheduler(self, Scheduler scheduler)
+    cdef bint retire(self) noexcept
     # without it
     cdef inline uint32_t num_sleeping(self) noexcept nogil:
         return self.sleepers.get().count.load()

@@ -7,6 +7,8 @@ import atexit
 import os
 import weakref
 
+cimport cython
+
 from cypool.util.arguments import check_int
 from cypool.engine import cpus
 
@@ -28,10 +30,11 @@ thread_pools = weakref.WeakSet()
 @atexit.register
 def _close_thread_pools():
     # after the pools: these import this module, and what was registered first comes last
-    for threads in list(thread_pools):
-        # a daemon thread may still be in a call of a pool
-        if threads.num_pools == 0:
-            threads.close()
+    cdef ThreadPool pool
+    for pool in list(thread_pools):
+        # unless a daemon thread is still in a call of a pool
+        if pool.threads.retire():
+            pool.threads.stop()
 
 
 cdef class Threads:
@@ -42,7 +45,8 @@ cdef class Threads:
         affinity: For each the set of CPUs it may run on, or None.
         shared: Whether they may serve several schedulers: then they take turns.
 
-    Threads: `add_scheduler` and `remove_scheduler` for callers with the GIL, any of them.
+    Threads: `add_scheduler`, `remove_scheduler`, `retire` and `stop` for callers with the GIL, any of them. Where
+        Python has none, a critical section of this object takes its place.
     """
 
     def __cinit__(self, int count, affinity=None, bint shared=False):
@@ -86,13 +90,14 @@ cdef class Threads:
         """Ends the threads as soon as each has finished the step it is at."""
         cdef thread* worker
         cdef vector[thread*] ending
-        self.closed = True
-        if self.forked():
-            # the threads are the parent's; there is nothing here to join
-            self.threads.clear()
-            return
-        # another caller may come while this one waits: it finds nothing to join
-        ending.swap(self.threads)
+        with cython.critical_section(self):
+            self.closed = True
+            if self.forked():
+                # the threads are the parent's; there is nothing here to join
+                self.threads.clear()
+                return
+            # another caller may come while this one waits: it finds nothing to join
+            ending.swap(self.threads)
         self.stopping.store(1)
         self.sleepers.get().signal.fetch_add(1)
         wake(self.sleepers.get().signal, INT_MAX)
@@ -112,16 +117,17 @@ cdef class Threads:
     cdef int add_scheduler(self, Scheduler scheduler) except -1:
         """Has the threads serve a scheduler."""
         cdef uint32_t place
-        if self.closed or self.forked():
-            raise RuntimeError("thread_pool: its threads have ended: make a new one")
-        for place in range(<uint32_t>MAX_SCHEDULERS):
-            if not self.taken[place]:
-                scheduler.expect(self.count)
-                self.taken[place] = True
-                self.num_places.store(max(self.num_places.load(), place + 1))
-                self.num_schedulers.fetch_add(1)
-                self.schedulers[place].store(<void*>scheduler)
-                return 0
+        with cython.critical_section(self):
+            if self.closed or self.forked():
+                raise RuntimeError("thread_pool: its threads have ended: make a new one")
+            for place in range(<uint32_t>MAX_SCHEDULERS):
+                if not self.taken[place]:
+                    scheduler.expect(self.count)
+                    self.taken[place] = True
+                    self.num_places.store(max(self.num_places.load(), place + 1))
+                    self.num_schedulers.fetch_add(1)
+                    self.schedulers[place].store(<void*>scheduler)
+                    return 0
         raise RuntimeError(f"thread_pool: expected at most {MAX_SCHEDULERS} pools at a time")
 
     cdef void remove_scheduler(self, Scheduler scheduler):
@@ -152,8 +158,17 @@ cdef class Threads:
                             park(state.place, place + 1, -1)
                 self.leaving.fetch_sub(1)
         # only now: the next scheduler at this place would be waited for as well
-        self.taken[place] = False
-        self.num_schedulers.fetch_sub(1)
+        with cython.critical_section(self):
+            self.taken[place] = False
+            self.num_schedulers.fetch_sub(1)
+
+    cdef bint retire(self) noexcept:
+        """Has no further scheduler added, before `stop`; False if there is one, and nothing has changed."""
+        with cython.critical_section(self):
+            if self.num_schedulers.load() == 0:
+                self.closed = True
+                return True
+        return False
 
     cdef void notify(self, uint32_t wanted) noexcept nogil:
         """Wakes up to `wanted` threads, if any sleep, for what was published."""
@@ -227,11 +242,12 @@ cdef class Threads:
 cdef void work(void* arg) noexcept with gil:
     """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
     cdef Threads threads = <Threads>arg
-    cdef uint32_t index = threads.num_begun.fetch_add(1)
+    cdef uint32_t index = threads.num_numbered.fetch_add(1)
     cdef WorkerState* state = threads.worker_states[index]
     cdef Scheduler scheduler
-    wake(threads.num_begun, 1)
     bind_thread(state)
+    threads.num_begun.fetch_add(1)
+    wake(threads.num_begun, 1)
     block_signals()
     if threads.affinity is not None:
         try:
@@ -300,7 +316,7 @@ cdef class ThreadPool:
         Raises:
             RuntimeError: A pool still uses them.
         """
-        if self.num_pools > 0:
+        if not self.threads.retire():
             raise RuntimeError(f"close: {self.num_pools} pools still use these threads: close them first")
         self.threads.stop()
 

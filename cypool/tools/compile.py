@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 # one rounding where NumPy has one, and integers that wrap, as in cypool itself
 FLAGS = ["-std=c++20", "-O2", "-ffp-contract=off", "-fwrapv"]
-DIRECTIVES = {"language_level": "3", "embedsignature": "True"}
+# the last one as steps run without the GIL in any case
+DIRECTIVES = {"language_level": "3", "embedsignature": "True", "freethreading_compatible": "True"}
 
 # run in an interpreter of its own: setuptools leaves traces in the one it runs in
 _COMPILE = """

@@ -167,6 +167,9 @@ def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
     import numpy as np
 
     try:
+        if isinstance(value, range):
+            # NumPy would make a list of it first, and a Python without the GIL takes more memory for that than there is
+            return np.arange(value.start, value.stop, value.step)
         return np.asarray(value)
     except Exception as error:
         kind = ValueError if isinstance(error, (ValueError, MemoryError)) else TypeError

@@ -332,16 +332,18 @@ for turn in range(10):
     watch = blocked_pool(dict(thread_pool=threads) if SHARED else dict(num_threads=N))
     if SHARED is not True:
         threads = None
-    gc.set_threshold(1)
+    # without the zeros a Python without the GIL waits for a quarter more objects
+    gc.set_threshold(1, 0, 0)
     gc.enable()
     trouble.set_gate(True)
     # makes no objects, so it is a thread that collects: by its first allocation, where Python does that. From 3.12 on a
-    # thread that runs bytecode does, from 3.13 on when it has made objects itself; and lists would come from a store
-    end = time.monotonic() + 60
+    # thread that runs bytecode does, from 3.13 on when it has made objects itself, without the GIL some hundred that
+    # are still there; and lists would come from a store
+    end, made = time.monotonic() + 60, []
     while not collected.acquire(timeout=0.01 if sys.version_info >= (3, 12) else 1):
         assert time.monotonic() < end
         if sys.version_info >= (3, 12):
-            made = [set() for _ in range(10)]
+            made += [set() for _ in range(600)]
     gc.disable()
     collected.release()
     assert sys.version_info >= (3, 12) or where[-1] != threading.get_ident()

@@ -122,7 +122,7 @@ def game_facts(task):
 cdef class SharedStart:
     """How a game begins, for all envs that play it."""
     cdef Start start
-    cdef string example                  # a state of it, with which others are compared; with the GIL only
+    cdef string example                  # a state of it, with which others are compared; in critical sections only
 
 
 @functools.lru_cache(maxsize=None)
@@ -511,8 +511,9 @@ cdef class Atari(Env):
         try:
             if is_new:
                 self._load()
-            if self.start.example.empty():
-                self.start.example = take_snapshot(self.game.get()[0])
+            with cython.critical_section(self.start):
+                if self.start.example.empty():
+                    self.start.example = take_snapshot(self.game.get()[0])
             # the last that may fail
             restore_checked(self.game.get()[0], unpacked[:size], self.start.example)
         except BaseException:

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -146,7 +147,11 @@ template <class Call> std::string guarded(const Call& call) {
     return here.warning[0] ? here.warning : std::string();
 }
 
+// of those who read models: MuJoCo does not promise that several threads may
+inline std::mutex loading;
+
 inline mjModel* load_xml(const std::string& path, std::string& warning) {
+    const std::lock_guard<std::mutex> lock(loading);
     mjModel* model = nullptr;
     char error[1024] = "";
     warning = guarded([&] { model = mj_loadXML(path.c_str(), nullptr, error, sizeof error); });
@@ -156,6 +161,7 @@ inline mjModel* load_xml(const std::string& path, std::string& warning) {
 
 // Reads a model from a text and the files that this names.
 inline mjModel* load_xml_text(const std::string& text, const std::vector<std::pair<std::string, std::string>>& files) {
+    const std::lock_guard<std::mutex> lock(loading);
     mjModel* model = nullptr;
     char error[1024] = "";
     mjVFS vfs;

@@ -16,8 +16,9 @@ from cypool.envs.mujoco_common cimport guard, libmujoco
 
 # those in use: by path, time and size of the file, by path and edit, or by the key that a text comes with
 _models = weakref.WeakValueDictionary()
-# the last one, until an environment has it: a pool is described before its environments are made
-cdef Model _latest = None
+# the last one, until an environment has it: a pool is described before its environments are made. A name of Python's,
+# as several threads may set it at once
+_latest = None
 
 
 cdef class Model:

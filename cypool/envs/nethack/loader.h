@@ -181,10 +181,15 @@ private:
 
 // There is one in a process; it stays.
 inline const Library* library = nullptr;
-inline bool is_open() { return library != nullptr; }
+inline std::mutex opening;
+inline bool is_open() {
+    const std::lock_guard<std::mutex> lock(opening);
+    return library != nullptr;
+}
 
-// `file` is libnethack.so, `texts` is nhdat: what is in them, as the caller has checked it. Called with the GIL.
+// `file` is libnethack.so, `texts` is nhdat: what is in them, as the caller has checked it.
 inline void open_library(const std::string& file, const std::string& texts) {
+    const std::lock_guard<std::mutex> lock(opening);
     if (library != nullptr) return;
     archive = texts;
     library = new Library(file);

@@ -215,6 +215,8 @@ private:
 inline Library* library = nullptr;
 
 inline void open_library(const char* path, const char* pictures) {
+    static std::mutex one_at_a_time;
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
     if (library == nullptr) library = new Library(path, pictures);
 }
 

@@ -1,0 +1,34 @@
+// Lets one caller at a time into a pool.
+#pragma once
+
+#include <Python.h>
+
+#include <atomic>
+
+namespace cypool {
+
+enum GateState { GATE_OPEN, GATE_BUSY, GATE_CLOSED };
+
+class Gate {
+public:
+    // Lets the caller in if the gate is open; then `leave` or `close` follows. Returns how it was found.
+    GateState enter() noexcept {
+        GateState found = GATE_OPEN;
+#ifdef Py_GIL_DISABLED
+        state_.compare_exchange_strong(found, GATE_BUSY, std::memory_order_acquire);
+#else
+        // callers hold the GIL: no locked instruction
+        found = state_.load(std::memory_order_relaxed);
+        if (found == GATE_OPEN) state_.store(GATE_BUSY, std::memory_order_relaxed);
+#endif
+        return found;
+    }
+    void leave() noexcept { state_.store(GATE_OPEN, std::memory_order_release); }
+    void close() noexcept { state_.store(GATE_CLOSED, std::memory_order_release); }
+    bool is_closed() const noexcept { return state_.load(std::memory_order_acquire) == GATE_CLOSED; }
+
+private:
+    std::atomic<GateState> state_{GATE_CLOSED};
+};
+
+}  // namespace cypool

@@ -1,0 +1,108 @@
+"""Pools in many threads of Python at once; `tests/sweeps/soak_threads.py` goes on for as long as you like."""
+import threading
+
+import numpy as np
+import pytest
+import soak_threads
+from waiting import LIMIT, join
+
+import cypool
+
+
+def at_once(*calls):
+    """Calls functions in threads that begin together; raises what one of them raised."""
+    barrier, raised = threading.Barrier(len(calls)), []
+
+    def run(call):
+        barrier.wait(LIMIT)
+        try:
+            call()
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    join(*threads)
+    for error in raised:
+        raise error
+
+
+def test_a_short_session(run_python):
+    # it ends while daemon threads are in calls
+    done = run_python(f"""
+import sys
+sys.path.insert(0, {str(soak_threads.__file__.rpartition("/")[0])!r})
+import soak_threads
+if __name__ == "__main__":
+    assert soak_threads.Session(0, rounds=3, seconds={LIMIT / 2}).run()""")
+    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+
+
+def test_callers_while_the_pool_is_closed():
+    refused = "one thread at a time|the pool is closed|another thread is in a call"
+    for num_threads in (0, 2) * 20:
+        env = cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads)
+        env.reset()
+
+        def step(env=env):
+            for _ in range(10):
+                try:
+                    env.step(np.zeros(4, np.int64))
+                except RuntimeError as error:
+                    assert any(text in str(error) for text in refused.split("|")), error
+
+        def close(env=env):
+            while not env.closed:
+                try:
+                    env.close()
+                except RuntimeError as error:
+                    assert "another thread is in a call" in str(error)
+
+        at_once(step, step, close, close)
+        with pytest.raises(cypool.ClosedError):
+            env.step(np.zeros(4, np.int64))
+
+
+def test_thread_pools_that_are_closed_while_pools_are_made():
+    for _ in range(40):
+        threads = cypool.ThreadPool(1)
+
+        def make(threads=threads):
+            try:
+                env = cypool.make("CartPole-v1", num_envs=2, batch_size=1, thread_pool=threads)
+            except RuntimeError as error:
+                assert "its threads have ended" in str(error)
+                return
+            env.async_reset()
+            # whoever has got in has threads
+            env.recv(timeout=LIMIT)
+            env.close()
+
+        def close(threads=threads):
+            try:
+                threads.close()
+            except RuntimeError as error:
+                assert "still use these threads" in str(error)
+
+        at_once(make, make, close)
+        threads.close()
+
+
+def test_errors_and_copies_of_many_pools(walker):
+    from walker.trouble import GO, RAISE_STEP
+
+    def run():
+        env = cypool.make("walker/Trouble-v0", num_envs=24, num_threads=2)
+        env.reset()
+        for k in range(10):
+            with pytest.raises(cypool.EnvError) as failed:
+                env.step(np.where(np.arange(24) == k, GO, RAISE_STEP))
+            assert sorted(failed.value.causes) == [i for i in range(24) if i != k]
+            # through `save` and `load`, of one environment by several threads
+            env.copy(k, [i for i in range(24) if i != k])
+            obs = env.step(np.full(24, GO))[0]
+            assert (obs["count"] == obs["count"][k]).all()
+            env.reset()
+
+    at_once(run, run, run)
