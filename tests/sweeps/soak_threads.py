@@ -220,6 +220,8 @@ class Session:
         }
         for _ in range(20):
             self.tolerate(calls[rng.choice(list(calls))])
+        # those who are refused would take all CPUs
+        time.sleep(rng.random() / 20)
 
     def tolerate(self, call):
         try:
