@@ -1,4 +1,4 @@
-"""Pools in many threads of Python at once; `tests/sweeps/soak_threads.py` goes on for as long as you like."""
+"""Pools in many threads of Python at once; `tests/sweeps/soak_threads.py` does this for as long as you like."""
 import threading
 
 import numpy as np
@@ -75,7 +75,7 @@ def test_thread_pools_that_are_closed_while_pools_are_made():
                 assert "its threads have ended" in str(error)
                 return
             env.async_reset()
-            # whoever has got in has threads
+            # a pool that was made has threads
             env.recv(timeout=LIMIT)
             env.close()
 

@@ -337,8 +337,8 @@ for turn in range(10):
     gc.enable()
     trouble.set_gate(True)
     # makes no objects, so it is a thread that collects: by its first allocation, where Python does that. From 3.12 on a
-    # thread that runs bytecode does, from 3.13 on when it has made objects itself, without the GIL some hundred that
-    # are still there; and lists would come from a store
+    # thread that runs bytecode does, from 3.13 on when it has made objects itself, without the GIL hundreds that are
+    # still there; and lists would come from a store
     end, made = time.monotonic() + 60, []
     while not collected.acquire(timeout=0.01 if sys.version_info >= (3, 12) else 1):
         assert time.monotonic() < end

@@ -22,6 +22,7 @@ import threading
 import time
 import traceback
 from collections import Counter
+from contextlib import suppress
 
 import gymnasium
 import numpy as np
@@ -106,6 +107,7 @@ class Session:
     def run(self):
         """Runs all; leaves some daemon threads in their calls."""
         signal.signal(signal.SIGINT, self.interrupt)
+        sys.unraisablehook = self.say_unraisable
         actors = [self.step_own, self.step_own, self.share_threads, self.host, self.call_common, self.call_common,
                   self.call_common, self.replace_common, self.sample, self.collect_garbage, self.send_ctrl_c]
         working = [threading.Thread(target=self.repeat, args=(k, actor), daemon=True)
@@ -128,6 +130,11 @@ class Session:
     def interrupt(self, *_):
         if self.armed:
             raise KeyboardInterrupt
+
+    def say_unraisable(self, unraisable):
+        # Ctrl-C may come in a callback of Python's own
+        if unraisable.exc_type is not KeyboardInterrupt:
+            sys.__unraisablehook__(unraisable)
 
     def is_over(self, done):
         return bool(self.failed) or (done >= self.rounds if self.rounds else time.monotonic() > self.end)
@@ -220,6 +227,8 @@ class Session:
         }
         for _ in range(20):
             self.tolerate(calls[rng.choice(list(calls))])
+        # those who are refused would take all CPUs
+        time.sleep(rng.random() / 20)
 
     def tolerate(self, call):
         try:
@@ -260,9 +269,11 @@ class Session:
     def call_for_ever(self, k):
         env = cypool.make("CartPole-v1", num_envs=8, num_threads=k, batch_size=8 if k < 2 else 4)
         env.async_reset()
-        while True:
-            env.recv()
-            env.send(np.zeros(env.batch_size, np.int64))
+        # at exit it is closed between two calls
+        with suppress(cypool.ClosedError):
+            while True:
+                env.recv()
+                env.send(np.zeros(env.batch_size, np.int64))
 
 
 def main():
