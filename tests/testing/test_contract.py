@@ -1,4 +1,6 @@
 """`cypool.testing.check_env` passes what keeps the contract, and finds what does not; `debug=True` watches rows."""
+import sys
+
 import numpy as np
 import pytest
 
@@ -84,6 +86,7 @@ def test_faults_are_found(walker, fault, message):
         check_env("walker/Careless-v0", fault=fault)
 
 
+@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="there is no GIL to take")
 def test_what_takes_the_gil_is_found(walker, monkeypatch):
     monkeypatch.setattr("cypool.testing.contract.PATIENCE", 2)
     with pytest.raises(ContractError, match="a step or reset took the GIL, or longer than 2 s"):
