@@ -26,8 +26,8 @@ import cypool
 
 # what counts as solved, and settings that solve it fast
 SETTINGS = {
-    "CartPole-v1": {"goal": 475, "num_envs": 16, "num_steps": 32, "gamma": 0.98, "learning_rate": 3e-3,
-                    "update_epochs": 4, "minibatch_size": 256, "total_timesteps": 150_000},
+    "CartPole-v1": {"goal": 475, "num_envs": 16, "num_steps": 32, "gamma": 0.98, "learning_rate": 5e-3,
+                    "update_epochs": 4, "minibatch_size": 512, "total_timesteps": 150_000},
     "LunarLander-v3": {"goal": 200, "num_envs": 16, "num_steps": 256, "gamma": 0.995, "learning_rate": 1e-3,
                        "update_epochs": 4, "minibatch_size": 256, "normalize": True, "total_timesteps": 600_000},
     "MiniGrid-DoorKey-8x8-v0": {"goal": 0.9, "num_envs": 64, "num_steps": 128, "gamma": 0.99, "learning_rate": 1e-3,
