@@ -16,7 +16,6 @@ import sys
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
 
 import numpy as np
 import torch
@@ -228,7 +227,7 @@ def main():
     warm_up()
     with open(args.csv, "w", newline="") as file:
         file.write(f"# {' '.join(['python', *sys.argv])}\n# {platform.platform()}, python {platform.python_version()}, "
-                   f"{', '.join(f'{name} {version(name)}' for name in ('cypool', 'numpy', 'torch'))}\n")
+                   f"cypool {cypool.__version__}, numpy {np.__version__}, torch {torch.__version__}\n")
         table = csv.writer(file)
         table.writerow(["seed", "step", "seconds", "cpu_seconds", "return"])
         for seed in args.seeds:
