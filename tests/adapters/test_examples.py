@@ -102,6 +102,13 @@ def test_learning_of_atari_is_gymnasiums(tmp_path):
     assert math.isfinite(float(curves["cypool"][-1][2]))
 
 
+def test_ppo_fast_solves_cartpole(tmp_path):
+    out = run(tmp_path, "ppo_fast.py", "--env-id", "CartPole-v1", "--seeds", "1")
+    rows = list(csv.DictReader((tmp_path / "ppo_fast.csv").read_text().splitlines()[2:]))
+    assert "CPU s" in out and set(rows[0]) == {"seed", "step", "seconds", "cpu_seconds", "return"}
+    assert float(rows[-1]["return"]) >= 475
+
+
 def test_benchmark_jax(tmp_path):
     out = run(tmp_path, "benchmark_jax.py", "--num-envs", "2", "3", "--num-steps", "10", "--rounds", "1")
     assert out.count(" us (") == 8 and "io_callback" in out
