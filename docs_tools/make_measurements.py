@@ -25,8 +25,9 @@ PEERS = {
 
 TEXT = """# Measurements
 
-This page compares all families with all peers, in one run. The first command measured them, and the second one made
-this page of the result. [Performance](../explanation/performance.md) explains the figures and has more of them.
+This page compares all families with all peers; those of a row took turns. The first command measured them, and the
+second one made this page of the result. [Performance](../explanation/performance.md) explains the figures and has more
+of them.
 
 ```
 {command}
