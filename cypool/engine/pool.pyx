@@ -60,9 +60,15 @@ pools = weakref.WeakSet()
 @atexit.register
 def _close_pools():
     cdef Pool pool
+    first = None
     for pool in list(pools):
-        # unless a daemon thread is still in a call
-        pool.try_close()
+        try:
+            # unless a daemon thread is still in a call
+            pool.try_close()
+        except BaseException as error:
+            first = first or error
+    if first is not None:
+        raise first
 
 
 cdef int check_same(Env source, Env target) except -1:
@@ -247,13 +253,15 @@ cdef class Pool:
             self.gate.leave()
             raise
         self.gate.close()
-        self._end()
-        # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks. The threads
-        # have ended, but another caller may be about to look at them
-        self.scheduler = None
-        self.shared = None
-        self.backend = None
-        self.dispatch = self.results = None
+        try:
+            self._end()
+        finally:
+            # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks. The
+            # threads have ended, but another caller may be about to look at them
+            self.scheduler = None
+            self.shared = None
+            self.backend = None
+            self.dispatch = self.results = None
         return True
 
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
@@ -786,12 +794,16 @@ cdef class Pool:
     cdef int _enter(self) except -1:
         """Begins a call, which `gate.leave()` ends. Before it, another thread may be in a call, or close the pool."""
         cdef GateState found = self.gate.enter()
+        # the caller that is in there may let go of it
+        cdef Dispatch dispatch = self.dispatch
         if found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
-        if found == GATE_BUSY:
-            raise RuntimeError("the pool is in a call of another thread: use it from one thread at a time")
-        if self.dispatch.forked():
-            self.gate.leave()
+        # in a forked process nobody is in there any more
+        if found == GATE_BUSY and (dispatch is None or not dispatch.forked()):
+            raise RuntimeError("the pool is in a call already: use it from one thread at a time")
+        if dispatch.forked():
+            if found == GATE_OPEN:
+                self.gate.leave()
             raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
                                "new one")
         return 0

@@ -8,6 +8,7 @@ import pickle
 import socket
 import threading
 import warnings
+from contextlib import suppress
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.errno cimport ECHILD, errno
@@ -236,7 +237,9 @@ cdef class SubprocBackend(StepBackend):
                 self._await_start()
             self._read_descriptions()
         except BaseException:
-            self.close()
+            # where warnings are errors, the first error counts
+            with suppress(Warning):
+                self.close()
             raise
 
     def __cinit__(self):
@@ -253,8 +256,9 @@ cdef class SubprocBackend(StepBackend):
             # daemons: the process may end while an environment does not return
             thread = threading.Thread(target=run_thread, args=(self.memory, worker, own, self.answers, unwrapped),
                                       name=f"cypool-envs-{self.memory.envs_of(worker)[0]}", daemon=True)
-            thread.start()
+            # first: Ctrl-C may come in `start`, when the thread runs already
             self.threads.append(thread)
+            thread.start()
 
     def _end_threads(self):
         """Has the threads close their environments and end; warns of those that do not."""
@@ -262,14 +266,14 @@ cdef class SubprocBackend(StepBackend):
         end = now_ns() + <int64_t>(forkserver.GRACE * SECOND)
         # the garbage collector may have found the pool in one of them
         others = [(worker, thread) for worker, thread in enumerate(self.threads)
-                  if thread is not threading.current_thread()]
+                  if thread is not threading.current_thread() and thread.ident is not None]
         for _, thread in others:
             thread.join(max(end - now_ns(), 0) / SECOND)
         stuck = [self._place_of(worker) for worker, thread in others if thread.is_alive()]
         self.threads = []
         if stuck:
             warnings.warn(f"close: expected environments that return within {forkserver.GRACE:g} s, but "
-                          f"{', '.join(stuck)} did not: these threads stay until the process ends", RuntimeWarning,
+                          f"{', '.join(stuck)} did not: these threads end when they return", RuntimeWarning,
                           stacklevel=2)
 
     def _place_of(self, int worker):

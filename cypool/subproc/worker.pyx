@@ -4,6 +4,7 @@ The pool writes a task into an environment's mailbox. A `WorkerLoop`, in a worke
 and writes the answer. Observations and actions lie in shared memory; infos, errors and calls are pickled payloads. In
 the pool's own process, infos and errors are objects.
 """
+import copy
 import pickle
 import traceback
 from collections.abc import Mapping
@@ -45,8 +46,6 @@ cdef class WorkerLoop:
     """
 
     def __init__(self, SharedMemory memory, int first, list factories, list answers=None, list unwrapped=None):
-        cdef cnp.npy_intp[32] dims
-        cdef int d
         self.memory = memory
         self.control = &memory.worker_controls[memory.worker_of(first)]
         self.first = first
@@ -57,6 +56,18 @@ cdef class WorkerLoop:
         self.envs = []
         self.is_loaded, self.is_broken = [False] * self.num, [False] * self.num
         self.actions = []
+        try:
+            self._begin()
+        except BaseException:
+            # a process ends anyway
+            self.close()
+            raise
+
+    def _begin(self):
+        """Makes the environments, and learns how their rows look."""
+        cdef SharedMemory memory = self.memory
+        cdef cnp.npy_intp[32] dims
+        cdef int d, first = self.first
         for k in range(self.num):
             self.envs.append(self._made(k))
         observation, action = spaces.described(self.envs[0].observation_space, self.envs[0].action_space)
@@ -71,7 +82,7 @@ cdef class WorkerLoop:
         self.parts = [name for name, _ in EnvSpec(observation, action).observations]
         self.text_bytes = [part.shape[0] if isinstance(part, Text) else 0
                            for _, part in EnvSpec(observation, action).observations]
-        for k in range(len(factories)):
+        for k in range(self.num):
             for d, n in enumerate(action.shape):
                 dims[d] = n
             array = cnp.PyArray_SimpleNewFromData(
@@ -222,6 +233,8 @@ cdef class WorkerLoop:
         mailbox.terminated, mailbox.truncated = _flag("terminated", terminated), _flag("truncated", truncated)
         if mailbox.resets and (mailbox.terminated or mailbox.truncated or mailbox.last):
             self._write_observation(k, 1, observation)
+            # the reset may change it
+            info = _copied(_checked(info))
             observation, new_info = _items("reset", 2, env.reset())
             mailbox.was_reset = True
             self._write_observation(k, 0, observation)
@@ -270,7 +283,8 @@ cdef class WorkerLoop:
         info, final_info = _checked(info), _checked(final_info)
         answer = (info, final_info) if info or final_info else None
         if self.answers is not None:
-            self.answers[self.first + k] = answer
+            # a batch does not change later
+            self.answers[self.first + k] = None if answer is None else (_copied(info), _copied(final_info))
         elif answer is not None:
             self._write(k, mailbox, "info", answer)
         return 0
@@ -367,6 +381,18 @@ def _converted(array, dtype, key):
         raise ValueError(f"{_name(key)}: expected values that {dtype} has, as the observation space, got "
                          f"{array.dtype}: {shown(array)}")
     return converted
+
+
+def _copied(info):
+    """Returns a copy of an info; what cannot be copied, such as a lock, stays as it is."""
+    copied = dict(info)
+    for name, value in info.items():
+        if type(value) not in (int, float, bool, str):
+            try:
+                copied[name] = copy.deepcopy(value)
+            except Exception:
+                pass
+    return copied
 
 
 def _checked(info, depth=0):

@@ -425,3 +425,50 @@ def test_the_example():
     assert [name for name, _ in rates] == ["AsyncVectorEnv", "cypool, processes", "cypool, threads",
                                            "cypool, threads, asynchronous"]
     assert all(int(rate.replace(",", "")) > 0 for _, rate in rates)
+
+
+class Keeper(gymnasium.Env):
+    """Keeps one dict and one list for its infos, and changes them in each step and reset."""
+
+    observation_space = action_space = spaces.Discrete(2)
+
+    def __init__(self):
+        self.info = {"steps": [], "count": 0}
+
+    def reset(self, *, seed=None, options=None):
+        self.info["steps"].clear()
+        self.info["count"] = -1
+        return 0, self.info
+
+    def step(self, action):
+        self.info["count"] = len(self.info["steps"])
+        self.info["steps"].append(self.info["count"])
+        return 0, 0.0, self.info["count"] == 2, False, self.info
+
+
+@pytest.mark.parametrize("how", [{"workers": "threads"}, {"num_workers": 0}], ids=str)
+def test_infos_do_not_change_later(how):
+    env = cypool.from_factories([Keeper] * 2, autoreset_mode="SameStep", **how)
+    env.reset()
+    infos = [env.step([0, 0])[4] for _ in range(3)]
+    env.reset()
+    assert [list(info["steps"]) for info in infos] == [[[0], [0]], [[0, 1], [0, 1]], [[], []]]
+    # the reset that follows an end does not write into its last info
+    assert infos[2]["final_info"]["count"].tolist() == [2, 2] and infos[2]["count"].tolist() == [-1, -1]
+    env.close()
+
+
+@pytest.mark.parametrize("num_workers", [0, 1, 3])
+def test_a_factory_that_fails_closes_the_others(num_workers):
+    closed = []
+
+    class Closing(Keeper):
+        def close(self):
+            closed.append(self)
+
+    def fail():
+        raise OSError("no")
+
+    with pytest.raises(OSError, match="no"):
+        cypool.from_factories([Closing, Closing, fail], workers="threads", num_workers=num_workers)
+    assert len(closed) == 2

@@ -161,7 +161,8 @@ print(*sys.modules)"""
     assert lines[:1] == [["ok", "Stable-Baselines3 2.9.2"]]
     assert ["ok", "PufferLib 3.0.0"] in lines and ["ok", "PyTorch 2.13.0+cpu"] in lines
     (old,) = (line for line in lines if line[0] == "warning")
-    assert old[1].startswith("TorchRL 0.1, supported: >=0.11.0") and old[2].startswith('pip install "torchrl>=')
+    assert old[1].startswith("TorchRL 0.1, supported: ") and old[2].startswith('pip install "torchrl')
+    assert all(">=0.11.0" in text for text in old[1:])
     assert lines[-1][1] == "not installed: Tianshou, rl_games, RLlib (in Ray), skrl, AgileRL, CleanRL, JAX"
     # a look at versions imports nothing
     assert not {"torch", "stable_baselines3", "pufferlib", "ray"} & set(modules.split())
