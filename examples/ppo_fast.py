@@ -48,6 +48,8 @@ def parse_args():
     for name, value in settings.items():
         if getattr(args, name, None) is None:
             setattr(args, name, value)
+    if args.total_timesteps < args.num_steps * args.num_envs:
+        parser.error(f"--total-timesteps: expected at least a rollout of {args.num_steps * args.num_envs} steps")
     return args
 
 

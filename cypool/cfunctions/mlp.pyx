@@ -224,12 +224,12 @@ class MLP(Policy):
             raise RuntimeError("the MLP is made already")
         if not isinstance(spec, EnvSpec):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
-        observation, action, agents = spec.observation, spec.action, 1
+        observation, action, agents = spec.observation, spec.action, ()
         if spec.agents:
             if len(spec.agents) > 1:
                 raise ValueError(f"spec: expected one group of agents, got {list(spec.agents)}")
             (group,) = spec.agents.values()
-            observation, action, agents = group.observation, group.action, group.count
+            observation, action, agents = group.observation, group.action, (group.count,)
         if not isinstance(observation, Array) or f"{observation.dtype.kind}{observation.dtype.itemsize}" not in INPUTS:
             raise ValueError(f"spec: expected an observation that is one array of {', '.join(INPUTS)}, got "
                              f"{observation}")
@@ -390,7 +390,7 @@ class _Rollout(Policy):
 
     def _begin(self, num_steps, num_envs):
         """Takes memory, and random numbers that no other rollout has."""
-        self._allocate(num_steps, (num_envs,) if self._mlp._agents == 1 else (num_envs, self._mlp._agents))
+        self._allocate(num_steps, (num_envs, *self._mlp._agents))
 
     def _allocate(self, num_steps, rows):
         mlp = self._mlp

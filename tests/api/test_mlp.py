@@ -531,3 +531,14 @@ def test_update_and_the_numbers_that_follow():
     other(obs)
     assert (other(obs) == mlp(obs)).all()
     env.close()
+
+
+def test_a_group_of_one_agent_has_an_axis_of_agents():
+    with cypool.make("mpe2/simple-v3", num_envs=5, seed=0, num_threads=0) as env:
+        obs, _ = env.reset()
+        rng = np.random.default_rng(0)
+        network = [[rng.normal(size=(5, 4))], [np.zeros(5)]]
+        mlp = cypool.MLP(env.env_spec, *network, output="categorical", value=([rng.normal(size=(1, 4))], [np.zeros(1)]))
+        choice, rollout = mlp.choose(obs), env.rollout(7, policy=mlp)
+        for name in ("action", "log_prob", "entropy", "value"):
+            assert getattr(choice, name).shape == (5, 1) and getattr(rollout, name).shape == (7, 5, 1)
