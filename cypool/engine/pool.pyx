@@ -794,14 +794,15 @@ cdef class Pool:
     cdef int _enter(self) except -1:
         """Begins a call, which `gate.leave()` ends. Before it, another thread may be in a call, or close the pool."""
         cdef GateState found = self.gate.enter()
-        # the caller that is in there may let go of it
-        cdef Dispatch dispatch = self.dispatch
+        cdef Dispatch dispatch
         if found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
-        # in a forked process nobody is in there any more
-        if found == GATE_BUSY and (dispatch is None or not dispatch.forked()):
-            raise RuntimeError("the pool is in a call already: use it from one thread at a time")
-        if dispatch.forked():
+        if found == GATE_BUSY:
+            # the caller that is in there may let go of it; in a forked process nobody is in there any more
+            dispatch = self.dispatch
+            if dispatch is None or not dispatch.forked():
+                raise RuntimeError("the pool is in a call already: use it from one thread at a time")
+        if self.dispatch.forked():
             if found == GATE_OPEN:
                 self.gate.leave()
             raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
