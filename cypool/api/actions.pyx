@@ -131,24 +131,25 @@ cdef class AgentsReader:
         reader: Takes all actions that are right, and reports what is wrong with others.
     """
     cdef readonly object reader
-    cdef list names                  # of the groups; None: actions are one array
-    cdef list shapes                 # of a row of each
+    cdef list names                         # of the groups; None: actions are one array
+    cdef vector[vector[cnp.npy_intp]] dims  # of the actions of each, but for the rows
     cdef vector[ActionPart] parts
-    cdef tuple shape                 # of a row of the result
-    cdef object dtype
+    cdef vector[cnp.npy_intp] taken_dims    # of the result, with a place for the rows
+    cdef int taken_type                     # NumPy's number of its dtype
     cdef Py_ssize_t num_envs, row_bytes
 
     def __init__(self, action, num_envs, reader):
         self.reader, self.num_envs, self.row_bytes = reader, num_envs, 0
         self.names = list(action) if isinstance(action, Mapping) else None
         described = [action] if self.names is None else list(action.values())
-        self.shapes = [part.shape for part in described]
+        self.dims = [part.shape for part in described]
         # bools are numbers for the engine, but users pass no others
         takes_all = all([is_checkable(part) and part.dtype.kind != "b" for part in described])
         for part in described if takes_all else []:
             self.parts.push_back(part_of(part, self.row_bytes))
             self.row_bytes += part.dtype.itemsize * math.prod(part.shape)
-        self.shape, self.dtype = ((self.row_bytes,), np.uint8) if self.names else (action.shape, action.dtype)
+        shape, dtype = ((self.row_bytes,), np.dtype(np.uint8)) if self.names else (action.shape, action.dtype)
+        self.taken_dims, self.taken_type = [0, *shape], dtype.num
 
     def __call__(self, actions, *acting):
         """As `GroupReader`, or `DictReader` of such."""
@@ -159,22 +160,38 @@ cdef class AgentsReader:
         """Returns the rows; None if these are no such arrays, or not all is right."""
         cdef Py_ssize_t rows = 0
         cdef size_t k, n = self.parts.size()
-        cdef cnp.ndarray taken = None
+        cdef cnp.ndarray part, taken = None
+        cdef vector[cnp.npy_intp] dims = self.taken_dims
         if self.names is not None and (type(actions) is not dict or <size_t>len(actions) != n):
             return None
         for k in range(n):
-            part = actions if self.names is None else (<dict>actions).get(self.names[k])
-            # a view of one number may say that it has millions of rows
-            if (type(part) is not cnp.ndarray or cnp.PyArray_NDIM(part) == 0 or part.shape[1:] != self.shapes[k]
-                    or not 0 < len(part) <= self.num_envs):
+            given = actions if self.names is None else (<dict>actions).get(self.names[k])
+            if type(given) is not cnp.ndarray:
+                return None
+            part = given
+            if not self.has_dims(part, self.dims[k]):
                 return None
             if taken is None:
-                rows = len(part)
-                taken = np.empty((rows, *self.shape), self.dtype)
-            if len(part) != rows or not take_array(
+                rows = cnp.PyArray_DIM(part, 0)
+                # a view of one number may say that it has millions of rows
+                if not 0 < rows <= self.num_envs:
+                    return None
+                dims[0] = rows
+                taken = cnp.PyArray_EMPTY(<int>dims.size(), dims.data(), self.taken_type, 0)
+            if cnp.PyArray_DIM(part, 0) != rows or not take_array(
                     part, self.parts[k], cnp.PyArray_BYTES(taken) + self.parts[k].offset, self.row_bytes):
                 return None
         return taken
+
+    cdef bint has_dims(self, cnp.ndarray part, const vector[cnp.npy_intp]& dims) noexcept:
+        """Returns whether these are rows of actions of one group."""
+        cdef size_t k
+        if cnp.PyArray_NDIM(part) != <int>dims.size() + 1:
+            return False
+        for k in range(dims.size()):
+            if cnp.PyArray_DIM(part, <int>k + 1) != dims[k]:
+                return False
+        return True
 
 
 class GroupReader:
@@ -286,8 +303,6 @@ cdef class ActionReader:
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
         checked = self.checked if HAS_GIL else cnp.PyArray_SimpleNew(1, &rows, cnp.NPY_INT64)
         if not take_array(array, self.part, cnp.PyArray_DATA(checked), sizeof(int64_t)):
-            # what was written last was not checked
-            checked.fill(0)
             # another thread may change the user's array meanwhile
             array = np.array(array)
             row = np.argmax((array < 0) | (array >= self.space.n))
