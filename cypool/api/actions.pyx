@@ -122,6 +122,17 @@ class DictReader:
         return np.concatenate(parts, axis=1)
 
 
+cdef bint has_dims(cnp.ndarray array, const vector[cnp.npy_intp]& dims) noexcept:
+    """Returns whether these are rows of actions of this shape."""
+    cdef size_t k
+    if cnp.PyArray_NDIM(array) != <int>dims.size() + 1:
+        return False
+    for k in range(dims.size()):
+        if cnp.PyArray_DIM(array, <int>k + 1) != dims[k]:
+            return False
+    return True
+
+
 cdef class AgentsReader:
     """Takes actions of all agents in one pass if they are arrays of the usual shape, and leaves others to a reader.
 
@@ -169,7 +180,7 @@ cdef class AgentsReader:
             if type(given) is not cnp.ndarray:
                 return None
             part = given
-            if not self.has_dims(part, self.dims[k]):
+            if not has_dims(part, self.dims[k]):
                 return None
             if taken is None:
                 rows = cnp.PyArray_DIM(part, 0)
@@ -182,16 +193,6 @@ cdef class AgentsReader:
                     part, self.parts[k], cnp.PyArray_BYTES(taken) + self.parts[k].offset, self.row_bytes):
                 return None
         return taken
-
-    cdef bint has_dims(self, cnp.ndarray part, const vector[cnp.npy_intp]& dims) noexcept:
-        """Returns whether these are rows of actions of one group."""
-        cdef size_t k
-        if cnp.PyArray_NDIM(part) != <int>dims.size() + 1:
-            return False
-        for k in range(dims.size()):
-            if cnp.PyArray_DIM(part, <int>k + 1) != dims[k]:
-                return False
-        return True
 
 
 class GroupReader:
@@ -252,6 +253,7 @@ cdef class ActionReader:
     cdef int num_envs
     cdef object space, expected      # the second in messages: which shape
     cdef tuple shape
+    cdef vector[cnp.npy_intp] dims   # the same
     cdef Py_ssize_t count            # numbers of an action
     cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
@@ -262,7 +264,7 @@ cdef class ActionReader:
     def __init__(self, space, int num_envs):
         self.num_envs = num_envs
         self.discrete = isinstance(space, Discrete)
-        self.space, self.shape = space, space.shape
+        self.space, self.shape, self.dims = space, space.shape, space.shape
         self.expected = f"shape {shown_shape('k', *space.shape)} with k of 1 to {num_envs}"
         self.count = math.prod(space.shape)
         # bools are numbers for the engine, but users pass no others
@@ -311,17 +313,17 @@ cdef class ActionReader:
 
     cdef object _box(self, cnp.ndarray array):
         cdef cnp.ndarray taken
-        wanted = self.space.dtype
+        cdef cnp.dtype wanted = self.space.dtype
         # a view of one number may say that it has millions of rows
         if not 0 < cnp.PyArray_SIZE(array) <= self.num_envs * self.count:
             raise self._wrong(array)
-        if array.dtype.kind not in "iuf" and (array.dtype.kind, wanted.kind) != ("b", "b"):
+        if array.dtype is not wanted and array.dtype.kind not in "iuf" and (array.dtype.kind, wanted.kind) != ("b", "b"):
             raise TypeError(f"actions: expected {wanted}, got {shown_numbers(array)}")
-        if (<object>array).shape == self.shape:
+        if cnp.PyArray_NDIM(array) == <int>self.dims.size() and (<object>array).shape == self.shape:
             array = array[None]
-        if (<object>array).shape[1:] != self.shape or cnp.PyArray_NDIM(array) == 0:
+        if not has_dims(array, self.dims):
             raise self._wrong(array)
-        taken = np.empty((<object>array).shape, wanted)
+        taken = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), wanted.num, 0)
         if self.has_part and take_array(
                 array, self.part, cnp.PyArray_DATA(taken), self.count * cnp.PyArray_ITEMSIZE(taken)):
             return taken
