@@ -317,7 +317,8 @@ cdef class ActionReader:
         # a view of one number may say that it has millions of rows
         if not 0 < cnp.PyArray_SIZE(array) <= self.num_envs * self.count:
             raise self._wrong(array)
-        if array.dtype is not wanted and array.dtype.kind not in "iuf" and (array.dtype.kind, wanted.kind) != ("b", "b"):
+        given = array.dtype
+        if given is not wanted and given.kind not in "iuf" and (given.kind, wanted.kind) != ("b", "b"):
             raise TypeError(f"actions: expected {wanted}, got {shown_numbers(array)}")
         if cnp.PyArray_NDIM(array) == <int>self.dims.size() and (<object>array).shape == self.shape:
             array = array[None]
