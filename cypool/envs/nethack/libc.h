@@ -484,7 +484,10 @@ inline void string_copy(char** string, char** other) {
 // ---- the observation
 
 inline const char* const FILL = "_ZN10nethack_rl9NetHackRL8fill_obsEP15nle_observation";
-void fill(void* window, Observation* observation);  // in game.h
+inline const char* const DESCRIBE = "_ZN10nethack_rl9NetHackRL24store_screen_descriptionEiii";
+// both in game.h
+void fill(Window* window, Observation* observation);
+void describe(Window* window, int x, int y, int glyph);
 
 // ---- nothing
 
@@ -617,6 +620,7 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"regfree", f(&nothing)},
         // what writes the observation, and the stack on which a game is played
         {FILL, f(&instead::fill)},
+        {DESCRIBE, f(&instead::describe)},
         {"create_fcontext_stack", f(&create_stack)},
         {"destroy_fcontext_stack", f(&nothing)},
         // C++

@@ -40,6 +40,7 @@ enum Key : int {
     NUM_KEYS
 };
 enum : int { ROWS = 21, COLUMNS = 79, NUM_BLSTATS = 27, MESSAGE_BYTES = 256 };
+enum : size_t { CELLS = ROWS * COLUMNS, ITEMS = 55, LETTERS = 80, SCREEN = 24 * 80 };
 
 struct Observation {
     int action, done;
@@ -51,18 +52,20 @@ static_assert(sizeof(Observation) == 0x98 && offsetof(Observation, arrays) == 0x
 
 struct File;
 struct Stream;
+struct Window;
 
 // The begin of the arena: what we keep of a game. It is saved and moved with the game.
 struct Head {
-    enum : int { NUM_CLASSES = 128, NUM_STREAMS = 64 };
+    enum : int { NUM_CLASSES = 128, NUM_STREAMS = 64, NUM_CELL_WORDS = (CELLS + 63) / 64 };
     char* top;                // the end of what is used of the arena
     void* free[NUM_CLASSES];  // lists of pieces that were given back
     File* files;
     Stream* streams[NUM_STREAMS];  // by descriptor
     Observation observation;
-    uint32_t looked_at;  // by the task: a bit for each `Key`
+    uint32_t looked_at;  // by the task, of what is large: a bit for each `Key`
     bool fills_late;     // whether most of the observation is written when somebody looks at it
-    void* window;        // then what writes it; null: it is written
+    Window* window;      // then where it is written from, see Window; null: it is written
+    uint64_t described[NUM_CELL_WORDS];  // see write_descriptions
     void* context;       // what nle_start returned
     int64_t clock;       // seconds since 1970, by the clock on the wall; it stands still
     struct tm date;      // what localtime returned
