@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cypool/envs/nethack/loader.h"
+#include "cypool/envs/nethack/screen.h"
 #include "cypool/envs/nethack/window.h"
 
 namespace cypool::nethack {
@@ -130,6 +131,19 @@ inline void instead::describe(Window* window, int x, int y, int glyph) {
     using Function = void (*)(Window*, int, int, int);
     reinterpret_cast<Function>(running->base + library->places.describe)(window, x, y, glyph);
     mark_described(running->head(), x, y);
+}
+inline void instead::print(Terminal* terminal, const char* text, size_t size) {
+    const Observation& observation = running->head().observation;
+    const size_t row = terminal->row, column = terminal->column;
+    const size_t done = Printer(*terminal, observation).print(text, size);
+    if (done < size) {
+        using Function = void (*)(Terminal*, const char*, size_t);
+        reinterpret_cast<Function>(running->base + library->places.print)(terminal, text + done, size - done);
+    }
+    auto* const cursor = static_cast<uint8_t*>(observation.arrays[TTY_CURSOR]);
+    if (cursor == nullptr || (row == terminal->row && column == terminal->column)) return;
+    cursor[0] = static_cast<uint8_t>(terminal->row);
+    cursor[1] = static_cast<uint8_t>(terminal->column);
 }
 
 class Game {

@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "cypool/envs/nethack/memory.h"
+#include "cypool/envs/nethack/text.h"
 
 namespace cypool::nethack {
 
@@ -485,9 +486,11 @@ inline void string_copy(char** string, char** other) {
 
 inline const char* const FILL = "_ZN10nethack_rl9NetHackRL8fill_obsEP15nle_observation";
 inline const char* const DESCRIBE = "_ZN10nethack_rl9NetHackRL24store_screen_descriptionEiii";
-// both in game.h
+inline const char* const PRINT = "tmt_write";
+// all in game.h
 void fill(Window* window, Observation* observation);
 void describe(Window* window, int x, int y, int glyph);
+void print(Terminal* terminal, const char* text, size_t size);
 
 // ---- nothing
 
@@ -511,12 +514,9 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"memcpy", f(&std::memcpy)},
         {"memmove", f(&std::memmove)},
         {"memset", f(&std::memset)},
-        {"snprintf", f(&std::snprintf)},
-        {"sprintf", f(&std::sprintf)},
         {"sscanf", f(&std::sscanf)},
         {"stpcpy", f(&::stpcpy)},
         {"strcat", f(&std::strcat)},
-        {"strchr", f(static_cast<const char* (*)(const char*, int)>(&std::strchr))},
         {"strcmp", f(&std::strcmp)},
         {"strcpy", f(&std::strcpy)},
         {"strlen", f(&std::strlen)},
@@ -527,7 +527,12 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"strrchr", f(static_cast<const char* (*)(const char*, int)>(&std::strrchr))},
         {"strstr", f(static_cast<const char* (*)(const char*, const char*)>(&std::strstr))},
         {"strtol", f(&std::strtol)},
-        {"vsnprintf", f(&std::vsnprintf)},
+        {"strchr", f(static_cast<const char* (*)(const char*, int)>(&std::strchr))},
+        // the same, but shorter
+        {"snprintf", f(&instead::snprintf)},
+        {"sprintf", f(&instead::sprintf)},
+        {"strstri", f(&instead::strstri)},
+        {"vsnprintf", f(&instead::vsnprintf)},
         // heap
         {"malloc", f(&instead::malloc)},
         {"free", f(&instead::free)},
@@ -621,6 +626,7 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         // what writes the observation, and the stack on which a game is played
         {FILL, f(&instead::fill)},
         {DESCRIBE, f(&instead::describe)},
+        {PRINT, f(&instead::print)},
         {"create_fcontext_stack", f(&create_stack)},
         {"destroy_fcontext_stack", f(&nothing)},
         // C++

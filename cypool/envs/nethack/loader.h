@@ -58,7 +58,7 @@ public:
 
     // What games use of the library; found once.
     struct {
-        size_t start, step, fill, describe, program_state;
+        size_t start, step, fill, describe, print, program_state;
     } places;
 
     // Returns where a function or variable is, in all blocks; 0: nowhere.
@@ -156,10 +156,9 @@ private:
         if (!done) throw std::runtime_error("NetHack's library: cannot be loaded");
         loaded_ = first->save();
         places = {find("nle_start"), find("nle_step"), find(instead::FILL), find(instead::DESCRIBE),
-                  find("program_state")};
-        for (const size_t place : {places.start, places.step, places.fill, places.describe, places.program_state}) {
-            if (place == 0) refuse("symbols missing");
-        }
+                  find(instead::PRINT), find("program_state")};
+        const auto& [start, step, fill, describe, print, state] = places;
+        if (!start || !step || !fill || !describe || !print || !state) refuse("symbols missing");
     }
 
     void relocate(char* base, const Elf64_Rela& each) const {

@@ -52,6 +52,7 @@ static_assert(sizeof(Observation) == 0x98 && offsetof(Observation, arrays) == 0x
 
 struct File;
 struct Stream;
+struct Terminal;
 struct Window;
 
 // The begin of the arena: what we keep of a game. It is saved and moved with the game.
