@@ -107,18 +107,22 @@ struct Saved {
     Snapshot memory;
 };
 
+// The library's own function that one of ours stands for.
+template <class Function> Function own(Function, size_t place) {
+    return reinterpret_cast<Function>(running->base + place);
+}
+
 // Writes an observation, as the library does at each key; late, only what is small or what the task looks at. Once the
 // game is over it is written in time: the last screens stay as they were.
 inline void instead::fill(Window* window, Observation* observation) {
     Head& head = running->head();
-    const auto original = reinterpret_cast<void (*)(Window*, Observation*)>(running->base + library->places.fill);
     const bool is_over = *reinterpret_cast<const int*>(running->base + library->places.program_state) != 0;
     const bool is_late = head.fills_late && !is_over;
     Observation small = *observation;
     for (int which = 0; which < NUM_KEYS; ++which) {
         if (is_large(which)) small.arrays[which] = nullptr;
     }
-    original(window, &small);
+    own(&fill, library->places.fill)(window, &small);
     observation->in_normal_game = small.in_normal_game;
     for (int which = 0; which < NUM_KEYS; ++which) {
         void* const array = observation->arrays[which];
@@ -128,18 +132,23 @@ inline void instead::fill(Window* window, Observation* observation) {
     head.window = is_late ? window : nullptr;
 }
 inline void instead::describe(Window* window, int x, int y, int glyph) {
-    using Function = void (*)(Window*, int, int, int);
-    reinterpret_cast<Function>(running->base + library->places.describe)(window, x, y, glyph);
+    own(&describe, library->places.describe)(window, x, y, glyph);
     mark_described(running->head(), x, y);
+}
+// What nobody observes is not drawn.
+inline void instead::draw_glyph(int window, int x, int y, int glyph, int background) {
+    if (!running->head().draws_screen) return;
+    own(&draw_glyph, library->places.draw_glyph)(window, x, y, glyph, background);
+}
+inline void instead::draw_status(int field, void* value, int change, int percent, int color, unsigned long* masks) {
+    if (!running->head().draws_screen) return;
+    own(&draw_status, library->places.draw_status)(field, value, change, percent, color, masks);
 }
 inline void instead::print(Terminal* terminal, const char* text, size_t size) {
     const Observation& observation = running->head().observation;
     const size_t row = terminal->row, column = terminal->column;
     const size_t done = Printer(*terminal, observation).print(text, size);
-    if (done < size) {
-        using Function = void (*)(Terminal*, const char*, size_t);
-        reinterpret_cast<Function>(running->base + library->places.print)(terminal, text + done, size - done);
-    }
+    if (done < size) own(&print, library->places.print)(terminal, text + done, size - done);
     auto* const cursor = static_cast<uint8_t*>(observation.arrays[TTY_CURSOR]);
     if (cursor == nullptr || (row == terminal->row && column == terminal->column)) return;
     cursor[0] = static_cast<uint8_t>(terminal->row);
@@ -285,7 +294,7 @@ public:
 
     // For tests: where a variable of the game is; null: there is no such variable.
     uint64_t* variable(const std::string& name) {
-        const size_t place = library->find(name);
+        const size_t place = library->look_up(name);
         return place != 0 ? reinterpret_cast<uint64_t*>(block_->base + place) : nullptr;
     }
 
@@ -334,6 +343,7 @@ private:
         observed = {};
         head.window = nullptr;
         head.fills_late = options_.fills_late;
+        head.draws_screen = (options_.keys >> TTY_CHARS & 7) != 0;
         const bool looks_around = options_.task == STAIRCASE_PET || options_.task == ORACLE || options_.task == SCOUT;
         head.looked_at = looks_around ? 1 << GLYPHS : 0;
         for (int which = 0; which < NUM_KEYS; ++which) {

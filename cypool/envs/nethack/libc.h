@@ -486,11 +486,14 @@ inline void string_copy(char** string, char** other) {
 
 inline const char* const FILL = "_ZN10nethack_rl9NetHackRL8fill_obsEP15nle_observation";
 inline const char* const DESCRIBE = "_ZN10nethack_rl9NetHackRL24store_screen_descriptionEiii";
-inline const char* const PRINT = "tmt_write";
+inline const char *const PRINT = "tmt_write", *const DRAW_GLYPH = "tty_print_glyph",
+                 *const DRAW_STATUS = "tty_status_update";
 // all in game.h
 void fill(Window* window, Observation* observation);
 void describe(Window* window, int x, int y, int glyph);
 void print(Terminal* terminal, const char* text, size_t size);
+void draw_glyph(int window, int x, int y, int glyph, int background);
+void draw_status(int field, void* value, int change, int percent, int color, unsigned long* masks);
 
 // ---- nothing
 
@@ -627,6 +630,8 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {FILL, f(&instead::fill)},
         {DESCRIBE, f(&instead::describe)},
         {PRINT, f(&instead::print)},
+        {DRAW_GLYPH, f(&instead::draw_glyph)},
+        {DRAW_STATUS, f(&instead::draw_status)},
         {"create_fcontext_stack", f(&create_stack)},
         {"destroy_fcontext_stack", f(&nothing)},
         // C++

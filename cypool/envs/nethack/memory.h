@@ -64,6 +64,7 @@ struct Head {
     Stream* streams[NUM_STREAMS];  // by descriptor
     Observation observation;
     uint32_t looked_at;  // by the task, of what is large: a bit for each `Key`
+    bool draws_screen;   // whether the terminal is observed
     bool fills_late;     // whether most of the observation is written when somebody looks at it
     Window* window;      // then where it is written from, see Window; null: it is written
     uint64_t described[NUM_CELL_WORDS];  // see write_descriptions
