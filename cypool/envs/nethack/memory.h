@@ -181,13 +181,15 @@ private:
     size_t bytes_;
     char *mapped_, *stack_, *arena_;
 
-    // Classes 0 to 63 are multiples of GRAIN up to 1 KiB, those behind them powers of two.
+    // Classes 0 to 63 are multiples of GRAIN up to 1 KiB; behind them there are four up to each power of two.
     static int class_of(size_t size) {
         if (size <= 64 * GRAIN) return size == 0 ? 0 : static_cast<int>((size - 1) / GRAIN);
-        return 64 + 63 - __builtin_clzll(size - 1);
+        const int power = 63 - __builtin_clzll(size - 1);
+        return 64 + 4 * (power - 10) + static_cast<int>((size - 1) >> (power - 2) & 3);
     }
     static size_t size_of(int64_t which) {
-        return which < 64 ? static_cast<size_t>(which + 1) * GRAIN : size_t{2} << ((which - 64) & 63);
+        if (which < 64) return static_cast<size_t>(which + 1) * GRAIN;
+        return static_cast<size_t>(5 + which % 4) << (((which - 64) / 4 + 8) & 63);
     }
 
     // The lowest word of the stack that was ever written.
