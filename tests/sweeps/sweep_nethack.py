@@ -183,8 +183,14 @@ def states(num_steps, seed):
                     lambda: two.load(cypool.State.from_bytes(state.to_bytes()), [0]))
             for k, way in enumerate(ways):
                 way()
-                differences += played((one, two)[k > 0], np.random.default_rng(then), length) != want
+                got = played((one, two)[k > 0], np.random.default_rng(then), length)
                 compared += length
+                if got != want:
+                    differences += 1
+                    step = next(t for t in range(length) if got[t] != want[t])
+                    names = [*one.single_observation_space, "reward", "terminated", "truncated"]
+                    what = [name for name, *parts in zip(names, got[step], want[step], strict=True) if len({*parts}) > 1]
+                    print(f"{id}, round {rounds}, way {k}: {what} at step {step} of {length}; {options}", flush=True)
         rounds += 1
     print(f"states: {compared} steps in {rounds} pairs of pools, {differences} differences")
 

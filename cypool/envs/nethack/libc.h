@@ -487,7 +487,7 @@ inline void string_copy(char** string, char** other) {
 inline const char* const FILL = "_ZN10nethack_rl9NetHackRL8fill_obsEP15nle_observation";
 inline const char* const DESCRIBE = "_ZN10nethack_rl9NetHackRL24store_screen_descriptionEiii";
 inline const char *const PRINT = "tmt_write", *const DRAW_GLYPH = "tty_print_glyph",
-                 *const DRAW_STATUS = "tty_status_update";
+                         *const DRAW_STATUS = "tty_status_update";
 // all in game.h
 void fill(Window* window, Observation* observation);
 void describe(Window* window, int x, int y, int glyph);

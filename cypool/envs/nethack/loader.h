@@ -161,7 +161,7 @@ private:
         });
         if (!done) throw std::runtime_error("NetHack's library: cannot be loaded");
         loaded_ = first->save();
-        places = {find("nle_start"), find("nle_step"), find(instead::FILL), find(instead::DESCRIBE),
+        places = {find("nle_start"),    find("nle_step"),          find(instead::FILL),        find(instead::DESCRIBE),
                   find(instead::PRINT), find(instead::DRAW_GLYPH), find(instead::DRAW_STATUS), find("program_state")};
     }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -63,14 +64,14 @@ struct Head {
     File* files;
     Stream* streams[NUM_STREAMS];  // by descriptor
     Observation observation;
-    uint32_t looked_at;  // by the task, of what is large: a bit for each `Key`
-    bool draws_screen;   // whether the terminal is observed
-    bool fills_late;     // whether most of the observation is written when somebody looks at it
-    Window* window;      // then where it is written from, see Window; null: it is written
+    uint32_t looked_at;                  // by the task, of what is large: a bit for each `Key`
+    bool draws_screen;                   // whether the terminal is observed
+    bool fills_late;                     // whether most of the observation is written when somebody looks at it
+    Window* window;                      // then where it is written from, see Window; null: it is written
     uint64_t described[NUM_CELL_WORDS];  // see write_descriptions
-    void* context;       // what nle_start returned
-    int64_t clock;       // seconds since 1970, by the clock on the wall; it stands still
-    struct tm date;      // what localtime returned
+    void* context;                       // what nle_start returned
+    int64_t clock;                       // seconds since 1970, by the clock on the wall; it stands still
+    struct tm date;                      // what localtime returned
     int error_number;
     char failure[200];  // why it cannot continue; "": it can
 };
@@ -95,9 +96,7 @@ public:
 
     explicit Block(const Layout& layout) : layout_(layout) {
         bytes_ = PAGE + layout.bytes + PAGE + STACK_BYTES + PAGE + ARENA_BYTES + PAGE;
-        void* const mapped = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (mapped == MAP_FAILED) throw std::bad_alloc();
-        mapped_ = static_cast<char*>(mapped);
+        mapped_ = reserve(bytes_);
         base = mapped_ + PAGE;
         stack_ = base + layout.bytes + PAGE;
         arena_ = stack_ + STACK_BYTES + PAGE;
@@ -180,6 +179,35 @@ private:
     Layout layout_;
     size_t bytes_;
     char *mapped_, *stack_, *arena_;
+
+    // Reserves addresses. Those of all blocks have the same lower half, so a move changes the upper half of an address
+    // only: a game often has a short text or a number where an address was, whose upper half is still there.
+    static char* reserve(size_t bytes) {
+        constexpr uintptr_t STRIDE = uintptr_t{1} << 32;
+        constexpr size_t NUM_PLACES = 8192;
+        static std::mutex choosing;
+        static uintptr_t first = 0;
+        static size_t last = 0;
+        const std::lock_guard<std::mutex> lock(choosing);
+        const auto mapped = [&](uintptr_t at, int flags) {
+            void* const found = mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
+                                     flags | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            return found != MAP_FAILED ? reinterpret_cast<uintptr_t>(found) : 0;
+        };
+        if (first == 0) {
+            first = mapped(0, 0);
+            if (first == 0) throw std::bad_alloc();
+            return reinterpret_cast<char*>(first);
+        }
+        for (size_t tried = 0; tried < NUM_PLACES; ++tried) {
+            last = (last + 1) % NUM_PLACES;
+            const uintptr_t at = first - last * STRIDE, found = mapped(at, MAP_FIXED_NOREPLACE);
+            if (found == at) return reinterpret_cast<char*>(at);
+            // a kernel that does not know the flag takes another place
+            if (found != 0) munmap(reinterpret_cast<void*>(found), bytes);
+        }
+        throw std::bad_alloc();
+    }
 
     // Classes 0 to 63 are multiples of GRAIN up to 1 KiB; behind them there are four up to each power of two.
     static int class_of(size_t size) {

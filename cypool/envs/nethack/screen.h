@@ -49,8 +49,8 @@ public:
     // Returns how many bytes it has printed: what is left is for the library.
     size_t print(const char* text, size_t size) {
         // what is dirty, the library still has to write to the arrays
-        if (terminal_.is_dirty || terminal_.state != 0 || terminal_.is_ignored
-            || terminal_.num_rows != SCREEN_ROWS || terminal_.num_columns != SCREEN_COLUMNS) {
+        if (terminal_.is_dirty || terminal_.state != 0 || terminal_.is_ignored || terminal_.num_rows != SCREEN_ROWS
+            || terminal_.num_columns != SCREEN_COLUMNS) {
             return 0;
         }
         size_t done = 0;

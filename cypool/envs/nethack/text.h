@@ -40,7 +40,8 @@ public:
             ++format;
             bool on_left = false;
             char filler = ' ';
-            for (; *format == '-' || *format == '0'; ++format) *format == '-' ? (void)(on_left = true) : (void)(filler = '0');
+            for (; *format == '-' || *format == '0'; ++format)
+                *format == '-' ? (void)(on_left = true) : (void)(filler = '0');
             const int width = number(format, args, 0), precision = *format == '.' ? number(++format, args, 0) : -1;
             bool is_long = false;
             if (*format == 'l') is_long = true, ++format;
@@ -49,8 +50,14 @@ public:
             const char* text = digits;
             size_t length = 1;
             switch (*format++) {
-                case '%': digits[0] = '%'; break;
-                case 'c': digits[0] = static_cast<char>(va_arg(args, int)); break;
+                case '%':
+                    if (format[-2] != '%') return -1;
+                    digits[0] = '%';
+                    break;
+                case 'c':
+                    if (is_long || filler == '0') return -1;
+                    digits[0] = static_cast<char>(va_arg(args, int));
+                    break;
                 case 's':
                     text = va_arg(args, const char*);
                     if (text == nullptr || is_long || filler == '0') return -1;

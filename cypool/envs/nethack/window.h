@@ -57,9 +57,7 @@ inline void write_descriptions(const Window& window, Head& head, char* to) {
 }
 
 // Whether an array is written here. The library writes the small ones, and those of the terminal.
-inline bool is_large(int key) {
-    return key <= SPECIALS || (key >= INV_GLYPHS && key <= SCREEN_DESCRIPTIONS);
-}
+inline bool is_large(int key) { return key <= SPECIALS || (key >= INV_GLYPHS && key <= SCREEN_DESCRIPTIONS); }
 
 inline void write(const Window& window, Head& head, int key, void* to) {
     const bool plays = head.observation.in_normal_game != 0;
@@ -67,9 +65,7 @@ inline void write(const Window& window, Head& head, int key, void* to) {
     const size_t num = std::min<size_t>(static_cast<size_t>(window.items_end - item), ITEMS);
     auto* const bytes = static_cast<uint8_t*>(to);
     auto* const glyphs = static_cast<int16_t*>(to);
-    const auto copy = [&](const uint8_t* cells) {
-        plays ? std::memcpy(to, cells, CELLS) : std::memset(to, 0, CELLS);
-    };
+    const auto copy = [&](const uint8_t* cells) { plays ? std::memcpy(to, cells, CELLS) : std::memset(to, 0, CELLS); };
     switch (key) {
         case GLYPHS:
             if (plays) {
