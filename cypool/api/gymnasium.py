@@ -182,7 +182,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         self.action_space = batch_space(self.single_action_space, self.batch_size)
 
     @cached_property
-    def observation_space(self) -> spaces.Space[Any]:  # type: ignore[override]
+    def observation_space(self) -> spaces.Space[Any]:
         """The space of a batch's observations. It may be assigned.
 
         Made when it is asked for: Gymnasium keeps four arrays of a batch's size in it.

@@ -34,9 +34,10 @@ IDS = [f"NetHack{task}-v0" for task in TASKS]
 ALL_KEYS = tuple(KEYS)
 # then cypool does not draw on the terminal
 WITHOUT_SCREEN = tuple(key for key in KEYS if not key.startswith(("tty", "screen")))
-NAMES = ("catname", "fruit", "packorder", "scores", "statushilites", "boulder", "disclose", "windowtype", "role", "race",
-         "symset", "menustyle", "monsters", "objects", "traps", "number_pad", "playmode", "msghistory", "name", "bind",
-         "hilite_status", "pickup_types", "statuslines", "sortloot", "paranoid_confirmation", "align", "dogname", "time")
+NAMES = ("catname", "fruit", "packorder", "scores", "statushilites", "boulder", "disclose", "windowtype", "role",
+         "race", "symset", "menustyle", "monsters", "objects", "traps", "number_pad", "playmode", "msghistory", "name",
+         "bind", "hilite_status", "pickup_types", "statuslines", "sortloot", "paranoid_confirmation", "align",
+         "dogname", "time")
 CHARACTERS = ("@", "arc", "bar", "cav", "hea", "kni", "mon", "pri", "ran", "rog", "sam", "tou", "val", "wiz")
 OPTIONS = [{"penalty_mode": "exp", "penalty_time": 0.1}, {"penalty_mode": "square"}, {"penalty_mode": "linear"},
            {"penalty_mode": "always", "penalty_step": -0.5}, {"fix_moon_phase": True}, {"spawn_monsters": False},
@@ -152,10 +153,18 @@ def compare(scale, seeds):
 
 
 def played(env, chance, num_steps):
-    """Returns all that is seen of some random steps."""
+    """Returns all that is seen of the first environment in some random steps."""
     seen = [env.step(chance.integers(env.single_action_space.n, size=1).repeat(env.num_envs))[:4]
             for _ in range(num_steps)]
-    return [[part[0].tobytes() for part in (*obs.values(), *rest)] for obs, *rest in seen]
+    return [{**{key: part[0].tobytes() for key, part in obs.items()}, "rest": [part[0] for part in rest]}
+            for obs, *rest in seen]
+
+
+def ways_to(state, one, two):
+    """Returns functions that bring a state to the environment it is from, and then to that of another pool."""
+    return (lambda: one.load(state), lambda: two.load(state, [0]),
+            lambda: (two.load(state, [1]), two.copy([1], [0])),
+            lambda: two.load(cypool.State.from_bytes(state.to_bytes()), [0]))
 
 
 def states(num_steps, seed):
@@ -178,18 +187,14 @@ def states(num_steps, seed):
                 # of debug mode
                 print(f"{id}: {error}")
                 continue
-            ways = (lambda: one.load(state), lambda: two.load(state, [0]),
-                    lambda: (two.load(state, [1]), two.copy([1], [0])),
-                    lambda: two.load(cypool.State.from_bytes(state.to_bytes()), [0]))
-            for k, way in enumerate(ways):
+            for k, way in enumerate(ways_to(state, one, two)):
                 way()
                 got = played((one, two)[k > 0], np.random.default_rng(then), length)
                 compared += length
                 if got != want:
                     differences += 1
                     step = next(t for t in range(length) if got[t] != want[t])
-                    names = [*one.single_observation_space, "reward", "terminated", "truncated"]
-                    what = [name for name, *parts in zip(names, got[step], want[step], strict=True) if len({*parts}) > 1]
+                    what = [name for name in want[step] if got[step][name] != want[step][name]]
                     print(f"{id}, round {rounds}, way {k}: {what} at step {step} of {length}; {options}", flush=True)
         rounds += 1
     print(f"states: {compared} steps in {rounds} pairs of pools, {differences} differences")

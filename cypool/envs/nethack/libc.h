@@ -1,5 +1,5 @@
-// The C library as NetHack sees it. All that has state is ours and keeps it in the game's block: heap, files, clock, the ways
-// out. There is no real file, and nothing that another game or another program could notice.
+// The C library as NetHack sees it. All that has state is ours and keeps it in the game's block: heap, files, clock,
+// the ways out. There is no real file, and nothing that another game or another program could notice.
 #pragma once
 
 #include <ctype.h>

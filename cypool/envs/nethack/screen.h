@@ -1,5 +1,5 @@
-// The terminal that NetHack prints its screens to. The library has one, libtmt, which asks of each byte what it could be.
-// What NetHack prints all the time is printed here: to libtmt's lines and to the arrays that are observed.
+// The terminal that NetHack prints its screens to. The library has one, libtmt, which asks of each byte what it could
+// be. What NetHack prints all the time is printed here: to libtmt's lines and to the arrays that are observed.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,10 @@ public:
 
     // Returns how many bytes it has printed: what is left is for the library.
     size_t print(const char* text, size_t size) {
-        // what is dirty, the library still has to write to the arrays
+        // what is dirty, the library still has to write to the arrays; a broken game may be anywhere
         if (terminal_.is_dirty || terminal_.state != 0 || terminal_.is_ignored || terminal_.num_rows != SCREEN_ROWS
-            || terminal_.num_columns != SCREEN_COLUMNS) {
+            || terminal_.num_columns != SCREEN_COLUMNS || terminal_.row >= SCREEN_ROWS
+            || terminal_.column >= SCREEN_COLUMNS) {
             return 0;
         }
         size_t done = 0;
