@@ -1,5 +1,5 @@
 // Functions of texts that NetHack calls all the time, with the C library's results. Here they are short for what
-// NetHack mostly asks; the rest goes on to the C library.
+// NetHack mostly asks; the C library does the rest.
 #pragma once
 
 #include <algorithm>
