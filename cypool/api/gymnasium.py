@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
@@ -178,8 +179,15 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
         self.single_observation_space, self.single_action_space = spaces_of(spec)
-        self.observation_space = batch_space(self.single_observation_space, self.batch_size)
         self.action_space = batch_space(self.single_action_space, self.batch_size)
+
+    @cached_property
+    def observation_space(self) -> spaces.Space[Any]:
+        """The space of a batch's observations. It may be assigned.
+
+        Made when it is asked for: Gymnasium keeps four arrays of a batch's size in it.
+        """
+        return batch_space(self.single_observation_space, self.batch_size)
 
     @property
     def spec(self) -> GymnasiumSpec | None:

@@ -6,6 +6,7 @@ import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector.utils import batch_space
 
 import cypool
 from cypool.making.registry import entry_of
@@ -328,3 +329,13 @@ def test_limits_of_what_is_registered_once_more():
     for limit in (5, 6):
         register_again("Again-v0", "walker.walk:Walk", limit, {})
         assert gymnasium.spec("cypool/Again-v0").max_episode_steps == limit
+
+
+def test_the_space_of_a_batch_is_made_when_it_is_asked_for():
+    """It would take four times a batch's memory."""
+    env = cypool.make("CartPole-v1", num_envs=3)
+    assert "observation_space" not in vars(env)
+    assert env.observation_space == batch_space(env.single_observation_space, 3)
+    assert env.observation_space is env.observation_space
+    env.observation_space = env.single_observation_space
+    assert env.observation_space is env.single_observation_space

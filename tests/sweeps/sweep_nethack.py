@@ -1,10 +1,16 @@
 """Compares NetHack with NLE: all ids, characters, options and keys; and debug mode, in which the whole game is reached.
 
     python tests/sweeps/sweep_nethack.py [--scale 1.0] [--seeds 0 1]
+    python tests/sweeps/sweep_nethack.py --states 100000 [--seed 5]
+    python tests/sweeps/sweep_nethack.py --options 400 [--seed 5]
     python tests/sweeps/sweep_nethack.py --soak 600 [--seed 5]
 
 Takes nle. Actions are random, but for debug mode: there commands for levels, things and monsters are typed between
 them. Where a game fails in cypool, NLE's process would end: such games are counted, and NLE does not play them.
+
+`--states` compares a number of steps that follow saving, loading, copying to other environments and reading from bytes
+with those that followed in the first environment. `--options` begins games with wild options of NetHack's own, of which
+some end NLE's process, and compares the game after them with that of a new environment.
 
 `--soak` plays for a number of seconds with games that are overwritten, pools that are made and dropped, states that are
 kept, moved and played again, and says what became of the memory of the process.
@@ -26,6 +32,12 @@ from cypool.testing import ParityError, check_parity
 TASKS = ("", "Score", "Staircase", "StaircasePet", "Oracle", "Gold", "Eat", "Scout", "Challenge")
 IDS = [f"NetHack{task}-v0" for task in TASKS]
 ALL_KEYS = tuple(KEYS)
+# then cypool does not draw on the terminal
+WITHOUT_SCREEN = tuple(key for key in KEYS if not key.startswith(("tty", "screen")))
+NAMES = ("catname", "fruit", "packorder", "scores", "statushilites", "boulder", "disclose", "windowtype", "role",
+         "race", "symset", "menustyle", "monsters", "objects", "traps", "number_pad", "playmode", "msghistory", "name",
+         "bind", "hilite_status", "pickup_types", "statuslines", "sortloot", "paranoid_confirmation", "align",
+         "dogname", "time")
 CHARACTERS = ("@", "arc", "bar", "cav", "hea", "kni", "mon", "pri", "ran", "rog", "sam", "tou", "val", "wiz")
 OPTIONS = [{"penalty_mode": "exp", "penalty_time": 0.1}, {"penalty_mode": "square"}, {"penalty_mode": "linear"},
            {"penalty_mode": "always", "penalty_step": -0.5}, {"fix_moon_phase": True}, {"spawn_monsters": False},
@@ -121,6 +133,7 @@ def compare(scale, seeds):
         for mode in ("NextStep", "SameStep", "Disabled"):
             check(id, 3000, mode, seeds=seeds, num_threads=(1, 2, 5)[k % 3], max_episode_steps=1200)
         check(id, 4000, "NextStep", seeds=seeds, observation_keys=ALL_KEYS, num_threads=2)
+        check(id, 3000, "SameStep", seeds=seeds, observation_keys=WITHOUT_SCREEN)
         print(f"{id}: {steps} steps, {episodes} episodes so far, {differences} differences", flush=True)
     for character in CHARACTERS:
         check("NetHack-v0", 2000, "SameStep", seeds=seeds, character=character, observation_keys=ALL_KEYS)
@@ -137,6 +150,77 @@ def compare(scale, seeds):
         steps, episodes, deepest = steps + played, episodes + ended, max(deepest, depth)
         differences += differs
     print(f"{steps} steps, {episodes} episodes, {differences} differences; debug mode came to level {deepest}")
+
+
+def played(env, chance, num_steps):
+    """Returns all that is seen of the first environment in some random steps."""
+    seen = [env.step(chance.integers(env.single_action_space.n, size=1).repeat(env.num_envs))[:4]
+            for _ in range(num_steps)]
+    return [{**{key: part[0].tobytes() for key, part in obs.items()}, "rest": [part[0] for part in rest]}
+            for obs, *rest in seen]
+
+
+def ways_to(state, one, two):
+    """Returns functions that bring a state to the environment it is from, and then to that of another pool."""
+    return (lambda: one.load(state), lambda: two.load(state, [0]),
+            lambda: (two.load(state, [1]), two.copy([1], [0])),
+            lambda: two.load(cypool.State.from_bytes(state.to_bytes()), [0]))
+
+
+def states(num_steps, seed):
+    chance, compared, rounds, differences = np.random.default_rng(seed), 0, 0, 0
+    while compared < num_steps:
+        id = IDS[rounds % len(IDS)]
+        options = {**DEBUG} if rounds % 20 == 0 else {"character": "@"}
+        options |= {"observation_keys": ALL_KEYS if rounds % 2 else WITHOUT_SCREEN, "num_threads": rounds % 3,
+                    "autoreset_mode": "SameStep"}
+        one, two = (cypool.make(id, num_envs=num, seed=int(chance.integers(2**30)), **options) for num in (1, 2))
+        one.reset()
+        two.reset()
+        for _ in range(4):
+            try:
+                played(one, chance, int(chance.integers(200)))
+                played(two, chance, int(chance.integers(50)))
+                state, then, length = one.save(), int(chance.integers(2**30)), int(chance.integers(50, 300))
+                want = played(one, np.random.default_rng(then), length)
+            except cypool.EnvError as error:
+                # of debug mode
+                print(f"{id}: {error}")
+                continue
+            for k, way in enumerate(ways_to(state, one, two)):
+                way()
+                got = played((one, two)[k > 0], np.random.default_rng(then), length)
+                compared += length
+                if got != want:
+                    differences += 1
+                    step = next(t for t in range(length) if got[t] != want[t])
+                    what = [name for name in want[step] if got[step][name] != want[step][name]]
+                    print(f"{id}, round {rounds}, way {k}: {what} at step {step} of {length}; {options}", flush=True)
+        rounds += 1
+    print(f"states: {compared} steps in {rounds} pairs of pools, {differences} differences")
+
+
+def wild(number, seed):
+    chance, counts = random.Random(seed), {"played": 0, "failed": 0}
+    for k in range(number):
+        junk = "".join(chance.choice("aA0:!^$%\\&+-*;[]' /@") for _ in range(chance.choice([0, 1, 3, 30, 180])))
+        text = (chance.choice(NAMES) + chance.choice([":", "=", "", ":!"]) + junk)[:200]
+        many = [text] * (19 if k % 10 == 0 else 1)
+        env = cypool.make(IDS[k % len(IDS)], num_envs=1, num_threads=0, seed=k, options=many, max_step_seconds=2)
+        try:
+            env.reset()
+            played(env, np.random.default_rng(k), 50)
+            counts["played"] += 1
+        except cypool.EnvError as error:
+            assert "NetHack: the game" in str(error), error
+            counts["failed"] += 1
+    ends = []
+    for _ in range(2):
+        env = cypool.make("NetHack-v0", num_envs=1, num_threads=0, seed=1)
+        env.reset()
+        ends.append(played(env, np.random.default_rng(0), 500))
+    assert ends[0] == ends[1]
+    print(f"{number} wild options: {counts}")
 
 
 def soak(seconds, seed):
@@ -193,11 +277,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1.0, help="how many times as many steps")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--states", type=int, default=0, help="steps to compare")
+    parser.add_argument("--options", type=int, default=0, help="how many")
     parser.add_argument("--soak", type=float, default=0, help="seconds")
-    parser.add_argument("--seed", type=int, default=5, help="of the soak")
+    parser.add_argument("--seed", type=int, default=5, help="of states, options and the soak")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    if arguments.soak:
+    if arguments.states:
+        states(arguments.states, arguments.seed)
+    elif arguments.options:
+        wild(arguments.options, arguments.seed)
+    elif arguments.soak:
         soak(arguments.soak, arguments.seed)
     else:
         compare(arguments.scale, arguments.seeds)

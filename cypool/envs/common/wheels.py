@@ -84,6 +84,26 @@ class Wheel(NamedTuple):
                 return folder
         raise ImportError(f"{self.family}: expected the library of {self.package} {self.version}, got none: {self.get}")
 
+    def is_there(self) -> bool:
+        """Whether the package can be found."""
+        try:
+            self.find(None)
+        except ImportError:
+            return False
+        return True
+
+    def is_whole(self, checked: Callable[[Path], Any]) -> bool:
+        """Whether the package can be found, and is the right one.
+
+        Args:
+            checked: Raises an ImportError if what `find` returned is not.
+        """
+        try:
+            checked(self.find(None))
+        except ImportError:
+            return False
+        return True
+
     def check_machine(self) -> None:
         """Raises an ImportError if this machine is of another kind."""
         if (sys.platform, platform.machine()) != ("linux", "x86_64"):

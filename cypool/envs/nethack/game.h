@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "cypool/envs/nethack/loader.h"
+#include "cypool/envs/nethack/screen.h"
+#include "cypool/envs/nethack/window.h"
 
 namespace cypool::nethack {
 
@@ -22,7 +24,6 @@ enum Penalty : int { CONSTANT, EXPONENTIAL, SQUARE, LINEAR, ALWAYS };
 enum EndStatus : int { ABORTED = -1, RUNNING, DEATH, TASK_SUCCESSFUL };
 
 // The bytes of each observation, in the order of `Key`.
-enum : size_t { CELLS = ROWS * COLUMNS, ITEMS = 55, LETTERS = 80, SCREEN = 24 * 80 };
 constexpr size_t KEY_BYTES[NUM_KEYS] = {
     2 * CELLS,       CELLS, CELLS, CELLS,           8 * NUM_BLSTATS, MESSAGE_BYTES, 6 * 4, 9 * 4, 2 * ITEMS,
     ITEMS * LETTERS, ITEMS, ITEMS, CELLS * LETTERS, SCREEN,          SCREEN,        2,     3 * 4};
@@ -38,9 +39,6 @@ enum : int { ASKS_FOR_LETTER = 1, ASKS_FOR_LINE = 2, WAITS_FOR_SPACE = 3, ON_STA
 }
 namespace state {
 enum : int { GAME_OVER = 0, IN_MOVELOOP = 3 };
-}
-namespace glyph {
-enum : int { PET = 381, BEHIND_PETS = 762, ORACLE = 270, STONE = 2359 };
 }
 enum : int { PANICKED = 11, ASCENDED = 15 };
 
@@ -109,24 +107,52 @@ struct Saved {
     Snapshot memory;
 };
 
-// Writes an observation, as the library does at each key; late, only what the task looks at. Once the game is over it
-// is written in time: the last screens stay as they were.
-inline void instead::fill(void* window, Observation* observation) {
+// The library's own function that one of ours stands for.
+template <class Function> Function own(Function, size_t place) {
+    return reinterpret_cast<Function>(running->base + place);
+}
+
+// Writes an observation, as the library does at each key; late, only what is small or what the task looks at. Once the
+// game is over it is written in time: the last screens stay as they were.
+inline void instead::fill(Window* window, Observation* observation) {
     Head& head = running->head();
-    const auto original = reinterpret_cast<void (*)(void*, Observation*)>(running->base + library->places.fill);
     const bool is_over = *reinterpret_cast<const int*>(running->base + library->places.program_state) != 0;
-    if (!head.fills_late || is_over) {
-        head.window = nullptr;
-        original(window, observation);
-        return;
-    }
-    Observation part = *observation;
+    const bool is_late = head.fills_late && !is_over;
+    Observation small = *observation;
     for (int which = 0; which < NUM_KEYS; ++which) {
-        if (!(head.looked_at >> which & 1)) part.arrays[which] = nullptr;
+        if (is_large(which)) small.arrays[which] = nullptr;
     }
-    original(window, &part);
-    observation->in_normal_game = part.in_normal_game;
-    head.window = window;
+    own(&fill, library->places.fill)(window, &small);
+    observation->in_normal_game = small.in_normal_game;
+    for (int which = 0; which < NUM_KEYS; ++which) {
+        void* const array = observation->arrays[which];
+        if (array == nullptr || !is_large(which)) continue;
+        if (!is_late || (head.looked_at >> which & 1)) write(*window, head, which, array);
+    }
+    head.window = is_late ? window : nullptr;
+}
+inline void instead::describe(Window* window, int x, int y, int glyph) {
+    own(&describe, library->places.describe)(window, x, y, glyph);
+    mark_described(running->head(), x, y);
+}
+// What nobody observes is not drawn.
+inline void instead::draw_glyph(int window, int x, int y, int glyph, int background) {
+    if (!running->head().draws_screen) return;
+    own(&draw_glyph, library->places.draw_glyph)(window, x, y, glyph, background);
+}
+inline void instead::draw_status(int field, void* value, int change, int percent, int color, unsigned long* masks) {
+    if (!running->head().draws_screen) return;
+    own(&draw_status, library->places.draw_status)(field, value, change, percent, color, masks);
+}
+inline void instead::print(Terminal* terminal, const char* text, size_t size) {
+    const Observation& observation = running->head().observation;
+    const size_t row = terminal->row, column = terminal->column;
+    const size_t done = Printer(*terminal, observation).print(text, size);
+    if (done < size) own(&print, library->places.print)(terminal, text + done, size - done);
+    auto* const cursor = static_cast<uint8_t*>(observation.arrays[TTY_CURSOR]);
+    if (cursor == nullptr || (row == terminal->row && column == terminal->column)) return;
+    cursor[0] = static_cast<uint8_t>(terminal->row);
+    cursor[1] = static_cast<uint8_t>(terminal->column);
 }
 
 class Game {
@@ -152,21 +178,15 @@ public:
     // Writes parts of the observation: `keys` says which.
     void observe(const int* keys, void* const* rows, int count) {
         check();
-        void* const window = block_->head().window;
-        Observation asked{};
-        for (int k = 0; k < count; ++k) {
-            const bool is_screen = keys[k] == TTY_CHARS || keys[k] == TTY_COLORS || keys[k] == TTY_CURSOR;
-            if (window == nullptr || is_screen) {
-                std::memcpy(rows[k], arrays_[keys[k]], KEY_BYTES[keys[k]]);
-            } else {
-                asked.arrays[keys[k]] = rows[k];
-            }
-        }
-        if (window == nullptr) return;
-        Thread::begin_step(max_ticks());
         call([&] {
-            using Function = void (*)(void*, Observation*);
-            function<Function>(library->places.fill)(window, &asked);
+            Head& head = block_->head();
+            for (int k = 0; k < count; ++k) {
+                if (head.window != nullptr && is_large(keys[k])) {
+                    write(*head.window, head, keys[k], rows[k]);
+                } else {
+                    std::memcpy(rows[k], arrays_[keys[k]], KEY_BYTES[keys[k]]);
+                }
+            }
         });
     }
 
@@ -274,7 +294,7 @@ public:
 
     // For tests: where a variable of the game is; null: there is no such variable.
     uint64_t* variable(const std::string& name) {
-        const size_t place = library->find(name);
+        const size_t place = library->look_up(name);
         return place != 0 ? reinterpret_cast<uint64_t*>(block_->base + place) : nullptr;
     }
 
@@ -323,9 +343,9 @@ private:
         observed = {};
         head.window = nullptr;
         head.fills_late = options_.fills_late;
-        head.looked_at = 1 << BLSTATS | 1 << MESSAGE | 1 << PROGRAM_STATE | 1 << INTERNAL;
+        head.draws_screen = (options_.keys >> TTY_CHARS & 7) != 0;
         const bool looks_around = options_.task == STAIRCASE_PET || options_.task == ORACLE || options_.task == SCOUT;
-        if (looks_around) head.looked_at |= 1 << GLYPHS;
+        head.looked_at = looks_around ? 1 << GLYPHS : 0;
         for (int which = 0; which < NUM_KEYS; ++which) {
             if (!(options_.keys >> which & 1)) continue;
             // not cleared, as most are only written at the end of a game

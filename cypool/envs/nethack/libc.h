@@ -1,5 +1,5 @@
-// The C library as NetHack sees it. All that has state is ours and keeps it in the game's block: heap, files, clock, the ways
-// out. There is no real file, and nothing that another game or another program could notice.
+// The C library as NetHack sees it. All that has state is ours and keeps it in the game's block: heap, files, clock,
+// the ways out. There is no real file, and nothing that another game or another program could notice.
 #pragma once
 
 #include <ctype.h>
@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "cypool/envs/nethack/memory.h"
+#include "cypool/envs/nethack/text.h"
 
 namespace cypool::nethack {
 
@@ -484,7 +485,15 @@ inline void string_copy(char** string, char** other) {
 // ---- the observation
 
 inline const char* const FILL = "_ZN10nethack_rl9NetHackRL8fill_obsEP15nle_observation";
-void fill(void* window, Observation* observation);  // in game.h
+inline const char* const DESCRIBE = "_ZN10nethack_rl9NetHackRL24store_screen_descriptionEiii";
+inline const char *const PRINT = "tmt_write", *const DRAW_GLYPH = "tty_print_glyph",
+                         *const DRAW_STATUS = "tty_status_update";
+// all in game.h
+void fill(Window* window, Observation* observation);
+void describe(Window* window, int x, int y, int glyph);
+void print(Terminal* terminal, const char* text, size_t size);
+void draw_glyph(int window, int x, int y, int glyph, int background);
+void draw_status(int field, void* value, int change, int percent, int color, unsigned long* masks);
 
 // ---- nothing
 
@@ -508,12 +517,9 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"memcpy", f(&std::memcpy)},
         {"memmove", f(&std::memmove)},
         {"memset", f(&std::memset)},
-        {"snprintf", f(&std::snprintf)},
-        {"sprintf", f(&std::sprintf)},
         {"sscanf", f(&std::sscanf)},
         {"stpcpy", f(&::stpcpy)},
         {"strcat", f(&std::strcat)},
-        {"strchr", f(static_cast<const char* (*)(const char*, int)>(&std::strchr))},
         {"strcmp", f(&std::strcmp)},
         {"strcpy", f(&std::strcpy)},
         {"strlen", f(&std::strlen)},
@@ -524,7 +530,12 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"strrchr", f(static_cast<const char* (*)(const char*, int)>(&std::strrchr))},
         {"strstr", f(static_cast<const char* (*)(const char*, const char*)>(&std::strstr))},
         {"strtol", f(&std::strtol)},
-        {"vsnprintf", f(&std::vsnprintf)},
+        {"strchr", f(static_cast<const char* (*)(const char*, int)>(&std::strchr))},
+        // the same, but shorter
+        {"snprintf", f(&instead::snprintf)},
+        {"sprintf", f(&instead::sprintf)},
+        {"strstri", f(&instead::strstri)},
+        {"vsnprintf", f(&instead::vsnprintf)},
         // heap
         {"malloc", f(&instead::malloc)},
         {"free", f(&instead::free)},
@@ -617,6 +628,10 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"regfree", f(&nothing)},
         // what writes the observation, and the stack on which a game is played
         {FILL, f(&instead::fill)},
+        {DESCRIBE, f(&instead::describe)},
+        {PRINT, f(&instead::print)},
+        {DRAW_GLYPH, f(&instead::draw_glyph)},
+        {DRAW_STATUS, f(&instead::draw_status)},
         {"create_fcontext_stack", f(&create_stack)},
         {"destroy_fcontext_stack", f(&nothing)},
         // C++

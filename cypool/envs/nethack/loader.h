@@ -58,11 +58,11 @@ public:
 
     // What games use of the library; found once.
     struct {
-        size_t start, step, fill, program_state;
+        size_t start, step, fill, describe, print, draw_glyph, draw_status, program_state;
     } places;
 
     // Returns where a function or variable is, in all blocks; 0: nowhere.
-    size_t find(std::string_view name) const {
+    size_t look_up(std::string_view name) const {
         for (size_t k = 1; k < num_symbols_; ++k) {
             if (symbols_[k].st_shndx != SHN_UNDEF && name == names_ + symbols_[k].st_name) return symbols_[k].st_value;
         }
@@ -70,6 +70,12 @@ public:
     }
 
 private:
+    size_t find(const char* name) const {
+        const size_t place = look_up(name);
+        if (place == 0) refuse("no " + std::string(name));
+        return place;
+    }
+
     std::string file_;
     int descriptor_;
     const Elf64_Phdr* segments_;
@@ -155,8 +161,8 @@ private:
         });
         if (!done) throw std::runtime_error("NetHack's library: cannot be loaded");
         loaded_ = first->save();
-        places = {find("nle_start"), find("nle_step"), find(instead::FILL), find("program_state")};
-        if (!places.start || !places.step || !places.fill || !places.program_state) refuse("symbols missing");
+        places = {find("nle_start"),    find("nle_step"),          find(instead::FILL),        find(instead::DESCRIBE),
+                  find(instead::PRINT), find(instead::DRAW_GLYPH), find(instead::DRAW_STATUS), find("program_state")};
     }
 
     void relocate(char* base, const Elf64_Rela& each) const {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -40,6 +41,7 @@ enum Key : int {
     NUM_KEYS
 };
 enum : int { ROWS = 21, COLUMNS = 79, NUM_BLSTATS = 27, MESSAGE_BYTES = 256 };
+enum : size_t { CELLS = ROWS * COLUMNS, ITEMS = 55, LETTERS = 80, SCREEN = 24 * 80 };
 
 struct Observation {
     int action, done;
@@ -51,21 +53,25 @@ static_assert(sizeof(Observation) == 0x98 && offsetof(Observation, arrays) == 0x
 
 struct File;
 struct Stream;
+struct Terminal;
+struct Window;
 
 // The begin of the arena: what we keep of a game. It is saved and moved with the game.
 struct Head {
-    enum : int { NUM_CLASSES = 128, NUM_STREAMS = 64 };
+    enum : int { NUM_CLASSES = 128, NUM_STREAMS = 64, NUM_CELL_WORDS = (CELLS + 63) / 64 };
     char* top;                // the end of what is used of the arena
     void* free[NUM_CLASSES];  // lists of pieces that were given back
     File* files;
     Stream* streams[NUM_STREAMS];  // by descriptor
     Observation observation;
-    uint32_t looked_at;  // by the task: a bit for each `Key`
-    bool fills_late;     // whether most of the observation is written when somebody looks at it
-    void* window;        // then what writes it; null: it is written
-    void* context;       // what nle_start returned
-    int64_t clock;       // seconds since 1970, by the clock on the wall; it stands still
-    struct tm date;      // what localtime returned
+    uint32_t looked_at;                  // by the task, of what is large: a bit for each `Key`
+    bool draws_screen;                   // whether the terminal is observed
+    bool fills_late;                     // whether most of the observation is written when somebody looks at it
+    Window* window;                      // then where it is written from, see Window; null: it is written
+    uint64_t described[NUM_CELL_WORDS];  // see write_descriptions
+    void* context;                       // what nle_start returned
+    int64_t clock;                       // seconds since 1970, by the clock on the wall; it stands still
+    struct tm date;                      // what localtime returned
     int error_number;
     char failure[200];  // why it cannot continue; "": it can
 };
@@ -90,9 +96,7 @@ public:
 
     explicit Block(const Layout& layout) : layout_(layout) {
         bytes_ = PAGE + layout.bytes + PAGE + STACK_BYTES + PAGE + ARENA_BYTES + PAGE;
-        void* const mapped = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (mapped == MAP_FAILED) throw std::bad_alloc();
-        mapped_ = static_cast<char*>(mapped);
+        mapped_ = reserve(bytes_);
         base = mapped_ + PAGE;
         stack_ = base + layout.bytes + PAGE;
         arena_ = stack_ + STACK_BYTES + PAGE;
@@ -176,13 +180,44 @@ private:
     size_t bytes_;
     char *mapped_, *stack_, *arena_;
 
-    // Classes 0 to 63 are multiples of GRAIN up to 1 KiB, those behind them powers of two.
+    // Reserves addresses. Those of all blocks have the same lower half, so a move changes the upper half of an address
+    // only: a game often has a short text or a number where an address was, whose upper half is still there.
+    static char* reserve(size_t bytes) {
+        constexpr uintptr_t STRIDE = uintptr_t{1} << 32;
+        constexpr size_t NUM_PLACES = 8192;
+        static std::mutex choosing;
+        static uintptr_t first = 0;
+        static size_t last = 0;
+        const std::lock_guard<std::mutex> lock(choosing);
+        const auto mapped = [&](uintptr_t at, int flags) {
+            void* const found = mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
+                                     flags | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            return found != MAP_FAILED ? reinterpret_cast<uintptr_t>(found) : 0;
+        };
+        if (first == 0) {
+            first = mapped(0, 0);
+            if (first == 0) throw std::bad_alloc();
+            return reinterpret_cast<char*>(first);
+        }
+        for (size_t tried = 0; tried < NUM_PLACES; ++tried) {
+            last = (last + 1) % NUM_PLACES;
+            const uintptr_t at = first - last * STRIDE, found = mapped(at, MAP_FIXED_NOREPLACE);
+            if (found == at) return reinterpret_cast<char*>(at);
+            // a kernel that does not know the flag takes another place
+            if (found != 0) munmap(reinterpret_cast<void*>(found), bytes);
+        }
+        throw std::bad_alloc();
+    }
+
+    // Classes 0 to 63 are multiples of GRAIN up to 1 KiB; behind them there are four up to each power of two.
     static int class_of(size_t size) {
         if (size <= 64 * GRAIN) return size == 0 ? 0 : static_cast<int>((size - 1) / GRAIN);
-        return 64 + 63 - __builtin_clzll(size - 1);
+        const int power = 63 - __builtin_clzll(size - 1);
+        return 64 + 4 * (power - 10) + static_cast<int>((size - 1) >> (power - 2) & 3);
     }
     static size_t size_of(int64_t which) {
-        return which < 64 ? static_cast<size_t>(which + 1) * GRAIN : size_t{2} << ((which - 64) & 63);
+        if (which < 64) return static_cast<size_t>(which + 1) * GRAIN;
+        return static_cast<size_t>(5 + which % 4) << (((which - 64) / 4 + 8) & 63);
     }
 
     // The lowest word of the stack that was ever written.

@@ -359,9 +359,14 @@ cdef class NetHack(Env):
         Args:
             name: The variable.
             word: Its first eight bytes; or another variable, whose address they become.
+
+        Returns:
+            What these were.
         """
         cdef uint64_t* at = self.variable(name)
+        cdef uint64_t before = at[0]
         at[0] = <uint64_t>self.variable(word) if isinstance(word, str) else <uint64_t>word
+        return before
 
     cdef uint64_t* variable(self, object name) except NULL:
         cdef uint64_t* at = self.game.variable(name.encode())

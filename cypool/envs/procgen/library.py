@@ -17,7 +17,8 @@ LIBRARY_FILE, PICTURES_FOLDER = Path("data", "prebuilt", "libenv.so"), Path("dat
 WHEEL = Wheel(family="procgen", package="procgen", version=VERSION, python="310",
               sha256="4b594d14e42f0f2166e59a9e294477b906eb99c90c3343b570b7124cbc865f53", library=LIBRARY_FILE,
               wanted=(Path("data"),), option="procgen_path")
-find, folder_in, download, GET = WHEEL.find, WHEEL.folder_in, WHEEL.download, WHEEL.get
+find, folder_in, is_there, download, GET = (
+    WHEEL.find, WHEEL.folder_in, WHEEL.is_there, WHEEL.download, WHEEL.get)
 # cypool reaches into the library's objects, whose layout is that of this build alone
 LIBRARY = "f44786431a902e9ae1a32cd44f4aa650f4bdad893240a322e49e6098d6a7a2ea"
 PICTURES = "65063ffe5a5953842032f75a2a0c57f0073e5112a2707b9e20c85cd599640ac9"  # of all names and contents
@@ -28,22 +29,9 @@ UNUSED = (b"libglib-2.0.so.0", b"libgthread-2.0.so.0")
 _DT_STRTAB, _DT_NEEDED, _DT_IGNORED = 5, 1, 0x60000010
 
 
-def is_there() -> bool:
-    """Whether the library can be found."""
-    try:
-        find(None)
-    except ImportError:
-        return False
-    return True
-
-
 def is_whole() -> bool:
     """Whether the library can be found, and is the right one with all its pictures."""
-    try:
-        checked(find(None))
-    except ImportError:
-        return False
-    return True
+    return WHEEL.is_whole(checked)
 
 
 @functools.cache
