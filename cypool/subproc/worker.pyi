@@ -1,14 +1,6 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-def run_thread(
-        memory: Any,
-        worker: int,
-        factories: list[Any],
-        answers: list[Any],
-        unwrapped: list[Any],
-    ) -> Any: ...
-
 class WorkerLoop:
     def __init__(
         self,
