@@ -13,6 +13,7 @@ import time
 
 import gymnasium
 import numpy as np
+from measure_hosting import PlainCartPole
 
 import cypool
 
@@ -22,6 +23,8 @@ POOLS = {
     "Pong-v5, 8 envs": (50, lambda: cypool.make("Pong-v5", num_envs=8, num_threads=0, seed=0)),
     "Gymnasium's CartPole, 8 envs, num_workers=0": (500, lambda: cypool.from_factories(
         [lambda: gymnasium.make("CartPole-v1")] * 8, num_workers=0, seed=0)),
+    "CartPole with Python's numbers, 8 envs, num_workers=0": (1000, lambda: cypool.from_factories(
+        [PlainCartPole] * 8, num_workers=0, seed=0)),
 }
 
 

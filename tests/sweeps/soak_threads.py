@@ -2,11 +2,12 @@
 
     python tests/sweeps/soak_threads.py --seconds 600
 
-Threads make, step, share and close pools, native and of Python environments that raise; several call one pool at once;
-one collects garbage, one sends Ctrl-C to the main thread, which steps pools, too. What pools of their own return has to
-be what they returned before there were threads; of calls of a pool that others call, too, the errors have to be those
-that the documentation names. A session ends as a program does whose daemon threads are in calls. Its exit status has to
-be 0, with nothing said, and within `LIMIT`. Prints counts; the exit status is 1 if anything went wrong.
+Threads make, step, share and close pools, native and of Python environments. These raise, and the caller or threads of
+their own step them. Several threads call one pool at once, one collects garbage, and one sends Ctrl-C to the main
+thread, which steps pools, too. What pools of their own return has to be what they returned before there were threads.
+Of calls of a pool that others call, too, the errors have to be those that the documentation names. A session ends as a
+program does whose daemon threads are in calls. Its exit status has to be 0, with nothing said, and within `LIMIT`.
+Prints counts; the exit status is 1 if anything went wrong.
 
 Most is to be seen on a Python without the GIL: `.ci/free_threaded --python tests/sweeps/soak_threads.py`.
 """
@@ -32,6 +33,7 @@ import cypool
 LIMIT = 240.0  # seconds that a session may take to end
 NUM_STEPS = 40
 IDS = ("CartPole-v1", "Pong-v5", "FrozenLake-v1", "Pendulum-v1")
+HOSTED = "gymnasium:CartPole-v1"
 # what a caller may hear of a pool that others call
 DOCUMENTED = (
     "one thread at a time", "the pool is closed", "another thread is in a call", "in flight", "nothing is pending",
@@ -99,7 +101,7 @@ class Session:
         self.seed, self.rounds, self.end = seed, rounds, time.monotonic() + seconds
         self.counts, self.failed, self.lock = Counter(), [], threading.Lock()
         self.armed = False
-        self.expected = {(id, n): digest_of(id, n, num_threads=0) for id in IDS for n in (2, 5)}
+        self.expected = {(id, n): digest_of(id, n, num_threads=0) for id in (*IDS, HOSTED) for n in (2, 5)}
         self.threads = cypool.ThreadPool(2)
         # the pool that several call
         self.common = None
@@ -108,8 +110,9 @@ class Session:
         """Runs all; leaves some daemon threads in their calls."""
         signal.signal(signal.SIGINT, self.interrupt)
         sys.unraisablehook = self.say_unraisable
-        actors = [self.step_own, self.step_own, self.share_threads, self.host, self.call_common, self.call_common,
-                  self.call_common, self.replace_common, self.sample, self.collect_garbage, self.send_ctrl_c]
+        actors = [self.step_own, self.step_own, self.step_threads, self.share_threads, self.host, self.call_common,
+                  self.call_common, self.call_common, self.replace_common, self.sample, self.collect_garbage,
+                  self.send_ctrl_c]
         working = [threading.Thread(target=self.repeat, args=(k, actor), daemon=True)
                    for k, actor in enumerate(actors)]
         for thread in working:
@@ -155,6 +158,9 @@ class Session:
         if digest_of(id, num_envs, **arguments) != self.expected[id, num_envs]:
             raise AssertionError(f"{id}, {num_envs} envs, {arguments}: another result than before")
 
+    def step_threads(self, rng):
+        self.check(HOSTED, rng.choice((2, 5)), workers="threads", num_workers=rng.randrange(4))
+
     def step_own(self, rng):
         self.check(rng.choice(IDS), rng.choice((2, 5)), num_threads=rng.randrange(4))
 
@@ -172,7 +178,10 @@ class Session:
         # Ctrl-C may come wherever the engine looks for it, and between its calls
         try:
             self.armed = True
-            self.check(rng.choice(IDS), 5, num_threads=rng.randrange(3))
+            if rng.random() < 0.3:
+                self.check(HOSTED, 5, workers="threads", num_workers=rng.randrange(4))
+            else:
+                self.check(rng.choice(IDS), 5, num_threads=rng.randrange(3))
         except KeyboardInterrupt:
             self.armed = False
             with self.lock:
@@ -185,7 +194,7 @@ class Session:
         os.kill(os.getpid(), signal.SIGINT)
 
     def host(self, rng):
-        env = cypool.from_factories([Moody] * 3, num_workers=0)
+        env = cypool.from_factories([Moody] * 3, workers="threads", num_workers=rng.randrange(4))
         env.reset()
         for _ in range(20):
             try:
