@@ -52,6 +52,7 @@ cdef class SubprocBackend(StepBackend):
     cdef int notify_workers(self) except -1
     cdef int count_done(self, int most) except -1
     cdef int collect_done(self, int32_t* ids, int most) except -1
+    cdef int await_call(self, SubprocEnv env) except -1
     cdef int check_workers(self, bint thoroughly) except -1
     cdef int fail_worker_tasks(self, int worker, object error) except -1
     cdef int fail_env(self, SubprocEnv env, object error) except -1

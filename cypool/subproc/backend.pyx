@@ -430,7 +430,7 @@ cdef class SubprocBackend(StepBackend):
         self.memory.control.sleeping.store(0)
         return awake
 
-    def await_call(self, SubprocEnv env):
+    cdef int await_call(self, SubprocEnv env) except -1:
         """Waits for the end of the call that an environment runs, if there is one."""
         cdef uint32_t seen
         while env.calling:
@@ -442,12 +442,13 @@ cdef class SubprocBackend(StepBackend):
                 env.calling = False
                 if env.sent:
                     env.read_answer()
-                return
+                return 0
             with nogil:
                 if self.sleep(seen, 1, self.slice_ns):
                     continue
             PyErr_CheckSignals()
             self.check_workers(True)
+        return 0
 
     cdef int check_workers(self, bint thoroughly) except -1:
         """Replaces processes that have ended; `thoroughly`: also looks for those that hang."""

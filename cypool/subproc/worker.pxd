@@ -21,6 +21,7 @@ cdef class WorkerLoop:
     cdef list text_bytes             # of each part; 0: it is not a text
     cdef int turn
 
+    cdef bint run_next(self) except -1
     cdef int run_one(self, int k) except -1
     cdef int run_task(self, int k, EnvMailbox* mailbox) except -1
     cdef int next_posted(self) noexcept nogil

@@ -111,7 +111,7 @@ cdef class WorkerLoop:
             # runs signal handlers that an environment has set
             PyErr_CheckSignals()
 
-    def run_next(self):
+    cdef bint run_next(self) except -1:
         """Runs one task, if there is any, for the pool on its own thread; returns whether there was.
 
         Raises:
@@ -387,7 +387,7 @@ def _converted(array, dtype, key):
     return converted
 
 
-def _copied(info):
+cdef object _copied(info):
     """Returns a copy of an info; what cannot be copied, such as a lock, stays as it is."""
     copied = dict(info)
     for name, value in info.items():
@@ -399,7 +399,7 @@ def _copied(info):
     return copied
 
 
-def _checked(info, depth=0):
+cdef object _checked(info, int depth=0):
     """Returns an info as a dict, or raises if a pool cannot batch it."""
     if not isinstance(info, dict):
         if not isinstance(info, Mapping):

@@ -1,4 +1,5 @@
 """Environments of Python in workers: what Gymnasium's vector environments give, and nothing that hangs."""
+import collections
 import contextlib
 import copy
 import gc
@@ -492,6 +493,7 @@ def test_an_oddity_costs_its_own_row(observation, info, message, host):
     (lambda: {"x": {"y": 1}}, [0, {"y": 1}, 2]),
     (lambda: {"x": 1, "final": 3, "extra_infos": 4, "final_obs": 5, "players": 6, 7: 8}, [0, 1, 2]),
     (lambda: types.MappingProxyType({"x": 1}), [0, 1, 2]),
+    (lambda: collections.OrderedDict(x=1), [0, 1, 2]),
 ])
 def test_infos_that_do_not_fit_together(info, expected, mode):
     factories = [partial(Oddity, i, None, info) for i in range(3)]

@@ -53,6 +53,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default="", help="pools with this in their names")
     given = parser.parse_args()
     gil = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
     print(f"Python {sys.version.split()[0]}, {gil} the GIL")
@@ -60,6 +61,8 @@ def main():
           f"| CPU time of a call, us, 1 thread | {given.threads} threads | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, (num_steps, make) in POOLS.items():
+        if given.only not in name:
+            continue
         envs = [make() for _ in range(given.threads)]
         for env in envs:
             env.reset()
