@@ -864,7 +864,7 @@ cdef class Pool:
 
 
 cdef int _make_shared_objects_immortal() except -1:
-    """Spares threads that step a pool each the counts of what they share: methods, and what allocates NumPy's arrays."""
+    """Spares threads with a pool each the counts of what they share: methods, and what allocates NumPy's arrays."""
     for attribute in vars(Pool).values():
         make_immortal(<PyObject*>attribute)
     make_immortal(PyDataMem_DefaultHandler)

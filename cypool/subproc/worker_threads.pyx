@@ -44,7 +44,11 @@ cdef class WorkerThreads:
                                       name=f"cypool-envs-{self.memory.envs_of(worker)[0]}", daemon=True)
             # first: Ctrl-C may come in `start`, when the thread runs already
             self.threads.append(thread)
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError as error:
+                # Ctrl-C within Python's own waiting for the thread becomes "release unlocked lock"
+                raise error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error
 
     def close(self):
         """Has the threads close their environments and end; warns of those that do not."""

@@ -1,10 +1,10 @@
 """Lists the objects whose reference counts threads share while one of them makes a call: for a Python without the GIL.
 
     .ci/free_threaded --python tests/sweeps/shared_references.py            # one CartPole
-    .ci/free_threaded --python tests/sweeps/shared_references.py gymnasium  # Gymnasium's CartPole, and others of CALLS
+    .ci/free_threaded --python tests/sweeps/shared_references.py gymnasium  # Gymnasium's CartPole; or others of CALLS
 
-Such a count is changed by an atomic instruction, for which CPUs wait if they change the same one. Needs gdb, which stops
-at each reference that a thread drops of an object that another thread has made (`_Py_DecRefShared`); immortal objects,
+Such a count is changed by an atomic instruction, for which CPUs wait if they change the same one. Needs gdb. It stops
+at each reference that a thread drops of an object that another thread has made (`_Py_DecRefShared`). Immortal objects,
 and those of the thread itself, are not among them. Prints for each object how often that is in a call, and by whom.
 """
 import os
@@ -24,8 +24,9 @@ def native():
 
 
 def hosted():
-    import cypool
     from measure_hosting import PlainCartPole
+
+    import cypool
 
     return pool(cypool.from_factories([PlainCartPole], num_workers=0))
 
@@ -113,7 +114,7 @@ def main():
     done = subprocess.run(["gdb", "-q", "-batch", "-x", __file__, "--args", sys.executable, __file__, "--run", name],
                           capture_output=True, text=True, env={**os.environ, "PYTHON_GIL": "0"}, timeout=600)
     lines = [line.removeprefix("FOUND ") for line in done.stdout.splitlines() if line.startswith("FOUND")]
-    print(f"references dropped in a call of {name!r}, of objects that threads share: {len(lines)} kinds", *lines, sep="\n")
+    print(f"references dropped in a call of {name!r}, of objects that threads share: {len(lines)}", *lines, sep="\n")
 
 
 if "gdb" in sys.modules:
