@@ -1,4 +1,6 @@
 """Checks and converts what a user passes as actions, once per call, so that no environment has to."""
+cimport cython
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
@@ -26,6 +28,9 @@ cdef extern from *:
     """
     enum:
         HAS_GIL
+
+cdef extern from "cypool/engine/held_once.h":
+    bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
 
 
 def reader_of(spec, int num_envs):
@@ -258,7 +263,7 @@ cdef class ActionReader:
     cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
     # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked. Without the GIL
-    # there is none: a caller whom the engine will turn away could write to it at any time
+    # it is None while a caller writes to it: one whom the engine will turn away may come at any time
     cdef cnp.ndarray checked
 
     def __init__(self, space, int num_envs):
@@ -271,7 +276,7 @@ cdef class ActionReader:
         self.has_part = is_checkable(space) and space.dtype.kind != "b"
         if self.has_part:
             self.part = part_of(space, 0)
-        self.checked = np.zeros(num_envs if HAS_GIL and self.discrete else 0, np.int64)
+        self.checked = np.zeros(num_envs if self.discrete else 0, np.int64)
 
     def __call__(self, actions):
         """Checks actions, one per row.
@@ -303,13 +308,28 @@ cdef class ActionReader:
             raise TypeError(f"actions: expected integers, got {shown_numbers(array)}")
         if not cnp.PyArray_ISCARRAY_RO(array):
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        checked = self.checked if HAS_GIL else cnp.PyArray_SimpleNew(1, &rows, cnp.NPY_INT64)
+        checked = self.checked if HAS_GIL else self._taken()
         if not take_array(array, self.part, cnp.PyArray_DATA(checked), sizeof(int64_t)):
             # another thread may change the user's array meanwhile
             array = np.array(array)
             row = np.argmax((array < 0) | (array >= self.space.n))
             raise ValueError(f"actions: expected integers in [0, {self.space.n}), got {array.flat[row]} in row {row}")
+        if not HAS_GIL:
+            with cython.critical_section(self):
+                self.checked = checked
         return checked if rows == cnp.PyArray_SIZE(checked) else checked[:rows]
+
+    cdef cnp.ndarray _taken(self):
+        """Returns `checked`, which is None then; or a new array if another thread has it."""
+        cdef cnp.npy_intp num_envs = self.num_envs
+        cdef cnp.ndarray checked
+        with cython.critical_section(self):
+            checked, self.checked = self.checked, None
+        # a new array in each call would cost more: NumPy counts what allocates its memory, and threads wait for each
+        # other's counts
+        if checked is None or not held_once(<PyObject*>checked):
+            checked = cnp.PyArray_SimpleNew(1, &num_envs, cnp.NPY_INT64)
+        return checked
 
     cdef object _box(self, cnp.ndarray array):
         cdef cnp.ndarray taken

@@ -33,6 +33,7 @@ from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
 from cypool.engine.sync_dispatch cimport SyncDispatch
 from cypool.engine.threads cimport Threads, ThreadPool
+from cypool.util.immortal cimport make_immortal
 from cypool.env cimport Agents, Env
 
 cnp.import_array()
@@ -48,6 +49,9 @@ cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
         void leave() noexcept
         void close() noexcept
         bint is_closed() noexcept
+
+cdef extern from "numpy/arrayobject.h":
+    PyObject* PyDataMem_DefaultHandler   # borrowed
 
 cdef enum:
     WATCHED = 8                  # batches in a user's hands that are looked at for reuse
@@ -857,3 +861,14 @@ cdef class Pool:
                 error = EnvError(causes, result)
                 raise error from causes[error.env_id]
         return result
+
+
+cdef int _make_shared_objects_immortal() except -1:
+    """Spares threads with a pool each the counts of what they share: methods, and what allocates NumPy's arrays."""
+    for attribute in vars(Pool).values():
+        make_immortal(<PyObject*>attribute)
+    make_immortal(PyDataMem_DefaultHandler)
+    return 0
+
+
+_make_shared_objects_immortal()

@@ -1,7 +1,8 @@
 """Environments of Gymnasium, or anybody's with its API, in worker processes or threads behind a pool.
 
 `backend.pyx` is the pool's side, `worker.pyx` the worker's, `shared_memory.pyx` the memory between them.
-`forkserver.py` starts processes, and `spaces.py` translates Gymnasium's spaces.
+`worker_processes.pyx` and `worker_threads.pyx` start and end the workers, and `spaces.py` translates Gymnasium's
+spaces.
 """
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ from cypool.backend cimport StepBackend
 from cypool.env cimport Env
 from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout
 from cypool.subproc.worker cimport WorkerLoop
+from cypool.subproc.worker_processes cimport WorkerProcesses
+from cypool.subproc.worker_threads cimport WorkerThreads
 
 
 cdef class SubprocEnv(Env):
@@ -34,23 +36,15 @@ cdef class SubprocBackend(StepBackend):
     cdef readonly SharedMemory memory
     cdef SlotLayout layout
     cdef WorkerLoop worker_loop      # without workers: where environments are stepped
-    cdef list threads                # workers that are threads
+    cdef WorkerThreads threads       # workers that are threads, or None
+    cdef WorkerProcesses processes   # workers that are processes, or None
     cdef list answers                # in this process: see WorkerLoop; None of processes
-    cdef int forkserver              # the process that starts them; 0: there is none, or it has ended
-    cdef int forkserver_status       # with which it did, as os.waitpid has it
-    cdef object channel              # socket to it
-    cdef int setup_fd
     cdef int64_t timeout_ns          # 0: none
+    cdef int64_t slice_ns            # how long to sleep at most
     cdef list envs                   # SubprocEnv
     cdef list env_descriptions
     cdef vector[int32_t] sent        # ids of tasks that are not taken
     cdef vector[int32_t] called      # workers to notify
-    cdef uint32_t deaths             # as the control had them last
-    # where tasks have a time limit
-    cdef int64_t checked_at          # when workers were last looked at, ns
-    cdef vector[int64_t] overdue_since  # of each worker when it was first found to take too long; 0: it was not
-    cdef list kill_reasons           # of each worker the error for which it is being ended, or None
-    cdef vector[int64_t] kill_requested_at  # and since when
     cdef int num_forks               # when the workers were started
     cdef bint closed
 
@@ -58,12 +52,8 @@ cdef class SubprocBackend(StepBackend):
     cdef int notify_workers(self) except -1
     cdef int count_done(self, int most) except -1
     cdef int collect_done(self, int32_t* ids, int most) except -1
-    cdef int64_t slice_ns(self) noexcept nogil
+    cdef int await_call(self, SubprocEnv env) except -1
     cdef int check_workers(self, bint thoroughly) except -1
-    cdef bint forkserver_ended(self, int64_t timeout_ns) noexcept nogil
-    cdef void kill_forkserver(self) noexcept nogil
-    cdef int kill_overdue(self) except -1
-    cdef object kill_reason(self, int worker, int64_t now)
-    cdef int fail_worker_tasks(self, int worker) except -1
+    cdef int fail_worker_tasks(self, int worker, object error) except -1
     cdef int fail_env(self, SubprocEnv env, object error) except -1
     cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil

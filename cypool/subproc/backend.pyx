@@ -3,28 +3,19 @@
 `SubprocBackend.submit` puts a task into the environment's mailbox and notifies its worker. `SubprocBackend.wait` waits
 for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has written.
 """
-import os
 import pickle
-import socket
-import threading
-import warnings
 from contextlib import suppress
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.errno cimport ECHILD, errno
-from libc.signal cimport SIGKILL
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
-from posix.signal cimport kill
-from posix.unistd cimport usleep
-from posix.wait cimport WNOHANG, waitpid
 
 from cypool.util.arguments import check_int
 from cypool.util.arguments import shown as shown_value
 from cypool.errors import WorkerError
 from cypool.state import Pickled
-from cypool.subproc import forkserver, spaces
-from cypool.subproc.remote_errors import describe_exit, unpickle_error, wrap_error
+from cypool.subproc import spaces
+from cypool.subproc.remote_errors import unpickle_error, wrap_error
 
 from cypool.backend cimport StepBackend
 from cypool.util.constants cimport SLICE_NS
@@ -32,17 +23,10 @@ from cypool.env cimport Env, Slot
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park
 from cypool.subproc.shared_memory cimport CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP
-from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout, WorkerControl
+from cypool.subproc.shared_memory cimport EnvMailbox, SharedMemory, SlotLayout
 from cypool.subproc.worker cimport WorkerLoop
-from cypool.subproc.worker import run_thread
-
-cdef int64_t SECOND = 1_000_000_000  # in ns
-
-# by Task
-cdef tuple TASK_NAMES = ("step", "reset", "a call")
-
-# with a timeout, a start may take at least so long, s
-cdef double MIN_START_TIMEOUT = 60
+from cypool.subproc.worker_processes cimport WorkerProcesses
+from cypool.subproc.worker_threads cimport WorkerThreads
 
 
 cdef class SubprocEnv(Env):
@@ -207,16 +191,12 @@ cdef class SubprocBackend(StepBackend):
     """
 
     def __init__(self, list factories, int num_workers, bint in_threads, str start_method, timeout, list preload):
-        cdef int worker
         self.closed = False
         self.num_forks = num_forks()
-        self.setup_fd = -1
         self.timeout_ns = 0 if timeout is None else <int64_t>(timeout * 1e9)
+        # so that an environment is not much longer at work than it may be
+        self.slice_ns = min(<int64_t>SLICE_NS, self.timeout_ns // 4) if self.timeout_ns > 0 else SLICE_NS
         self.memory = SharedMemory(len(factories), max(num_workers, 1))
-        self.kill_reasons = [None] * self.memory.num_workers
-        self.overdue_since.resize(self.memory.num_workers)
-        self.kill_requested_at.resize(self.memory.num_workers)
-        self.threads = []
         if num_workers == 0 or in_threads:
             self.answers = [None] * len(factories)
         try:
@@ -224,17 +204,14 @@ cdef class SubprocBackend(StepBackend):
                 self.worker_loop = WorkerLoop(self.memory, 0, factories, self.answers)
                 self.memory.worker_controls[0].life.store(READY)
             elif in_threads:
-                forkserver.import_modules(preload)
-                self._start_threads(factories)
+                self.threads = WorkerThreads(self.memory, self.answers)
+                self.threads.start(factories, preload)
                 self._await_start()
             else:
-                import cloudpickle
-
-                pickled = [cloudpickle.dumps([factories[i] for i in self.memory.envs_of(worker)])
-                           for worker in range(num_workers)]
-                self.setup_fd = forkserver.write_setup(pickled, preload, start_method == "spawn")
-                self._launch()
+                self.processes = WorkerProcesses(self.memory, self.timeout_ns, self.slice_ns)
+                self.processes.start(factories, preload, start_method)
                 self._await_start()
+                self.processes.started()
             self._read_descriptions()
         except BaseException:
             # where warnings are errors, the first error counts
@@ -248,72 +225,6 @@ cdef class SubprocBackend(StepBackend):
     def __del__(self):
         self.close()
 
-    def _start_threads(self, factories):
-        unwrapped = [None] * len(factories)
-        for worker in range(self.memory.num_workers):
-            self.memory.begin(worker)
-            own = [factories[i] for i in self.memory.envs_of(worker)]
-            # daemons: the process may end while an environment does not return
-            thread = threading.Thread(target=run_thread, args=(self.memory, worker, own, self.answers, unwrapped),
-                                      name=f"cypool-envs-{self.memory.envs_of(worker)[0]}", daemon=True)
-            # first: Ctrl-C may come in `start`, when the thread runs already
-            self.threads.append(thread)
-            thread.start()
-
-    def _end_threads(self):
-        """Has the threads close their environments and end; warns of those that do not."""
-        self.memory.close_all()
-        end = now_ns() + <int64_t>(forkserver.GRACE * SECOND)
-        # the garbage collector may have found the pool in one of them
-        others = [(worker, thread) for worker, thread in enumerate(self.threads)
-                  if thread is not threading.current_thread() and thread.ident is not None]
-        for _, thread in others:
-            thread.join(max(end - now_ns(), 0) / SECOND)
-        stuck = [self._place_of(worker) for worker, thread in others if thread.is_alive()]
-        self.threads = []
-        if stuck:
-            warnings.warn(f"close: expected environments that return within {forkserver.GRACE:g} s, but "
-                          f"{', '.join(stuck)} did not: these threads end when they return", RuntimeWarning,
-                          stacklevel=2)
-
-    def _place_of(self, int worker):
-        """Says which environment of a worker is at work, and what it does."""
-        cdef int i
-        for i in self.memory.envs_of(worker):
-            if self.memory.mailboxes[i].state.load() == RUNNING:
-                return f"env {i} in {TASK_NAMES[self.memory.mailboxes[i].task]}"
-        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} as it is made or closed"
-
-    def _launch(self):
-        for worker in range(self.memory.num_workers):
-            self.memory.begin(worker)
-        self.channel, theirs, arguments, options = forkserver.prepare(
-            self.setup_fd, self.memory.fd, self.memory.num_envs, self.memory.num_workers)
-        # no Python code between its start and the note of it: Ctrl-C comes before or afterwards
-        self.forkserver = os.posix_spawn(*arguments, **options)
-        theirs.close()
-
-    cdef bint forkserver_ended(self, int64_t timeout_ns) noexcept nogil:
-        """Whether the fork server has ended; waits for its end until the timeout, through signals."""
-        cdef int64_t end = now_ns() + timeout_ns
-        cdef int found
-        while self.forkserver > 0:
-            found = waitpid(self.forkserver, &self.forkserver_status, WNOHANG)
-            if found == self.forkserver:
-                self.forkserver = 0
-            elif found < 0 and errno == ECHILD:
-                # somebody else in this process waits for all children
-                self.forkserver = self.forkserver_status = 0
-            elif now_ns() >= end:
-                return False
-            else:
-                usleep(1000)
-        return True
-
-    cdef void kill_forkserver(self) noexcept nogil:
-        if self.forkserver > 0:
-            kill(self.forkserver, SIGKILL)
-
     def _await_start(self):
         """Waits until all workers have made their environments."""
         cdef uint32_t seen, starting
@@ -324,18 +235,15 @@ cdef class SubprocBackend(StepBackend):
             for worker in range(self.memory.num_workers):
                 starting += self.memory.worker_controls[worker].life.load() == STARTING
                 if self.memory.worker_controls[worker].life.load() == ENDED:
-                    raise self._worker_exit_error(worker)
+                    raise (self.processes.exit_error(worker) if self.processes is not None
+                           else self.answers[self.memory.envs_of(worker)[0]])
             if starting == 0:
                 return
             with nogil:
                 self.sleep(seen, starting, SLICE_NS)
             PyErr_CheckSignals()
-            if self.channel is not None and self.forkserver_ended(0):
-                manner = describe_exit(os.waitstatus_to_exitcode(self.forkserver_status))
-                raise WorkerError(f"the process that starts workers ended: {manner}")
-            for worker in range(self.memory.num_workers):
-                if self._overdue(worker):
-                    raise WorkerError(f"a worker process took longer than {self._start_timeout()} s to start")
+            if self.processes is not None:
+                self.processes.check_start()
 
     def _read_descriptions(self):
         """Reads the descriptions of the environments, which have to have the same spaces."""
@@ -350,7 +258,6 @@ cdef class SubprocBackend(StepBackend):
         first = self.env_descriptions[0]
         self.layout = SlotLayout(*spaces.described(first["observation_space"], first["action_space"]))
         self.memory.control.layout.store(self.layout.checksum)
-        self.deaths = self.memory.control.deaths.load()
 
     @property
     def env_description(self):
@@ -466,7 +373,7 @@ cdef class SubprocBackend(StepBackend):
             else:
                 # after a signal, too, the caller wants to look
                 with nogil:
-                    again = self.sleep(seen, wanted - count, max(min(end - now_ns(), self.slice_ns()), <int64_t>0))
+                    again = self.sleep(seen, wanted - count, max(min(end - now_ns(), self.slice_ns), <int64_t>0))
                 if not again:
                     self.check_workers(True)
         return self.collect_done(ids, count)
@@ -523,11 +430,7 @@ cdef class SubprocBackend(StepBackend):
         self.memory.control.sleeping.store(0)
         return awake
 
-    cdef int64_t slice_ns(self) noexcept nogil:
-        """How long to sleep at most, so that an environment is not much longer at work than it may be."""
-        return min(<int64_t>SLICE_NS, self.timeout_ns // 4) if self.timeout_ns > 0 else SLICE_NS
-
-    def await_call(self, SubprocEnv env):
+    cdef int await_call(self, SubprocEnv env) except -1:
         """Waits for the end of the call that an environment runs, if there is one."""
         cdef uint32_t seen
         while env.calling:
@@ -539,100 +442,31 @@ cdef class SubprocBackend(StepBackend):
                 env.calling = False
                 if env.sent:
                     env.read_answer()
-                return
+                return 0
             with nogil:
-                if self.sleep(seen, 1, self.slice_ns()):
+                if self.sleep(seen, 1, self.slice_ns):
                     continue
             PyErr_CheckSignals()
             self.check_workers(True)
+        return 0
 
     cdef int check_workers(self, bint thoroughly) except -1:
         """Replaces processes that have ended; `thoroughly`: also looks for those that hang."""
-        cdef WorkerControl* worker_controls = self.memory.worker_controls
         cdef int worker
-        cdef uint32_t deaths
-        if self.channel is None:
+        if self.processes is None or not self.processes.have_ended(thoroughly):
             return 0
-        if self.timeout_ns > 0 and now_ns() - self.checked_at >= self.slice_ns():
-            # others that answer all the time hide the one that does not
-            thoroughly = True
-        if thoroughly:
-            if self.forkserver_ended(0):
-                # then it has taken all workers along
-                self.channel.close()
-                for worker in range(self.memory.num_workers):
-                    self.memory.ended(worker, self.forkserver_status)
-                    self.fail_worker_tasks(worker)
-                self.deaths = self.memory.control.deaths.load()
-                self._launch()
-                return 0
-            if self.timeout_ns > 0:
-                self.kill_overdue()
-        deaths = self.memory.control.deaths.load()
-        if deaths != self.deaths:
-            for worker in range(self.memory.num_workers):
-                if worker_controls[worker].life.load() == ENDED:
-                    self.fail_worker_tasks(worker)
-                    self.memory.begin(worker)
-                    self._send_command(b"s", worker)
-            # last: if this is interrupted, it is done next time
-            self.deaths = deaths
-        return 0
-
-    cdef int kill_overdue(self) except -1:
-        """Orders the end of workers that take too long."""
-        cdef int64_t now = now_ns()
-        cdef int worker
-        self.checked_at = now
         for worker in range(self.memory.num_workers):
-            if self.kill_reasons[worker] is not None:
-                if now - self.kill_requested_at[worker] > <int64_t>(MIN_START_TIMEOUT * 1e9):
-                    # the forkserver, which was to end it, hangs itself. The kernel ends its workers with it
-                    self.kill_forkserver()
-                continue
-            kill_reason = self.kill_reason(worker, now)
-            if kill_reason is None:
-                self.overdue_since[worker] = 0
-            elif self.overdue_since[worker] == 0:
-                # all processes may have been stopped together, and this one is the first to continue
-                self.overdue_since[worker] = now
-            elif now - self.overdue_since[worker] >= self.slice_ns():
-                self.kill_reasons[worker] = kill_reason
-                self.kill_requested_at[worker] = now
-                self._send_command(b"k", worker)
+            if self.memory.worker_controls[worker].life.load() == ENDED:
+                # first: the next process is not to find its tasks
+                self.fail_worker_tasks(worker, self.processes.exit_error(worker))
+                self.processes.replace(worker)
+        self.processes.all_replaced()
         return 0
 
-    cdef object kill_reason(self, int worker, int64_t now):
-        """Returns the error of a worker that takes too long, or None.
-
-        A worker takes too long if it had a task and has neither begun nor finished one within the timeout: its step
-        hangs, or its process is stopped.
-        """
-        cdef WorkerControl* control = &self.memory.worker_controls[worker]
-        cdef int64_t since = control.since.load()
-        cdef uint32_t state
-        cdef SubprocEnv env
-        if control.life.load() == ENDED:
-            return None
-        if control.life.load() == STARTING:
-            if not self._overdue(worker):
-                return None
-            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start: it was ended")
-        for i in self.memory.envs_of(worker):
-            env = self.envs[i]
-            state = env.mailbox.state.load()
-            if (env.sent and (state == POSTED or state == RUNNING)
-                    and now - max(since, env.mailbox.since.load()) > self.timeout_ns):
-                return WorkerError(f"not done within worker_timeout={self.timeout_ns / 1e9:g} s: its process was ended")
-        return None
-
-    cdef int fail_worker_tasks(self, int worker) except -1:
+    cdef int fail_worker_tasks(self, int worker, object error) except -1:
         """Fails the tasks of a worker that has ended."""
         cdef SubprocEnv env
         cdef uint32_t state
-        error = self.kill_reasons[worker]
-        if error is None:
-            error = self._worker_exit_error(worker)
         for i in self.memory.envs_of(worker):
             env = self.envs[i]
             state = env.mailbox.state.load()
@@ -643,8 +477,6 @@ cdef class SubprocBackend(StepBackend):
                 env.mailbox.state.store(IDLE)
                 self.fail_env(env, error)
             env.lost = not (env.sent and state == POSTED)
-        self.kill_reasons[worker] = None
-        self.overdue_since[worker] = 0
         return 0
 
     cdef int fail_env(self, SubprocEnv env, object error) except -1:
@@ -654,30 +486,6 @@ cdef class SubprocBackend(StepBackend):
         env.error = error
         env.extra_infos = None
         return 0
-
-    def _send_command(self, bytes what, int worker):
-        try:
-            # a forkserver that is stopped takes nothing
-            self.channel.send(what + worker.to_bytes(4, "little"), socket.MSG_DONTWAIT)
-        except OSError:
-            # it is gone, or hangs: the next thorough looks find out
-            pass
-
-    def _worker_exit_error(self, int worker):
-        """Returns the error for which a worker has ended."""
-        cdef WorkerControl* control = &self.memory.worker_controls[worker]
-        if self.answers is not None:
-            return self.answers[self.memory.envs_of(worker)[0]]
-        if control.payload_bytes > 0:
-            return unpickle_error(self.memory.payload(self.memory.envs_of(worker)[0], control.payload_bytes))
-        return WorkerError(f"its process ended: {describe_exit(os.waitstatus_to_exitcode(control.status))}")
-
-    def _overdue(self, int worker):
-        return (self.timeout_ns > 0 and self.memory.worker_controls[worker].life.load() == STARTING
-                and now_ns() - self.memory.worker_controls[worker].since.load() > self._start_timeout() * 1e9)
-
-    def _start_timeout(self):
-        return max(self.timeout_ns / 1e9, MIN_START_TIMEOUT)
 
     cdef object extra_infos(self, object env_ids):
         cdef SubprocEnv env
@@ -698,30 +506,7 @@ cdef class SubprocBackend(StepBackend):
         self.envs = None
         if self.worker_loop is not None:
             self.worker_loop.close()
-        if self.threads and not self.forked():
-            self._end_threads()
-        if self.setup_fd >= 0:
-            os.close(self.setup_fd)
-        if self.channel is None:
-            return
-        try:
-            if self.forkserver > 0 and not self.forked():
-                # its end is what the forkserver waits for, and we for its end
-                self.channel.shutdown(socket.SHUT_WR)
-                self.channel.settimeout(forkserver.GRACE + 5)
-                while self.channel.recv(1):
-                    pass
-        except OSError:
-            # it is late
-            self.kill_forkserver()
-        except BaseException:
-            # Ctrl-C: so is it
-            self.kill_forkserver()
-            raise
-        finally:
-            if not self.forked():
-                with nogil:
-                    if not self.forkserver_ended(5 * SECOND):
-                        self.kill_forkserver()
-                        self.forkserver_ended(60 * SECOND)
-            self.channel.close()
+        if self.threads is not None and not self.forked():
+            self.threads.close()
+        if self.processes is not None:
+            self.processes.close(self.forked())

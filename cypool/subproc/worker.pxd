@@ -10,6 +10,7 @@ cdef class WorkerLoop:
     cdef int num
     cdef list factories
     cdef list envs
+    cdef list is_open                # of each environment whether it is to be closed
     cdef list unwrapped              # of all rows in this process the environments without wrappers; shared with others
     cdef list answers                # in the pool's process, of all rows: (info, final info), an exception or None
     cdef list is_loaded              # of each environment whether it came from a state
@@ -20,6 +21,7 @@ cdef class WorkerLoop:
     cdef list text_bytes             # of each part; 0: it is not a text
     cdef int turn
 
+    cdef bint run_next(self) except -1
     cdef int run_one(self, int k) except -1
     cdef int run_task(self, int k, EnvMailbox* mailbox) except -1
     cdef int next_posted(self) noexcept nogil

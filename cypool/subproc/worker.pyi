@@ -1,14 +1,6 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-def run_thread(
-        memory: Any,
-        worker: int,
-        factories: list[Any],
-        answers: list[Any],
-        unwrapped: list[Any],
-    ) -> Any: ...
-
 class WorkerLoop:
     def __init__(
         self,
@@ -20,4 +12,3 @@ class WorkerLoop:
     ) -> None: ...
     def close(self) -> Any: ...
     def run(self) -> Any: ...
-    def run_next(self) -> Any: ...

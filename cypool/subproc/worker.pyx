@@ -53,7 +53,7 @@ cdef class WorkerLoop:
         self.answers = answers
         self.unwrapped = [None] * memory.num_envs if unwrapped is None else unwrapped
         self.factories = factories
-        self.envs = []
+        self.envs, self.is_open = [], [False] * self.num
         self.is_loaded, self.is_broken = [False] * self.num, [False] * self.num
         self.actions = []
         try:
@@ -70,6 +70,7 @@ cdef class WorkerLoop:
         cdef int d, first = self.first
         for k in range(self.num):
             self.envs.append(self._made(k))
+            self.is_open[k] = True
         observation, action = spaces.described(self.envs[0].observation_space, self.envs[0].action_space)
         self.layout = SlotLayout(observation, action)
         layout = memory.control.layout.load()
@@ -110,7 +111,7 @@ cdef class WorkerLoop:
             # runs signal handlers that an environment has set
             PyErr_CheckSignals()
 
-    def run_next(self):
+    cdef bint run_next(self) except -1:
         """Runs one task, if there is any, for the pool on its own thread; returns whether there was.
 
         Raises:
@@ -146,6 +147,8 @@ cdef class WorkerLoop:
 
     def _replace_broken(self, int k):
         """Makes an environment again; it keeps its random stream."""
+        # first, as the new one may need what the old one holds: a port, a file
+        self._close_env(k)
         env = self._made(k)
         try:
             stream = self.envs[k].unwrapped.np_random
@@ -154,17 +157,36 @@ cdef class WorkerLoop:
         except Exception:
             # it has none, or that is what is broken
             pass
-        self.envs[k] = env
+        self.envs[k], self.is_open[k] = env, True
         self.is_loaded[k] = self.is_broken[k] = False
 
-    def close(self):
-        """Closes the environments."""
-        for env in self.envs:
+    def _close_env(self, int k):
+        """Closes an environment, once; prints what it raises."""
+        if self.is_open[k]:
+            self.is_open[k] = False
             try:
-                env.close()
-            except Exception:
+                self.envs[k].close()
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                # SystemExit, too: others have to be closed
                 traceback.print_exc()
+
+    def close(self):
+        """Closes the environments.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C came, or one of them raised it. The others are closed.
+        """
+        interrupt = None
+        for k in range(len(self.envs)):
+            try:
+                self._close_env(k)
+            except KeyboardInterrupt as error:
+                interrupt = error
         self.envs = []
+        if interrupt is not None:
+            raise interrupt
 
     cdef int next_posted(self) noexcept nogil:
         """Returns the index of the next environment that has a task, in turn, or -1."""
@@ -252,8 +274,10 @@ cdef class WorkerLoop:
             if type(env) is not type(self.envs[k]):
                 raise TypeError(f"expected a {type(self.envs[k]).__name__}, got a {type(env).__name__}")
             _check_env(env)
+            self._close_env(k)
             self.envs[k], self.unwrapped[self.first + k] = env, _unwrapped(env)
-            self.is_loaded[k], self.is_broken[k] = True, False
+            self.is_open[k] = self.is_loaded[k] = True
+            self.is_broken[k] = False
             return None
         if name == "ask":
             return args[0](self.envs[k], *args[1:], **kwargs)
@@ -299,26 +323,6 @@ cdef class WorkerLoop:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
         return 0
-
-
-def run_thread(SharedMemory memory, int worker, list factories, list answers, list unwrapped):
-    """Makes a worker's environments and steps them until the pool is closed, in a thread of the pool's process.
-
-    Args:
-        memory: Where the mailboxes are.
-        worker: The number of the worker.
-        factories, answers, unwrapped: As in `WorkerLoop`. An error of a factory is the answer of the first environment.
-    """
-    cdef int first = memory.envs_of(worker)[0]
-    try:
-        worker_loop = WorkerLoop(memory, first, factories, answers, unwrapped)
-    except BaseException as error:
-        answers[first] = error
-        memory.ended(worker, 0)
-        return
-    memory.ready(worker)
-    worker_loop.run()
-    worker_loop.close()
 
 
 def _check_env(env):
@@ -383,7 +387,7 @@ def _converted(array, dtype, key):
     return converted
 
 
-def _copied(info):
+cdef object _copied(info):
     """Returns a copy of an info; what cannot be copied, such as a lock, stays as it is."""
     copied = dict(info)
     for name, value in info.items():
@@ -395,7 +399,7 @@ def _copied(info):
     return copied
 
 
-def _checked(info, depth=0):
+cdef object _checked(info, int depth=0):
     """Returns an info as a dict, or raises if a pool cannot batch it."""
     if not isinstance(info, dict):
         if not isinstance(info, Mapping):

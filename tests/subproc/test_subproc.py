@@ -1,4 +1,6 @@
 """Environments of Python in workers: what Gymnasium's vector environments give, and nothing that hangs."""
+import collections
+import contextlib
 import copy
 import gc
 import importlib
@@ -491,6 +493,7 @@ def test_an_oddity_costs_its_own_row(observation, info, message, host):
     (lambda: {"x": {"y": 1}}, [0, {"y": 1}, 2]),
     (lambda: {"x": 1, "final": 3, "extra_infos": 4, "final_obs": 5, "players": 6, 7: 8}, [0, 1, 2]),
     (lambda: types.MappingProxyType({"x": 1}), [0, 1, 2]),
+    (lambda: collections.OrderedDict(x=1), [0, 1, 2]),
 ])
 def test_infos_that_do_not_fit_together(info, expected, mode):
     factories = [partial(Oddity, i, None, info) for i in range(3)]
@@ -969,11 +972,12 @@ print(*below(os.getpid()), flush=True)
     assert ("ZeroDivisionError" in done.stderr) if way == "1 / 0" else done.stderr == ""
 
 
-def test_fork(run_python):
-    done = run_python("""
+@pytest.mark.parametrize("host", [PROCESSES, THREADS])
+def test_fork(run_python, host):
+    done = run_python(f"""
 import os, sys, warnings, cypool
-warnings.simplefilter("ignore")
-env = cypool.make("gymnasium:CartPole-v1", num_envs=2)
+warnings.simplefilter("ignore", DeprecationWarning)
+env = cypool.make("gymnasium:CartPole-v1", num_envs=2, **{host})
 env.reset()
 child = os.fork()
 if child == 0:
@@ -987,7 +991,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 env.step([0, 0])
 print("ok")
 """)
-    assert done.stdout == "ok\n", done.stderr
+    assert (done.stdout, done.stderr) == ("ok\n", "")
 
 
 @pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
@@ -1404,6 +1408,59 @@ def test_an_environment_that_raises_after_load_keeps_its_random_stream():
                 env.step([1, 0])
             shown.append([env.step([0, 0])[0].tolist() for _ in range(5)])
     assert shown[0] == shown[1]
+
+
+class Closing(gymnasium.Env):
+    """Notes in a file what is made and closed; raises `what` in a step with action 1, and in `close`."""
+
+    observation_space = action_space = spaces.Discrete(2)
+
+    def __init__(self, path, number, what):
+        self.path, self.number, self.what = path, number, what
+        self.note("made")
+
+    def note(self, text):
+        with open(self.path, "a") as file:
+            file.write(f"{text} {self.number}\n")
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        if action:
+            raise self.what
+        return 0, 0.0, False, False, {}
+
+    def close(self):
+        self.note("closed")
+        if self.number == 0:
+            raise self.what
+
+
+@pytest.mark.parametrize("what", [SystemExit(3), KeyboardInterrupt(), OSError("broken")], ids=repr)
+@pytest.mark.parametrize("host", [HERE, PROCESS, {"workers": "threads", "num_workers": 1}], ids=str)
+def test_each_environment_is_closed_once(host, what, tmp_path, capfd, monkeypatch):
+    path = tmp_path / "notes"
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    env = cypool.from_factories([partial(Closing, path, i, what) for i in range(3)], **host)
+    env.reset()
+    # its class is of this module, which a process cannot import
+    state = None if host == PROCESS else env.save([2])
+    with pytest.raises(cypool.EnvError if host != HERE or not isinstance(what, KeyboardInterrupt) else type(what)):
+        env.step([0, 1, 0])
+    with contextlib.suppress(cypool.EnvError):
+        env.reset()
+    # SystemExit and Ctrl-C cost the environment, too: it is made again
+    made = ["made 0", "made 1", "made 2", *([] if isinstance(what, OSError) else ["closed 1", "made 1"])]
+    if state is not None:
+        env.load(state, [2])
+        made.append("closed 2")
+    assert path.read_text().splitlines() == made
+    with contextlib.suppress(KeyboardInterrupt):
+        env.close()
+    assert path.read_text().splitlines() == [*made, "closed 0", "closed 1", "closed 2"]
+    if not isinstance(what, KeyboardInterrupt):
+        assert type(what).__name__ in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("num_workers", [0, 1])

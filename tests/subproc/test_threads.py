@@ -94,8 +94,9 @@ def waits(gate, stuck):
     """The pool is closed within while this one does not return; then it does, and its thread ends."""
     # on a busy machine others may be late
     message = rf"^close: expected environments that return within 0.05 s, but (.*, )?{stuck}(, .*)? did not: these thr"
-    with pytest.warns(RuntimeWarning, match=message):
+    with pytest.warns(RuntimeWarning, match=message) as warned:
         yield
+    assert [each.filename for each in warned] == [__file__]
     threads = threads_of_pools()
     assert threads
     gate.opened.set()
@@ -378,27 +379,6 @@ def test_the_process_ends_whatever_its_environments_do(run_python, wait, way):
     assert done.stderr.count("RuntimeWarning: close: ") == 1
     assert "env 1 in step, env 2 in step did not" in done.stderr
     assert "Fatal" not in done.stderr and "terminate" not in done.stderr
-
-
-def test_fork(run_python):
-    done = run_python("""
-import os, sys, warnings, cypool
-warnings.simplefilter("ignore", DeprecationWarning)
-env = cypool.make("gymnasium:CartPole-v1", num_envs=2, workers="threads")
-env.reset()
-child = os.fork()
-if child == 0:
-    try:
-        env.step([0, 0])
-    except RuntimeError as error:
-        assert "fork" in str(error), error
-        env.close()
-        sys.exit(7)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-env.step([0, 0])
-print("ok")
-""")
-    assert (done.stdout, done.stderr) == ("ok\n", "")
 
 
 def test_several_pools_of_several_threads():

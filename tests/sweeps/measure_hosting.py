@@ -1,6 +1,7 @@
 """Measures where Python environments are stepped: by the caller, in threads and in processes; and cypool's own.
 
     python tests/sweeps/measure_hosting.py                  # CartPole: what a step costs
+    python tests/sweeps/measure_hosting.py --plain          # a CartPole with Python's own numbers
     python tests/sweeps/measure_hosting.py --waiting        # steps that sleep for 2 ms: rate, memory, time to start
     python tests/sweeps/measure_hosting.py --only threads   # the candidates with this in their names
 
@@ -10,6 +11,8 @@ candidate. On a Python without its global lock, run the first command with `PYTH
 """
 import argparse
 import json
+import math
+import random
 import statistics
 import subprocess
 import sys
@@ -38,27 +41,70 @@ class Sleeper(gymnasium.Env):
         return self.zeros, 0.0, False, False, {}
 
 
-def hosted(waiting, num_envs, **options):
-    if waiting:
-        return cypool.from_factories([Sleeper] * num_envs, **options)
+class PlainCartPole(gymnasium.Env):
+    """CartPole with Python's own numbers: of NumPy only the observation, and no episode of Gymnasium's wrappers."""
+
+    def __init__(self):
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (4,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(2)
+        self.random = random.Random()
+
+    def reset(self, *, seed=None, options=None):
+        if seed is not None:
+            self.random.seed(seed)
+        self.state = [self.random.uniform(-0.05, 0.05) for _ in range(4)]
+        self.count = 0
+        return np.array(self.state, np.float32), {}
+
+    def step(self, action):
+        x, v, theta, omega = self.state
+        force = 10.0 if action else -10.0
+        cos, sin = math.cos(theta), math.sin(theta)
+        pushed = (force + 0.05 * omega * omega * sin) / 1.1
+        turned = (9.8 * sin - cos * pushed) / (0.5 * (4.0 / 3.0 - 0.1 * cos * cos / 1.1))
+        x, v = x + 0.02 * v, v + 0.02 * (pushed - 0.05 * turned * cos / 1.1)
+        theta, omega = theta + 0.02 * omega, omega + 0.02 * turned
+        self.state = [x, v, theta, omega]
+        self.count += 1
+        terminated = not (-2.4 <= x <= 2.4 and -0.2095 <= theta <= 0.2095)
+        return np.array(self.state, np.float32), 1.0, terminated, self.count == 500, {}
+
+
+def candidates(hosted):
+    """Pools of `num_envs` environments that `hosted(num_envs, **options)` makes, by name."""
+    return {
+        "caller": lambda n: hosted(n, num_workers=0),
+        "1 thread": lambda n: hosted(n, workers="threads", num_workers=1),
+        "2 threads": lambda n: hosted(n, workers="threads", num_workers=2),
+        "2 processes": lambda n: hosted(n, num_workers=2),
+        "a thread for each": lambda n: hosted(n, workers="threads"),
+        "a process for each": hosted,
+    }
+
+
+def cartpoles(num_envs, **options):
     return cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, **options)
 
 
-CARTPOLE = {
-    "cypool's own": lambda n: cypool.make("CartPole-v1", num_envs=n, num_threads=1),
-    "caller": lambda n: hosted(False, n, num_workers=0),
-    "1 thread": lambda n: hosted(False, n, workers="threads", num_workers=1),
-    "2 threads": lambda n: hosted(False, n, workers="threads", num_workers=2),
-    "2 processes": lambda n: hosted(False, n, num_workers=2),
-    "a thread for each": lambda n: hosted(False, n, workers="threads"),
-    "a process for each": lambda n: hosted(False, n),
-}
-WAITING = {
-    "AsyncVectorEnv": lambda n: gymnasium.vector.AsyncVectorEnv([Sleeper] * n),
-    "a thread for each": lambda n: hosted(True, n, workers="threads"),
-    "half of them, threads": lambda n: hosted(True, n, workers="threads", batch_size=n // 2),
-    "half of them, processes": lambda n: hosted(True, n, batch_size=n // 2),
-    "a process for each": lambda n: hosted(True, n),
+def plain(num_envs, **options):
+    return cypool.from_factories([PlainCartPole] * num_envs, **options)
+
+
+def sleepers(num_envs, **options):
+    return cypool.from_factories([Sleeper] * num_envs, **options)
+
+
+POOLS = {
+    "cartpole": {"cypool's own": lambda n: cypool.make("CartPole-v1", num_envs=n, num_threads=1),
+                 **candidates(cartpoles)},
+    "plain": candidates(plain),
+    "waiting": {
+        "AsyncVectorEnv": lambda n: gymnasium.vector.AsyncVectorEnv([Sleeper] * n),
+        "a thread for each": lambda n: sleepers(n, workers="threads"),
+        "half of them, threads": lambda n: sleepers(n, workers="threads", batch_size=n // 2),
+        "half of them, processes": lambda n: sleepers(n, batch_size=n // 2),
+        "a process for each": sleepers,
+    },
 }
 
 
@@ -86,10 +132,10 @@ def cpu_time():
     return sum(int(each[11]) + int(each[12]) for each in fields) / 100
 
 
-def candidate(name, waiting, num_envs):
+def candidate(name, kind, num_envs):
     """Makes a pool and steps it; for each line of input, a number of seconds, it prints figures as JSON."""
     before, began = memory(), time.perf_counter()
-    env = (WAITING if waiting else CARTPOLE)[name](num_envs)
+    env = POOLS[kind][name](num_envs)
     is_async = getattr(env, "batch_size", num_envs) < num_envs
     if is_async:
         env.async_reset(seed=0)
@@ -114,7 +160,10 @@ def candidate(name, waiting, num_envs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--waiting", action="store_true", help="steps that sleep, rather than CartPole")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--plain", action="store_const", dest="kind", const="plain", default="cartpole",
+                       help="a CartPole with Python's own numbers, rather than Gymnasium's")
+    kinds.add_argument("--waiting", action="store_const", dest="kind", const="waiting", help="steps that sleep")
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="of a candidate in a round")
@@ -122,10 +171,11 @@ def main():
     parser.add_argument("--candidate", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.candidate is not None:
-        candidate(args.candidate, args.waiting, args.num_envs)
+        candidate(args.candidate, args.kind, args.num_envs)
         return
-    command = [sys.executable, __file__, "--num-envs", str(args.num_envs), *["--waiting"] * args.waiting]
-    names = [name for name in (WAITING if args.waiting else CARTPOLE) if args.only in name]
+    command = [sys.executable, __file__, "--num-envs", str(args.num_envs),
+               *([] if args.kind == "cartpole" else [f"--{args.kind}"])]
+    names = [name for name in POOLS[args.kind] if args.only in name]
     running, starts = {}, {}
     for name in names:
         running[name] = process = subprocess.Popen([*command, "--candidate", name], stdin=subprocess.PIPE,

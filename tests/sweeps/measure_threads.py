@@ -13,6 +13,7 @@ import time
 
 import gymnasium
 import numpy as np
+from measure_hosting import PlainCartPole
 
 import cypool
 
@@ -22,6 +23,8 @@ POOLS = {
     "Pong-v5, 8 envs": (50, lambda: cypool.make("Pong-v5", num_envs=8, num_threads=0, seed=0)),
     "Gymnasium's CartPole, 8 envs, num_workers=0": (500, lambda: cypool.from_factories(
         [lambda: gymnasium.make("CartPole-v1")] * 8, num_workers=0, seed=0)),
+    "CartPole with Python's numbers, 8 envs, num_workers=0": (1000, lambda: cypool.from_factories(
+        [PlainCartPole] * 8, num_workers=0, seed=0)),
 }
 
 
@@ -50,6 +53,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default="", help="pools with this in their names")
     given = parser.parse_args()
     gil = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
     print(f"Python {sys.version.split()[0]}, {gil} the GIL")
@@ -57,6 +61,8 @@ def main():
           f"| CPU time of a call, us, 1 thread | {given.threads} threads | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, (num_steps, make) in POOLS.items():
+        if given.only not in name:
+            continue
         envs = [make() for _ in range(given.threads)]
         for env in envs:
             env.reset()

@@ -1,10 +1,10 @@
 """LunarLander: to be landed between two flags."""
 import math
-import warnings
 
 import numpy as np
 
 from cypool.util.arguments import check_bool, check_choice, check_float, shown
+from cypool.util.warn import warn_caller
 from cypool.envs.box2d.pictures import draw_lunar_lander
 from cypool.spec import Array, Discrete, EnvSpec
 
@@ -185,5 +185,5 @@ cdef void write_row(World* world, const Rows* rows, int k) noexcept nogil:
 def _check_power(name, value, recommended):
     value = check_float(name, value, -1000, 1000)
     if not 0 <= value <= recommended:
-        warnings.warn(f"{name}: recommended from 0 to {recommended}, got {value}", RuntimeWarning, stacklevel=2)
+        warn_caller(f"{name}: recommended from 0 to {recommended}, got {value}", RuntimeWarning)
     return value

@@ -1,11 +1,11 @@
 """Models: what MuJoCo makes of an XML file."""
 import os
-import warnings
 import weakref
 
 import numpy as np
 
 from cypool.util.arguments import shown
+from cypool.util.warn import warn_caller
 from cypool.envs.mujoco_common.assets import asset_path, check_asset
 
 from libcpp.pair cimport pair
@@ -113,7 +113,7 @@ cdef Model load_model(object xml_file):
         except (ValueError, RuntimeError) as error:
             raise ValueError(f"xml_file: MuJoCo cannot read {path}: {error}") from None
         if is_own and warning.size() > 0:
-            warnings.warn(f"xml_file: MuJoCo says of {path}: {warning.decode()}", stacklevel=2)
+            warn_caller(f"xml_file: MuJoCo says of {path}: {warning.decode()}")
         if model.mj.nu == 0 or model.mj.nv == 0:
             raise ValueError(f"xml_file: expected a robot with joints and actuators, found {model.mj.nv} degrees of "
                              f"freedom and {model.mj.nu} actuators in {path}")
