@@ -212,6 +212,39 @@ def test_options_of_a_reset_are_taken_back_if_another_maze_refuses():
     assert env.reset()[0]["desired_goal"].tobytes() == other.reset()[0]["desired_goal"].tobytes()
 
 
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_each_environment_has_options_of_its_own(num_threads):
+    given = [{"goal_cell": (1, 1)}, None, {"reset_cell": np.array([3, 1])}, {"goal_cell": (1, 3), "reset_cell": (3, 3)}]
+    env = cypool.make("PointMaze_UMaze-v3", num_envs=4, num_threads=num_threads, seed=3)
+    alone = [cypool.make("PointMaze_UMaze-v3", num_envs=1, num_threads=0, seed=3 + i) for i in range(4)]
+    for options in ([None] * 4, given, tuple(given[::-1])):
+        obs, _ = env.reset(options=options)
+        for i, single in enumerate(alone):
+            own, _ = single.reset(options=options[i])
+            assert all(obs[name][i].tobytes() == own[name][0].tobytes() for name in obs), (options, i)
+    # those that are named, in their order; the options of one are wrong, and nothing was reset
+    with pytest.raises(ValueError, match="goal_cell: expected a cell that is no wall"):
+        env.reset(env_id=[2, 0], options=[{"goal_cell": (1, 1)}, {"goal_cell": (0, 0)}])
+    obs, _ = env.reset(env_id=[2, 0], options=[{"goal_cell": (1, 1)}, None])
+    for row, i, options in ((0, 2, {"goal_cell": (1, 1)}), (1, 0, None)):
+        own, _ = alone[i].reset(options=options)
+        assert all(obs[name][row].tobytes() == own[name][0].tobytes() for name in obs)
+
+
+def test_states_of_adroit_that_differ():
+    env = cypool.make("AdroitHandPen-v1", num_envs=3, num_threads=0, seed=3)
+    env.reset()
+    reference = make("AdroitHandPen-v1")
+    states = []
+    for seed in (5, 6):
+        reference.reset(seed=seed)
+        states.append({"initial_state_dict": reference.unwrapped.get_env_state()})
+    obs, _ = env.reset(options=[states[0], None, states[1]])
+    for i, options in ((0, states[0]), (2, states[1])):
+        reference.reset(seed=3 + i)
+        assert reference.reset(options=options)[0].tobytes() == obs[i].tobytes()
+
+
 # ---- rewards of goals
 
 
