@@ -9,7 +9,7 @@ from saving import MODES, assert_goes_on
 
 import cypool
 from cypool.adapters.single import SingleEnv
-from cypool.making.registry import known_entries
+from cypool.making.registry import known_entries, resolve
 from cypool.state import State
 from cypool.testing import check_parity
 
@@ -101,6 +101,40 @@ def test_options(id, options):
             assert reference.step(action)[0]["observation"].tobytes() == env.step([action])[0]["observation"].tobytes()
         return
     check_parity(id, num_envs=1, num_steps=40, seeds=[1], num_threads=0, max_episode_steps=30, **options)
+
+
+def test_an_ant_of_the_user(tmp_path):
+    from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path
+
+    with open(gymnasium_path("ant.xml")) as file:
+        text = file.read()
+    path = tmp_path / "ant.xml"
+    # motors, and one of the ranges of controls, are others
+    own = text.replace('gear="150"', 'gear="90"').replace('<motor ctrllimited="true" ctrlrange="-1.0 1.0" joint="ankle_4"',
+                                                          '<motor ctrllimited="true" ctrlrange="-0.5 0.7" joint="ankle_4"')
+    own = own.replace('size="0.25"', 'size="0.3"')
+    path.write_text(own)
+    check_parity("AntMaze_UMaze-v5", num_envs=1, num_steps=25, seeds=[2], num_threads=0, max_episode_steps=20,
+                 xml_file=str(path), main_body="front_left_leg")
+    assert cypool.make_spec("AntMaze_UMaze-v5", xml_file=str(path)).action.high.min() == np.float32(0.7)
+    cls, spec = resolve("AntMaze_UMaze-v5", None, {"xml_file": str(path)})
+    path.write_text(own.replace('<motor ctrllimited="true" ctrlrange="-0.5', '<motor ctrllimited="true" ctrlrange="-0.4'))
+    with pytest.raises(ValueError, match="xml_file: .*ant.xml has changed since it was described"):
+        cls(spec, 0)
+    for content, message in (
+            ("<mujoco><worldbody>", "xml_file: MuJoCo cannot read .*ant.xml: XML parse error"),
+            ("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", "xml_file: expected a robot with joints"),
+            (text.replace('name="floor"', 'name="block_0_0"'), "xml_file: with walls, .*block_0_0")):
+        path.write_text(content)
+        with pytest.raises(ValueError, match=message):
+            cypool.make_spec("AntMaze_UMaze-v5", xml_file=str(path))
+    for given, error, message in (({"xml_file": "pendulum"}, ValueError, "xml_file: expected a path"),
+                                  ({"xml_file": 3}, TypeError, "xml_file: expected a str"),
+                                  ({"xml_file": "inverted_pendulum.xml"}, ValueError, "xml_file: expected a robot that"),
+                                  ({"main_body": "tail"}, ValueError, "main_body: "),
+                                  ({"main_body": 99}, ValueError, "main_body: ")):
+        with pytest.raises(error, match=message):
+            cypool.make_spec("AntMaze_UMaze-v5", **given)
 
 
 def test_success_and_what_follows():
