@@ -45,7 +45,8 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.num_threads)
     # the agent sees which task it has
-    options = {"use_one_hot": True, "max_episode_steps": arguments.max_episode_steps, "num_threads": arguments.num_threads}
+    options = {"use_one_hot": True, "max_episode_steps": arguments.max_episode_steps,
+               "num_threads": arguments.num_threads}
     env = sb3.make(arguments.env_id, seed=arguments.seed, **options)
     test = cypool.make(arguments.env_id, seed=arguments.seed + 1000, autoreset_mode="SameStep", **options)
     test.reset()

@@ -60,7 +60,9 @@ public:
         good = good && values[OBS_COUNT] > 0;
         for (const int k : {MEAN_KIND, VARIANCE_KIND}) {
             const double kind = values[static_cast<size_t>(k)];
-            good = good && (kind == double{Number::WEAK} || kind == double{Number::FLOAT32} || kind == double{Number::FLOAT64});
+            good =
+                good
+                && (kind == double{Number::WEAK} || kind == double{Number::FLOAT32} || kind == double{Number::FLOAT64});
         }
         for (size_t k = FIRST + size; good && k < values.size(); ++k) good = values[k] >= 0;
         return good;

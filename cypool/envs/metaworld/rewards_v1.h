@@ -39,6 +39,8 @@ inline void limit_of_extra(Arm& e, const FirstReward& r) {
     e.limit = apart(at(e.d->site_xpos + 3 * e.extra), e.target, r.along);
 }
 inline void limit_of_button(Arm& e, const FirstReward&) { e.limit = e.margin; }
+// the package compares heights
+inline void limit_of_wall(Arm& e, const FirstReward&) { e.limit = std::fabs(e.site(1)[2] - e.target[2]); }
 inline void limit_of_hand(Arm& e, const FirstReward&) { e.limit = norm(e.init_tcp - e.target); }
 inline void limit_of_insert(Arm& e, const FirstReward&) { e.limit = std::fabs(e.n.hand[2] - e.target[2]); }
 inline void limit_of_drawer_close(Arm& e, const FirstReward&) { e.limit = 0.15; }
@@ -272,7 +274,7 @@ inline const std::vector<FirstReward> FIRST_REWARDS = {
     {"button-press-topdown-v3", limit_of_button, move, Z, 0.024},
     {"button-press-topdown-wall-v3", limit_of_button, move, Z, 0.024},
     {"button-press-v3", limit_of_button, move, Y, 0.02, true},
-    {"button-press-wall-v3", limit_of_button, move, Y, 0.03, true},
+    {"button-press-wall-v3", limit_of_wall, move, Y, 0.03, true},
     {"coffee-button-v3", limit_of_object, move, Y, 0.02, true},
     {"coffee-pull-v3", limit_of_goal, pull_mug, XY, 0.07},
     {"coffee-push-v3", limit_of_goal, push_mug, XY, 0.07},

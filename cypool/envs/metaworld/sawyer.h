@@ -53,12 +53,12 @@ struct FirstReward {
     const char* name;
     void (*begin)(Arm&, const FirstReward&);  // after a reset: sets `limit`, and `height`
     void (*reward)(Arm&, const FirstReward&);
-    Along along = XYZ;     // between the object and the goal
-    double radius = 0.05;  // of success
-    bool left = false;     // whether the left finger counts, not the middle of both
-    bool grasped = false;  // the info
-    double lift = 0;       // how much higher than at first the object is to be
-    double zs = 1;         // how often the height of the hand counts
+    Along along = XYZ;                               // between the object and the goal
+    double radius = 0.05;                            // of success
+    bool left = false;                               // whether the left finger counts, not the middle of both
+    bool grasped = false;                            // the info
+    double lift = 0;                                 // how much higher than at first the object is to be
+    double zs = 1;                                   // how often the height of the hand counts
     const char *extra = nullptr, *extra2 = nullptr;  // what the arm's `extra` and `extra2` are, as in `Task::names`
 };
 inline const FirstReward* find_first_reward(const std::string& task);
@@ -88,7 +88,9 @@ static_assert(sizeof(Episode) == REMEMBERED * sizeof(double), "numbers alone: it
 class Arm : public Episode {
 public:
     Arm(const std::string& task, const Numbers& numbers, bool has_first_reward)
-        : t(find_task(task)), first(has_first_reward ? find_first_reward(task) : nullptr), n(numbers) {
+        : t(find_task(task)),
+          first(has_first_reward ? find_first_reward(task) : nullptr),
+          n(numbers) {
         if (!t || (has_first_reward && !first)) throw std::invalid_argument("task: " + task);
     }
 
@@ -170,7 +172,7 @@ public:
     double seen[SEEN]{};
     double reward = 0;
     int reward_kind = Number::WEAK;  // its type in the package
-    double info[INFOS]{};  // as `give` has them
+    double info[INFOS]{};            // as `give` has them
 
     // ---- for tasks
 

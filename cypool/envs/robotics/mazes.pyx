@@ -425,7 +425,8 @@ cdef class AntMaze(_AntMaze):
         info = dict.fromkeys(INFO, "float64")
         info |= {"reward_ctrl": common.get("action_dtype", "float32"), "reward_contact": "float64", "success": "bool"}
         return describe_maze(
-            "ant", 5, maze_map, continuing_task, reset_target, obs_size=None, num_actions=None, info=info, frame_skip=frame_skip, camera=lambda rows: {"distance": 4.0}, options=options,
+            "ant", 5, maze_map, continuing_task, reset_target, obs_size=None, num_actions=None, info=info,
+            frame_skip=frame_skip, camera=lambda rows: {"distance": 4.0}, options=options,
             common=common)
 
     def __init__(self, spec, env_id):
