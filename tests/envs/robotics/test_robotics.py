@@ -109,7 +109,7 @@ def test_an_ant_of_the_user(tmp_path):
     with open(gymnasium_path("ant.xml")) as file:
         text = file.read()
     path = tmp_path / "ant.xml"
-    # motors, and one of the ranges of controls, are others
+    # other motors, and a control with another range
     own = text.replace('gear="150"', 'gear="90"').replace('size="0.25"', 'size="0.3"')
     own = own.replace('ctrlrange="-1.0 1.0" joint="ankle_4"', 'ctrlrange="-0.5 0.7" joint="ankle_4"')
     path.write_text(own)
