@@ -85,7 +85,8 @@ class SB3VecEnv(VecEnv):
         return obs
 
     def _options_of_envs(self) -> list[dict[str, Any]]:
-        return self._options
+        options: list[dict[str, Any]] = self._options
+        return options
 
     def step_async(self, actions: Any) -> None:
         self.pool.send(actions)
