@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef class StepBackend:
     """Steps the environments of a pool. The pool calls all methods on the caller's thread, with the GIL."""
-    cdef public object options           # of the resets that are submitted, as `pack_options` returned them, or None
+    cdef public object options           # of the resets that are submitted: a dict by env id, or None
 
     # for each id: start a step, a reset if `needs_reset`, nothing if `observe_only`; it must not raise half way
     cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1

@@ -3,6 +3,7 @@
     pip install "cypool[robotics,stable-baselines3]"
     python examples/sac_her.py
     python examples/sac_her.py --env-id FetchPush-v4 --total-timesteps 1000000
+    python examples/sac_her.py --reference       # the package's own environments: the same lines
 
 The replay buffer asks the pool for the rewards of goals that were reached instead of those that were wanted.
 """
@@ -11,8 +12,20 @@ import argparse
 import numpy as np
 import torch
 from stable_baselines3 import SAC, HerReplayBuffer
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 from cypool.adapters import sb3
+from cypool.envs.robotics import reference
+
+
+def make(arguments, num_envs, seed):
+    """Returns a `VecEnv`."""
+    if not arguments.reference:
+        return sb3.make(arguments.env_id, num_envs=num_envs, seed=seed)
+    env = DummyVecEnv([lambda: Monitor(reference.make(arguments.env_id))] * num_envs)
+    env.seed(seed)
+    return env
 
 
 def success_rate(model, env, num_episodes=50):
@@ -33,11 +46,12 @@ def main():
     parser.add_argument("--total-timesteps", type=int, default=12000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--reference", action="store_true", help="train with gymnasium-robotics, made to run")
     arguments = parser.parse_args()
     # networks this small gain nothing from more
     torch.set_num_threads(1)
-    env = sb3.make(arguments.env_id, num_envs=arguments.num_envs, seed=arguments.seed)
-    test = sb3.make(arguments.env_id, num_envs=10, seed=arguments.seed + 1000)
+    env = make(arguments, arguments.num_envs, arguments.seed)
+    test = make(arguments, 10, arguments.seed + 1000)
     model = SAC(
         "MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer,
         replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"},

@@ -72,12 +72,9 @@ class SB3VecEnv(VecEnv):
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
 
     def reset(self) -> Any:
-        options = self._options[0]
-        if any(self._options) and not (self._is_hosted and self._options == [options] * self.num_envs):
-            wanted = "the same for all environments" if self._is_hosted else "none"
-            raise ValueError(f"options: expected {wanted}, got {self._options}")
+        options = [own or None for own in self._options_of_envs()]
         # seeds are for one reset
-        obs, info = self.pool.reset(seed=self._seeds, options=options or None)
+        obs, info = self.pool.reset(seed=self._seeds, options=options if any(options) else None)
         self._reset_seeds()
         self._reset_options()
         extra_infos = info.pop("extra_infos", ())
@@ -86,6 +83,10 @@ class SB3VecEnv(VecEnv):
         for row, own, _ in extra_infos:
             self.reset_infos[row].update(own)
         return obs
+
+    def _options_of_envs(self) -> list[dict[str, Any]]:
+        options: list[dict[str, Any]] = self._options
+        return options
 
     def step_async(self, actions: Any) -> None:
         self.pool.send(actions)
@@ -198,6 +199,12 @@ class SB3AgentVecEnv(SB3VecEnv):
         obs = super().reset()
         self.reset_infos = self._of_agents(self.reset_infos)
         return self._rows_of(obs)
+
+    def _options_of_envs(self) -> list[dict[str, Any]]:
+        rows = [self._options[k:k + self._count] for k in range(0, self.num_envs, self._count)]
+        if any(own != row[0] for row in rows for own in row):
+            raise ValueError(f"options: expected the same for all agents of an environment, got {self._options}")
+        return [row[0] for row in rows]
 
     def step_async(self, actions: Any) -> None:
         self.pool.send(actions)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from cypool.api.gymnasium import GymnasiumPool
-    from cypool.util.typing import Batch, Seed
+    from cypool.util.typing import Batch, ResetOptions, Seed
 
 torch = require("torch", "torch", "2.3", "3")
 
@@ -59,7 +59,7 @@ class TorchPool:
             self._turn = 0
 
     def reset(self, env_id: Any = None, *, seed: Seed = None,
-              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+              options: ResetOptions = None) -> tuple[Any, dict[str, Any]]:
         """Starts new episodes: see `GymnasiumPool.reset`. Returns observation and info."""
         obs, info = self.pool.reset(env_id, seed=seed, options=options)
         return self._moved(obs), info

@@ -111,7 +111,7 @@ class VectorAPI:
         return self._format_batch(batch)
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
-               options: dict[str, Any] | None = None) -> None:
+               options: Any = None) -> None:
         """Checks all, then seeds, then sends resets."""
         self._drop_early_end()
         masked = None if mask is None else np.flatnonzero(mask).astype(np.int32)

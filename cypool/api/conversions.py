@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from cypool.util.typing import Seed
+    from cypool.util.typing import ResetOptions, Seed
 
 _entry_points: dict[str, str] = {}
 
@@ -24,7 +24,7 @@ class TorchEnv(Protocol):
     device: Any
 
     def reset(self, env_id: Any = None, *, seed: Seed = None,
-              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]: ...
+              options: ResetOptions = None) -> tuple[Any, dict[str, Any]]: ...
     def step(self, actions: Any, env_id: Any = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]: ...
     def send(self, actions: Any, env_id: Any = None) -> None: ...
     def recv(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]: ...

@@ -102,7 +102,7 @@ class GymPool(VectorAPI):
         self._next_seeds = [None] * self._pool.num_envs if seeds is None else seeds
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
-               options: dict[str, Any] | None = None) -> None:
+               options: Any = None) -> None:
         which = range(self._pool.num_envs) if ids is None else ids.tolist()
         if seed is None and all(0 <= i < self._pool.num_envs for i in which):
             seed = [self._next_seeds[i] for i in which]

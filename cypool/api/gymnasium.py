@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cypool.engine.pool import Pool
     from cypool.spec import EnvSpec, Group
     from cypool.state import State
-    from cypool.util.typing import Batch, Bools, Seed
+    from cypool.util.typing import Batch, Bools, ResetOptions, Seed
 
 # what follows the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
@@ -120,6 +120,25 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
                 return None
     result = replace(found, kwargs=kwargs, max_episode_steps=spec.max_episode_steps)
     return result
+
+
+def _dict_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(options)
+    except Exception as error:
+        raise TypeError(f"options: expected a dict or None, got {shown(options)}: {error}") from error
+
+
+def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
+    """Returns the options of each of `count` environments."""
+    if not isinstance(options, (list, tuple)) or not all(isinstance(own, Mapping | None) for own in options):
+        raise TypeError(f"options: expected a dict or None, or a list of them, got {shown(options)}")
+    if len(options) != count:
+        raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
+    rows = [None if own is None else _dict_of(own) for own in options]
+    if any(own is not None and "reset_mask" in own for own in rows):
+        raise ValueError("reset_mask: expected it in a dict for all environments, got it among those of one")
+    return rows
 
 
 class GymnasiumPool(VectorAPI, VectorEnv):
@@ -235,7 +254,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return tuple(generators)
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None,
-              options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+              options: ResetOptions = None) -> tuple[Any, dict[str, Any]]:
         """Starts new episodes.
 
         Args:
@@ -245,7 +264,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 (of `env_id`, if given). None leaves the random streams where they are.
             options: `{"reset_mask": mask}`, a bool array of shape (num_envs,), resets the environments that are True
                 there, in a synchronous pool; maybe none. Other options go to the environments that are reset, if they
-                are Gymnasium's, or have such options.
+                are Gymnasium's, or have such options. A list with a dict (or None) for each environment (of
+                `env_id`, if given) gives each its own; there, `reset_mask` is no option.
 
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
@@ -255,18 +275,16 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             TypeError, ValueError: Wrong ids, seeds or options.
             RuntimeError: With `env_id`, environments are in flight, whose results would be returned instead.
         """
-        ids, mask, given = ids_of(env_id), None, None
-        if options is not None:
-            if not isinstance(options, Mapping):
-                raise TypeError(f"options: expected a dict or None, got {shown(options)}")
-            try:
-                given = dict(options)
-            except Exception as error:
-                raise TypeError(f"options: expected a dict or None, got {shown(options)}: {error}") from error
+        ids, mask = ids_of(env_id), None
+        given: dict[str, Any] | list[dict[str, Any] | None] | None = None
+        if isinstance(options, Mapping):
+            given = _dict_of(options)
             if "reset_mask" in given:
                 mask = self._mask(given.pop("reset_mask"), env_id)
             if not self._pool.has_extra_infos:
                 given = given or None
+        elif options is not None:
+            given = _dicts_of(options, self.num_envs if ids is None else len(ids))
         self._check_reset(ids)
         self._start(ids, seed, mask, given)
         obs, _, _, _, info = self._received(self._pool.recv)

@@ -148,7 +148,7 @@ class NormalizedPool(GymnasiumPool):
         raise ValueError("rollout: expected a pool that does not normalize")
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
-               options: dict[str, Any] | None = None) -> None:
+               options: Any = None) -> None:
         super()._start(ids, seed, mask, options)
         reset: Any = ids if mask is None else mask
         if reset is None:

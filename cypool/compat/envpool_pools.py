@@ -86,7 +86,7 @@ class EnvPool:
         self._never_reset = set(range(self.num_envs))
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
-               options: dict[str, Any] | None = None) -> None:
+               options: Any = None) -> None:
         super()._start(ids, seed, mask, options)
         self._never_reset.difference_update(range(self.num_envs) if ids is None else ids.tolist())
 

@@ -15,7 +15,7 @@ import numpy as np
 from cypool.errors import ClosedError, EnvError
 
 from cypool.backend cimport StepBackend
-from cypool.cfunctions.env_methods cimport give_options, observe_env, seed_env
+from cypool.cfunctions.env_methods cimport observe_env, seed_env
 from cypool.engine.agents cimport hide_absent, write_agents
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
@@ -29,6 +29,7 @@ from cypool.engine.distributor cimport Distributor
 from cypool.engine.inline_heuristic cimport InlineHeuristic
 from cypool.engine.queue_dispatch cimport QueueDispatch
 from cypool.util.park cimport now_ns
+from cypool.engine.reset_options cimport give_reset_options
 from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
 from cypool.engine.sync_dispatch cimport SyncDispatch
@@ -294,7 +295,7 @@ cdef class Pool:
             env_ids: int32, C-contiguous, shape (k,); all environments if None.
             others: Whether the batch holds all environments: those not named, maybe all, are only observed again.
             seeds: Pairs (env id, seed) for environments that are named.
-            options: A dict for environments that are named.
+            options: A dict for all environments that are named, or a list with a dict or None for each.
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
@@ -306,7 +307,6 @@ cdef class Pool:
         cdef Env env
         self._enter()
         try:
-            packed = None if options is None or self.backend is None else self.backend.pack_options(options)
             if others and env_ids is None:
                 raise ValueError("env_id: expected those to reset where the others are observed, got None")
             if others and cnp.PyArray_SIZE(env_ids) == 0:
@@ -316,16 +316,9 @@ cdef class Pool:
                 ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
             if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
                 raise RuntimeError("reset: the first reset has to be one of all envs")
-            if options is not None and self.backend is None:
-                for k in range(count):
-                    try:
-                        give_options(<Env>self.scheduler.envs[ids[k]], options)
-                    except BaseException:
-                        # nothing is reset, now or later
-                        while k > 0:
-                            k -= 1
-                            give_options(<Env>self.scheduler.envs[ids[k]], {})
-                        raise
+            packed = None
+            if options is not None:
+                packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
             for env_id, seed in seeds or ():
                 env = self.scheduler.owner[env_id]
                 seed_env(env, seed)

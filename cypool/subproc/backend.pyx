@@ -322,9 +322,10 @@ cdef class SubprocBackend(StepBackend):
                     mailbox.seed = env.next_seed
                     env.next_seed = None
                 mailbox.payload_bytes = 0
-                if env.reset_requested and self.options is not None:
+                options = self.options.get(env.env_id) if env.reset_requested and self.options is not None else None
+                if options is not None:
                     mailbox.payload_bytes = self.memory.write_payload(
-                        env.env_id, self.options, self.layout.payload_bytes)
+                        env.env_id, options, self.layout.payload_bytes)
                 env.lost = False
             else:
                 memcpy(env.memory_slot + self.layout.action_at, actions + ids[k] * self.layout.action_bytes,

@@ -1,6 +1,6 @@
 """Names of types that many signatures share; for annotations, so that nothing imports this when it runs."""
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,4 +13,5 @@ Floats = NDArray[np.float64]
 EnvIds = NDArray[np.int32]
 # one for all environments, or one for each
 Seed = int | Sequence[int | None] | None
+ResetOptions = Mapping[str, Any] | list[dict[str, Any] | None] | None
 Pathlike = str | bytes | os.PathLike[str] | os.PathLike[bytes]

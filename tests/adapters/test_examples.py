@@ -28,6 +28,8 @@ WITH_LIBRARIES = [
     ("sb3_ppo_sac.py", "--algorithm ppo --env-id Pong-v5 --num-envs 2 --total-timesteps 256 --num-games 1"),
     ("sb3_ppo_sac.py", "--algorithm sac --env-id HalfCheetah-v5 --num-envs 2 --total-timesteps 220 --num-games 1"),
     *exhaustive(("sac_her.py", "--num-envs 2 --total-timesteps 1100"),
+                ("sac_her.py", "--num-envs 2 --total-timesteps 1100 --reference"),
+                ("multi_task_sac.py", "--total-timesteps 5500 --evaluations 1 --episodes 1 --max-episode-steps 20"),
                 ("rllib_ppo.py", "--total-timesteps 4000 --num-envs 8"),
                 ("tianshou_atari.py",
                  "--algorithm dqn --num-envs 2 --max-epochs 1 --epoch-num-steps 100 --buffer-size 400"),

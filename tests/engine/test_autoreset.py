@@ -182,6 +182,15 @@ def test_arguments():
             env.reset(options=bad)
         with pytest.raises(TypeError, match="^options: expected a dict or None"):
             envpool.make_gymnasium("CartPole-v1").reset(options=bad)
+    for bad, kind, message in (([{}], ValueError, "options: expected a dict or None for each of 3 environments, got 1"),
+                               ([{}] * 4, ValueError, "options: expected a dict or None for each of 3"),
+                               ([{}, {}, 5], TypeError, "options: expected a dict or None, or a list"),
+                               ([{}, None, {"x": 1}], ValueError, "options: expected only reset_mask, as CartPole-v1"),
+                               ([{"reset_mask": mask}] * 3, ValueError, "reset_mask: expected it in a dict for all")):
+        with pytest.raises(kind, match=f"^{message}"):
+            env.reset(options=bad)
+    with pytest.raises(ValueError, match="^options: expected a dict or None for each of 2 environments, got 3"):
+        env.reset([0, 2], options=[None] * 3)
     for bad in ([3], [-1], [1, 1], []):
         with pytest.raises(ValueError, match="^env_id"):
             env.reset(bad)

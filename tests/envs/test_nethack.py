@@ -146,6 +146,13 @@ def test_seeds_and_clock():
             env.reset(options=options)
     with pytest.raises(TypeError, match=r"options\['nle_seeds'\]: expected a pair"):
         env.reset(options={"nle_seeds": 1})
+    # each its own; a reset that one of them refuses leaves nothing behind
+    with pytest.raises(ValueError, match="options"):
+        env.reset(options=[{"nle_seeds": (1, 3, 4)}, {"nle_seeds": (1,)}])
+    again = env.reset()[0]["tty_chars"]
+    assert np.array_equal(again[0], one) and np.array_equal(again[1], two)
+    again = env.reset(options=[None, {"nle_seeds": (1, 3, 4), "clock": 10**9 + 1}])[0]["glyphs"]
+    assert np.array_equal(again[1], other[1]) and not np.array_equal(again[0], other[0])
 
 
 def test_infos_and_ends():

@@ -1210,6 +1210,11 @@ def test_arguments_of_resets_are_those_of_gymnasium(mode, host):
     Counted.pickled = 0
     compare(env.reset(seed=3, options=options), reference.reset(seed=3, options={"easy": 5}))
     assert Counted.pickled == 1
+    # each its own
+    info = env.reset(seed=3, options=[{"easy": 5}, None, {}])[1]
+    assert list(info["arguments"]) == [repr({"seed": 3, "options": {"easy": 5}}), repr({"seed": 4}),
+                                       repr({"seed": 5, "options": {}})]
+    env.reset(seed=3, options={"easy": 5})
     for _ in range(7):
         ours, theirs = env.step([0, 1, 0]), reference.step([0, 1, 0])
         compare(ours, theirs)

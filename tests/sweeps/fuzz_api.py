@@ -2,6 +2,7 @@
 
     python tests/sweeps/fuzz_api.py --cases 4000                       about twenty minutes on two cores
     python tests/sweeps/fuzz_api.py --case 123                         one case again, with all it does
+    python tests/sweeps/fuzz_api.py --families robotics metaworld      of these families alone, other cases
 
 Each case is a process, forked, with a time limit. It makes a pool of some family, env_type and mode, and does a dozen
 things with it: calls in any order, arguments of all kinds, states that were edited, damaged or saved by others. Each
@@ -65,6 +66,7 @@ def classes(family):
 
 IDS = {family.name: found for family in FAMILIES if (found := classes(family))}
 FAMILY_OF = {id: family for family in FAMILIES for ids in IDS.get(family.name, ()) for id in ids}
+RESET_OPTIONS = ["goal_cell", "reset_cell", "initial_state_dict", "level_seed", "nle_seeds", "clock"]
 VARIANTS = [(id, options) for family in FAMILIES for id, options in family.fuzz_variants if id in FAMILY_OF]
 
 
@@ -75,9 +77,9 @@ def drawn_id(r):
 def drawn_pool(r):
     """Returns an id, and options."""
     kind = r.random()
-    if kind < 0.1:
+    if kind < 0.1 and HOSTED:
         return r.choice(HOSTED)
-    if kind < 0.3:
+    if kind < 0.3 and VARIANTS:
         return r.choice(VARIANTS)
     return drawn_id(r), {}
 
@@ -274,6 +276,7 @@ class Case:
         """A call with one argument that nobody should pass."""
         r, pool = self.r, self.pool
         value, text = hostile(r, pool)
+        option = r.choice(RESET_OPTIONS)
         calls = [
             ("step(.)", lambda: pool.step(value), "action"), ("send(.)", lambda: pool.send(value), "action"),
             ("step(actions, .)", lambda: pool.step(self.actions(), value), "env_id action"),
@@ -288,6 +291,8 @@ class Case:
         if self.kind == "gymnasium":
             calls += [
                 ("reset(options=.)", lambda: pool.reset(options=value), "options reset_mask"),
+                ("reset(options=[., None])", lambda: pool.reset(options=[value, None]), "options reset_mask"),
+                ("reset(options={option: .})", lambda: pool.reset(options={option: value}), f"options {option}"),
                 ("reset(options={'reset_mask': .})", lambda: pool.reset(options={"reset_mask": value}), "reset_mask"),
                 ("step(actions, None, .)", lambda: pool.step(self.actions(), None, value), "out"),
                 ("step(actions, None, (.) * 4)", lambda: pool.step(self.actions(), None, (value,) * 4), "out"),
@@ -641,7 +646,15 @@ def main():
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
     parser.add_argument("--case", type=int, help="run one case here, and say what it does")
+    parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="the only ones whose environments are made")
     given = parser.parse_args()
+    again = "python tests/sweeps/fuzz_api.py"
+    if given.families:
+        again += f" --families {' '.join(given.families)}"
+        for name in set(IDS) - set(given.families):
+            del IDS[name]
+        HOSTED[:] = []
+        VARIANTS[:] = [(id, options) for id, options in VARIANTS if FAMILY_OF[id].name in IDS]
     if given.case is not None:
         findings = run_case(given.case, lambda text: print(f"- {text!a:.300}", flush=True))
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
@@ -655,7 +668,7 @@ def main():
         findings = fork_case(seed)
         bad += bool(findings)
         for finding in findings:
-            print(f"python tests/sweeps/fuzz_api.py --case {seed}: {finding}", flush=True)
+            print(f"{again} --case {seed}: {finding}", flush=True)
     print(f"{given.cases} cases from seed {given.first} in {time.monotonic() - began:.0f} s, {bad} with findings")
     return bad > 0
 

@@ -1,6 +1,6 @@
 """Compares Meta-World with metaworld: all tasks with scripted policies, both dtypes, all ways to choose goals.
 
-    python tests/sweeps/sweep_metaworld.py [PATTERN ...] [--num-steps 1100] [--seeds 0 1 2]
+    python tests/sweeps/sweep_metaworld.py [PATTERN ...] [--num-steps 1100] [--seeds 0 1 2] [--version v1]
 
 Takes metaworld. Three environments are played: by a policy, by a policy with noise, and by actions that are held. Ends
 with the number of steps that were compared, and of tasks that a policy solved.
@@ -17,6 +17,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("patterns", nargs="*", default=["*"])
 parser.add_argument("--num-steps", type=int, default=1100)
 parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+parser.add_argument("--version", default="v2", choices=["v1", "v2"], help="of the rewards")
 arguments = parser.parse_args()
 warnings.simplefilter("ignore")
 
@@ -37,7 +38,7 @@ for task in tasks:
         try:
             parity = check_parity(f"Meta-World/{task}", num_envs=3, num_steps=arguments.num_steps, seeds=[seed],
                                   num_threads=0, autoreset_mode=("NextStep", "SameStep", "Disabled")[seed % 3],
-                                  **OPTIONS[seed % 4])
+                                  reward_function_version=arguments.version, **OPTIONS[seed % 4])
         except (ParityError, cypool.EnvError) as error:
             differences += 1
             print(error, flush=True)

@@ -7,6 +7,7 @@ from cypool.spec import EnvSpec
 DOMAINS: dict[Any, Any]
 MAX_STEPS: int
 
+def check_task(domain: Any, task: Any) -> Any: ...
 def describe_task(domain: Any, task: Any, parts: Any, common: Any, **own: Any) -> Any: ...
 
 class ControlTask(Simulation):

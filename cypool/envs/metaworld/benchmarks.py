@@ -56,6 +56,17 @@ def one_task(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", num
     return _multi_task((_task("env_name", env_name),), num_envs, seed, num_goals, options)
 
 
+def one_goal(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", partially_observable: bool,
+             **options: Any) -> Expanded:
+    """Expands the ids of a task with one goal, which follows from the seed and stays."""
+    task = _task("env_name", str(env_name).removesuffix("-goal-hidden" if partially_observable else "-goal-observable"))
+    seeds = [seed + i for i in range(check_int("num_envs", 1 if num_envs is None else num_envs, 1, 2**31 - 1))]
+    check_int("seed", seed, 0, 2**32 - len(seeds))
+    each = [{"task": task, "goals": draw_goals([task], own, 1)[task], "partially_observable": partially_observable,
+             **options} for own in seeds]
+    return each, seeds
+
+
 def own_tasks(num_envs: int | None, seed: int, *, envs_list: Any = MT10[:3], **options: Any) -> Expanded:
     """Expands the id of multi-task benchmarks of one's own: environments of these tasks, each with goals of its own."""
     tasks = _tasks("envs_list", envs_list)

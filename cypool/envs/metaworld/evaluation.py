@@ -85,10 +85,10 @@ def change(env: Pool, *, terminate_on_success: bool | None = None, sample_tasks_
     rows = []
     for row in state.rows:
         *before, own, drawn, view, version = row["own"]
-        *rest, ends, samples, samples_next, is_unplayed, written = own
+        *rest, ends, samples, samples_next, is_unplayed, statistics, written = own
         ends = ends if terminate_on_success is None else bool(terminate_on_success)
         samples = samples if sample_tasks_on_reset is None else bool(sample_tasks_on_reset)
-        own = (*rest, ends, samples, samples_next or sample_tasks, is_unplayed, written)
+        own = (*rest, ends, samples, samples_next or sample_tasks, is_unplayed, statistics, written)
         rows.append({**row, "own": (*before, own, drawn, view, version)})
     env.load(State(state.env_id, rows))
 

@@ -52,6 +52,8 @@ def _register_all() -> None:
         _register(f"MetaWorld/{camel}-v3", task=task, task_select="fresh", partially_observable=True)
     benchmarks = "cypool.envs.metaworld.benchmarks:"
     _register("Meta-World/MT1", expand=benchmarks + "one_task")
+    for name, hidden in (("observable", False), ("hidden", True)):
+        _register(f"Meta-World/goal_{name}", expand=benchmarks + "one_goal", partially_observable=hidden)
     for benchmark in ("MT10", "MT25", "MT50"):
         _register(f"Meta-World/{benchmark}", expand=benchmarks + "multi_task", benchmark=benchmark)
     _register("Meta-World/custom-mt-envs", expand=benchmarks + "own_tasks")

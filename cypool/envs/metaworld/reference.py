@@ -10,8 +10,9 @@ import numpy as np
 from cypool.making.registry import expand, resolve
 
 # options that the package has, too
-_SHARED = ("terminate_on_success", "use_one_hot", "recurrent_info_in_obs", "normalize_reward_in_recurrent_info",
-           "width", "height", "camera_name", "camera_id")
+_SHARED = ("reward_function_version", "terminate_on_success", "use_one_hot", "recurrent_info_in_obs",
+           "normalize_reward_in_recurrent_info", "reward_normalization_method", "reward_alpha",
+           "normalize_observations", "width", "height", "camera_name", "camera_id")
 
 
 def load() -> Any:

@@ -45,10 +45,28 @@ struct Task {
 };
 inline const Task* find_task(const std::string& name);  // or null
 
+// which numbers of two places are compared
+enum Along { X, Y, Z, XY, XYZ };
+
+// a task's reward in version 1 of the package's
+struct FirstReward {
+    const char* name;
+    void (*begin)(Arm&, const FirstReward&);  // after a reset: sets `limit`, and `height`
+    void (*reward)(Arm&, const FirstReward&);
+    Along along = XYZ;                               // between the object and the goal
+    double radius = 0.05;                            // of success
+    bool left = false;                               // whether the left finger counts, not the middle of both
+    bool grasped = false;                            // the info
+    double lift = 0;                                 // how much higher than at first the object is to be
+    double zs = 1;                                   // how often the height of the hand counts
+    const char *extra = nullptr, *extra2 = nullptr;  // what the arm's `extra` and `extra2` are, as in `Task::names`
+};
+inline const FirstReward* find_first_reward(const std::string& task);
+
 // how much of a cage the reward is
 enum Density { LOW, MEDIUM, HIGH };
 
-enum { FRAME = 18, SEEN = 2 * FRAME + 3, INFOS = 7, REMEMBERED = FRAME + 4 * 3 + 2 };
+enum { FRAME = 18, SEEN = 2 * FRAME + 3, INFOS = 7, REMEMBERED = FRAME + 4 * 3 + 4 };
 
 // what the package numbers by task
 struct Numbers {
@@ -62,13 +80,18 @@ struct Episode {
     Vec3 init_tcp, target, obj_init, aux;
     double margin = 0;        // of a distance that a task measures once
     double margin_known = 0;  // 0 or 1
+    double height = 0;        // for version 1 of the rewards: the object's at first,
+    double limit = 0;         // and how far it was, or may be, from the goal
 };
 static_assert(sizeof(Episode) == REMEMBERED * sizeof(double), "numbers alone: it is saved as they are");
 
 class Arm : public Episode {
 public:
-    Arm(const std::string& task, const Numbers& numbers) : t(find_task(task)), n(numbers) {
-        if (!t) throw std::invalid_argument("task: " + task);
+    Arm(const std::string& task, const Numbers& numbers, bool has_first_reward)
+        : t(find_task(task)),
+          first(has_first_reward ? find_first_reward(task) : nullptr),
+          n(numbers) {
+        if (!t || (has_first_reward && !first)) throw std::invalid_argument("task: " + task);
     }
 
     // Takes a model and data, which somebody else owns; only body_pos and site_pos of the model are written.
@@ -81,14 +104,9 @@ public:
         left_pad = body_id("leftpad"), right_pad = body_id("rightpad");
         right_end = find(mjOBJ_SITE, "rightEndEffector"), left_end = find(mjOBJ_SITE, "leftEndEffector");
         left_geom = find(mjOBJ_GEOM, "leftpad_geom"), right_geom = find(mjOBJ_GEOM, "rightpad_geom");
-        for (const char* name : t->names) {
-            const mjtObj kind = name[0] == 'b'   ? mjOBJ_BODY
-                                : name[0] == 'g' ? mjOBJ_GEOM
-                                : name[0] == 's' ? mjOBJ_SITE
-                                                 : mjOBJ_JOINT;
-            const int found = find(kind, name + 2);
-            id.push_back(name[0] == 'j' ? m->jnt_qposadr[found] : name[0] == 'v' ? m->jnt_dofadr[found] : found);
-        }
+        for (const char* name : t->names) id.push_back(named(name));
+        if (first && first->extra) extra = named(first->extra);
+        if (first && first->extra2) extra2 = named(first->extra2);
         touched = t->touched ? find(mjOBJ_GEOM, t->touched) : -1;
         position_id = source_id(t->position), rotation_id = source_id(t->rotation);
         position2_id = source_id(t->position2), rotation2_id = source_id(t->rotation2);
@@ -98,11 +116,12 @@ public:
     // for which it draws `before`.
     void reset(const double* before, const double* drawn) {
         unstable = 0;
-        margin = margin_known = 0;
+        margin = margin_known = height = limit = 0;
         t->place(*this, before);
         reset_data(m, d);
         move_hand();
         t->reset(*this, drawn);
+        if (first) first->begin(*this, *first);
         look_around();
         std::memcpy(seen, frame, sizeof frame);  // not clipped, unlike after a step
         std::memcpy(seen + FRAME, frame, sizeof frame);
@@ -132,7 +151,10 @@ public:
         }
         for (int k = 0; k < 3; ++k)
             seen[2 * FRAME + k] = hides_goal ? 0 : clip(target[k], n.goal_low[k], n.goal_high[k]);
-        t->reward(*this);
+        if (first)
+            first->reward(*this, *first);
+        else
+            t->reward(*this);
     }
 
     // what is saved of an episode
@@ -149,20 +171,24 @@ public:
     int unstable = 0;  // how often MuJoCo started over in the last call
     double seen[SEEN]{};
     double reward = 0;
-    double info[INFOS]{};  // as `give` has them
+    int reward_kind = Number::WEAK;  // its type in the package
+    double info[INFOS]{};            // as `give` has them
 
     // ---- for tasks
 
     const Task* const t;
+    const FirstReward* const first;  // null: the reward is that of version 2
     const Numbers n;
     mjModel* m = nullptr;
     mjData* d = nullptr;
     std::vector<int> id;
+    int extra = 0, extra2 = 0;
     Number grip = 0.0;  // the last number of the action
 
     Vec3 body(int k) const { return at(d->xpos + 3 * id[k]); }
     Vec3 site(int k) const { return at(d->site_xpos + 3 * id[k]); }
     Vec3 left_pad_place() const { return at(d->xpos + 3 * left_pad); }
+    Vec3 left_end_place() const { return at(d->site_xpos + 3 * left_end); }
     Vec3 hand_seen() const { return at(seen); }
     Vec3 object_seen() const { return at(seen + 4); }
     double opening() const { return seen[3]; }
@@ -211,6 +237,7 @@ public:
     void give(Number value, double success, Number near_object, Number grasp_success, Number grasp_reward,
               Number in_place_reward, double obj_to_target) {
         reward = value.v;
+        reward_kind = value.kind;
         const double given[] = {success,           near_object.v, grasp_success.v, grasp_reward.v,
                                 in_place_reward.v, obj_to_target, value.v};
         std::memcpy(info, given, sizeof info);
@@ -299,6 +326,15 @@ private:
         const int found = mj_name2id(m, kind, name);
         if (found < 0) throw std::invalid_argument(std::string(t->name) + ": expected a model with a " + name);
         return found;
+    }
+    // of what `Task::names` has
+    int named(const char* name) const {
+        const mjtObj kind = name[0] == 'b'   ? mjOBJ_BODY
+                            : name[0] == 'g' ? mjOBJ_GEOM
+                            : name[0] == 's' ? mjOBJ_SITE
+                                             : mjOBJ_JOINT;
+        const int found = find(kind, name + 2);
+        return name[0] == 'j' ? m->jnt_qposadr[found] : name[0] == 'v' ? m->jnt_dofadr[found] : found;
     }
     int body_id(const char* name) const { return find(mjOBJ_BODY, name); }
     int source_id(const Source& s) const {

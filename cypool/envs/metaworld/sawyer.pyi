@@ -7,6 +7,7 @@ from cypool.spec import EnvSpec
 FRAME_SKIP: int
 INFO: tuple[Any, ...]
 MOST_GOALS: int
+NORMALIZATIONS: dict[Any, Any]
 SELECTIONS: tuple[Any, ...]
 TASKS: dict[Any, Any]
 
@@ -26,6 +27,10 @@ class Sawyer(Simulation):
         num_tasks: int = 1,
         recurrent_info_in_obs: bool = False,
         normalize_reward_in_recurrent_info: bool = True,
+        reward_function_version: str = 'v2',
+        reward_normalization_method: Any = None,
+        reward_alpha: float = 0.001,
+        normalize_observations: bool = False,
         obs_dtype: Any = None,
         default_camera_config: Any = None,
         **common: Any,

@@ -7,7 +7,7 @@ from cypool.envs.metaworld.models import model_path
 from cypool.envs.metaworld.tasks import TASKS, check_goals, draw_goals
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
-from cypool.util.arguments import check_bool, check_choice, check_int
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int
 
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
@@ -23,6 +23,24 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco_common.simulation cimport Simulation
 from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
 from cypool.random cimport integers, shuffle, uniform
+
+cdef extern from "cypool/envs/metaworld/rewards_v1.h":
+    pass
+
+cdef extern from "cypool/envs/metaworld/normalization.h" namespace "cypool::metaworld":
+    cdef enum RewardNormalization:
+        NO_NORMALIZATION
+        BY_RETURN
+        EXPONENTIAL
+
+    cdef cppclass Normalization:
+        RewardNormalization method
+        vector[double] statistics
+        void begin(RewardNormalization of_rewards, double weight, size_t observed) except +
+        double reward(double given, int kind, cbool terminated) noexcept nogil
+        cbool can_be(const vector[double]& values) noexcept
+        cbool of_observations() noexcept nogil
+        void observe(double* numbers) noexcept nogil
 
 cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
     enum:
@@ -50,7 +68,7 @@ cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
         pass
 
     cdef cppclass Arm(Episode):
-        Arm(const string& task, const Numbers& numbers) except +
+        Arm(const string& task, const Numbers& numbers, cbool has_first_reward) except +
         void use(mjModel* model, mjData* data) except +
         void reset(const double* before, const double* drawn) except + nogil
         void step(const double* action, cbool is_single) except + nogil
@@ -60,6 +78,7 @@ cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
         int unstable
         double[SEEN] seen
         double reward
+        int reward_kind
         double[INFOS] info
 
 FRAME_SKIP = 5
@@ -67,6 +86,7 @@ MOST_GOALS = 100_000
 INFO = ("success", "near_object", "grasp_success", "grasp_reward", "in_place_reward", "obj_to_target",
         "unscaled_reward")
 SELECTIONS = ("random", "pseudorandom", "fresh")
+NORMALIZATIONS = {None: NO_NORMALIZATION, "gymnasium": BY_RETURN, "exponential": EXPONENTIAL}
 
 numpy_functions.dot = dot
 numpy_functions.log = log
@@ -126,11 +146,14 @@ cdef class Sawyer(Simulation):
     cdef vector[double] one_hot
     cdef vector[double] recurrent        # what is observed of the last step
     cdef bint divides_reward
+    cdef Normalization normalization
+    cdef vector[double] normalized       # the observation, if it is
 
     @staticmethod
     def describe(task="reach-v3", goals=None, num_goals=50, task_select="random", sample_tasks_on_reset=None,
                  partially_observable=False, terminate_on_success=False, use_one_hot=False, task_index=0, num_tasks=1,
-                 recurrent_info_in_obs=False, normalize_reward_in_recurrent_info=True, obs_dtype=None,
+                 recurrent_info_in_obs=False, normalize_reward_in_recurrent_info=True, reward_function_version="v2",
+                 reward_normalization_method=None, reward_alpha=0.001, normalize_observations=False, obs_dtype=None,
                  default_camera_config=None, **common):
         """Returns the spec.
 
@@ -149,8 +172,15 @@ cdef class Sawyer(Simulation):
             task_index, num_tasks: See `use_one_hot`.
             recurrent_info_in_obs: Whether the last action, the reward and whether the episode ended are observed.
             normalize_reward_in_recurrent_info: Whether that reward is divided by 10.
-            obs_dtype: None: "float32" with `use_one_hot` or `recurrent_info_in_obs`, as in the package's vectors, else
-                "float64".
+            reward_function_version: "v2", or "v1": that of the first Meta-World.
+            reward_normalization_method: None; "gymnasium": rewards are divided by the deviation of their discounted
+                sum; or "exponential": by that of rewards, the last ones most. Each environment has statistics of its
+                own, from its seed on, unlike with `normalize_reward` of `cypool.make`.
+            reward_alpha: The weight of a reward in "exponential", 0 to 1.
+            normalize_observations: Whether observations have mean 0 and variance 1, by statistics likewise; they are
+                then float32.
+            obs_dtype: None: "float32" with `use_one_hot`, `recurrent_info_in_obs` or `normalize_observations`, as in
+                the package's vectors, else "float64".
             default_camera_config: The free camera, as `MujocoEnv.describe` has it.
             **common: See `Simulation.describe`. Pictures leave out the numbers.
         """
@@ -176,9 +206,16 @@ cdef class Sawyer(Simulation):
             "recurrent_info_in_obs": check_bool("recurrent_info_in_obs", recurrent_info_in_obs),
             "normalize_reward_in_recurrent_info": check_bool("normalize_reward_in_recurrent_info",
                                                              normalize_reward_in_recurrent_info),
+            "reward_normalization_method": reward_normalization_method,
+            "reward_alpha": check_float("reward_alpha", reward_alpha, 0, 1),
+            "normalize_observations": check_bool("normalize_observations", normalize_observations),
+            "reward_function_version": check_choice("reward_function_version", reward_function_version, ("v1", "v2")),
         }
+        if reward_normalization_method is not None:
+            check_choice("reward_normalization_method", reward_normalization_method, ("gymnasium", "exponential"))
         if obs_dtype is None:
-            obs_dtype = "float32" if use_one_hot or recurrent_info_in_obs else "float64"
+            is_single = use_one_hot or recurrent_info_in_obs or normalize_observations
+            obs_dtype = "float32" if is_single else "float64"
         common = Simulation.describe(obs_dtype=obs_dtype, **common)
         common["default_camera_config"] = default_camera_config
         # a model is read twice, here and when the first environment is made, unless it is needed here
@@ -192,8 +229,10 @@ cdef class Sawyer(Simulation):
                      for bounds, sign in zip(frame, (-1, 1), strict=True))
         if use_one_hot:
             low, high = low + [0] * num_tasks, high + [1] * num_tasks
-        if recurrent_info_in_obs:
-            low, high = ([sign * np.inf] * (len(low) + 6) for sign in (-1, 1))
+        if recurrent_info_in_obs or normalize_observations:
+            low, high = ([sign * np.inf] * (len(low) + 6 * recurrent_info_in_obs) for sign in (-1, 1))
+        if normalize_observations and common["from_pixels"]:
+            raise ValueError("normalize_observations: expected False with from_pixels, got True")
         observation = Array((len(low),), obs_dtype, low, high)
         count = common["frame_stack"]
         stack = None if count == 1 else (0, count)
@@ -235,7 +274,7 @@ cdef class Sawyer(Simulation):
             numbers.hand.v[k] = task.hand[k]
             numbers.low.v[k], numbers.high.v[k] = task.mocap[0][k], task.mocap[1][k]
             numbers.goal_low.v[k], numbers.goal_high.v[k] = task.goals[0][k], task.goals[1][k]
-        self.arm = new Arm(self.task.encode(), numbers)
+        self.arm = new Arm(self.task.encode(), numbers, options["reward_function_version"] == "v1")
         self.arm.use(self.own, self.data)
         self.arm.hides_goal = options["partially_observable"]
         self.arm.whole = self.camera.sees_contacts
@@ -259,8 +298,17 @@ cdef class Sawyer(Simulation):
         if options["recurrent_info_in_obs"]:
             self.recurrent.resize(6)
         self.divides_reward = options["normalize_reward_in_recurrent_info"]
+        if options["normalize_observations"]:
+            self.normalized.resize(SEEN + self.one_hot.size() + self.recurrent.size())
+        self._begin_normalization()
         self.set_up_info(spec)
         self.set_up_frames(spec, 0 if options["from_pixels"] else SEEN + self.one_hot.size() + self.recurrent.size())
+
+    cdef int _begin_normalization(self) except -1:
+        options = self.spec.options
+        self.normalization.begin(NORMALIZATIONS[options["reward_normalization_method"]], options["reward_alpha"],
+                                 self.normalized.size())
+        return 0
 
     cdef int seed(self, object seed) except -1:
         Simulation.seed(self, seed)
@@ -270,6 +318,7 @@ cdef class Sawyer(Simulation):
             self.order = range(self.num_goals)
         self.place = -1
         self.samples_next, self.is_unplayed = True, False
+        self._begin_normalization()
         return 0
 
     cdef int reset(self) except -1 nogil:
@@ -293,6 +342,7 @@ cdef class Sawyer(Simulation):
             self.recurrent[k] = 0
         if self.from_pixels:
             self.camera.set_viewpoint(self.model, self.data)
+        self.normalize()
         self.push_frame()
         self.frames.fill(0)
         return 0
@@ -337,10 +387,26 @@ cdef class Sawyer(Simulation):
             memcpy(self.recurrent.data(), numbers, sizeof(numbers))
             self.recurrent[4] = self.reward / 10 if self.divides_reward else self.reward
             self.recurrent[5] = self.terminated or self.elapsed_step >= self.max_episode_steps
+        if self.normalization.method != NO_NORMALIZATION:
+            self.reward = self.normalization.reward(self.reward, self.arm.reward_kind, self.terminated)
+        self.normalize()
         self.push_frame()
         return 0
 
+    cdef void normalize(self) noexcept nogil:
+        """Takes the observation into the statistics, and sets the one that is returned."""
+        cdef double* numbers = self.normalized.data()
+        if not self.normalization.of_observations():
+            return
+        memcpy(numbers, self.arm.seen, SEEN * sizeof(double))
+        memcpy(numbers + SEEN, self.one_hot.data(), self.one_hot.size() * sizeof(double))
+        memcpy(numbers + SEEN + self.one_hot.size(), self.recurrent.data(), self.recurrent.size() * sizeof(double))
+        self.normalization.observe(numbers)
+
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        if not self.normalized.empty():
+            obs.put(self.normalized.data(), self.normalized.size())
+            return 0
         obs.put(self.arm.seen, SEEN)
         obs.put(self.one_hot.data(), self.one_hot.size())
         obs.put(self.recurrent.data(), self.recurrent.size())
@@ -352,12 +418,12 @@ cdef class Sawyer(Simulation):
         self.arm.get_episode(episode.data())
         return (tuple(self.info), tuple(episode), tuple(self.goals), tuple(self.order), self.place,
                 bool(self.terminate_on_success), bool(self.samples_on_reset), bool(self.samples_next),
-                bool(self.is_unplayed), self.variation.contents())
+                bool(self.is_unplayed), tuple(self.normalization.statistics), self.variation.contents())
 
     cdef object check_own(self, object state):
-        if type(state) is not tuple or len(state) != 10:
-            raise ValueError("expected ten values of the arm")
-        info, episode, goals, order, *rest, written = state
+        if type(state) is not tuple or len(state) != 11:
+            raise ValueError("expected eleven values of the arm")
+        info, episode, goals, order, *rest, statistics, written = state
         if type(episode) is not tuple or len(episode) != REMEMBERED or any(type(each) is not float for each in episode):
             raise ValueError(f"expected {REMEMBERED} numbers of the episode")
         goals = check_state(goals, *[float] * <Py_ssize_t>self.goals.size())
@@ -368,13 +434,16 @@ cdef class Sawyer(Simulation):
         place, *_, samples_next, is_unplayed = rest
         if not self.is_fresh and place < 0 and (is_unplayed or not samples_next):
             raise ValueError("expected a goal, or that the next reset chooses one")
+        statistics = check_state(statistics, *[float] * <Py_ssize_t>self.normalization.statistics.size())
+        if not self.normalization.can_be(statistics):
+            raise ValueError("expected statistics with counts above 0 and variances of at least 0")
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
             raise ValueError("expected the fields of the model that the arm writes")
-        return self.check_info(info), episode, goals, order, rest, written
+        return self.check_info(info), episode, goals, order, rest, statistics, written
 
     cdef int load_own(self, object checked) except -1:
         cdef vector[double] numbers
-        self.info, numbers, self.goals, self.order, rest, written = checked
+        self.info, numbers, self.goals, self.order, rest, self.normalization.statistics, written = checked
         self.place, self.terminate_on_success, self.samples_on_reset, self.samples_next, self.is_unplayed = rest
         self.variation.set_contents(written)
         self.arm.set_episode(numbers.data())
@@ -386,4 +455,5 @@ cdef class Sawyer(Simulation):
         self.terminate_on_success = (<Sawyer>other).terminate_on_success
         self.samples_on_reset, self.samples_next = (<Sawyer>other).samples_on_reset, (<Sawyer>other).samples_next
         self.is_unplayed = (<Sawyer>other).is_unplayed
+        self.normalization = (<Sawyer>other).normalization
         return 0

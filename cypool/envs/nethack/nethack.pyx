@@ -247,12 +247,12 @@ cdef class NetHack(Env):
             raise ValueError(f"options: expected nle_seeds, clock and reset_mask, got {list(options)}")
         seeds = check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None
         clock = check_clock("options['clock']", options["clock"]) if "clock" in options else None
+        # without any, those of before are taken back
+        self.has_seeds_once, self.has_clock_once = seeds is not None, clock is not None
         if seeds is not None:
             put_seeds(&self.once, seeds)
-            self.has_seeds_once = True
         if clock is not None:
             self.clock_once = put_clock(&self.once, clock)
-            self.has_clock_once = True
         return 0
 
     cdef int reset(self) except -1 nogil:

@@ -82,20 +82,21 @@ class Pose(NamedTuple):
         Those of a pen are the reference's of a batch: it sets a row where it means an angle, so that they are not those
         of steps, and fewer than three goals are an error.
         """
-        far = np.zeros_like(achieved[..., 0])
-        if not self.ignores_position:
+        if self.ignores_position:
+            far = np.zeros_like(achieved[..., 0])
+        else:
             far = np.linalg.norm(achieved[..., :3] - desired[..., :3], axis=-1)
         rotation, wanted = achieved[..., 3:], desired[..., 3:]
         if self.ignores_z:
-            euler, euler_wanted = quat2euler(rotation), quat2euler(wanted)
+            euler = quat2euler(rotation)
             if len(euler) < 3:
                 raise ValueError(f"achieved_goal: expected one goal, or at least three, of a pen, got {len(euler)}")
-            euler[2] = euler_wanted[2]
+            euler[2] = quat2euler(wanted)[2] if wanted.ndim == 1 else quat2euler(wanted[2])
             rotation = euler2quat(euler)
         # the real part of the product with the conjugate, from left to right
         real = rotation[..., 0] * wanted[..., 0]
         for k in (1, 2, 3):
-            real = real - rotation[..., k] * -wanted[..., k]
+            real = real + rotation[..., k] * wanted[..., k]
         turned = 2 * np.arccos(np.clip(real, -1.0, 1.0))
         if self.reward_type == "dense":
             return -(10.0 * far + turned)
@@ -161,6 +162,14 @@ def quat2euler(quat: Numbers) -> Numbers:
     xx, xy, xz, yy, yz, zz = x * sx, x * sy, x * sz, y * sy, y * sz, z * sz
     rows = ((1.0 - (yy + zz), xy - wz, xz + wy), (xy + wz, 1.0 - (xx + zz), yz - wx),
             (xz - wy, yz + wx, 1.0 - (xx + yy)))
+    # as mat2euler does, where no rotation is a special one
+    cy = np.sqrt(rows[2][2] * rows[2][2] + rows[1][2] * rows[1][2])
+    if np.all(square > np.finfo(np.float64).eps) and np.all(cy > _EPS4):
+        euler = np.empty((*square.shape, 3))
+        np.negative(np.arctan2(rows[1][2], rows[2][2]), out=euler[..., 0])
+        np.negative(np.arctan2(-rows[0][2], cy), out=euler[..., 1])
+        np.negative(np.arctan2(rows[0][1], rows[0][0]), out=euler[..., 2])
+        return euler
     mat = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
     return mat2euler(np.where((square > np.finfo(np.float64).eps)[..., None, None], mat, np.eye(3)))
 

@@ -17,7 +17,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport clip, exp, norm, sum_of_squares
 from cypool.envs.mujoco_common cimport guard
-from cypool.envs.mujoco_common.model cimport Model, load_model_text
+from cypool.envs.mujoco_common.model cimport Model, load_model, load_model_text
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.robotics.robotics_env cimport RoboticsEnv, distance, distance_blas
 from cypool.random cimport integers
@@ -52,16 +52,28 @@ INFO = ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_vel
         "reward_survive")
 
 
-cdef Model load_maze(str robot, tuple maze_map, bint is_v3):
+cdef Model load_maze(str robot, tuple maze_map, bint is_v3, object xml_file):
     cdef Model model
     scale, height = ROBOTS[robot]
     if robot == "point":
         path = asset_path("point/point.xml")
+    elif xml_file is not None:
+        # without walls, so that messages are of what the file has
+        model = load_model(xml_file)
+        if model.mj.nq < 3:
+            raise ValueError(f"xml_file: expected a robot that moves in space, with at least 3 positions, found "
+                             f"{model.mj.nq} in {model.path}")
+        path = model.path
     else:
         path = gymnasium_path("ant.xml")
         check_asset(path)
     maze = make_maze(path, maze_map, scale, height, not is_v3)
-    model = load_model_text(("maze", maze.text), "the maze", maze.text, {})
+    try:
+        model = load_model_text(("maze", maze.text), "the maze", maze.text, {})
+    except ValueError as error:
+        if xml_file is not None:
+            raise ValueError(f"xml_file: with walls, {error}") from error
+        raise
     _mazes[model] = maze.goals, maze.starts
     return model
 
@@ -96,9 +108,17 @@ cdef list check_cell(str name, object cell, tuple maze_map, double scale):
 
 def describe_maze(robot, version, maze_map, continuing_task, reset_target, *, obs_size, num_actions, info, frame_skip,
                   camera, options, common):
-    """Returns the `EnvSpec` of a maze; `camera` is a function of the map."""
+    """Returns the `EnvSpec` of a maze.
+
+    Args:
+        camera: A function of the map.
+        obs_size, num_actions: As `describe_robot` has them; None: those of the model, with or without contact forces
+            as `options` has them.
+        others: See `describe_robot`.
+    """
+    cdef Model model
     maze_map = check_map(maze_map)
-    model = load_maze(robot, maze_map, version == 3)
+    model = load_maze(robot, maze_map, version == 3, options.get("xml_file"))
     goals, starts = _mazes[model]
     if not goals or not starts:
         raise ValueError(f"maze_map: expected cells for goals and for starts, got {shown(maze_map)}")
@@ -107,10 +127,25 @@ def describe_maze(robot, version, maze_map, continuing_task, reset_target, *, ob
         raise ValueError(f"maze_map: expected for each goal a start in another cell, got {shown(maze_map)}")
     options = {"maze_map": maze_map, "continuing_task": check_bool("continuing_task", continuing_task),
                "reset_target": check_bool("reset_target", reset_target), **options}
+    bounds = -1, 1
+    if obs_size is None:
+        obs_size = model.mj.nq - 2 + model.mj.nv
+        obs_size += 6 * (model.mj.nbody - 1) * options["include_cfrc_ext_in_observation"]
+        bounds = model.control_range(np.inf).astype(np.float32)
+        num_actions = model.mj.nu
+        check_body(model, options["main_body"])
     return describe_robot(
         model, obs_size=obs_size, goal_size=2, num_actions=num_actions, info=info, frame_skip=frame_skip,
-        camera=camera(maze_map), options=options, common=common, render_fps=50,
+        camera=camera(maze_map), options=options, common=common, render_fps=50, action_bounds=bounds,
         goals=MazeGoal(common.get("reward_type", "sparse"), continuing_task))
+
+
+cdef int check_body(Model model, object name) except -1:
+    try:
+        model.body(name)
+    except ValueError as error:
+        raise ValueError(f"main_body: {error}") from error
+    return 0
 
 
 cdef class Maze(RoboticsEnv):
@@ -129,7 +164,7 @@ cdef class Maze(RoboticsEnv):
     cdef int success                     # its place in the info; -1: it has none
 
     def __init__(self, spec, env_id, robot, version, frame_skip):
-        cdef Model model = load_maze(robot, spec.options["maze_map"], version == 3)
+        cdef Model model = load_maze(robot, spec.options["maze_map"], version == 3, spec.options.get("xml_file"))
         goals, starts = _mazes[model]
         super().__init__(spec, env_id, model, None, frame_skip)
         self.is_v3 = version == 3
@@ -280,7 +315,7 @@ cdef class _AntMaze(Maze):
     cdef double least_z, most_z, least_force, most_force
     cdef int first_force                 # the first body whose contact forces are observed; -1: none are
     cdef vector[double] forces           # on all bodies, clipped
-    cdef int torso
+    cdef int torso                       # whose velocity is measured
 
     def __init__(self, spec, env_id, version, frame_skip):
         super().__init__(spec, env_id, "ant", version, frame_skip)
@@ -291,7 +326,6 @@ cdef class _AntMaze(Maze):
         self.least_z, self.most_z = options["healthy_z_range"]
         self.least_force, self.most_force = options["contact_force_range"]
         self.forces.resize(6 * self.model.nbody)
-        self.torso = self.body("torso")
 
     cdef int run(self, const void* action) except -1 nogil:
         """Applies the action; info contains the velocity."""
@@ -368,14 +402,15 @@ cdef class AntMaze(_AntMaze):
     cdef double forward_reward_weight
 
     @staticmethod
-    def describe(maze_map=U_MAZE, continuing_task=True, reset_target=False, frame_skip=5, forward_reward_weight=1.0,
-                 ctrl_cost_weight=0.5, contact_cost_weight=5e-4, healthy_reward=1.0, terminate_when_unhealthy=True,
-                 healthy_z_range=(0.2, 1.0), contact_force_range=(-1.0, 1.0), include_cfrc_ext_in_observation=True,
-                 **common):
+    def describe(maze_map=U_MAZE, continuing_task=True, reset_target=False, xml_file=None, frame_skip=5,
+                 forward_reward_weight=1.0, ctrl_cost_weight=0.5, contact_cost_weight=5e-4, healthy_reward=1.0,
+                 main_body=1, terminate_when_unhealthy=True, healthy_z_range=(0.2, 1.0),
+                 contact_force_range=(-1.0, 1.0), include_cfrc_ext_in_observation=True, **common):
         """Returns the spec.
 
         Args:
             maze_map, continuing_task, reset_target: As `PointMaze.describe`.
+            xml_file: The robot: a path, or the name of one of Gymnasium's files; None: Gymnasium's ant.
             others: As Gymnasium's `Ant-v5`.
         """
         options = check_ant(
@@ -385,15 +420,23 @@ cdef class AntMaze(_AntMaze):
              "include_cfrc_ext_in_observation": include_cfrc_ext_in_observation},
             {"healthy_z_range": healthy_z_range, "contact_force_range": contact_force_range})
         options["frame_skip"] = check_int("frame_skip", frame_skip, 1, 1_000_000)
+        options["xml_file"] = xml_file
+        options["main_body"] = main_body if isinstance(main_body, str) else check_int("main_body", main_body, 0, 10**9)
         info = dict.fromkeys(INFO, "float64")
         info |= {"reward_ctrl": common.get("action_dtype", "float32"), "reward_contact": "float64", "success": "bool"}
         return describe_maze(
-            "ant", 5, maze_map, continuing_task, reset_target, obs_size=27 + 78 * include_cfrc_ext_in_observation,
-            num_actions=8, info=info, frame_skip=frame_skip, camera=lambda rows: {"distance": 4.0}, options=options,
+            "ant", 5, maze_map, continuing_task, reset_target, obs_size=None, num_actions=None, info=info,
+            frame_skip=frame_skip, camera=lambda rows: {"distance": 4.0}, options=options,
             common=common)
 
     def __init__(self, spec, env_id):
+        if spec.options["xml_file"] is not None:
+            # the file may be another one by now, and nobody checks sizes later
+            now = type(self).describe(**spec.options)
+            if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info):
+                raise ValueError(f"xml_file: {spec.options['xml_file']} has changed since it was described")
         super().__init__(spec, env_id, 5, spec.options["frame_skip"])
+        self.torso = self.loaded.body(spec.options["main_body"])
         self.forward_reward_weight = spec.options["forward_reward_weight"]
         # infos have their cost, whatever is observed
         self.first_force = 1
@@ -468,6 +511,7 @@ cdef class AntMazeV4(_AntMaze):
 
     def __init__(self, spec, env_id, version=4):
         super().__init__(spec, env_id, version, 5)
+        self.torso = self.body("torso")
         self.use_contact_forces = spec.options["use_contact_forces"]
         self.first_force = 0 if self.use_contact_forces else -1
 

@@ -55,10 +55,17 @@ def make_maze(path: str, maze_map: tuple[tuple[int | str, ...], ...], scale: flo
         height: Of walls, in widths.
         shares_empty: Whether empty cells are goals where no cell is one, and starts likewise; else they are both where
             no cell is either.
+
+    Raises:
+        ValueError: The robot is the user's, and walls cannot be added.
     """
-    root = ElementTree.parse(path).getroot()
+    try:
+        root = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError as error:
+        raise ValueError(f"xml_file: {path} cannot be read: {error}") from error
     world = root.find(".//worldbody")
-    assert world is not None
+    if world is None:
+        raise ValueError(f"xml_file: expected a worldbody in {path}, found none")
     half = height / 2 * scale
     cells: dict[int | str, list[tuple[float, float]]] = {}
     for i, row in enumerate(maze_map):

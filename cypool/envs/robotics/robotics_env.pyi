@@ -17,6 +17,7 @@ def describe_robot(
         common: Any,
         goals: Any = None,
         render_fps: Any = None,
+        action_bounds: Any = ...,
     ) -> Any: ...
 
 class RoboticsEnv(Simulation):

@@ -42,7 +42,7 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
 
 
 def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame_skip, camera, options, common,
-                   goals=None, render_fps=None):
+                   goals=None, render_fps=None, action_bounds=(-1, 1)):
     """Returns the `EnvSpec` of a robot.
 
     Args:
@@ -57,6 +57,7 @@ def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame
         common: The options that all robots have, as `RoboticsEnv.describe` lists them.
         goals: What computes rewards of goals, for `EnvSpec.goals`.
         render_fps: As the reference's metadata has it; None: that of a step.
+        action_bounds: Of all numbers of an action, or arrays of bounds.
     """
     common = RoboticsEnv.describe(**common)
     common["randomize"] = check_randomize(model, common["randomize"])
@@ -76,7 +77,7 @@ def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame
     columns["unstable"] = Array((), np.int32, 0)
     return EnvSpec(
         observation=observation,
-        action=Array((num_actions,), common["action_dtype"], -1, 1),
+        action=Array((num_actions,), common["action_dtype"], *action_bounds),
         info=columns,
         render_fps=render_fps or int(np.round(1 / (model.mj.opt.timestep * frame_skip))),
         options={**options, **common},

@@ -67,6 +67,23 @@ def test_whole_episodes(task):
     assert parity.num_terminated
 
 
+# of each kind one, and those that are like no other
+FIRST = ["assembly-v3", "bin-picking-v3", "hammer-v3", "stick-pull-v3"]
+
+
+@pytest.mark.parametrize("task", [*FIRST, *exhaustive(*(task for task in TASKS if task not in FIRST))])
+def test_first_rewards(task):
+    check_parity(f"Meta-World/{task}", num_envs=2, num_steps=24, seeds=[2], num_threads=0, max_episode_steps=21,
+                 reward_function_version="v1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", exhaustive("pick-place-v3", "box-close-v3", "stick-push-v3", "disassemble-v3"))
+def test_whole_episodes_with_first_rewards(task):
+    check_parity(f"Meta-World/{task}", num_envs=3, num_steps=510, seeds=[1], num_threads=0, num_goals=1,
+                 action_dtype="float64", reward_function_version="v1")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_modes_and_threads(mode):
     parity = check_parity("Meta-World/reach-v3", num_envs=4, num_steps=90, seeds=[4], autoreset_mode=mode,
@@ -86,6 +103,12 @@ def test_modes_and_threads(mode):
     ("window-close-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
     ("assembly-v3", {"task_select": "pseudorandom", "num_goals": 3}),
     ("lever-pull-v3", {"sample_tasks_on_reset": False}),
+    ("push-v3", {"reward_normalization_method": "gymnasium", "terminate_on_success": True}),
+    # its first rewards are float32
+    ("dial-turn-v3", {"reward_normalization_method": "exponential", "reward_alpha": 0.01}),
+    ("peg-insert-side-v3", {"reward_normalization_method": "exponential", "normalize_observations": True,
+                            "action_dtype": "float64"}),
+    ("reach-v3", {"normalize_observations": True, "use_one_hot": True, "num_tasks": 2, "recurrent_info_in_obs": True}),
     # beyond what an observed goal is clipped to
     ("reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
 ])
@@ -158,6 +181,8 @@ def test_a_goal_stays_without_sampling():
 @pytest.mark.parametrize(("mode", "task", "options"), [
     ("NextStep", "pick-place-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
     *slow(("SameStep", "basketball-v3", {"task_select": "fresh"}),
+          ("NextStep", "push-v3", {"normalize_observations": True, "reward_normalization_method": "exponential"}),
+          ("NextStep", "hammer-v3", {"reward_function_version": "v1", "reward_normalization_method": "gymnasium"}),
           ("Disabled", "bin-picking-v3", {"frame_stack": 2}),
           ("SameStep", "door-lock-v3", {"randomize": {"body_mass": (0.8, 1.2)}}))])
 def test_states(mode, task, options):
@@ -189,12 +214,16 @@ def test_states_are_checked():
                       num_goals=3)
     env.reset()
     state = env.save()
-    info, episode, goals, order, place, *flags, written = own = state.rows[0]["own"][4]
+    info, episode, goals, order, place, *flags, statistics, written = own = state.rows[0]["own"][4]
     bad = [None, own[:-1], (info[:-1], *own[1:]), (info, episode[1:], *own[2:]), (info, (1, *episode[1:]), *own[2:])]
     bad += [(info, episode, values, *own[3:]) for values in (goals[1:], (np.nan, *goals[1:]), None)]
     bad += [(*own[:3], values, *own[4:]) for values in ((0, 1), (0, 0, 1), (0, 1, 3), (0, 1, 2.0), None)]
     bad += [(*own[:4], value, *own[5:]) for value in (3, -2, -1, 0.0, "0")]
-    bad += [(*own[:5], *flags[:-1], 1, written), (*own[:-1], None), (*own[:-1], written[1:])]
+    bad += [(*own[:5], *flags[:-1], 1, statistics, written), (*own[:-1], None), (*own[:-1], written[1:])]
+    bad += [(*own[:-2], values, written) for values in (None, statistics[1:], (np.nan, *statistics[1:]))]
+    # mean, variance, count, sum, two types, count of observations
+    bad += [(*own[:-2], (*statistics[:k], value, *statistics[k + 1:]), written)
+            for k, value in ((1, -1.0), (2, 0.0), (4, 3.0), (5, 0.5), (6, -1.0))]
     bad += [(*own[:-1], np.full(len(written) // 8, np.nan).tobytes())]
     for values in bad:
         with pytest.raises((ValueError, TypeError), match="^state: "):
@@ -225,7 +254,13 @@ def test_states_are_checked():
     ({"camera_id": 99}, ValueError, "camera_id: expected"),
     ({"default_camera_config": {"lookat": 1}}, TypeError, "default_camera_config"),
     ({"randomize": {"mass": (0, 1)}}, ValueError, "randomize: expected"),
-    ({"reward_function_version": "v1"}, ValueError, "reward_function_version: no option"),
+    ({"reward_function_version": "v3"}, ValueError, "reward_function_version: expected"),
+    ({"reward_normalization_method": "mean"}, ValueError, "reward_normalization_method: expected"),
+    ({"reward_normalization_method": ["gymnasium"]}, (TypeError, ValueError), "reward_normalization_method: expected"),
+    ({"reward_alpha": 1.5}, ValueError, "reward_alpha: expected"),
+    ({"reward_alpha": float("nan")}, ValueError, "reward_alpha: expected"),
+    ({"normalize_observations": 1}, TypeError, "normalize_observations: expected"),
+    ({"normalize_observations": True, "from_pixels": True}, ValueError, "normalize_observations: expected False"),
 ])
 def test_wrong_options(options, error, message):
     with pytest.raises(error, match=message):

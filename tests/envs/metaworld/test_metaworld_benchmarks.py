@@ -123,6 +123,31 @@ def test_splits_have_other_goals():
     assert not train["terminate_on_success"] and test["terminate_on_success"] and train["partially_observable"]
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_one_goal_that_stays(hidden):
+    import gymnasium
+
+    load()
+    name = "goal_hidden" if hidden else "goal_observable"
+    env = cypool.make(f"Meta-World/{name}", num_envs=2, num_threads=0, seed=4, env_name="drawer-close-v3")
+    # Gymnasium's checks do not like that the goal is outside its space
+    theirs = [gymnasium.make(f"Meta-World/{name}", env_name="drawer-close-v3", seed=4 + i, disable_env_checker=True)
+              for i in range(2)]
+    for _ in range(2):
+        obs, _ = env.reset()
+        assert all((own.reset()[0] == obs[i]).all() for i, own in enumerate(theirs))
+        for actions in np.random.default_rng(0).uniform(-1, 1, (5, 2, 4)).astype(np.float32):
+            obs, reward, *_ = env.step(actions)
+            for i, own in enumerate(theirs):
+                their_obs, their_reward, *_ = own.step(actions[i])
+                assert (their_obs == obs[i]).all() and their_reward == reward[i]
+    assert not obs[:, 36:].any() if hidden else obs[:, 36:].any(axis=1).all()
+    for own in theirs:
+        own.close()
+    spec = cypool.make_spec(f"Meta-World/{name}", env_name=f"reach-v3-{name.replace('_', '-')}")
+    assert spec.options["task"] == "reach-v3" and len(spec.options["goals"]) == 1
+
+
 def test_a_pool_can_be_pickled():
     env = cypool.make("Meta-World/custom-mt-envs", envs_list=["reach-v3", "push-v3"], num_threads=0, num_goals=2,
                       use_one_hot=True)
@@ -142,6 +167,8 @@ def test_a_pool_can_be_pickled():
     ("MT10", {"env_name": "reach-v3"}, ValueError, "^env_name: no option of Meta-World/MT10"),
     ("MT10", {"env_options": [{}]}, ValueError, "^env_options: expected a dict for each of 10 envs"),
     ("MT1", {"env_name": "reach"}, ValueError, "^env_name: expected"),
+    ("goal_hidden", {"env_name": "reach"}, ValueError, "^env_name: expected"),
+    ("goal_hidden", {"seed": -1}, ValueError, "^seed: expected"),
     ("ML1-train", {"num_envs": 20}, ValueError, "^num_envs: expected as many for each task as divide its 50 goals"),
     ("ML1-train", {"total_tasks_per_cls": 51}, ValueError, "^total_tasks_per_cls: expected"),
     ("custom-mt-envs", {"envs_list": None}, TypeError, "^envs_list: expected a sequence of names"),

@@ -9,7 +9,7 @@ from saving import MODES, assert_goes_on
 
 import cypool
 from cypool.adapters.single import SingleEnv
-from cypool.making.registry import known_entries
+from cypool.making.registry import known_entries, resolve
 from cypool.state import State
 from cypool.testing import check_parity
 
@@ -101,6 +101,39 @@ def test_options(id, options):
             assert reference.step(action)[0]["observation"].tobytes() == env.step([action])[0]["observation"].tobytes()
         return
     check_parity(id, num_envs=1, num_steps=40, seeds=[1], num_threads=0, max_episode_steps=30, **options)
+
+
+def test_an_ant_of_the_user(tmp_path):
+    from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path
+
+    with open(gymnasium_path("ant.xml")) as file:
+        text = file.read()
+    path = tmp_path / "ant.xml"
+    # other motors, and a control with another range
+    own = text.replace('gear="150"', 'gear="90"').replace('size="0.25"', 'size="0.3"')
+    own = own.replace('ctrlrange="-1.0 1.0" joint="ankle_4"', 'ctrlrange="-0.5 0.7" joint="ankle_4"')
+    path.write_text(own)
+    check_parity("AntMaze_UMaze-v5", num_envs=1, num_steps=25, seeds=[2], num_threads=0, max_episode_steps=20,
+                 xml_file=str(path), main_body="front_left_leg")
+    assert cypool.make_spec("AntMaze_UMaze-v5", xml_file=str(path)).action.high.min() == np.float32(0.7)
+    cls, spec = resolve("AntMaze_UMaze-v5", None, {"xml_file": str(path)})
+    path.write_text(own.replace('ctrlrange="-0.5', 'ctrlrange="-0.4'))
+    with pytest.raises(ValueError, match="xml_file: .*ant.xml has changed since it was described"):
+        cls(spec, 0)
+    for content, message in (
+            ("<mujoco><worldbody>", "xml_file: MuJoCo cannot read .*ant.xml: XML parse error"),
+            ("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", "xml_file: expected a robot with joints"),
+            (text.replace('name="floor"', 'name="block_0_0"'), "xml_file: with walls, .*block_0_0")):
+        path.write_text(content)
+        with pytest.raises(ValueError, match=message):
+            cypool.make_spec("AntMaze_UMaze-v5", xml_file=str(path))
+    for given, error, message in (
+            ({"xml_file": "pendulum"}, ValueError, "xml_file: expected a path"),
+            ({"xml_file": 3}, TypeError, "xml_file: expected a str"),
+            ({"xml_file": "inverted_pendulum.xml"}, ValueError, "xml_file: expected a robot that"),
+            ({"main_body": "tail"}, ValueError, "main_body: "), ({"main_body": 99}, ValueError, "main_body: ")):
+        with pytest.raises(error, match=message):
+            cypool.make_spec("AntMaze_UMaze-v5", **given)
 
 
 def test_success_and_what_follows():
@@ -210,6 +243,39 @@ def test_options_of_a_reset_are_taken_back_if_another_maze_refuses():
     with pytest.raises(ValueError, match="goal_cell: expected a cell that is no wall"):
         env.reset(options={"goal_cell": (1, 1)})
     assert env.reset()[0]["desired_goal"].tobytes() == other.reset()[0]["desired_goal"].tobytes()
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_each_environment_has_options_of_its_own(num_threads):
+    given = [{"goal_cell": (1, 1)}, None, {"reset_cell": np.array([3, 1])}, {"goal_cell": (1, 3), "reset_cell": (3, 3)}]
+    env = cypool.make("PointMaze_UMaze-v3", num_envs=4, num_threads=num_threads, seed=3)
+    alone = [cypool.make("PointMaze_UMaze-v3", num_envs=1, num_threads=0, seed=3 + i) for i in range(4)]
+    for options in ([None] * 4, given, tuple(given[::-1])):
+        obs, _ = env.reset(options=options)
+        for i, single in enumerate(alone):
+            own, _ = single.reset(options=options[i])
+            assert all(obs[name][i].tobytes() == own[name][0].tobytes() for name in obs), (options, i)
+    # those that are named, in their order; the options of one are wrong, and nothing was reset
+    with pytest.raises(ValueError, match="goal_cell: expected a cell that is no wall"):
+        env.reset(env_id=[2, 0], options=[{"goal_cell": (1, 1)}, {"goal_cell": (0, 0)}])
+    obs, _ = env.reset(env_id=[2, 0], options=[{"goal_cell": (1, 1)}, None])
+    for row, i, options in ((0, 2, {"goal_cell": (1, 1)}), (1, 0, None)):
+        own, _ = alone[i].reset(options=options)
+        assert all(obs[name][row].tobytes() == own[name][0].tobytes() for name in obs)
+
+
+def test_states_of_adroit_that_differ():
+    env = cypool.make("AdroitHandPen-v1", num_envs=3, num_threads=0, seed=3)
+    env.reset()
+    reference = make("AdroitHandPen-v1")
+    states = []
+    for seed in (5, 6):
+        reference.reset(seed=seed)
+        states.append({"initial_state_dict": reference.unwrapped.get_env_state()})
+    obs, _ = env.reset(options=[states[0], None, states[1]])
+    for i, options in ((0, states[0]), (2, states[1])):
+        reference.reset(seed=3 + i)
+        assert reference.reset(options=options)[0].tobytes() == obs[i].tobytes()
 
 
 # ---- rewards of goals
