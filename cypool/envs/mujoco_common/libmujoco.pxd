@@ -108,7 +108,6 @@ cdef extern from "mujoco/mujoco.h" nogil:
         mjWarningStat* warning
         double time
         int ncon
-        int ntree_awake, nbody_awake, nparent_awake, nv_awake
         void* buffer
         double* qpos
         double* qvel

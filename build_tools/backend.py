@@ -1,0 +1,23 @@
+"""What pip calls: setuptools, which also asks for the MuJoCo that is chosen, as pyproject.toml can name only one."""
+
+from setuptools import build_meta
+from setuptools.build_meta import *  # noqa: F403
+
+from .commands import left_out
+from .mujoco import MUJOCO
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    """What a build needs, besides what pyproject.toml says."""
+    return [*build_meta.get_requires_for_build_wheel(config_settings), *_wheels()]
+
+
+def get_requires_for_build_editable(config_settings=None):
+    """The same, for a build in place."""
+    return [*build_meta.get_requires_for_build_editable(config_settings), *_wheels()]
+
+
+def _wheels():
+    if MUJOCO.family in left_out():
+        return []
+    return [f"{MUJOCO.project}=={MUJOCO.chosen() or MUJOCO.default}"]
