@@ -12,6 +12,6 @@ try:
 except PackageNotFoundError:
     _installed = "none"
 if _installed not in VERSIONS:
-    raise ImportError(f"the DeepMind Control Suite needs dm_control {VERSIONS[-1]}, or one for an older MuJoCo from "
-                      f"{VERSIONS[0]} on, found {_installed}: "
+    raise ImportError(f"the DeepMind Control Suite needs dm_control {VERSIONS[0]} to {VERSIONS[-1]}, "
+                      f"found {_installed}: "
                       'pip install "cypool[dm-control]"', name="dm_control")
