@@ -7,7 +7,7 @@
 
 | module | what it does |
 | --- | --- |
-| `backend` | what pip calls: setuptools', which also asks for the MuJoCo that is chosen |
+| `backend` | the build backend: setuptools', which also asks for the MuJoCo that is chosen |
 | `commands` | the setuptools commands; joins everything below |
 | `cythonize` | runs Cython, one process per module |
 | `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |

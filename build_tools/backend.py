@@ -1,4 +1,4 @@
-"""What pip calls: setuptools, which also asks for the MuJoCo that is chosen, as pyproject.toml can name only one."""
+"""The build backend: setuptools', which also asks for the MuJoCo that is chosen; pyproject.toml can name only one."""
 
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403
@@ -8,7 +8,7 @@ from .mujoco import MUJOCO
 
 
 def get_requires_for_build_wheel(config_settings=None):
-    """What a build needs, besides what pyproject.toml says."""
+    """The requirements of a build that pyproject.toml does not name."""
     return [*build_meta.get_requires_for_build_wheel(config_settings), *_wheels()]
 
 

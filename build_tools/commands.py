@@ -84,7 +84,7 @@ class EggInfo(egg_info):
 
     def run(self):
         distribution = self.distribution
-        wanted = {extra: [mujoco.pinned(line) for line in lines] for extra, lines in distribution.extras_require.items()}
+        wanted = {extra: list(map(mujoco.pinned, lines)) for extra, lines in distribution.extras_require.items()}
         distribution.extras_require = distribution.metadata.extras_require = wanted
         super().run()
 

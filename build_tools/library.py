@@ -254,21 +254,25 @@ class WheelLibrary:
             SourceNotFound: it is not there, or of another version.
         """
         root, found = self._find()
-        chosen, wanted = self.chosen(), self.chosen() or self.default
-        hint = f'pip install "{self.project}=={wanted}"\nOr do without its environments: CYPOOL_WITHOUT={self.family}'
+        chosen = self.chosen()
+        wanted = f"{self.project} {chosen or self.default}"
         if root is None:
-            raise sdist.SourceNotFound(f"the headers and the library of {self.project} {wanted} are needed to build and "
-                                       f"were not found: {hint}")
-        if chosen and found != chosen:
-            raise sdist.SourceNotFound(f"{self.variable}={chosen}, but {self.project} {found} is installed, and a build "
-                                       f"without isolation takes that: {hint}")
-        if found not in self.versions:
-            raise sdist.SourceNotFound(f"expected {self.project} {self.versions[0]} to {self.versions[-1]}, found {found} "
-                                       f"in {root}: {hint}")
-        # our modules lie in cypool/envs/<family>, three folders below the one that also holds the package; one that only
-        # reads the headers needs no library
+            problem = f"the headers and the library of {wanted} are needed to build and were not found"
+        elif chosen and found != chosen:
+            problem = (f"{self.variable}={chosen}, but {self.project} {found} is installed, and a build without "
+                       "isolation takes that")
+        elif found not in self.versions:
+            problem = f"expected {self.project} {self.versions[0]} to {self.versions[-1]}, found {found} in {root}"
+        else:
+            problem = ""
+        if problem:
+            raise sdist.SourceNotFound(f'{problem}: pip install "{wanted.replace(" ", "==")}"\n'
+                                       f"Or do without its environments: CYPOOL_WITHOUT={self.family}")
+        # our modules lie in cypool/envs/<family>, three folders below the one that also holds the package; one that
+        # only reads the headers needs no library
         return Prepared((root / self.include_dir,), link_arguments=(
-            "-Wl,--as-needed", root / (self.library + found), f"-Wl,-rpath,$ORIGIN/../../../{self.project}"))
+            "-Wl,--push-state,--as-needed", root / (self.library + found), "-Wl,--pop-state",
+            f"-Wl,-rpath,$ORIGIN/../../../{self.project}"))
 
     def _find(self):
         """Returns the folder of the installed package and its version, or (None, "")."""

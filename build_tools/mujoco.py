@@ -27,8 +27,11 @@ MUJOCO = WheelLibrary(
 
 def pinned(requirement):
     """A requirement of pyproject.toml, for the MuJoCo that the build is for."""
-    version, default = MUJOCO.version(), MUJOCO.default
-    for project, new, old in (("mujoco", version, default), ("dm-control", DM_CONTROL.get(version), DM_CONTROL[default])):
-        if new and requirement.startswith(f"{project}=={old}"):
-            return requirement.replace(old, new, 1)
+    version = MUJOCO.version()
+    # an installed one may be unknown; the build then ends
+    if version in DM_CONTROL:
+        for project, versions in (("mujoco", {name: name for name in DM_CONTROL}), ("dm-control", DM_CONTROL)):
+            before = f"{project}=={versions[MUJOCO.default]}"
+            if requirement.startswith(before):
+                return f"{project}=={versions[version]}{requirement.removeprefix(before)}"
     return requirement

@@ -170,11 +170,12 @@ def test_a_wheel_is_found_by_its_library(build_tools, wheel_library, monkeypatch
     ready = library.prepare(tmp_path)
     assert library.version() == "1.1.0"
     assert ready.include_dirs == (package / "include",) and ready.units == ()
-    assert ready.link_arguments[1:] == (package / "libtiny.so.1.1.0", "-Wl,-rpath,$ORIGIN/../../../tinywheel")
+    assert ready.link_arguments[1::2] == (package / "libtiny.so.1.1.0", "-Wl,-rpath,$ORIGIN/../../../tinywheel")
 
 
 @pytest.mark.parametrize("chosen, installed, message", [
-    ("1.1.0", "1.2.3", "^CYPOOL_TINY=1.1.0, but tinywheel 1.2.3 is installed, .* takes that: pip install .tinywheel==1.1.0"),
+    ("1.1.0", "1.2.3",
+     "^CYPOOL_TINY=1.1.0, but tinywheel 1.2.3 is installed, .* takes that: pip install .tinywheel==1.1.0"),
     ("", "1.3.0", "^expected tinywheel 1.1.0 to 1.2.3, found 1.3.0 in .*: pip install .tinywheel==1.2.3"),
 ])
 def test_another_wheel_is_installed(build_tools, wheel_library, monkeypatch, tmp_path, chosen, installed, message):

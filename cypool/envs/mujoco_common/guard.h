@@ -43,12 +43,18 @@ inline thread_local LogCapture* log_capture = nullptr;
 
 enum { THREAD_LOCALS = 1 << 16 };  // bytes: MuJoCo's take 4 KB
 
+template <size_t SIZE> void copy_text(char (&out)[SIZE], const char* text) {
+    const size_t size = strnlen(text, SIZE - 1);
+    std::memcpy(out, text, size);
+    out[size] = 0;
+}
+
 [[noreturn]] inline void on_error(const char* text) {
-    std::strncpy(log_capture->error, text, sizeof log_capture->error - 1);
+    copy_text(log_capture->error, text);
     std::longjmp(log_capture->back, 1);
 }
 inline void on_warning(const char* text) {
-    if (!log_capture->warning[0]) std::strncpy(log_capture->warning, text, sizeof log_capture->warning - 1);
+    if (!log_capture->warning[0]) copy_text(log_capture->warning, text);
 }
 
 // what hears of errors and warnings in a thread
@@ -168,8 +174,7 @@ inline Arena& arena_of_thread() {
 template <class Call> std::string guarded(const Call& call) {
     arena_of_thread();
     LogCapture here;
-    // strncpy leaves the last characters as they are
-    here.error[0] = here.warning[0] = here.error[sizeof here.error - 1] = here.warning[sizeof here.warning - 1] = 0;
+    here.error[0] = here.warning[0] = 0;
     LogCapture* const outer = log_capture;
     log_capture = &here;
     const Handlers before = set_handlers(OURS);

@@ -646,8 +646,8 @@ def test_a_copy_has_the_same_options(tmp_path):
 
 
 @pytest.mark.parametrize("installed, message", [
-    ("'2.3.7'", f'were built for mujoco {VERSION}, found 2.3.7: pip install "mujoco=={VERSION}", or build cypool again: '
-                "CYPOOL_MUJOCO=2.3.7 pip install ."),
+    ("'2.3.7'", f'were built for mujoco {VERSION}, found 2.3.7: pip install "mujoco=={VERSION}", or build cypool '
+                "again: CYPOOL_MUJOCO=2.3.7 pip install ."),
     ("None", f'were built for mujoco {VERSION}, found none: pip install "mujoco=={VERSION}"'),
 ])
 def test_without_the_right_mujoco_there_is_one_clear_error_at_make(run_python, installed, message):
