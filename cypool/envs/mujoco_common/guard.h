@@ -253,10 +253,20 @@ inline mjData* make_data(const mjModel* m, bool with_arena) {
 #if mjVERSION_HEADER >= 340
     with_arena |= (m->opt.enableflags & mjENBL_SLEEP) != 0;
 #endif
+    constexpr size_t least = 64;
     mjModel without = *m;
-    if (!with_arena) without.narena = 64;
+    // before MuJoCo 3.3.6, making data takes working memory, too
+    const bool shrinks = mjVERSION_HEADER < 336 && !with_arena;
+    if (!with_arena && !shrinks) without.narena = least;
     mjData* d = nullptr;
-    guarded([&] { d = mj_makeData(&without); });
+    guarded([&] {
+        d = mj_makeData(&without);
+        if (!d || !shrinks) return;
+        void* const arena = mju_malloc(least);
+        mju_free(d->arena);
+        d->arena = arena;
+        d->narena = least;
+    });
     if (!d) throw std::bad_alloc();
     return d;
 }
