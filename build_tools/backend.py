@@ -18,6 +18,7 @@ def get_requires_for_build_editable(config_settings=None):
 
 
 def _wheels():
-    if MUJOCO.family in left_out():
-        return []
-    return [f"{MUJOCO.project}=={MUJOCO.chosen() or MUJOCO.default}"]
+    wheels = ["numpy>=2.0.0"]  # and not in pyproject.toml: mujoco needs it, and pip would install it twice
+    if MUJOCO.family not in left_out():
+        wheels.append(f"{MUJOCO.project}=={MUJOCO.chosen() or MUJOCO.default}")
+    return wheels

@@ -202,11 +202,11 @@ def test_a_mujoco_that_is_chosen(build_tools, monkeypatch):
     monkeypatch.setattr(backend, "build_meta", SimpleNamespace(
         get_requires_for_build_wheel=lambda settings: [], get_requires_for_build_editable=lambda settings: []))
     calls = backend.get_requires_for_build_wheel, backend.get_requires_for_build_editable
-    assert [call() for call in calls] == [["mujoco==3.17.0"]] * 2
+    assert [call() for call in calls] == [["numpy>=2.0.0", "mujoco==3.17.0"]] * 2
     monkeypatch.setenv("CYPOOL_MUJOCO", "3.3.7")
-    assert [call() for call in calls] == [["mujoco==3.3.7"]] * 2
+    assert [call() for call in calls] == [["numpy>=2.0.0", "mujoco==3.3.7"]] * 2
     monkeypatch.setenv("CYPOOL_WITHOUT", "atari,mujoco")
-    assert [call() for call in calls] == [[]] * 2
+    assert [call() for call in calls] == [["numpy>=2.0.0"]] * 2
     for given, want in (("mujoco==3.17.0", "mujoco==3.3.7"), ("numpy>=2.0.0,<3", "numpy>=2.0.0,<3"),
                         ('dm-control==1.0.50; python_version < "3.13"', 'dm-control==1.0.34; python_version < "3.13"')):
         assert mujoco.pinned(given) == want
