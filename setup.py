@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from build_tools.ale import ALE
 from build_tools.box2d import BOX2D
-from build_tools.commands import BuildExt, BuildPy, extensions
+from build_tools.commands import BuildExt, BuildPy, EggInfo, extensions
 from build_tools.mujoco import MUJOCO
 from build_tools.vizdoom import VIZDOOM
 
@@ -17,6 +17,7 @@ from build_tools.vizdoom import VIZDOOM
 LIBRARIES = {
     "cypool.envs.atari.atari": ALE,
     "cypool.envs.box2d": BOX2D,
+    "cypool.envs.common.mujoco_version": MUJOCO,
     "cypool.envs.mujoco": MUJOCO,
     "cypool.envs.mujoco_common": MUJOCO,
     "cypool.envs.dm_control": MUJOCO,
@@ -27,5 +28,5 @@ LIBRARIES = {
 
 setup(
     ext_modules=extensions("cypool", LIBRARIES),
-    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy, "egg_info": EggInfo},
 )

@@ -7,13 +7,14 @@
 
 | module | what it does |
 | --- | --- |
+| `backend` | the build backend: setuptools', which also asks for the MuJoCo that is chosen |
 | `commands` | the setuptools commands; joins everything below |
 | `cythonize` | runs Cython, one process per module |
 | `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |
 | `common.h` | what the C++ of all modules begins with, compiled once |
 | `library` | what a native library is, and how one becomes an archive to link |
 | `ale`, `box2d`, `vizdoom` | the declarations of the Arcade Learning Environment, of Box2D and of ViZDoom's library |
-| `mujoco` | the declaration of MuJoCo, which comes with a wheel |
+| `mujoco` | the declaration of MuJoCo, which comes with a wheel, in one of several versions |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
 | `cache` | files kept under the hash of what they were made from, by cypool/util/cache.py |
 
@@ -24,6 +25,7 @@
 | `CYPOOL_ALE_REFERENCE=1` | compiles ALE's emulator as it is, without our parts (docs/explanation/emulator.md) |
 | `CYPOOL_WITHOUT=atari,box2d,mujoco,vizdoom` | leaves out families of environments, separated by commas |
 | `CYPOOL_ALE_SOURCE`, `CYPOOL_BOX2D_SOURCE`, `CYPOOL_VIZDOOM_SOURCE` | the sdist, or its folder, not a download |
+| `CYPOOL_MUJOCO=3.3.7` | the MuJoCo to build with; by default the installed one, with build isolation 3.17.0 |
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |
 | `CYPOOL_JOBS` | how many compilers run at once |
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 
-from . import cache, cythonize, sdist, toolchain
+from . import cache, cythonize, mujoco, sdist, toolchain
 
 FLAGS = (
     "-std=c++20",
@@ -43,6 +44,11 @@ FLAGS = (
 HEADER = Path(__file__).with_name("common.h")
 
 
+def left_out():
+    """The families of environments that `CYPOOL_WITHOUT` names."""
+    return set(os.environ.get("CYPOOL_WITHOUT", "").replace(",", " ").split())
+
+
 def extensions(package, libraries):
     """Declares one extension module for each .pyx file below a package.
 
@@ -54,7 +60,7 @@ def extensions(package, libraries):
         The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas).
     """
     families = {library.family for library in libraries.values()}
-    without = set(os.environ.get("CYPOOL_WITHOUT", "").replace(",", " ").split())
+    without = left_out()
     if not without <= families:
         raise SystemExit(f"CYPOOL_WITHOUT: expected some of {sorted(families)}, got {sorted(without)}")
     modules = []
@@ -71,6 +77,16 @@ def extensions(package, libraries):
             module.library = library
             modules.append(module)
     return modules
+
+
+class EggInfo(egg_info):
+    """Says what is needed to run: of some packages, that is what they are when this is built."""
+
+    def run(self):
+        distribution = self.distribution
+        wanted = {extra: list(map(mujoco.pinned, lines)) for extra, lines in distribution.extras_require.items()}
+        distribution.extras_require = distribution.metadata.extras_require = wanted
+        super().run()
 
 
 class BuildExt(build_ext):

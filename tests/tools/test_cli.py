@@ -127,6 +127,8 @@ def test_doctor(capsys):
     assert len({finding["topic"] for finding in findings}) == len(EXAMINATIONS)
     assert not [each for each in findings if each["found"].startswith("cannot be examined")]
     assert all(finding["advice"] for finding in findings if finding["status"] != "ok")
+    built_for = pytest.importorskip("cypool.envs.common.mujoco_version").VERSION
+    assert any(finding["found"].endswith(f", built for MuJoCo {built_for}") for finding in findings)
 
 
 def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):

@@ -18,7 +18,8 @@ _SHARED = ("reward_function_version", "terminate_on_success", "use_one_hot", "re
 def load() -> Any:
     """Returns the package, able to run with this MuJoCo.
 
-    An equality of a model has more numbers now than the eleven that the package writes.
+    Since mujoco 3.17 an equality of a model has more numbers than the eleven that the package writes. With an older one
+    it is left as it is.
     """
     with warnings.catch_warnings():
         # the package's warnings, when it is imported
@@ -32,7 +33,8 @@ def load() -> Any:
             if self.model.eq_type[k] == mujoco.mjtEq.mjEQ_WELD:
                 self.model.eq_data[k, :11] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 5.0]
 
-    SawyerMocapBase.reset_mocap_welds = reset_mocap_welds
+    if mujoco.mjNEQDATA != 11:
+        SawyerMocapBase.reset_mocap_welds = reset_mocap_welds
     return metaworld
 
 

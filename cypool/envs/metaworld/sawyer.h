@@ -215,17 +215,17 @@ public:
     }
 
     void run(int steps) { unstable += simulate(m, d, steps, false); }
-    // The package calls mj_forward; nothing else of it is read, and no warm start depends on it.
+    // The package calls mj_forward; nothing else of it is read, and no warm start depends on it, but in old MuJoCo.
     void forward() {
         warned(m, d, [this] {
-            if (whole) return mj_forward(m, d);
+            if (whole || FORWARD_WARMS) return mj_forward(m, d);
             mj_kinematics(m, d);
             mj_camlight(m, d);
         });
     }
     // Sets positions from qpos[q] on, and clears velocities from qvel[v] on.
     void set(int q, std::initializer_list<double> values, int v, int zeros) {
-        if (q + static_cast<mjtSize>(values.size()) > m->nq)
+        if (q + static_cast<int64_t>(values.size()) > m->nq)
             throw std::invalid_argument(std::string(t->name) + ": expected a model with more positions");
         for (const double value : values) d->qpos[q++] = value;
         // a slice of NumPy's: stick-* have only one of the two velocities
@@ -321,6 +321,8 @@ public:
 
 private:
     enum { MOST_STARTS = 256 };
+    // before MuJoCo 3.3.6, the solver of the next step starts from what mj_forward found: each one counts
+    enum : bool { FORWARD_WARMS = mjVERSION_HEADER < 336 };
 
     int find(mjtObj kind, const char* name) const {
         const int found = mj_name2id(m, kind, name);
@@ -412,6 +414,10 @@ private:
     }
 
     bool touches_within(bool likely) {
+        if (FORWARD_WARMS) {  // in the working memory of the last call there is still what mj_forward computed
+            double force[2] = {0, 0};
+            return touching(nullptr) && touching(force) && 0 < force[0] && 0 < force[1];
+        }
         if (whole || likely)
             mj_fwdPosition(m, d);
         else

@@ -6,16 +6,17 @@ structs. It is loaded here, before any of them.
 import os
 from importlib.metadata import PackageNotFoundError, version
 
-# as in build_tools/mujoco.py
-VERSION = "3.17.0"
+from cypool.envs.common.mujoco_version import VERSION
 
 try:
     _installed = version("mujoco")
 except PackageNotFoundError:
-    _installed = "none"
+    _installed = ""
 if _installed != VERSION:
-    raise ImportError(f"MuJoCo's environments need mujoco {VERSION}, found {_installed}: "
-                      f'pip install "mujoco=={VERSION}"', name="mujoco")
+    raise ImportError(f"MuJoCo's environments were built for mujoco {VERSION}, found {_installed or 'none'}: "
+                      f'pip install "mujoco=={VERSION}"'
+                      + f", or build cypool again: CYPOOL_MUJOCO={_installed} pip install ." * bool(_installed),
+                      name="mujoco")
 
 try:
     import mujoco  # noqa: F401

@@ -161,6 +161,8 @@ cdef class Camera:
         else:
             fixed = -1 if options["camera_id"] is None else options["camera_id"]
         libmujoco.mjv_defaultOption(&self.option)
+        # as since MuJoCo 3.3.6: islands are not in a state
+        flags[libmujoco.mjVIS_ISLAND] = 0
         for flag, value in (options["visual_options"] or {}).items():
             flags[<int>flag] = value
         self.sees_contacts = (flags[libmujoco.mjVIS_CONTACTPOINT] or flags[libmujoco.mjVIS_CONTACTFORCE]

@@ -33,14 +33,49 @@ struct Field {
 
 // a number of rows or columns: fixed, or one of the sizes of a model, or a multiple of that
 struct Count {
+    using Size = decltype(mjModel::nq);  // int, before MuJoCo 3.9
+
     constexpr Count(size_t fixed) : factor(fixed) {}
-    constexpr Count(mjtSize mjModel::* size, size_t times = 1) : factor(times), size(size) {}
+    constexpr Count(Size mjModel::* size, size_t times = 1) : factor(times), size(size) {}
     constexpr Count operator*(size_t times) const { return Count(size, factor * times); }
     size_t in(const mjModel* m) const { return size ? factor * static_cast<size_t>(m->*size) : factor; }
 
     size_t factor;
-    mjtSize mjModel::* size = nullptr;
+    Size mjModel::* size = nullptr;
 };
+
+#ifdef MJSETCONST_ARRAYS
+enum : bool { DERIVED_IS_KNOWN = true };
+
+// Notes what mj_setConst does with a field, as the header says: a source is what the first group that uses it reads.
+inline void relate(Field& field) {
+    static constexpr struct {
+        std::string_view name;
+        int uses[4];  // by the groups of mj_setConst
+    } arrays[] = {
+#define X(array, ...) {#array, {__VA_ARGS__}},
+        MJSETCONST_ARRAYS
+#undef X
+    };
+    for (const auto& array : arrays) {
+        if (field.name != array.name) continue;
+        for (const int use : array.uses) {
+            field.is_source |= (use & mjSC_IN) && !field.is_derived;
+            field.is_derived |= (use & mjSC_OUT) != 0;
+        }
+    }
+}
+#else
+enum : bool { DERIVED_IS_KNOWN = false };
+
+// Before MuJoCo 3.17, headers do not say what mj_setConst does: it may read any array, and write any that is no data of
+// a shape.
+inline void relate(Field& field) {
+    bool is_shape = false;
+    for (const char* const kind : {"mesh_", "skin_", "hfield_", "tex_"}) is_shape |= field.name.starts_with(kind);
+    field.is_source = field.is_derived = !field.is_option && !is_shape;
+}
+#endif
 
 #undef MJ_M
 #define MJ_M(n) Count(&mjModel::n)
@@ -74,31 +109,25 @@ inline std::vector<Field> fields_of(const mjModel* m) {
      std::is_same_v<type, mjtNum>,                      \
      false,                                             \
      true},
+#ifdef MJOPTION_FIELDS
 #define X(type, name, n) XVEC(type, name, n)
             MJOPTION_FIELDS
 #undef X
-#undef XVEC
-    };
-    static constexpr struct {
-        std::string_view name;
-        int uses[4];  // by the groups of mj_setConst
-    } arrays[] = {
-#define X(array, ...) {#array, {__VA_ARGS__}},
-        MJSETCONST_ARRAYS
+#else  // MuJoCo before 3.6
+#define X(type, name) XVEC(type, name, 1)
+            MJOPTION_SCALARS
 #undef X
+#define X(name, n) XVEC(mjtNum, name, n)
+                MJOPTION_VECTORS
+#undef X
+#endif
+#undef XVEC
     };
     std::vector<Field> found;
     for (const auto& row : fields) {
         Field field{row.name,       row.offset,    row.rows.in(m), row.columns.in(m),
                     row.item_bytes, row.is_double, row.is_float,   row.is_option};
-        for (const auto& array : arrays) {
-            if (field.name != array.name) continue;
-            // as the header says: a source is what the first group that uses it reads
-            for (const int use : array.uses) {
-                field.is_source |= (use & mjSC_IN) && !field.is_derived;
-                field.is_derived |= (use & mjSC_OUT) != 0;
-            }
-        }
+        relate(field);
         found.push_back(std::move(field));
     }
     return found;
@@ -111,24 +140,28 @@ public:
     const mjModel* view() const { return &view_; }
     mjModel* edit() { return &view_; }
 
-    // The arrays of its own, one behind the other.
+    // The real numbers of its own, one array behind the other. Integers are what MuJoCo makes of them: those of a state
+    // could lead anywhere.
     std::string contents() const {
         std::string all;
-        for (const Own& each : own_) all.append(each.bytes.get(), each.size);
+        for (const Own& each : own_)
+            if (each.is_real()) all.append(each.bytes.get(), each.size);
         return all;
     }
     // Takes them back; false if it is not their size, or if some numbers are not finite.
     bool set_contents(const std::string& all) {
         size_t size = 0, at = 0;
-        for (const Own& each : own_) size += each.size;
+        for (const Own& each : own_) size += each.is_real() ? each.size : 0;
         if (size != all.size()) return false;
         for (const Own& each : own_) {
+            if (!each.is_real()) continue;
             if (each.is_double && !all_finite<double>(all.data() + at, each.size)) return false;
             if (each.is_float && !all_finite<float>(all.data() + at, each.size)) return false;
             at += each.size;
         }
         at = 0;
         for (const Own& each : own_) {
+            if (!each.is_real()) continue;
             std::memcpy(each.bytes.get(), all.data() + at, each.size);
             at += each.size;
         }
@@ -184,6 +217,8 @@ private:
         size_t offset, size;
         bool is_double, is_float;
         std::unique_ptr<char[]> bytes;
+
+        bool is_real() const { return is_double || is_float; }
     };
 
     template <class T> static bool all_finite(const char* bytes, size_t size) {

@@ -16,6 +16,8 @@ cdef extern from *:
         cbool is_double, is_float, is_source, is_derived
 
     vector[Field] fields_of "cypool::fields_of"(const mjModel* m) except +
+    # False: this MuJoCo may write more than it has to
+    cbool DERIVED_IS_KNOWN "cypool::DERIVED_IS_KNOWN"
 
     cdef cppclass VariedModel "cypool::VariedModel":
         VariedModel(const mjModel* base) except +

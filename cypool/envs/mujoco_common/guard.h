@@ -17,8 +17,19 @@
 #include <mujoco/mujoco.h>
 #include <pthread.h>
 
-// not in a header, but exported for such as us; returns the handler that was there before
-extern "C" mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
+static_assert(mjVERSION_HEADER >= 330, "guard.h: expected MuJoCo 3.3.0 or later");
+
+// not in a header, but exported for such as us
+extern "C" {
+#if mjVERSION_HEADER >= 3010000
+mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);  // returns the one that was there before
+#else
+void (*_mjPRIVATE__get_tls_error_fn())(const char*);
+void (*_mjPRIVATE__get_tls_warning_fn())(const char*);
+void _mjPRIVATE__set_tls_error_fn(void (*handler)(const char*));
+void _mjPRIVATE__set_tls_warning_fn(void (*handler)(const char*));
+#endif
+}
 
 namespace cypool {
 
@@ -32,15 +43,42 @@ inline thread_local LogCapture* log_capture = nullptr;
 
 enum { THREAD_LOCALS = 1 << 16 };  // bytes: MuJoCo's take 4 KB
 
-inline void on_log(const mjLogMessage* message) {
-    if (message->level == mjLOG_ERROR) {
-        std::memcpy(log_capture->error, message->subject, sizeof log_capture->error);
-        std::longjmp(log_capture->back, 1);
-    }
-    if (message->level == mjLOG_WARNING && !log_capture->warning[0]) {
-        std::memcpy(log_capture->warning, message->subject, sizeof log_capture->warning);
-    }
+template <size_t SIZE> void copy_text(char (&out)[SIZE], const char* text) {
+    const size_t size = strnlen(text, SIZE - 1);
+    std::memcpy(out, text, size);
+    out[size] = 0;
 }
+
+[[noreturn]] inline void on_error(const char* text) {
+    copy_text(log_capture->error, text);
+    std::longjmp(log_capture->back, 1);
+}
+inline void on_warning(const char* text) {
+    if (!log_capture->warning[0]) copy_text(log_capture->warning, text);
+}
+
+// what hears of errors and warnings in a thread
+#if mjVERSION_HEADER >= 3010000
+inline void on_log(const mjLogMessage* message) {
+    if (message->level == mjLOG_ERROR) on_error(message->subject);
+    if (message->level == mjLOG_WARNING) on_warning(message->subject);
+}
+using Handlers = mjfLogHandler;
+inline constexpr Handlers OURS = on_log;
+inline Handlers set_handlers(Handlers handlers) { return _mjPRIVATE_setTlsLogHandler(handlers); }
+#else
+struct Handlers {
+    void (*error)(const char*);
+    void (*warning)(const char*);
+};
+inline constexpr Handlers OURS = {on_error, on_warning};
+inline Handlers set_handlers(Handlers handlers) {
+    const Handlers before = {_mjPRIVATE__get_tls_error_fn(), _mjPRIVATE__get_tls_warning_fn()};
+    _mjPRIVATE__set_tls_error_fn(handlers.error);
+    _mjPRIVATE__set_tls_warning_fn(handlers.warning);
+    return before;
+}
+#endif
 
 // The personality routine of `jumped_into`. MuJoCo's library has a C++ runtime of its own: an exception that leaves
 // it (std::bad_alloc, mostly) must not reach ours, which would misread it and crash. Its unwinder asks here whether
@@ -121,7 +159,7 @@ inline Arena* begin_thread() {
     log_capture = nullptr;
     static const bool stopped = stop_clock();
     static_cast<void>(stopped);
-    _mjPRIVATE_setTlsLogHandler(_mjPRIVATE_setTlsLogHandler(nullptr));
+    set_handlers(set_handlers({}));
     std::unique_ptr<Arena> arena(new Arena);
     if (pthread_setspecific(arena_key(), arena.get())) throw std::bad_alloc();
     return arena.release();
@@ -139,9 +177,9 @@ template <class Call> std::string guarded(const Call& call) {
     here.error[0] = here.warning[0] = 0;
     LogCapture* const outer = log_capture;
     log_capture = &here;
-    const mjfLogHandler before = _mjPRIVATE_setTlsLogHandler(on_log);
+    const Handlers before = set_handlers(OURS);
     const bool well = jumped_into(call);
-    _mjPRIVATE_setTlsLogHandler(before);
+    set_handlers(before);
     log_capture = outer;
     if (!well) throw std::runtime_error(std::string("MuJoCo: ") + here.error);
     return here.warning[0] ? here.warning : std::string();
@@ -189,7 +227,7 @@ class Borrowed {
 public:
     Borrowed(const mjModel* m, mjData* d) : d_(d), own_(d->arena), own_size_(d->narena) {
         const size_t size = static_cast<size_t>(m->narena);
-        if (own_size_ == m->narena) return;
+        if (static_cast<size_t>(own_size_) == size) return;
         Arena& arena = arena_of_thread();
         arena.grow(size);
         d->arena = arena.memory;
@@ -205,17 +243,30 @@ public:
 private:
     mjData* d_;
     void* own_;
-    mjtSize own_size_;
+    decltype(mjData::narena) own_size_;
 };
 
 // Makes the data of an environment, with or without an arena.
 inline mjData* make_data(const mjModel* m, bool with_arena) {
-    // sleeping bodies and plug-ins may look back at the last step
-    with_arena |= m->nplugin > 0 || (m->opt.enableflags & mjENBL_SLEEP);
+    // plug-ins and sleeping bodies may look back at the last step
+    with_arena |= m->nplugin > 0;
+#if mjVERSION_HEADER >= 340
+    with_arena |= (m->opt.enableflags & mjENBL_SLEEP) != 0;
+#endif
+    constexpr size_t least = 64;
     mjModel without = *m;
-    if (!with_arena) without.narena = 64;
+    // before MuJoCo 3.3.6, making data takes working memory, too
+    const bool shrinks = mjVERSION_HEADER < 336 && !with_arena;
+    if (!with_arena && !shrinks) without.narena = least;
     mjData* d = nullptr;
-    guarded([&] { d = mj_makeData(&without); });
+    guarded([&] {
+        d = mj_makeData(&without);
+        if (!d || !shrinks) return;
+        void* const arena = mju_malloc(least);
+        mju_free(d->arena);
+        d->arena = arena;
+        d->narena = least;
+    });
     if (!d) throw std::bad_alloc();
     return d;
 }
@@ -297,8 +348,13 @@ inline int forward_and_step(const mjModel* m, mjData* d, const double* ctrl) {
 // Calls MuJoCo for an environment with an arena of its own; throws if it counts a warning of any kind, as dm_control
 // does. In an unstable simulation MuJoCo has then started over.
 template <class Call> void valid(mjData* d, const Call& call) {
-    static const char* const NAMES[] = {"INERTIA", "CONTACTFULL", "CNSTRFULL", "BADQPOS",
-                                        "BADQVEL", "BADQACC",     "BADCTRL"};
+    static const char* const NAMES[] = {
+        "INERTIA",   "CONTACTFULL", "CNSTRFULL",
+#if mjVERSION_HEADER < 3007000
+        "VGEOMFULL",
+#endif
+        "BADQPOS",   "BADQVEL",     "BADQACC",   "BADCTRL",
+    };
     static_assert(std::size(NAMES) == mjNWARNING && mjWARN_BADCTRL == mjNWARNING - 1,
                   "guard.h: expected MuJoCo's kinds of warnings");
     guarded(call);

@@ -18,13 +18,13 @@ cdef extern from "mujoco/mujoco.h" nogil:
         mjVIS_CONTACTFORCE
         mjVIS_CONTACTSPLIT
 
-    enum mjtWarning:
+    ctypedef enum mjtWarning:
         mjWARN_BADQPOS
         mjWARN_BADQVEL
         mjWARN_BADQACC
         mjWARN_BADCTRL
 
-    enum mjtObj:
+    ctypedef enum mjtObj:
         mjOBJ_UNKNOWN
         mjOBJ_BODY
         mjOBJ_JOINT
@@ -36,13 +36,13 @@ cdef extern from "mujoco/mujoco.h" nogil:
         mjOBJ_TENDON
         mjOBJ_ACTUATOR
 
-    enum mjtJoint:
+    ctypedef enum mjtJoint:
         mjJNT_FREE
         mjJNT_BALL
         mjJNT_SLIDE
         mjJNT_HINGE
 
-    enum mjtSensor:
+    ctypedef enum mjtSensor:
         mjSENS_ACCELEROMETER
         mjSENS_GYRO
         mjSENS_FORCE
@@ -108,7 +108,6 @@ cdef extern from "mujoco/mujoco.h" nogil:
         mjWarningStat* warning
         double time
         int ncon
-        int ntree_awake, nbody_awake, nparent_awake, nv_awake
         void* buffer
         double* qpos
         double* qvel

@@ -199,6 +199,7 @@ cdef class Simulation(Env):
 
     cdef object save(self):
         cdef const mjData* d = self.data
+        cdef saved.Awake counts
         if self.model.nplugin > 0:
             raise NotImplementedError(f"save: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
         if self.camera.sees_contacts:
@@ -206,7 +207,8 @@ cdef class Simulation(Env):
         # all that MuJoCo computed, not only its state: rewards and pictures go by positions from before the last step
         computed = (<char*>d.buffer)[:d.nbuffer]
         drawn = None if self.variation is None else self.variation.drawn
-        awake = d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake
+        counts = saved.get_awake(d)
+        awake = counts.trees, counts.bodies, counts.parents, counts.dofs
         packed = zlib.compress(computed + self.frames.save(), 1)
         return (packed, d.time, awake, self.frames.newest, self.save_own(), drawn, self.camera.save(),
                 libmujoco.mjVERSION_HEADER)
@@ -214,6 +216,7 @@ cdef class Simulation(Env):
     cdef int load(self, object state) except -1:
         cdef mjData* d = self.data
         cdef const mjModel* m = self.model
+        cdef saved.Awake counts
         cdef bytes unpacked
         cdef int64_t size = d.nbuffer + <int64_t>self.frames.frames.size()
         # first all that may fail
@@ -243,7 +246,8 @@ cdef class Simulation(Env):
         self.frames.load(unpacked[d.nbuffer:], newest)
         self.camera.load(view)
         d.time = time
-        d.ntree_awake, d.nbody_awake, d.nparent_awake, d.nv_awake = awake
+        counts.trees, counts.bodies, counts.parents, counts.dofs = awake
+        saved.set_awake(d, counts)
         return self.load_own(own)
 
     cdef int copy_from(self, Env other) except -1 nogil:
@@ -260,8 +264,7 @@ cdef class Simulation(Env):
         memcpy(self.info.data(), (<Simulation>other).info.data(), self.info.size() * sizeof(double))
         self.camera.copy_from((<Simulation>other).camera)
         d.time = from_data.time
-        d.ntree_awake, d.nbody_awake = from_data.ntree_awake, from_data.nbody_awake
-        d.nparent_awake, d.nv_awake = from_data.nparent_awake, from_data.nv_awake
+        saved.set_awake(d, saved.get_awake(from_data))
         return self.copy_own(<Simulation>other)
 
     cdef int _vary(self, values) except -1:

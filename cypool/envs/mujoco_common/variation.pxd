@@ -38,5 +38,8 @@ cdef class Variation:
     cdef int copy_from(self, Variation other, mjData* data) except -1 nogil
     cdef int apply(self, mjData* data) except -1 nogil  # the model of what is drawn
 
+    # its own
+    cdef void _set_drawn(self) noexcept nogil
+
 
 cdef object check_randomize(Model model, object randomize)   # returns it, or raises

@@ -11,7 +11,7 @@ from cypool.util.arguments import check_choice, check_float, shown, suggestion
 from cypool.state import check_state
 
 from cypool.envs.mujoco_common cimport libmujoco
-from cypool.envs.mujoco_common.fields cimport fields_of
+from cypool.envs.mujoco_common.fields cimport DERIVED_IS_KNOWN, fields_of
 from cypool.random cimport uniform
 
 cdef extern from "cypool/envs/mujoco_common/fields.h":
@@ -174,11 +174,20 @@ cdef class Variation:
         return 0
 
     cdef int apply(self, mjData* data) except -1 nogil:
+        self.model.restore()
+        self._set_drawn()
+        if self.derives:
+            self.model.derive(data)
+            if not DERIVED_IS_KNOWN:
+                # it may be what MuJoCo computed that varies
+                self._set_drawn()
+        return 0
+
+    cdef void _set_drawn(self) noexcept nogil:
         cdef Part* part
         cdef Field* field
         cdef size_t p, k, n = 0
         cdef double value
-        self.model.restore()
         for p in range(self.parts.size()):
             part = &self.parts[p]
             field = &self.fields[0][part.field]
@@ -190,6 +199,3 @@ cdef class Variation:
                     value += self.model.get(field[0], k)
                 self.model.set(field[0], k, value)
                 n += 1
-        if self.derives:
-            self.model.derive(data)
-        return 0

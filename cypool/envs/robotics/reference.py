@@ -12,7 +12,7 @@ def load() -> Any:
     """Returns the package, registered with Gymnasium and able to run with this MuJoCo.
 
     Since mujoco 3.12 its enumerations are not equal to NumPy's integers any more, so that an assertion of the package
-    fails for Fetch, hands and the kitchen.
+    fails for Fetch, hands and the kitchen. With an older one it is left as it is.
     """
     import gymnasium
     import mujoco
@@ -26,12 +26,12 @@ def load() -> Any:
         from gymnasium_robotics.utils import mujoco_utils
     finally:
         logger.min_level = level
-    if mujoco_utils.mujoco is mujoco:
+    gymnasium.register_envs(gymnasium_robotics)
+    if mujoco_utils.mujoco is mujoco and mujoco.mjtJoint.mjJNT_HINGE != np.int32(mujoco.mjtJoint.mjJNT_HINGE):
         names = {name: getattr(mujoco, name) for name in dir(mujoco) if not name.startswith("__")}
         members = mujoco.mjtJoint.__members__.items()
         mujoco_utils.mujoco = types.SimpleNamespace(
             **{**names, "mjtJoint": types.SimpleNamespace(**{name: int(value) for name, value in members})})
-        gymnasium.register_envs(gymnasium_robotics)
     return gymnasium_robotics
 
 

@@ -12,7 +12,7 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
-from cypool.envs.mujoco_common cimport guard, libmujoco
+from cypool.envs.mujoco_common cimport guard, libmujoco, saved
 from cypool.envs.mujoco_common.camera cimport Camera, check_camera
 from cypool.envs.mujoco_common.model cimport Edit, Model, held, load_edited
 from cypool.envs.mujoco_common.simulation cimport Simulation
@@ -255,8 +255,7 @@ cdef class RoboticsEnv(Simulation):
         # a copy: what the reference does to show its goal changes the episode
         memcpy(scene.buffer, self.data.buffer, self.data.nbuffer)
         scene.time = self.data.time
-        scene.ntree_awake, scene.nbody_awake = self.data.ntree_awake, self.data.nbody_awake
-        scene.nparent_awake, scene.nv_awake = self.data.nparent_awake, self.data.nv_awake
+        saved.set_awake(scene, saved.get_awake(self.data))
         self.arrange_scene()
         return self.camera.render_into(self.model, scene, out)
 

@@ -67,11 +67,22 @@ def _cypool() -> Lines:
     import cypool
     from cypool.envs import FAMILIES
 
-    yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
+    built_for = _mujoco_of_the_build()
+    mujoco = f", built for MuJoCo {built_for}" * bool(built_for)
+    yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}{mujoco}"
     left_out = [family.title for family in FAMILIES if not family.is_built]
     if left_out:
         yield ("warning", f"compiled without {', '.join(left_out)}",
                "install again without CYPOOL_WITHOUT to have these families")
+
+
+def _mujoco_of_the_build() -> str:
+    """Returns the version that the modules were compiled for, "" where they were left out."""
+    try:
+        from cypool.envs.common.mujoco_version import VERSION
+    except ImportError:
+        return ""
+    return VERSION
 
 
 def _python() -> Lines:
@@ -194,20 +205,19 @@ def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
 
 def requirements() -> list[tuple[str, str, str]]:
     """Returns (package, bounds, extra or "") of what cypool asks for, each package once."""
-    project = Path(__file__).resolve().parents[3] / "pyproject.toml"
-    if project.is_file() and sys.version_info >= (3, 11):
-        import tomllib
-
-        table = tomllib.loads(project.read_text())["project"]
-        lines = [(line, "") for line in table["dependencies"]]
-        lines += [(line, extra) for extra, group in table["optional-dependencies"].items() for line in group]
-    else:
-        try:
-            wanted = metadata.requires("cypool") or []
-        except metadata.PackageNotFoundError:
-            return []
-        split = (line.partition(";") for line in wanted)
+    lines: list[tuple[str, str]] = []
+    try:
+        # what is installed asks for the MuJoCo that it was built for
+        split = (line.partition(";") for line in metadata.requires("cypool") or [])
         lines = [(line, marker.partition("==")[2].strip(" '\"")) for line, _, marker in split]
+    except metadata.PackageNotFoundError:
+        project = Path(__file__).resolve().parents[3] / "pyproject.toml"
+        if project.is_file() and sys.version_info >= (3, 11):
+            import tomllib
+
+            table = tomllib.loads(project.read_text())["project"]
+            lines = [(line, "") for line in table["dependencies"]]
+            lines += [(line, extra) for extra, group in table["optional-dependencies"].items() for line in group]
     found: dict[str, tuple[str, str, str]] = {}
     for line, extra in lines:
         parts = re.fullmatch(r"([\w.-]+)(\[[\w,-]+\])?\s*(.*)", line.strip())

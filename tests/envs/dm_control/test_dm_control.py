@@ -381,5 +381,5 @@ try:
 except ImportError as error:
     print(error)
 """)
-    assert done.stdout.strip() == (f"the DeepMind Control Suite needs dm_control 1.0.50, found {found}: "
+    assert done.stdout.strip() == (f"the DeepMind Control Suite needs dm_control 1.0.28 to 1.0.50, found {found}: "
                                    'pip install "cypool[dm-control]"'), done.stderr

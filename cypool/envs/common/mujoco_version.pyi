@@ -1,0 +1,2 @@
+# by .ci/stubs: not to be edited
+VERSION: str
