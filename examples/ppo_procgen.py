@@ -196,8 +196,9 @@ def draw(rows, args):
     from matplotlib import pyplot
 
     figure, axis = pyplot.subplots(figsize=(6, 4))
-    axis.plot([row[0] for row in rows], [row[2] for row in rows], label=f"{args.num_levels or 'all'} levels to train on")
-    axis.plot([row[0] for row in rows], [row[3] for row in rows], label="all levels, to test")
+    steps, _, trained, tested = zip(*rows, strict=True)
+    axis.plot(steps, trained, label=f"{args.num_levels or 'all'} levels to train on")
+    axis.plot(steps, tested, label="all levels, to test")
     axis.set(xlabel="steps", ylabel=f"return in {args.game}, {args.distribution_mode}: mean of 100 episodes")
     axis.legend()
     figure.tight_layout()
