@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from weights import exhaustive
 
+from cypool.envs.procgen import library
+
 pytestmark = pytest.mark.large_packages
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -102,6 +104,17 @@ def test_learning_of_atari_is_gymnasiums(tmp_path):
     assert curves["cypool"] == curves["gymnasium-sync"] and len(curves["cypool"]) == 4
     # of games that ended
     assert math.isfinite(float(curves["cypool"][-1][2]))
+
+
+@pytest.mark.exhaustive
+def test_ppo_procgen(tmp_path):
+    if not library.is_there():
+        pytest.skip("procgen is not there: cypool get procgen")
+    out = run(tmp_path, "ppo_procgen.py", "--total-timesteps", "128", "--num-envs", "4", "--num-test-envs", "2",
+              "--num-steps", "16", "--num-minibatches", "2", "--torch-threads", "1")
+    rows = list(csv.DictReader((tmp_path / "ppo_procgen.csv").read_text().splitlines()[2:]))
+    assert [row["step"] for row in rows] == ["64", "128"] and "step 128 of 128: return" in out
+    assert (tmp_path / "ppo_procgen.png").stat().st_size > 0
 
 
 def test_ppo_fast_solves_cartpole(tmp_path):

@@ -15,6 +15,7 @@ enum : size_t {
     GAMES = 88,  // in what libenv_make returns: a vector of shared pointers
     // of all games
     PAINT_VEL_INFO = 64,
+    USE_GENERATED_ASSETS = 65,
     USE_MONOCHROME_ASSETS = 66,
     USE_BACKGROUNDS = 68,
     CENTER_AGENT = 69,
@@ -40,7 +41,6 @@ enum : size_t {
     ENTITIES = 26672,
     ENTITIES_END = 26680,
     ASSETS = 26696,
-    REFLECTIONS = 26720,
     BACKGROUNDS = 26744,
     BACKGROUND_INDEX = 26804,
     BACKGROUND_TILE_RATIO = 26808,
@@ -90,9 +90,9 @@ enum : int {
 // functions in the library, in bytes from where it is loaded
 enum : size_t {
     LOOKUP_ASSET = 0x6e4c0,
+    DRAW_IMAGE = 0x6e6b0,
     RENDER_TO_BUF = 0x73640,
     DRAW_COMPASS = 0x89850,
-    TRANSFORM = 0x302790,
     // virtual functions of games that do nothing of their own there
     NO_TILES = 0x675b0,
     SAME_RECT = 0x676b0,

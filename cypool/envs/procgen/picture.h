@@ -7,43 +7,20 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "cypool/envs/procgen/layout.h"
+#include "cypool/envs/procgen/pixels.h"
 
 // the library needs AVX anyway
 #pragma GCC push_options
+#pragma GCC optimize("O3")
 #if defined(__x86_64__)
 #pragma GCC target("avx")
 #endif
 
 namespace cypool::procgen {
-
-struct RectF {
-    double x, y, w, h;
-
-    bool operator==(const RectF&) const = default;
-};
-
-// What the library calls QImage, as far as it is read here.
-struct Image {
-    enum Format : int { OPAQUE = 4, PREMULTIPLIED = 6 };  // 32 bits a pixel
-    struct Data {
-        int references, width, height, depth;
-        char unused[24];
-        const uint8_t* bits;
-        Format format;
-        int unused_too;
-        int bytes_per_line;
-    };
-    char unused[24];
-    const Data* data;
-};
-static_assert(offsetof(Image::Data, bits) == 40 && offsetof(Image::Data, bytes_per_line) == 56);
 
 struct Entity {
     float x, y, vx, vy, rx, ry;
@@ -58,78 +35,6 @@ struct Entity {
     float alpha;
 };
 static_assert(offsetof(Entity, rotation) == 48 && offsetof(Entity, alpha) == 88);
-
-// ---- pixels: 0xAARRGGBB, colours multiplied by alpha ---------------------------------------------------------------
-
-// Each of four bytes times a / 255, rounded.
-inline uint32_t scaled(uint32_t pixel, uint32_t a) {
-    uint32_t even = (pixel & 0xff00ff) * a, odd = ((pixel >> 8) & 0xff00ff) * a;
-    even = ((even + ((even >> 8) & 0xff00ff) + 0x800080) >> 8) & 0xff00ff;
-    odd = (odd + ((odd >> 8) & 0xff00ff) + 0x800080) & 0xff00ff00;
-    return even | odd;
-}
-inline uint32_t over(uint32_t pixel, uint32_t below) { return pixel + scaled(below, 255 - (pixel >> 24)); }
-
-inline int nearest(double value) { return static_cast<int>(std::floor(value + 0.5)); }
-
-// The pixels from `first` to before `last` show those of an image of `size` pixels: the k-th from `first` on shows
-// (start + k * step) >> 16. `exact`: with the fraction of a step that pictures with transparent parts have.
-struct Span {
-    int first, last;
-    int64_t start = 0, step = 0;
-
-    Span() = default;
-
-    Span(double from, double length, int size, bool exact) {
-        const auto [low, high] = std::minmax({nearest(from), nearest(from + length)});
-        first = std::max(low, 0);
-        last = std::min(high, int{SIDE});
-        if (first >= last) return;
-        // from its left edge, which is the end of a mirrored image
-        const double middle = first + 0.5 - std::min(from, from + length);
-        if (length < 0) {
-            step = whole(65536 / (length / size));
-            start = (int64_t{size} << 16) + whole(std::ceil(middle * static_cast<double>(step)));
-        } else if (exact) {
-            step = whole(65536 / (length / size));
-            start = whole(std::ceil(middle * static_cast<double>(step))) - 1;
-        } else {
-            step = whole(65536.0 * size / length);
-            start = whole(std::ceil(middle * size / length * 65536)) - 1;
-        }
-        // rounding may lead to a pixel before the image or behind it: this one is left out
-        while (first < last && !is_within(start, size)) ++first, start += step;
-        while (first < last && !is_within(start + (last - 1 - first) * step, size)) --last;
-    }
-
-    // The same, if it was asked for before by this thread, mostly for a neighbour of a cell.
-    static Span of(double from, double length, int size, bool exact) {
-        struct Known {
-            double from, length = 0;
-            int size;
-            bool exact;
-            Span span;
-        };
-        static thread_local Known known[128];
-        uint64_t bits;
-        std::memcpy(&bits, &from, sizeof bits);
-        Known& found = known[(bits * 0x9e3779b97f4a7c15 >> 57) ^ (size & 127)];
-        if (found.from != from || found.length != length || found.size != size || found.exact != exact) {
-            found = {from, length, size, exact, Span(from, length, size, exact)};
-        }
-        return found.span;
-    }
-    // Leaves out what is not within low to before high.
-    void clip(int low, int high) {
-        if (first < low) start += (low - first) * step, first = low;
-        last = std::min(last, high);
-    }
-
-private:
-    static bool is_within(int64_t position, int size) { return position >= 0 && position >> 16 < size; }
-    // of an image that is far larger than its pixels only one is seen, if any
-    static int64_t whole(double value) { return static_cast<int64_t>(std::clamp(value, -1e15, 1e15)); }
-};
 
 // ---- a game --------------------------------------------------------------------------------------------------------
 
@@ -150,7 +55,7 @@ public:
     // Draws the game, and writes three bytes a pixel, or three planes.
     void draw(uint8_t* picture, bool planes) {
         alignas(32) static thread_local uint32_t pixels[SIDE * SIDE];
-        target_ = pixels;
+        canvas_.pixels = pixels;
         ++number_;
         prepare();
         draw_scene();
@@ -167,11 +72,13 @@ private:
     enum : int { SOME_SPRITES = 100, EMPTY = 100, INVALID = -1, ORB = 1002, MEMORY_MODE = 10, NUM_TYPES = 128 };
     enum : uint32_t { BLACK = 0xff000000, GREEN = 0xff00ff00, LIGHT_GREEN = 0xff42f587, PINK = 0xfff54290 };
     using Shared = void* [2];  // a std::shared_ptr
+    static constexpr RectF UNIT = {0, 0, 1, 1};
 
     // What the picture of a type of cell is.
     struct Type {
         uint32_t number = 0;  // of the picture that it was asked for
         int kind, theme;
+        const Image::Data* image = nullptr;  // that all its cells show, if it is one
 
         bool operator==(const Type& other) const { return kind == other.kind && theme == other.theme; }
     };
@@ -195,12 +102,25 @@ private:
     struct Range {
         int low_x, high_x, low_y, high_y;
     };
+    // A column or a row of cells: mostly all images in it have the same size.
+    struct Line {
+        double from, length;
+        Span span = {};
+        int size = 0;
+        Span::Rounding rounding = Span::FRACTION;
+
+        const Span& of(int wanted, Span::Rounding wanted_rounding) {
+            if (size != wanted || rounding != wanted_rounding) {
+                span = Span(from, length, size = wanted, rounding = wanted_rounding);
+            }
+            return span;
+        }
+    };
 
     char* game_;
     const char* base_;
     bool chaser_, ninja_, plunder_, starpilot_, jumper_, adjusts_, tiles_, hides_;
-    uint32_t* target_ = nullptr;
-    int left_ = 0, right_ = SIDE, top_ = 0, bottom_ = SIDE;  // nothing is drawn outside
+    Canvas canvas_;
     uint32_t number_ = 0;
     Type types_[NUM_TYPES];
     // the last picture's; while they are the same, background and cells are drawn only where cells change
@@ -210,6 +130,14 @@ private:
     std::vector<int> cells_;
     std::vector<std::pair<int, Type>> used_;
     std::vector<Look> behind_, behind_now_;
+    std::vector<Line> rows_;
+    // while the library's painter draws: the other table of virtual functions, and what is drawn
+    void** table_ = nullptr;
+    const Look* turned_ = nullptr;
+    static inline thread_local Picture* drawing_ = nullptr;
+    // the last image that was narrowed
+    const uint8_t* wide_ = nullptr;
+    const Image::Data* narrow_ = nullptr;
 
     template <class Value> Value& get(size_t offset) { return *reinterpret_cast<Value*>(game_ + offset); }
     bool option(size_t offset) { return get<bool>(offset); }
@@ -253,7 +181,7 @@ private:
     }
     // Draws the background, and the entities on it that are behind the cells.
     void draw_background() {
-        fill({0, 0, SIDE, SIDE}, BLACK);
+        canvas_.fill({0, 0, SIDE, SIDE}, BLACK);
         if (option(at::USE_BACKGROUNDS)) starpilot_ ? draw_stars() : draw_image();
         for (const Look& look : behind_) draw_sprite(look);
     }
@@ -262,17 +190,25 @@ private:
         const int width = get<int>(at::MAIN_WIDTH), height = get<int>(at::MAIN_HEIGHT);
         const RectF world = on_screen(0, height, width, height, 0);
         const float tile_ratio = get<float>(at::BACKGROUND_TILE_RATIO);
-        if (tile_ratio < 0) return tile(image, world, tile_ratio, 256);
+        if (tile_ratio < 0) return tile(narrowed(*image.data, world), world, tile_ratio, Canvas::OPAQUE, false);
         const float ratio = static_cast<float>(image.data->width) / static_cast<float>(image.data->height);
         const float world_ratio = static_cast<float>(width * 1.0 / height);
         const float left = -(get<float>(at::BACKGROUND_PART) * (ratio - world_ratio));
-        copy(image, {world.x + world.w * left, world.y, world.w * (ratio / world_ratio), world.h}, 256);
+        canvas_.copy(*image.data, {world.x + world.w * left, world.y, world.w * (ratio / world_ratio), world.h},
+                     Canvas::OPAQUE, false);
+    }
+    // An image with the columns that are seen of it, if they are always the same.
+    const Image::Data& narrowed(const Image::Data& image, const RectF& world) {
+        const bool is_shared = !option(at::USE_GENERATED_ASSETS);
+        if (!is_shared || image.format != Image::OPAQUE || world.x != 0 || world.w != int{SIDE}) return image;
+        if (image.bits != wide_) wide_ = image.bits, narrow_ = &Columns::of(image);
+        return *narrow_;
     }
     void draw_stars() {
         const float scale = static_cast<float>(SIDE / get<int>(at::MAIN_HEIGHT));
         const float time = static_cast<float>(get<int>(at::CUR_TIME));
         const float x = -time * scale * get<float>(at::STARPILOT_SPEED) * 2 / get<float>(at::CHAR_DIM);
-        tile(background(), {x, -SIDE, 9 * 6 * SIDE, 3 * SIDE}, 1, 256);
+        tile(*background().data, {x, -SIDE, 9 * 6 * SIDE, 3 * SIDE}, 1, Canvas::OPAQUE, false);
     }
 
     Look look_of(const Shared* shared) {
@@ -323,14 +259,14 @@ private:
             draw_background();
             return draw_cells(range);
         }
-        uint32_t* const picture = target_;
+        uint32_t* const picture = canvas_.pixels;
         if (!is_kept_) {
             background_.resize(SIDE * SIDE);
             layer_.resize(SIDE * SIDE);
-            target_ = background_.data();
+            canvas_.pixels = background_.data();
             draw_background();
         }
-        target_ = layer_.data();
+        canvas_.pixels = layer_.data();
         if (is_kept_ && are_the_same()) {
             if (std::memcmp(cells_.data(), cells(), sizeof(int) * cells_.size()) != 0) draw_changes(range);
         } else {
@@ -340,7 +276,7 @@ private:
             cells_.assign(cells(), cells() + get<int>(at::GRID_WIDTH) * get<int>(at::GRID_HEIGHT));
             is_kept_ = true;
         }
-        target_ = picture;
+        canvas_.pixels = picture;
         std::memcpy(picture, layer_.data(), sizeof(uint32_t) * SIDE * SIDE);
     }
     // Whether the cells that were drawn last would look the same now.
@@ -360,19 +296,19 @@ private:
                 const Range near = {std::max(x - 1, range.low_x), std::min(x + 1, range.high_x),
                                     std::max(y - 1, range.low_y), std::min(y + 1, range.high_y)};
                 const RectF place = place_of(x, y);
-                left_ = std::max(nearest(place.x), 0);
-                right_ = std::min(nearest(place.x + place.w), int{SIDE});
-                top_ = std::max(nearest(place.y), 0);
-                bottom_ = std::min(nearest(place.y + place.h), int{SIDE});
-                for (int row = top_; row < bottom_ && left_ < right_; ++row) {
-                    std::copy(&background_[row * SIDE + left_], &background_[row * SIDE + right_ - 1] + 1,
-                              &layer_[row * SIDE + left_]);
+                auto& [_, left, right, top, bottom] = canvas_;
+                left = std::max(nearest(place.x), 0);
+                right = std::min(nearest(place.x + place.w), int{SIDE});
+                top = std::max(nearest(place.y), 0);
+                bottom = std::min(nearest(place.y + place.h), int{SIDE});
+                for (int row = top; row < bottom && left < right; ++row) {
+                    std::copy(&background_[row * SIDE + left], &background_[row * SIDE + right - 1] + 1,
+                              &layer_[row * SIDE + left]);
                 }
-                if (left_ < right_ && top_ < bottom_) draw_cells(near);
+                if (left < right && top < bottom) draw_cells(near);
             }
         }
-        left_ = top_ = 0;
-        right_ = bottom_ = SIDE;
+        canvas_ = {canvas_.pixels};
         std::copy(now, now + cells_.size(), cells_.begin());
     }
     Range visible() {
@@ -386,8 +322,13 @@ private:
     RectF place_of(int x, int y) { return on_screen(static_cast<float>(x), static_cast<float>(y + 1), 1, 1, 0.02f); }
     Type type_of(int type) {
         auto ask = [=, this] {
-            return Type{number_, call<int, int>(at::IMAGE_FOR_TYPE, type),
-                        call<int, int>(at::THEME_FOR_GRID_OBJ, type)};
+            Type found = {number_, call<int, int>(at::IMAGE_FOR_TYPE, type),
+                          call<int, int>(at::THEME_FOR_GRID_OBJ, type)};
+            if (is_image(found.kind) && adjusted(UNIT, found.kind) == UNIT) {
+                const Image::Data& image = *sprite(found.kind + SOME_SPRITES * found.theme).data;
+                if (image.format != Image::PLAIN) found.image = &image;
+            }
+            return found;
         };
         if (type < 0 || type >= NUM_TYPES) return ask();
         // it does not change while a picture is drawn
@@ -398,13 +339,28 @@ private:
         const int width = get<int>(at::GRID_WIDTH), height = get<int>(at::GRID_HEIGHT);
         const int outside = get<int>(at::OUT_OF_BOUNDS_OBJECT);
         const int* const grid = cells();
+        const bool is_layer = canvas_.pixels == layer_.data();
+        rows_.clear();
+        for (int y = range.low_y; y <= range.high_y; ++y) {
+            const RectF place = place_of(0, y);
+            rows_.push_back({place.y, place.h});
+        }
         for (int x = range.low_x; x <= range.high_x; ++x) {
+            const RectF place = place_of(x, 0);
+            Line column = {place.x, place.w};
             for (int y = range.low_y; y <= range.high_y; ++y) {
                 const int type = x >= 0 && x < width && y >= 0 && y < height ? grid[y * width + x] : outside;
                 if (type == INVALID || type == EMPTY) continue;
                 const Type found = type_of(type);
-                if (target_ == layer_.data()) note(type, found);
-                draw_sprite({place_of(x, y), found.kind, found.theme, false, 0, 1, 0});
+                if (is_layer) note(type, found);
+                if (found.image == nullptr) {
+                    draw_sprite({place_of(x, y), found.kind, found.theme, false, 0, 1, 0});
+                } else {
+                    const Image::Data& image = *found.image;
+                    const Span::Rounding rounding = Canvas::rounding_of(image, Canvas::OPAQUE);
+                    canvas_.copy(image, column.of(image.width, rounding),
+                                 rows_[y - range.low_y].of(image.height, rounding), Canvas::OPAQUE);
+                }
             }
         }
     }
@@ -416,39 +372,49 @@ private:
         }
         used_.emplace_back(type, found);
     }
+    // Whether a kind of thing is drawn as an image, and not as a rectangle of one colour.
+    bool is_image(int kind) { return kind >= 0 && kind < SOME_SPRITES && !option(at::USE_MONOCHROME_ASSETS); }
     void draw_sprite(const Look& look) {
         const auto& [place, kind, theme, is_reflected, rotation, alpha, tile_ratio] = look;
         if (kind < 0) return;
-        if (option(at::USE_MONOCHROME_ASSETS) || kind >= SOME_SPRITES) {
+        if (!is_image(kind)) {
             if (chaser_ && kind == ORB) {
                 const float size = 0.3f, margin = 1 - size;
-                fill({place.x + place.w * margin / 2, place.y + place.h * margin / 2, place.w * size, place.h * size},
-                     GREEN);
+                canvas_.fill(
+                    {place.x + place.w * margin / 2, place.y + place.h * margin / 2, place.w * size, place.h * size},
+                    GREEN);
             } else if (kind != EMPTY) {
-                fill(place, color_of(kind, theme));
+                canvas_.fill(place, color_of(kind, theme));
             }
             return;
         }
-        RectF to = place;
-        if (adjusts_) {
-            using Adjust = void (*)(RectF*, void*, int, const RectF*);
-            (*reinterpret_cast<Adjust**>(game_))[at::GET_ADJUSTED_IMAGE_RECT](&to, game_, kind, & place);
-        }
-        const Image& image = sprite(kind + SOME_SPRITES * theme, is_reflected);
-        const int opacity = alpha != 1 ? static_cast<int>(std::clamp(double{alpha}, 0.0, 1.0) * 256) : 256;
+        const RectF to = adjusted(place, kind);
+        const Image::Data& image = *sprite(kind + SOME_SPRITES * theme).data;
+        const int opacity =
+            alpha != 1 ? static_cast<int>(std::clamp(double{alpha}, 0.0, 1.0) * int{Canvas::OPAQUE}) : Canvas::OPAQUE;
         if (rotation == 0) {
-            tile(image, to, tile_ratio, opacity);
+            tile(image, to, tile_ratio, opacity, is_reflected);
+        } else if (image.format == Image::PLAIN) {
+            draw_turned_shape(look);
         } else {
-            turn(image, to, rotation, opacity);
+            turn(image, to, rotation, opacity, is_reflected);
         }
     }
+    // Where a kind of thing is drawn that is in a place: moved and scaled by parts of its size.
+    RectF adjusted(const RectF& place, int kind) {
+        RectF found = place;
+        if (adjusts_) {
+            using Adjust = void (*)(RectF*, void*, int, const RectF*);
+            (*reinterpret_cast<Adjust**>(game_))[at::GET_ADJUSTED_IMAGE_RECT](&found, game_, kind, & place);
+        }
+        return found;
+    }
     // Makes the image, if it is the first time.
-    const Image& sprite(int number, bool is_reflected) {
-        const char* const images = get<const char*>(is_reflected ? at::REFLECTIONS : at::ASSETS);
-        const Image* image = *reinterpret_cast<Image* const*>(images + sizeof(Shared) * number);
+    const Image& sprite(int number) {
+        const Image* image = *reinterpret_cast<Image* const*>(get<const char*>(at::ASSETS) + sizeof(Shared) * number);
         if (image == nullptr) {
             using Lookup = const Image* (*)(void*, int, bool);
-            image = reinterpret_cast<Lookup>(base_ + at::LOOKUP_ASSET)(game_, number, is_reflected);
+            image = reinterpret_cast<Lookup>(base_ + at::LOOKUP_ASSET)(game_, number, false);
         }
         return *image;
     }
@@ -469,91 +435,69 @@ private:
         };
         const double across = .5 * agent.vx / get<float>(at::MAX_SPEED) + .5;
         const double up = .5 * agent.vy / get<float>(at::MAX_JUMP) + .5;
-        fill({0, 0, size, size}, shade(static_cast<float>(across)));
-        fill({size, 0, size, size}, shade(static_cast<float>(up)));
+        canvas_.fill({0, 0, size, size}, shade(static_cast<float>(across)));
+        canvas_.fill({size, 0, size, size}, shade(static_cast<float>(up)));
     }
     void draw_charge() {
         const float height = 3 * get<float>(at::NINJA_CHARGE);
         const float top = static_cast<float>(get<float>(at::VISIBILITY) - .5 - height);
-        fill(absolute(.25f, top, .5f, height), LIGHT_GREEN);
+        canvas_.fill(absolute(.25f, top, .5f, height), LIGHT_GREEN);
     }
     void draw_bars() {
         const int width = get<int>(at::MAIN_WIDTH);
         const double part = get<int>(at::PLUNDER_HITS) * 1.0 / get<int>(at::PLUNDER_QUOTA);
-        fill(absolute(.25f, .25f, width * get<float>(at::PLUNDER_JUICE), .5f), LIGHT_GREEN);
-        fill(absolute(.25f, .75f, static_cast<float>(width * part), .5f), PINK);
+        canvas_.fill(absolute(.25f, .25f, width * get<float>(at::PLUNDER_JUICE), .5f), LIGHT_GREEN);
+        canvas_.fill(absolute(.25f, .75f, static_cast<float>(width * part), .5f), PINK);
     }
-    // Has the library draw it onto these pixels: an object of another class, which draws nothing else, for this call.
-    void draw_compass() {
+    void draw_compass() { draw_by_library(const_cast<char*>(base_) + at::DRAW_COMPASS); }
+    // A random shape that is turned: the library's painter finds its edges in another way than those of sprites.
+    void draw_turned_shape(const Look& look) {
+        turned_ = &look;
+        drawing_ = this;
+        draw_by_library(reinterpret_cast<void*>(+[](void* game, void* painter, const void*) {
+            const auto& [place, kind, theme, is_reflected, rotation, alpha, tile_ratio] = *drawing_->turned_;
+            using Draw = void (*)(void*, void*, const RectF*, float, bool, int, int, float, float);
+            const auto draw = reinterpret_cast<Draw>(const_cast<char*>(drawing_->base_) + at::DRAW_IMAGE);
+            // it asks the game
+            std::swap(*static_cast<void***>(game), drawing_->table_);
+            draw(game, painter, &place, rotation, is_reflected, kind, theme, alpha, tile_ratio);
+            std::swap(*static_cast<void***>(game), drawing_->table_);
+        }));
+    }
+    // Has the library's painter draw onto these pixels: for this call the object is of another class, which draws only
+    // with `function`.
+    void draw_by_library(void* function) {
         void* table[at::GAME_DRAW + 1] = {};
-        table[at::GAME_DRAW] = const_cast<char*>(base_) + at::DRAW_COMPASS;
-        void**& own = *reinterpret_cast<void***>(game_);
-        void** const kept = own;
-        own = table;
+        table[at::GAME_DRAW] = function;
+        table_ = table;
+        std::swap(*reinterpret_cast<void***>(game_), table_);
         using Render = void (*)(void*, void*, int, int, bool);
-        reinterpret_cast<Render>(base_ + at::RENDER_TO_BUF)(game_, target_, SIDE, SIDE, false);
-        own = kept;
+        reinterpret_cast<Render>(const_cast<char*>(base_) + at::RENDER_TO_BUF)(game_, canvas_.pixels, SIDE, SIDE,
+                                                                               false);
+        std::swap(*reinterpret_cast<void***>(game_), table_);
     }
 
     // ---- what all of these draw with
 
-    void fill(const RectF& place, uint32_t color) {
-        const auto [left, right] = std::minmax({nearest(place.x), nearest(place.x + place.w)});
-        const auto [top, bottom] = std::minmax({nearest(place.y), nearest(place.y + place.h)});
-        const int first = std::max(left, left_), last = std::min(right, right_);
-        for (int y = std::max(top, top_); y < std::min(bottom, bottom_); ++y) {
-            for (int x = first; x < last; ++x) target_[y * SIDE + x] = color;
-        }
-    }
-    void tile(const Image& image, const RectF& to, float ratio, int opacity) {
+    void tile(const Image::Data& image, const RectF& to, float ratio, int opacity, bool is_mirrored) const {
         if (ratio == 0) {
-            copy(image, to, opacity);
+            canvas_.copy(image, to, opacity, is_mirrored);
         } else if (ratio < 0) {
             const int count = std::max(1, static_cast<int>(to.h / (to.w * -ratio)));
             const float height = static_cast<float>(to.h / count), width = static_cast<float>(to.w);
-            for (int k = 0; k < count; ++k) copy(image, {to.x, to.y + height * k, width, height}, opacity);
+            for (int k = 0; k < count; ++k) {
+                canvas_.copy(image, {to.x, to.y + height * k, width, height}, opacity, is_mirrored);
+            }
         } else {
             const int count = std::max(1, static_cast<int>(to.w / (to.h * ratio)));
             const float width = static_cast<float>(to.w / count), height = static_cast<float>(to.h);
-            for (int k = 0; k < count; ++k) copy(image, {to.x + width * k, to.y, width, height}, opacity);
-        }
-    }
-    // Shows an image in a rectangle: of each pixel the one that is nearest.
-    void copy(const Image& image, const RectF& to, int opacity) {
-        if (to.w == 0 || to.h == 0) return;
-        const Image::Data& data = *image.data;
-        const bool exact = data.format != Image::OPAQUE && opacity == 256;
-        Span across = Span::of(to.x, to.w, data.width, exact), down = Span::of(to.y, to.h, data.height, exact);
-        across.clip(left_, right_);
-        down.clip(top_, bottom_);
-        if (across.first >= across.last) return;
-        const int alpha = opacity * 255 >> 8;
-        int64_t from_y = down.start;
-        for (int y = down.first; y < down.last; ++y, from_y += down.step) {
-            const auto* const from =
-                reinterpret_cast<const uint32_t*>(data.bits + (from_y >> 16) * data.bytes_per_line);
-            uint32_t* const row = target_ + y * SIDE;
-            int64_t from_x = across.start;
-            if (data.format == Image::OPAQUE) {
-                for (int x = across.first; x < across.last; ++x, from_x += across.step) row[x] = from[from_x >> 16];
-            } else if (exact) {
-                for (int x = across.first; x < across.last; ++x, from_x += across.step) {
-                    const uint32_t pixel = from[from_x >> 16];
-                    if (pixel >= 0xff000000u) {
-                        row[x] = pixel;
-                    } else if (pixel != 0) {
-                        row[x] = over(pixel, row[x]);
-                    }
-                }
-            } else {
-                for (int x = across.first; x < across.last; ++x, from_x += across.step) {
-                    row[x] = over(scaled(from[from_x >> 16], alpha), row[x]);
-                }
+            for (int k = 0; k < count; ++k) {
+                canvas_.copy(image, {to.x + width * k, to.y, width, height}, opacity, is_mirrored);
             }
         }
     }
-    // The same, turned around the middle. A half turn is a rectangle of negative size.
-    void turn(const Image& image, const RectF& to, float rotation, int opacity) {
+    // Turned around the middle. A half turn is a rectangle of negative size.
+    void turn(const Image::Data& image, const RectF& to, float rotation, int opacity, bool is_mirrored) const {
         const float pi = 3.14159265358979323846264338327950288f;
         const double degrees = rotation * 180 / pi;
         double sine = 0, cosine = 0;
@@ -568,26 +512,11 @@ private:
             sine = std::sin(radians);
             cosine = std::cos(radians);
         }
+        if (std::fabs(sine) > 1e-12) return canvas_.turn(image, to, sine, cosine, opacity, is_mirrored);
         const double x = to.x + to.w / 2, y = to.y + to.h / 2;
-        if (std::fabs(sine) <= 1e-12) {
-            const double left = cosine * (-to.w / 2) + x, top = cosine * (-to.h / 2) + y;
-            const double right = cosine * (-to.w / 2 + to.w) + x, bottom = cosine * (-to.h / 2 + to.h) + y;
-            return copy(image, {left, top, right - left, bottom - top}, opacity);
-        }
-        // the library's own loop
-        const struct {
-            double matrix[9];
-            uint32_t type, unused;
-            void* unused_too;
-        } transform = {{cosine, sine, -sine, cosine, x, y, 0, 0, 1}, 1 | 4 << 5, 0, nullptr};
-        const Image::Data& data = *image.data;
-        const RectF place = {-to.w / 2, -to.h / 2, to.w, to.h};
-        const RectF all = {0, 0, static_cast<double>(data.width), static_cast<double>(data.height)};
-        const int clip[] = {0, 0, SIDE - 1, SIDE - 1};
-        using Transform =
-            void (*)(void*, int, const void*, int, const RectF&, const RectF&, const int*, const void*, int);
-        reinterpret_cast<Transform>(base_ + at::TRANSFORM)(target_, SIDE * 4, data.bits, data.bytes_per_line, place,
-                                                           all, clip, &transform, opacity);
+        const double left = cosine * (-to.w / 2) + x, top = cosine * (-to.h / 2) + y;
+        const double right = cosine * (-to.w / 2 + to.w) + x, bottom = cosine * (-to.h / 2 + to.h) + y;
+        canvas_.copy(image, {left, top, right - left, bottom - top}, opacity, is_mirrored);
     }
 
     // ---- the picture as it is observed

@@ -169,8 +169,7 @@ cdef class Procgen(Env):
         self.settings.restrict_themes = chosen["restrict_themes"]
         self.settings.use_generated_assets = chosen["use_generated_assets"]
         self.settings.paint_vel_info = chosen["paint_vel_info"]
-        # random shapes are images of another kind
-        self.settings.has_own_painter = chosen["painter"] == "cypool" and not chosen["use_generated_assets"]
+        self.settings.has_own_painter = chosen["painter"] == "cypool"
         self.channel_first, self.batch_seeds = chosen["channel_first"], chosen["batch_seeds"]
         self.wanted = -1
 

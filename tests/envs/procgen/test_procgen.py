@@ -114,6 +114,12 @@ def test_pictures(game):
         assert painters_differ(f"procgen-{game}-v0", 40, distribution_mode=mode) == 0
 
 
+def test_pictures_of_random_shapes():
+    """Straight, mirrored and turned ones, over backgrounds of shapes."""
+    for game in ("bossfight", "heist", "leaper", "climber"):
+        assert painters_differ(f"procgen-{game}-v0", 40, use_generated_assets=True) == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("options", often_exhaustive([{}, *OPTIONS[:6]], 3), ids=str)
