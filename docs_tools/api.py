@@ -82,7 +82,8 @@ def _pages() -> dict[str, Page]:
                       [(GYMNASIUM, {"members": members, "inherited_members": members,
                                     "group_by_category": False}),
                        # their methods are for the engine
-                       *((name, {"members": False}) for name in classes_of("cypool.api.rollouts"))]),
+                       *((name, {"members": False}) for name in classes_of("cypool.api.rollouts")),
+                       "cypool.api.frames.FrameBuffers"]),
         "other_pools": Page("Other pools, and the common base",
                             "All pools have the methods of `VectorAPI`. `normalize_obs=True` and "
                             "`normalize_reward=True` make a `NormalizedPool`, `env_type=\"gym\"` a `GymPool` and "
