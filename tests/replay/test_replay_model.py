@@ -265,8 +265,9 @@ def test_any_history(walker, case):
     play_case(case)
 
 
-@pytest.mark.slow
+# last run 2026-11-26: passed
+@pytest.mark.exhaustive
 @given(CASES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=10_000, deadline=None)
 def test_many_histories(walker, case):
     play_case(case)
