@@ -70,6 +70,8 @@ class ReplayBuffer:
 
     _closed = False
     _file: Any = None
+    # what the last steps led to that `add` got; None: `step` was called since, or not all have made one
+    _led_to: list[NDArray[Any]] | None = None
     _map: Any = None
 
     def __init__(self, env: VectorAPI, capacity: int, *, n_step: int = 1, gamma: float = 0.99,
@@ -155,7 +157,7 @@ class ReplayBuffer:
             # the pool has done something that was not seen
             tap.received = None
             with self._lock:
-                self._ring.cut()
+                self._ring.cut(range(self.env.num_envs))
         try:
             return call(*args, **kwargs)
         finally:
@@ -183,6 +185,7 @@ class ReplayBuffer:
         if self.env.is_async:
             self._tap.received = info["env_id"].copy()
         with self._lock:
+            self._led_to = None
             self._ring.add(info["env_id"], pool.stepped(), pool.starts(), self._layout.unpack(obs), reward, terminated,
                            truncated, agents, final)
 
@@ -191,7 +194,8 @@ class ReplayBuffer:
         """Stores a step of each environment that somebody else made, such as a training library or a data set.
 
         Args:
-            obs: What the actions were chosen from. It is stored only where no step of the same episode led there.
+            obs: What the actions were chosen from. It is stored only where no step of the same episode led there. Where
+                the last step of an episode that is not over led elsewhere, another episode begins.
             action, reward, terminated, truncated: The step.
             next_obs: What it led to; the last observation of an episode where it ended.
             env_id: Integers, shape (k,): whose steps they are; all by default.
@@ -218,11 +222,21 @@ class ReplayBuffer:
         cut = _column("truncated", truncated, np.bool_, len(ids))
         yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
         with self._held():
+            if self._led_to is not None:
+                # somebody has reset what was not over
+                differ = [(part[ids] != given).reshape(len(ids), -1).any(axis=1) for part, given in zip(
+                    self._led_to, parts[0], strict=True)]
+                self._ring.cut(ids[np.logical_or.reduce(differ)].tolist())
             begin = np.flatnonzero(~self._ring.open_envs()[ids])
             first = [part[begin] for part in parts[0]]
             self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [])
             self._ring.note_actions(rows, ids)
             self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [])
+            if self._led_to is None and len(ids) == self.env.num_envs:
+                self._led_to = [np.zeros_like(part) for part in parts[1]]
+            if self._led_to is not None:
+                for kept, part in zip(self._led_to, parts[1], strict=True):
+                    kept[ids] = part
             result: NDArray[np.int64] = self._ring.newest(ids)
             return result
 

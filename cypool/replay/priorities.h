@@ -32,8 +32,8 @@ inline bool is_sealed(uint64_t word, int64_t index) noexcept {
         return true;
     }
     const auto number = static_cast<float>(number_in(word));
-    return word == sealed_bits(static_cast<uint32_t>(word), index) && number >= kLeastPriority &&
-           number <= kMostPriority;
+    return word == sealed_bits(static_cast<uint32_t>(word), index) && number >= kLeastPriority
+           && number <= kMostPriority;
 }
 
 }  // namespace cypool

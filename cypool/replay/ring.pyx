@@ -274,10 +274,14 @@ cdef class Ring:
             (<int64_t*>cnp.PyArray_DATA(result))[k] = (self.written[ids[k]] - 2) * self.num_envs + ids[k]
         return result
 
-    def cut(self):
-        """Notes that environments did something that is not known: the next row of each is the first after a gap."""
+    def cut(self, env_ids):
+        """Notes that environments did something that is not known: the next row of each is the first after a gap.
+
+        Args:
+            env_ids: Ints, each in [0, num_envs).
+        """
         cdef int64_t env
-        for env in range(self.num_envs):
+        for env in env_ids:
             if self.is_open[env]:
                 self.close_episode(env)
 
