@@ -102,8 +102,8 @@ def _pages() -> dict[str, Page]:
         "adapters": Page("cypool.adapters", "[How to use cypool in training libraries]"
                          "(../how_to/training_libraries.md) has an example for each.",
                          [f"cypool.adapters.{name}" for name in (
-                             "sb3", "sb3_replay", "tianshou", "tianshou_replay", "torchrl", "rl_games", "rllib", "pufferlib", "minari",
-                             "torch", "jax", "single")]),
+                             "sb3", "sb3_replay", "tianshou", "tianshou_replay", "torchrl", "torchrl_replay",
+                             "rl_games", "rllib", "pufferlib", "minari", "torch", "jax", "single")]),
         "cluster": Page("cypool.cluster", "[How to use several machines](../how_to/cluster.md).", ["cypool.cluster"]),
         "compat": Page("cypool.compat", "[How to migrate from EnvPool](../how_to/envpool.md).",
                        ["cypool.compat.envpool", "cypool.compat.envpool_legacy"]),

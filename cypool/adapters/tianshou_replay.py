@@ -21,7 +21,7 @@ from tianshou.data import Batch, PrioritizedVectorReplayBuffer, VectorReplayBuff
 
 
 class _FramesOnce:
-    """What both buffers here do with observations; all else is Tianshou's."""
+    """Keeps the observations of both buffers here; all else is Tianshou's."""
 
     maxsize: int
     _random_state: Any

@@ -1,4 +1,4 @@
-"""What a replay buffer gathers of its ring: observations from frames, and one or several steps as one."""
+"""Samples of a replay buffer, gathered from its ring: observations from frames, one or several steps as one."""
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""What a replay buffer gathers of its ring: observations from frames, and one or several steps as one."""
+"""Samples of a replay buffer, gathered from its ring: observations from frames, one or several steps as one."""
 from libc.math cimport pow
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
