@@ -265,7 +265,7 @@ def test_any_history(walker, case):
     play_case(case)
 
 
-# last run 2026-11-26: passed
+# last run 2026-11-26: 534 examples, passed; all 10,000 take half an hour
 @pytest.mark.exhaustive
 @given(CASES)
 @settings(max_examples=10_000, deadline=None)
