@@ -70,7 +70,7 @@ class ReplayBuffer:
 
     _closed = False
     _file: Any = None
-    # what the last steps led to that `add` got; None: `step` was called since, or not all have made one
+    # what the last steps led to that `add` got; None: there were none since `step` was called
     _led_to: list[NDArray[Any]] | None = None
     _map: Any = None
 
@@ -232,11 +232,10 @@ class ReplayBuffer:
             self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [])
             self._ring.note_actions(rows, ids)
             self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [])
-            if self._led_to is None and len(ids) == self.env.num_envs:
-                self._led_to = [np.zeros_like(part) for part in parts[1]]
-            if self._led_to is not None:
-                for kept, part in zip(self._led_to, parts[1], strict=True):
-                    kept[ids] = part
+            if self._led_to is None:
+                self._led_to = [np.zeros((self.env.num_envs, *part.shape[1:]), part.dtype) for part in parts[1]]
+            for kept, part in zip(self._led_to, parts[1], strict=True):
+                kept[ids] = part
             result: NDArray[np.int64] = self._ring.newest(ids)
             return result
 

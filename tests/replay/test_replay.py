@@ -87,7 +87,9 @@ def test_added_steps_that_do_not_go_on():
             # somebody has reset an environment in the middle of its episode
             obs[1] = env.reset([1])[0][0]
         after, reward, terminated, truncated, _ = env.step([2, 3])
-        index = buffer.add(obs, [2, 3], reward, after, terminated, truncated)
+        index = np.concatenate([
+            buffer.add(obs[i], [[2], [3]][i[0]], reward[i], after[i], terminated[i], truncated[i], i)
+            for i in ([0], [1])])
         wanted.update(zip(index.tolist(), zip(obs.copy(), after.copy(), strict=True), strict=True))
         obs = after.copy()
     sample = buffer.gather(list(wanted))
