@@ -231,6 +231,7 @@ def test_damaged_files(walker, tmp_path):
 
 
 # last run 2026-11-26: passed
+@pytest.mark.slow
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("alpha", [0, 0.5])
 def test_many_damaged_files(walker, tmp_path, alpha):
@@ -320,6 +321,7 @@ def test_kills(run_python, tmp_path):
 
 
 # last run 2026-11-26: passed
+@pytest.mark.slow
 @pytest.mark.exhaustive
 def test_many_kills(run_python, tmp_path):
     check_kills(run_python, tmp_path, 1, 100)

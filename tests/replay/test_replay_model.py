@@ -266,6 +266,7 @@ def test_any_history(walker, case):
 
 
 # last run 2026-11-26: 534 examples, passed; all 10,000 take half an hour
+@pytest.mark.slow
 @pytest.mark.exhaustive
 @given(CASES)
 @settings(max_examples=10_000, deadline=None)
