@@ -82,7 +82,8 @@ def _pages() -> dict[str, Page]:
                       [(GYMNASIUM, {"members": members, "inherited_members": members,
                                     "group_by_category": False}),
                        # their methods are for the engine
-                       *((name, {"members": False}) for name in classes_of("cypool.api.rollouts"))]),
+                       *((name, {"members": False}) for name in classes_of("cypool.api.rollouts")),
+                       "cypool.api.frames.FrameBuffers"]),
         "other_pools": Page("Other pools, and the common base",
                             "All pools have the methods of `VectorAPI`. `normalize_obs=True` and "
                             "`normalize_reward=True` make a `NormalizedPool`, `env_type=\"gym\"` a `GymPool` and "
@@ -101,8 +102,8 @@ def _pages() -> dict[str, Page]:
         "adapters": Page("cypool.adapters", "[How to use cypool in training libraries]"
                          "(../how_to/training_libraries.md) has an example for each.",
                          [f"cypool.adapters.{name}" for name in (
-                             "sb3", "sb3_replay", "tianshou", "torchrl", "rl_games", "rllib", "pufferlib", "minari",
-                             "torch", "jax", "single")]),
+                             "sb3", "sb3_replay", "tianshou", "tianshou_replay", "torchrl", "torchrl_replay",
+                             "rl_games", "rllib", "pufferlib", "minari", "torch", "jax", "single")]),
         "cluster": Page("cypool.cluster", "[How to use several machines](../how_to/cluster.md).", ["cypool.cluster"]),
         "compat": Page("cypool.compat", "[How to migrate from EnvPool](../how_to/envpool.md).",
                        ["cypool.compat.envpool", "cypool.compat.envpool_legacy"]),

@@ -75,7 +75,8 @@ def main():
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
 
     shape = (args.num_steps, args.num_envs)
-    obs = torch.zeros(*shape, *envs.single_observation_space.shape, dtype=torch.uint8, device=device)
+    # on the device, each frame once
+    obs = envs.rollout_buffers(args.num_steps, frames="once")
     actions = torch.zeros(shape, dtype=torch.int64, device=device)
     logprobs, rewards, values, ends = (torch.zeros(shape, device=device) for _ in range(4))
     games, returns = deque(maxlen=20), np.zeros(args.num_envs)
@@ -89,13 +90,14 @@ def main():
         next_obs, _ = envs.reset()
         for update in range(num_updates):
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - update / num_updates)
+            obs.begin(next_obs)
             for t in range(args.num_steps):
-                obs[t] = next_obs
                 with torch.no_grad():
                     policy, values[t] = agent(next_obs)
                 actions[t] = policy.sample()
                 logprobs[t] = policy.log_prob(actions[t])
                 next_obs, rewards[t], terminated, truncated, info = envs.step(actions[t])
+                obs.add(next_obs)
                 ends[t] = terminated | truncated
                 if "_final_obs" in info:
                     # a time limit is not the end of the world: count on what would have come
@@ -121,11 +123,11 @@ def main():
                 advantages[t] = last = delta + args.gamma * args.gae_lambda * going * last
                 following = values[t]
 
-            flat = [array.flatten(0, 1) for array in (obs, actions, logprobs, advantages, advantages + values, values)]
+            flat = [array.flatten(0, 1) for array in (actions, logprobs, advantages, advantages + values, values)]
             for _ in range(args.update_epochs):
                 for rows in torch.randperm(batch_size, device=device).chunk(args.num_minibatches):
-                    b_obs, b_actions, b_logprobs, b_advantages, b_returns, b_values = (array[rows] for array in flat)
-                    policy, value = agent(b_obs)
+                    b_actions, b_logprobs, b_advantages, b_returns, b_values = (array[rows] for array in flat)
+                    policy, value = agent(obs.stacks(rows))
                     ratio = (policy.log_prob(b_actions) - b_logprobs).exp()
                     b_advantages = (b_advantages - b_advantages.mean()) / (b_advantages.std() + 1e-8)
                     clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)

@@ -3,26 +3,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import numpy as np
 
 from cypool.adapters import require
+from cypool.api.gymnasium import GymnasiumPool
+from cypool.api.history import History, Repeated
 from cypool.replay.buffer import ReplayBuffer
 from cypool.util.arguments import check_int, shown
-
-if TYPE_CHECKING:
-    from cypool.api.gymnasium import GymnasiumPool
 
 minari = require("minari", "minari", "0.5.4", "0.6")
 
 
-def to_minari(buffer: ReplayBuffer, dataset_id: str, **kwargs: Any) -> Any:
-    """Writes the whole episodes of a buffer as a data set, without loss.
+def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) -> Any:
+    """Writes the whole episodes of a buffer, or of a history, as a data set, without loss.
+
+    The steps of a history are repeated; the pool is then where it was. Its episodes have infos, and the seeds that
+    environments were reset with. An episode that the history, or a `load`, begins in the middle of is left out.
 
     Args:
-        buffer: Of single steps, in environments with one agent.
+        source: A buffer of single steps, or what `cypool.history` returned; of environments with one agent.
         dataset_id: As Minari has it, such as "pong/random-v0".
         **kwargs: As for `minari.create_dataset_from_buffers`, such as `author` and `description`.
 
@@ -30,14 +32,64 @@ def to_minari(buffer: ReplayBuffer, dataset_id: str, **kwargs: Any) -> Any:
         The `minari.MinariDataset`.
 
     Raises:
-        ValueError: There is no whole episode, or Minari refuses something.
+        TypeError, ValueError: There is no whole episode, or Minari refuses something.
+        RuntimeError: As for `History.seek`.
     """
+    if isinstance(source, History):
+        return _written(source.env, dataset_id, _episodes_of(source), kwargs)
+    if not isinstance(source, ReplayBuffer):
+        raise TypeError(f"source: expected a ReplayBuffer or a History, got {shown(source)}")
     episodes = [
         minari.data_collector.EpisodeBuffer(
             id=k, observations=each.obs, actions=each.action, rewards=each.reward, terminations=each.terminated,
             truncations=each.truncated)
-        for k, each in enumerate(buffer.episodes())]
-    return _written(buffer.env, dataset_id, episodes, kwargs)
+        for k, each in enumerate(source.episodes())]
+    return _written(source.env, dataset_id, episodes, kwargs)
+
+
+def _episodes_of(history: History) -> list[Any]:
+    """Returns the whole episodes of a history."""
+    spec = history.env.env_spec
+    if spec.agents:
+        raise ValueError("source: expected a history of environments with one agent")
+    pieces: dict[int, _Piece] = {}
+    seeds: dict[int, int] = {}
+    episodes: list[Any] = []
+
+    def begin(obs: Any, info: dict[str, Any]) -> None:
+        pieces.clear()
+        for i in np.flatnonzero(info["elapsed_step"] == 0).tolist():
+            pieces[i] = _Piece(spec, obs, info, i)
+        seeds.clear()
+
+    def visit(made: Repeated) -> None:
+        obs, reward, terminated, truncated, info = made.batch
+        last = None
+        if "final" in info:
+            # as the step left it
+            final, own = info["final"]
+            last = final, {**own, "elapsed_step": info["elapsed_step"]}
+        for k, i in enumerate(info["env_id"].tolist()):
+            over = bool(terminated[k] or truncated[k])
+            piece = pieces.pop(i, None)
+            if made.stepped[k] and piece is not None:
+                shown_obs, shown_info = last if over and last is not None else (obs, info)
+                piece.add(shown_obs, made.actions, reward, terminated, truncated, shown_info, k)
+                if over:
+                    episodes.append(piece.episode(len(episodes), seeds.pop(i, None)))
+                else:
+                    pieces[i] = piece
+            if made.starts[k] or (made.stepped[k] and over and last is not None):
+                pieces[i] = _Piece(spec, obs, info, k)
+                seeds.pop(i, None)
+                if i in made.seeds:
+                    seeds[i] = made.seeds[i]
+            elif not made.stepped[k] and piece is not None and not over:
+                # only observed
+                pieces[i] = piece
+
+    history.repeat(begin, visit)
+    return episodes
 
 
 def from_minari(dataset: Any, buffer: ReplayBuffer) -> None:
@@ -124,6 +176,8 @@ class _Piece:
             i: int) -> None:
         self._obs.append(self._row(obs, i))
         self._infos.append([info[name][i].copy() for name in self._names])
+        # at the end of an episode it may be of the next one
+        self._infos[-1][-1] = self._infos[-2][-1] + 1
         self._steps.append((_row_of(actions, i), reward[i], terminated[i], truncated[i]))
 
     def episode(self, number: int, seed: int | None) -> Any:
@@ -137,10 +191,10 @@ class _Piece:
 
 
 def _row_of(actions: Any, k: int) -> Any:
-    """Returns one action, as an array of one row."""
+    """Returns a copy of one action, as an array of one row."""
     if isinstance(actions, dict):
         return {name: _row_of(part, k) for name, part in actions.items()}
-    return np.asarray(actions)[k:k + 1]
+    return np.asarray(actions)[k:k + 1].copy()
 
 
 def _joined(actions: Iterable[Any]) -> Any:
@@ -151,8 +205,10 @@ def _joined(actions: Iterable[Any]) -> Any:
 
 
 def _written(env: Any, dataset_id: str, episodes: list[Any], kwargs: dict[str, Any]) -> Any:
+    if not isinstance(env, GymnasiumPool):
+        raise TypeError(f"source: expected one of a pool of Gymnasium's API, got {shown(env)}")
     if not episodes:
-        raise ValueError("buffer: expected a whole episode, got none")
+        raise ValueError("source: expected a whole episode, got none")
     # a picture would not be the same any more
     kwargs = {"jpeg_encoding": False, "description": f"{env.env_spec.id}, {dict(env.env_spec.options)}", **kwargs}
     found = getattr(env, "spec", None)

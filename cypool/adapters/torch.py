@@ -2,17 +2,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from cypool.adapters import require
+from cypool.api.frames import FrameBuffers
 from cypool.errors import EnvError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from cypool.api.gymnasium import GymnasiumPool
+    from cypool.spec import EnvSpec
     from cypool.util.typing import Batch, ResetOptions, Seed
 
 torch = require("torch", "torch", "2.3", "3")
@@ -94,6 +97,13 @@ class TorchPool:
         """Waits for a batch: see `GymnasiumPool.recv`."""
         return self._batch(self.pool.recv(timeout))
 
+    def rollout_buffers(self, num_steps: int, frames: Literal["stacked", "once"] = "stacked") -> Any:
+        """Makes memory for steps: see `GymnasiumPool.rollout_buffers`. With `frames="once"` it is on the device."""
+        buffers = self.pool.rollout_buffers(num_steps, frames)
+        if frames == "once":
+            return TensorFrameBuffers(self.pool.env_spec, num_steps, self.pool.num_envs, self.device)
+        return buffers
+
     def close(self) -> None:
         """Closes the pool."""
         self.pool.close()
@@ -126,6 +136,51 @@ class TorchPool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class TensorFrameBuffers(FrameBuffers):
+    """`FrameBuffers` of tensors: frames are stored, and stacks gathered, on a device.
+
+    `pool.torch(device).rollout_buffers(T, frames="once")` makes it. `begin` and `add` take tensors on the device, as
+    the pool returns them; `stacks` takes a tensor of integers on any device, and returns tensors.
+
+    Args:
+        spec, num_steps, num_envs: As for `FrameBuffers`.
+        device: Where tensors are.
+    """
+
+    def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int, device: Any = "cpu"):
+        self._device = torch.device(device)
+        super().__init__(spec, num_steps, num_envs)
+
+    def _array(self, values: Any) -> Any:
+        return torch.as_tensor(values, device=self._device)
+
+    def _zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return torch.zeros(shape, dtype=torch.from_numpy(np.zeros(0, dtype)).dtype, device=self._device)
+
+    def _at(self, positions: NDArray[np.int64]) -> Any:
+        return torch.from_numpy(positions).to(self._device)
+
+    def _moved(self, array: Any, source: int, target: int) -> Any:
+        return array.movedim(source, target)
+
+    def _equal_rows(self, one: Any, two: Any) -> NDArray[np.bool_]:
+        # bytes: NaN equals itself, and 0.0 is not -0.0
+        rows = [each.reshape(len(each), -1).contiguous().view(torch.uint8) for each in (one, two)]
+        result: NDArray[np.bool_] = (rows[0] == rows[1]).all(1).cpu().numpy()
+        return result
+
+    def _rows(self, index: Any) -> Any:
+        if not isinstance(index, torch.Tensor):
+            return torch.from_numpy(super()._rows(index).astype(np.int64)).to(self._device)
+        count = len(self) * self._num_envs
+        if index.ndim != 1 or index.dtype.is_floating_point or index.dtype == torch.bool:
+            raise ValueError(f"index: expected integers of shape (k,), got {index.dtype}, shape {tuple(index.shape)}")
+        # beyond the end, CUDA would stop all that follows
+        if len(index) and not (index.min() >= 0 and index.max() < count):
+            raise ValueError(f"index: expected numbers in [0, {count}), got {index.min()} to {index.max()}")
+        return index.to(self._device, torch.int64)
 
 
 class _Buffer:

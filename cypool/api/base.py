@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cypool.api.actions import reader_of
 from cypool.api.conversions import JaxFunctions, convert
 from cypool.api.env_ids import ids_of
+from cypool.api.frames import FrameBuffers
 from cypool.api.goals import of_goals
 from cypool.api.rollouts import RolloutBuffers, SearchResult, rollout, search
 from cypool.engine.pool import Pool
@@ -217,19 +218,35 @@ class VectorAPI:
         """
         return self._received(self._pool.recv, None if timeout is None else check_float("timeout", timeout, 0, 1e9))
 
-    def rollout_buffers(self, num_steps: int) -> RolloutBuffers:
-        """Makes `RolloutBuffers` for `num_steps` steps of all environments.
+    @overload
+    def rollout_buffers(self, num_steps: int) -> RolloutBuffers: ...
+    @overload
+    def rollout_buffers(self, num_steps: int, frames: Literal["stacked"]) -> RolloutBuffers: ...
+    @overload
+    def rollout_buffers(self, num_steps: int, frames: Literal["once"]) -> FrameBuffers: ...
 
-        `rollout(actions, out=buffers)` fills them, or, with Gymnasium's API, `step(actions, out=buffers[t])`.
+    def rollout_buffers(self, num_steps: int,
+                        frames: Literal["stacked", "once"] = "stacked") -> RolloutBuffers | FrameBuffers:
+        """Makes memory for `num_steps` steps of all environments.
+
+        Args:
+            num_steps: T.
+            frames: "stacked": `RolloutBuffers`, which `rollout(actions, out=buffers)` fills, or, with Gymnasium's API,
+                `step(actions, out=buffers[t])`. "once": `FrameBuffers` for observations alone, which have each frame of
+                a stack once, and which you add what steps return to.
 
         Raises:
-            TypeError, ValueError: `num_steps` is no positive int, or the pool is asynchronous.
+            TypeError, ValueError: `num_steps` is no positive int, `frames` is something else, or the pool is
+                asynchronous.
         """
+        if frames not in ("stacked", "once"):
+            raise ValueError(f"frames: expected 'stacked' or 'once', got {shown(frames)}")
         if self.is_async:
             raise ValueError("rollout_buffers: expected a synchronous pool, as rows of others are in no fixed order")
         num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
         try:
-            return RolloutBuffers(self.env_spec, num_steps, self.num_envs)
+            made = RolloutBuffers if frames == "stacked" else FrameBuffers
+            return made(self.env_spec, num_steps, self.num_envs)
         except (MemoryError, ValueError) as error:
             raise ValueError(f"num_steps: expected as many as memory can hold, got {num_steps}: {error}") from error
 

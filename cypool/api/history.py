@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,23 @@ class Difference(NamedTuple):
 
     step: int
     env_id: int
+
+
+class Repeated(NamedTuple):
+    """A reset or a step that was repeated.
+
+    Attributes:
+        batch: The engine's.
+        starts, stepped: bool: which rows are of a reset, and which of a step.
+        actions: As a user passes them, a row for each of the batch; None: a reset.
+        seeds: Of environments that were reset with one.
+    """
+
+    batch: Batch
+    starts: NDArray[np.bool_]
+    stepped: NDArray[np.bool_]
+    actions: Any
+    seeds: dict[int, int]
 
 
 class _Segment:
@@ -182,6 +199,44 @@ class History:
                 raise
         self._behind, self.position = (index, count, part), position
         return shown_now
+
+    def repeat(self, begin: Callable[[Any, dict[str, Any]], None], visit: Callable[[Repeated], None]) -> None:
+        """Repeats all that was recorded; the pool, and the history, are then as they were before.
+
+        Args:
+            begin: Gets observations and infos of all environments, where the recorded steps begin and after each gap,
+                such as a `load`.
+            visit: Gets each reset and step since then.
+
+        Raises:
+            ValueError, RuntimeError: As `seek`.
+        """
+        recorder = self._open()
+        if recorder.num_pending:
+            raise RuntimeError("repeat: steps are in flight: call recv() first")
+        before = self.env.save()
+        with recorder.paused():
+            try:
+                there: bytes | None = None
+                for segment in self._segments:
+                    state = State.from_bytes(segment.state)
+                    if there != _without_times(state):
+                        obs, *_, info = self.env._load(state, None)
+                        begin(obs, info)
+                    # the segment stays as it is
+                    events = segment.events if segment._packed is None else _events(segment._packed)
+                    own = _Segment(segment.first, segment.state)
+                    own.events = events
+                    try:
+                        recorder.replay(own, len(self), visit)
+                    except (LookupError, TypeError, OverflowError) as error:
+                        raise ValueError(f"history: expected events as they are recorded, got others: {error}"
+                                         ) from error
+                    there = _without_times(State(*recorder.pool.save()))
+            finally:
+                # Ctrl-C may come in a step
+                recorder.pool.drain()
+                self.env._load(before, None)
 
     def save(self, path: Pathlike) -> None:
         """Writes the history to a file: plain data, compressed, with a checksum and cypool's version.
@@ -396,8 +451,12 @@ class _Recorder:
             if not self._paused and not self.pool.num_pending:
                 self._take_state()
 
-    def replay(self, segment: _Segment, end: int) -> tuple[int, int, tuple[Any, ...] | None]:
+    def replay(self, segment: _Segment, end: int,
+               visit: Callable[[Repeated], None] | None = None) -> tuple[int, int, tuple[Any, ...] | None]:
         """Repeats the events of a segment until the pool is where it was before step `end`.
+
+        Args:
+            visit: Gets each reset and step, those of rollouts one by one.
 
         Returns:
             How many events were repeated; the step that comes next; the part of one more event that was repeated.
@@ -405,12 +464,15 @@ class _Recorder:
         at = segment.first
         for count, (kind, *content) in enumerate(segment.events):
             if kind == "reset":
-                self._repeat_reset(*content)
+                self._repeat_reset(visit, *content)
             elif at >= end:
                 return count, at, None
             elif kind == "step":
-                self._repeat_step(at, *content)
+                self._repeat_step(visit, at, *content)
                 at += 1
+            elif kind == "rollout" and visit is not None:
+                self._repeat_rollout_by_steps(visit, at, *content)
+                at += content[0]
             elif kind == "rollout":
                 whole, data = content
                 num_steps = min(check_int("steps", whole, 1, 2**31 - 1), end - at)
@@ -423,7 +485,8 @@ class _Recorder:
                 raise ValueError(f"{shown(kind)} is no kind of event")
         return len(segment.events), at, None
 
-    def _repeat_reset(self, ids: Any, others: Any, seeds: Any, options: Any) -> None:
+    def _repeat_reset(self, visit: Callable[[Repeated], None] | None, ids: Any, others: Any, seeds: Any,
+                      options: Any) -> None:
         if ids is None and others is not False:
             raise ValueError(f"expected ids where others are observed, or False, got {shown(others)}")
         num_envs = self._history.env.num_envs
@@ -432,19 +495,39 @@ class _Recorder:
                  for i, seed in seeds or ()]
         self.pool.send_reset(None if ids is None else np.array(ids, np.int32).reshape(-1), bool(others), pairs, options)
         try:
-            self.pool.recv()
-        except EnvError:
+            batch = self.pool.recv()
+        except EnvError as error:
             # as it did then
-            pass
+            batch = error.batch
+        if visit is not None:
+            visit(Repeated(batch, self.pool.starts(), self.pool.stepped(), None, dict(pairs)))
 
-    def _repeat_step(self, at: int, ids: Any, data: bytes) -> None:
+    def _repeat_step(self, visit: Callable[[Repeated], None] | None, at: int, ids: Any, data: bytes) -> None:
         env_ids = None if ids is None else np.array(ids, np.int32).reshape(-1)
         actions = self._actions(data, self._history.env.num_envs if env_ids is None else len(env_ids))
         try:
             batch = self.pool.step(actions, env_ids)
         except EnvError as error:
             batch = error.batch
-        self._check(at, _sums(batch, True), batch[4]["env_id"])
+        self._check(at, _sums(batch, self._history._seen[at]), batch[4]["env_id"])
+        if visit is not None:
+            visit(Repeated(batch, self.pool.starts(), self.pool.stepped(), unpack(self._spec, actions), {}))
+
+    def _repeat_rollout_by_steps(self, visit: Callable[[Repeated], None], at: int, whole: Any, data: bytes) -> None:
+        num_envs = self._history.env.num_envs
+        rows = self._actions(data, check_int("steps", whole, 1, 2**31 - 1) * num_envs)
+        over = np.zeros(num_envs, np.bool_)
+
+        def note_ends(made: Repeated) -> None:
+            _, _, terminated, truncated, info = made.batch
+            over[info["env_id"]] = terminated | truncated
+            visit(made)
+
+        for t in range(whole):
+            # a rollout leaves environments where their episodes ended
+            ids = np.flatnonzero(~over) if self._history.env.stays_at_end else np.arange(num_envs)
+            if len(ids):
+                self._repeat_step(note_ends, at + t, ids, rows[t * num_envs:(t + 1) * num_envs][ids].tobytes())
 
     def _repeat_rollout(self, at: int, num_steps: int, data: bytes) -> None:
         num_envs = self._history.env.num_envs
@@ -478,6 +561,11 @@ class _Recorder:
         if len(differ) and wanted.any():
             raise RuntimeError(f"seek: expected the results of step {step} that were recorded, got others for env "
                                f"{differ.min()}: another machine, or another version of a library")
+
+
+def _without_times(state: State) -> bytes:
+    """Returns the bytes of a state, without how long its episodes have taken."""
+    return State(state.env_id, [{**row, "episode_ns": 0} for row in state.rows]).to_bytes()
 
 
 def _sums(batch: Batch, with_obs: bool) -> NDArray[np.uint32]:

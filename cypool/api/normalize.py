@@ -141,7 +141,7 @@ class NormalizedPool(GymnasiumPool):
         super()._copy(sources, targets)
         self._returns[targets] = self._returns[sources]
 
-    def rollout_buffers(self, num_steps: int) -> NoReturn:
+    def rollout_buffers(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ValueError("rollout_buffers: expected a pool that does not normalize")
 
     def rollout(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -250,7 +250,7 @@ def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
 
 def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
     if not isinstance(out, RolloutBuffers):
-        raise TypeError(f"out: expected what rollout_buffers() or rollout() returned, got {shown(out)}")
+        raise TypeError(f"out: expected RolloutBuffers of rollout_buffers(T) or rollout(), got {shown(out)}")
     wanted: list[tuple[tuple[int, ...], Any]] = [(part.shape, part.dtype) for _, part in env.env_spec.observations]
     wanted += [((), np.float64), ((), np.bool_), ((), np.bool_)]
     try:

@@ -15,8 +15,9 @@ from cypool.api.env_ids import ids_of
 from cypool.api.normalize import NormalizedPool
 from cypool.errors import ClosedError, EnvError
 from cypool.replay import files
+from cypool.replay.gather import Gatherer, SampledRow
 from cypool.replay.layout import Episode, Layout, Sample
-from cypool.replay.ring import Ring, SampledRow
+from cypool.replay.ring import Ring
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 # added to priorities: every row keeps a chance
 LEAST_PRIORITY = 1e-6
+# they are stored as float32
+MOST_PRIORITY = 1e37
 # arrays that only files have
 SUMS = ("obs_sums", "step_sums")
 
@@ -53,8 +56,9 @@ class ReplayBuffer:
         n_sampled_goal: For each row with the goal it had, how many have one that was achieved later in the episode, on
             average (HER). For environments with goals.
         seed: Of the random numbers that rows are drawn with; an int, or None.
-        path: A file that is mapped to memory and holds all rows. If it is there, the buffer continues with its rows;
-            each environment begins after a gap. All that was stored when the process ended, or was killed, is there.
+        path: A file that is mapped to memory and holds all rows, and their priorities. If it is there, the buffer
+            continues with its rows; each environment begins after a gap. All that was stored when the process ended, or
+            was killed, is there.
 
     Raises:
         TypeError, ValueError: Wrong arguments, or they do not go together; or the file is of another buffer, is
@@ -66,6 +70,8 @@ class ReplayBuffer:
 
     _closed = False
     _file: Any = None
+    # what the last steps led to that `add` got; None: there were none since `step` was called
+    _led_to: list[NDArray[Any]] | None = None
     _map: Any = None
 
     def __init__(self, env: VectorAPI, capacity: int, *, n_step: int = 1, gamma: float = 0.99,
@@ -94,30 +100,30 @@ class ReplayBuffer:
                              "n_sampled_goal: expected 0 with sequences or several steps, whose rewards are not of one "
                              "goal")
         # what a hook returns need not be a stack, whatever its description says
-        self._layout = Layout(spec, length, env.recipe.get("observation_hook") is None)
+        self._layout = Layout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
         self.capacity = check_int("capacity", capacity, least, 2**48)
         rows = self.capacity // env.num_envs
         self._header = files.header_of(self._layout.contents(env.num_envs, rows))
         self._shapes = self._layout.memory(env.num_envs, rows)
-        self._memory, is_there = self._make_memory(capacity, path)
+        self._memory = self._make_memory(capacity, path)
         self._ring = Ring(env.num_envs, rows, self._memory, self._layout.parts, self._layout.columns,
-                          self._layout.action_parts, self._layout.groups, self.n_step, self.gamma, length, self.alpha,
-                          self._layout.goals if self.n_sampled_goal else None)
-        if is_there and not self._ring.restore(self._memory["obs_sums"], self._memory["step_sums"]):
+                          self._layout.groups, length, self.alpha, self._layout.goals if self.n_sampled_goal else None)
+        self._gatherer = Gatherer(self._ring, self._layout.action_parts, self.n_step, self.gamma)
+        if path is not None and not self._ring.restore(self._memory["obs_sums"], self._memory["step_sums"]):
             self.close()
             raise ValueError(f"{files.EXPECTED}, got a damaged one: {path!r}")
         self._bits = np.random.PCG64(None if seed is None else check_int("seed", seed, 0, 2**128 - 1))
         self._gatherers: Any = None
         self._tap = _Tap(self)
 
-    def _make_memory(self, capacity: int, path: Pathlike | None) -> tuple[dict[str, NDArray[Any]], bool]:
-        """Returns the arrays of the ring, and whether they are those of a file that was there."""
+    def _make_memory(self, capacity: int, path: Pathlike | None) -> dict[str, NDArray[Any]]:
+        """Returns the arrays of the ring."""
         if path is not None:
-            self._file, self._map, is_there = files.mapped(check_path("path", path), self._header, self._shapes)
-            return files.arrays_of(self._map, self._header, self._shapes), is_there
+            self._file, self._map = files.mapped(check_path("path", path), self._header, self._shapes)
+            return files.arrays_of(self._map, self._header, self._shapes)
         try:
-            return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}, False
+            return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}
         except (MemoryError, ValueError) as error:
             raise ValueError(f"capacity: expected as many rows as memory can hold, got {capacity}: {error}") from error
 
@@ -151,7 +157,7 @@ class ReplayBuffer:
             # the pool has done something that was not seen
             tap.received = None
             with self._lock:
-                self._ring.cut()
+                self._ring.cut(range(self.env.num_envs))
         try:
             return call(*args, **kwargs)
         finally:
@@ -179,6 +185,7 @@ class ReplayBuffer:
         if self.env.is_async:
             self._tap.received = info["env_id"].copy()
         with self._lock:
+            self._led_to = None
             self._ring.add(info["env_id"], pool.stepped(), pool.starts(), self._layout.unpack(obs), reward, terminated,
                            truncated, agents, final)
 
@@ -187,7 +194,8 @@ class ReplayBuffer:
         """Stores a step of each environment that somebody else made, such as a training library or a data set.
 
         Args:
-            obs: What the actions were chosen from. It is stored only where no step of the same episode led there.
+            obs: What the actions were chosen from. It is stored only where no step of the same episode led there. Where
+                the last step of an episode that is not over led elsewhere, another episode begins.
             action, reward, terminated, truncated: The step.
             next_obs: What it led to; the last observation of an episode where it ended.
             env_id: Integers, shape (k,): whose steps they are; all by default.
@@ -214,11 +222,20 @@ class ReplayBuffer:
         cut = _column("truncated", truncated, np.bool_, len(ids))
         yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
         with self._held():
+            if self._led_to is not None:
+                # somebody has reset what was not over
+                differ = [(part[ids] != given).reshape(len(ids), -1).any(axis=1) for part, given in zip(
+                    self._led_to, parts[0], strict=True)]
+                self._ring.cut(ids[np.logical_or.reduce(differ)].tolist())
             begin = np.flatnonzero(~self._ring.open_envs()[ids])
             first = [part[begin] for part in parts[0]]
             self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [])
             self._ring.note_actions(rows, ids)
             self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [])
+            if self._led_to is None:
+                self._led_to = [np.zeros((self.env.num_envs, *part.shape[1:]), part.dtype) for part in parts[1]]
+            for kept, part in zip(self._led_to, parts[1], strict=True):
+                kept[ids] = part
             result: NDArray[np.int64] = self._ring.newest(ids)
             return result
 
@@ -290,10 +307,13 @@ class ReplayBuffer:
         """
         rows = self._checked(index)
         with self._held():
-            there = self._ring.is_eligible(rows)
-            if not there.all():
-                raise ValueError(f"index: expected rows that are there, got {rows[~there][0]}")
+            self._check_there(rows)
             return self._gather(rows, np.ones(len(rows), np.float32), None)
+
+    def _check_there(self, rows: NDArray[np.int64]) -> None:
+        there = self._ring.is_eligible(rows)
+        if not there.all():
+            raise ValueError(f"index: expected rows that are there, got {rows[~there][0]}")
 
     def has(self, index: ArrayLike) -> NDArray[np.bool_]:
         """Returns which rows can be sampled: bool, (n,). Arguments and errors: see `gather`."""
@@ -341,7 +361,7 @@ class ReplayBuffer:
 
     def _gather(self, index: NDArray[np.int64], weight: NDArray[np.float32],
                 goal: NDArray[np.int64] | None) -> Sample:
-        self._ring.request(index, goal)
+        self._gatherer.request(index, goal)
         try:
             arrays = self._gathered(len(index))
         except ClosedError:
@@ -357,7 +377,7 @@ class ReplayBuffer:
         """Returns the arrays of the n rows that were requested."""
         if self._gatherers is None or self._gatherers.num_envs < n:
             spec = self._layout.sampled()
-            self._gatherers = self.env._pool.companion([SampledRow(spec, k, self._ring) for k in range(n)])
+            self._gatherers = self.env._pool.companion([SampledRow(spec, k, self._gatherer) for k in range(n)])
             # an environment begins with a reset, and gathers then, too
             self._gatherers.send_reset()
             obs, *_ = self._gatherers.recv()
@@ -394,13 +414,30 @@ class ReplayBuffer:
         if values.dtype.kind not in "fiu" or values.shape != rows.shape:
             raise ValueError(f"priority: expected {len(rows)} numbers, got {values.dtype}, shape {values.shape}")
         values = values.astype(np.float64)
-        if not ((values >= 0) & (values <= 1e100)).all():
-            raise ValueError(f"priority: expected numbers of 0 to 1e100, got {shown(priority)}")
+        if not ((values >= 0) & (values <= MOST_PRIORITY)).all():
+            raise ValueError(f"priority: expected numbers of 0 to {MOST_PRIORITY}, got {shown(priority)}")
         with self._held():
             self._ring.set_priorities(rows, values + LEAST_PRIORITY)
 
+    def priorities(self, index: ArrayLike) -> NDArray[np.float64]:
+        """Returns the priorities of rows, without the exponent: float64, (n,), rounded to float32.
+
+        Args:
+            index: Integers, (n,): of earlier samples, or of `indices`.
+
+        Raises:
+            TypeError, ValueError: Wrong arguments, a row is there no more, or it is a buffer without priorities.
+        """
+        if self.alpha == 0:
+            raise ValueError("priorities: expected a buffer with priorities, got one with alpha=0")
+        rows = self._checked(index)
+        with self._held():
+            self._check_there(rows)
+            result: NDArray[np.float64] = self._ring.priorities(rows)
+            return result
+
     def save(self, path: Pathlike) -> None:
-        """Writes all rows to a file, which is complete or not there. Priorities are not written.
+        """Writes all rows, with their priorities, to a file, which is complete or not there.
 
         Raises:
             TypeError: `path` is no path.
@@ -415,8 +452,8 @@ class ReplayBuffer:
         """Takes the rows of a file, in the place of its own. Each environment continues after a gap.
 
         Args:
-            path: What `save` wrote, of a buffer with the same capacity for the same environments; or the file of one
-                with `path`.
+            path: What `save` wrote, of a buffer with the same capacity for the same environments, with priorities if
+                this one has them; or the file of one with `path`.
 
         Raises:
             TypeError: `path` is no path.

@@ -5,6 +5,7 @@ import fcntl
 import json
 import mmap
 import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,19 +50,22 @@ def arrays_of(data: NDArray[np.uint8], header: bytes, shapes: Shapes) -> dict[st
     return arrays
 
 
-def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np.memmap[Any, Any], bool]:
+def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np.memmap[Any, Any]]:
     """Maps a file, which is made if it is not there.
 
     Returns:
-        The file, which is locked while it is open; its bytes; and whether it was there.
+        The file, which is locked while it is open; and its bytes.
 
     Raises:
         ValueError: The file is of another buffer, or of something else; or another buffer has it open.
         OSError: It cannot be read or written, or there is no room for it.
     """
-    is_there = os.path.exists(path)
-    if not is_there:
-        create(path, header, shapes, {})
+    if not os.path.exists(path):
+        try:
+            create(path, header, shapes, {}, over=False)
+        except FileExistsError:
+            # somebody else was faster; the lock decides whose it is
+            pass
     # closed by who gets it, or here
     file = open(path, "r+b")
     try:
@@ -70,7 +74,7 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         except BlockingIOError as error:
             raise ValueError(f"path: expected a file that no other buffer has open, got {path}") from error
         check(file, header, shapes)
-        return file, np.memmap(file, np.uint8, "r+"), is_there
+        return file, np.memmap(file, np.uint8, "r+")
     except BaseException:
         file.close()
         raise
@@ -89,10 +93,18 @@ def check(file: Any, header: bytes, shapes: Shapes) -> None:
         raise ValueError(f"{EXPECTED} of {size} bytes, got {os.fstat(file.fileno()).st_size}")
 
 
-def create(path: str, header: bytes, shapes: Shapes, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Writes a file, which has its name when it is complete; arrays that are not given are zero."""
+def create(path: str, header: bytes, shapes: Shapes, arrays: Mapping[str, NDArray[Any]], over: bool = True) -> None:
+    """Writes a file, which has its name when it is complete; arrays that are not given are zero.
+
+    Args:
+        over: Whether it takes the place of a file that has the name.
+
+    Raises:
+        FileExistsError: There is one, and it does not.
+        OSError: It cannot be written.
+    """
     offsets, size = offsets_of(header, shapes)
-    unfinished = f"{path}.{os.getpid()}.new"
+    unfinished = f"{path}.{os.getpid()}.{threading.get_ident()}.new"
     try:
         with open(unfinished, "wb") as file:
             # without room for it, a write to the mapped memory would end the process
@@ -103,6 +115,17 @@ def create(path: str, header: bytes, shapes: Shapes, arrays: Mapping[str, NDArra
                 array.tofile(file)
             file.flush()
             os.fsync(file.fileno())
+        if not over:
+            try:
+                # unlike a renaming it fails if the name is there
+                os.link(unfinished, path)
+                os.remove(unfinished)
+                return
+            except FileExistsError:
+                raise
+            except OSError:
+                # this file system has no links
+                pass
         os.replace(unfinished, path)
     except BaseException:
         if os.path.exists(unfinished):

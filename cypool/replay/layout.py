@@ -79,10 +79,12 @@ class Layout:
         spec: Of the environments.
         length: Of sequences; 0: single steps.
         stacks: Whether each frame of a stack is stored once.
+        priorities: Whether rows have them.
     """
 
-    def __init__(self, spec: EnvSpec, length: int, stacks: bool):
+    def __init__(self, spec: EnvSpec, length: int, stacks: bool, priorities: bool):
         self.spec = spec
+        self._priorities = priorities
         self._length = length
         # what absent agents observe is zero, frames before included
         stacks = stacks and not spec.has_absent_agents
@@ -101,6 +103,8 @@ class Layout:
         arrays: dict[str, tuple[tuple[int, ...], Any]] = {
             "begun": ((num_envs,), np.int64), "written": ((num_envs,), np.int64), "flags": (shape, np.uint8),
             "reward": (shape, np.float64), "obs_sums": (shape, np.uint64), "step_sums": (shape, np.uint64)}
+        if self._priorities:
+            arrays |= {"priority": (shape, np.uint64), "greatest": ((1,), np.uint64)}
         arrays |= {f"obs{k}": ((*shape, size), np.uint8) for k, (size, _, _) in enumerate(self.parts)}
         return arrays | {f"step{k}": ((*shape, size), np.uint8) for k, size in enumerate(self.columns)}
 
@@ -112,7 +116,8 @@ class Layout:
         return {"id": self.spec.id, "num_envs": num_envs, "rows": rows, "frames": self.parts,
                 "observation": [[name, *described(part)] for name, part in self.spec.observations],
                 "action": [[name, *described(part)] for name, part in self.spec.actions],
-                "agents": [[name, *sizes] for name, sizes in zip(self.spec.agents, self.groups, strict=True)]}
+                "agents": [[name, *sizes] for name, sizes in zip(self.spec.agents, self.groups, strict=True)],
+                **({"priorities": True} if self._priorities else {})}
 
     def unpack(self, obs: Any) -> list[NDArray[Any]]:
         """Returns the parts of a batch of observations."""

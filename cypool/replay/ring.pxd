@@ -1,9 +1,10 @@
-"""The memory of a replay buffer: a ring of rows for each environment, and what is gathered from it."""
+"""The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn."""
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env
+cimport numpy as cnp
+
 from cypool.random cimport Rng
 
 cdef extern from "cypool/replay/sum_tree.h" namespace "cypool" nogil:
@@ -16,6 +17,16 @@ cdef extern from "cypool/replay/sum_tree.h" namespace "cypool" nogil:
 
 cdef extern from "cypool/replay/checksum.h" namespace "cypool" nogil:
     uint64_t checksum(const char* data, size_t size, uint64_t seed) noexcept
+
+cdef extern from "cypool/replay/priorities.h" namespace "cypool" nogil:
+    const int64_t OF_ALL "cypool::kOfAll"
+    uint64_t sealed(double priority, int64_t index) noexcept
+    double number_in(uint64_t sealed) noexcept
+    bint is_sealed(uint64_t sealed, int64_t index) noexcept
+
+cdef extern from "cypool/replay/stream.h" namespace "cypool" nogil:
+    void stream(char* out, const char* source, size_t size) noexcept
+    void end_of_streams() noexcept
 
 cdef enum:                       # what a row is of: bits
     FIRST = 1                    # the first observation of an episode, or after a gap
@@ -44,9 +55,9 @@ cdef struct Group:               # of agents
     size_t truncated
     size_t acted                 # 0: all always act
 
-cdef struct Request:             # of rows that are to be gathered
-    const int64_t* index
-    const int64_t* goal          # instead of whose desired goal that of ... is shown; -1: its own; NULL: all their own
+cdef char* bytes_of(cnp.ndarray array, size_t size) except? NULL
+cdef void copy_blocks(char* out, size_t out_stride, const char* source, size_t source_stride, size_t blocks,
+                      size_t block_bytes) noexcept nogil
 
 
 cdef class Ring:
@@ -55,15 +66,12 @@ cdef class Ring:
     cdef readonly int64_t rows             # of each environment
     cdef readonly int padding              # rows in front of a FIRST one
     cdef readonly int64_t num_eligible     # rows that can be sampled
-    cdef int n_step
     cdef int64_t length                    # of sequences; 0: single steps
-    cdef double gamma
     cdef double alpha
-    cdef double greatest                   # priority so far
+    cdef double greatest                   # priority so far, at least 1
     cdef list arrays                       # own the memory that the pointers are of
     cdef vector[Part] parts
     cdef vector[Column] columns            # the action first, then those of agents
-    cdef vector[size_t] action_parts       # their sizes
     cdef vector[Group] groups
     cdef double* reward
     cdef uint8_t* flags
@@ -71,6 +79,8 @@ cdef class Ring:
     cdef int64_t* written                  # ... and is done: row k is at k % rows
     cdef uint64_t* obs_sums                # checksums of rows, of their observations and ...
     cdef uint64_t* step_sums               # ... of the steps from them. NULL: none are kept
+    cdef uint64_t* priority                # of rows, sealed; NULL: there are none
+    cdef uint64_t* greatest_so_far         # priority, sealed
     cdef vector[char] pending              # actions of steps in flight
     cdef vector[uint8_t] is_open           # whether the last row of an environment waits for a step
     cdef vector[uint8_t] eligible
@@ -79,8 +89,6 @@ cdef class Ring:
     cdef vector[int64_t] candidate         # the next row to become eligible, where sequences are
     cdef int achieved, desired             # parts of goals; -1
     cdef unique_ptr[SumTree] tree          # of priorities; NULL
-    cdef size_t num_step_arrays            # of a sample
-    cdef Request requested
 
     cdef inline size_t at(self, int64_t env, int64_t row) noexcept nogil:
         return <size_t>(env * self.rows + row % self.rows)
@@ -97,6 +105,7 @@ cdef class Ring:
     cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags) noexcept nogil
     cdef void close_episode(self, int64_t env) noexcept nogil
     cdef void set_last(self, int64_t env, int64_t newest) noexcept nogil
+    cdef bint restore_priority(self, int64_t env, int64_t row) noexcept nogil
     cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil
     cdef void restore_rows(self, int64_t env) noexcept nogil
     cdef void mark_sequences(self, int64_t env) noexcept nogil
@@ -105,11 +114,3 @@ cdef class Ring:
     cdef void draw_evenly(self, const Rng* rng, int64_t* index, size_t n) noexcept nogil
     cdef void draw_by_priority(self, const Rng* rng, int64_t* index, float* weight, size_t n,
                                double beta) noexcept nogil
-    cdef void write_observation(self, const Part* part, int64_t env, int64_t row, char* out) noexcept nogil
-    cdef void write_observation_parts(self, int64_t env, int64_t row, int64_t goal, void* const* out,
-                                      size_t k) noexcept nogil
-    cdef int num_steps(self, int64_t env, int64_t row) noexcept nogil
-    cdef double discounted(self, const double* reward, size_t count, size_t j, int64_t env, int64_t row,
-                           int steps) noexcept nogil
-    cdef int64_t write_steps(self, int64_t env, int64_t row, void* const* out, size_t k) noexcept nogil
-    cdef void gather(self, size_t k, void* const* out) noexcept nogil

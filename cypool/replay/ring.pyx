@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""The memory of a replay buffer: a ring of rows for each environment, and what is gathered from it.
+"""The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn.
 
 A row has an observation, and the step that was made from it, which led to the next row. An episode of T steps has T + 1
 rows. Of a stack, a row holds the newest frame only; in front of the first row of an episode there are as many rows of
@@ -14,7 +14,6 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.env cimport Env, Slot
 from cypool.random cimport Rng, integers, uniform
 
 cnp.import_array()
@@ -26,7 +25,7 @@ cdef extern from "<atomic>" namespace "std" nogil:
     void atomic_signal_fence(memory_order order) noexcept
 
 
-cdef char* _bytes(cnp.ndarray array, size_t size) except? NULL:
+cdef char* bytes_of(cnp.ndarray array, size_t size) except? NULL:
     """Returns the memory of an array that has this many bytes."""
     if <size_t>cnp.PyArray_NBYTES(array) != size or not cnp.PyArray_ISCARRAY_RO(array):
         raise ValueError(f"expected a C-contiguous array of {size} bytes, got {array.dtype}, {(<object>array).shape}")
@@ -62,46 +61,44 @@ cdef class Ring:
         rows: Of each environment.
         memory: Arrays of zeros, or those of another ring: "begun" and "written", int64, (num_envs,); "flags", uint8,
             "reward", float64, (num_envs, rows); and "obs0", ... and "step0", ... of the next two. To have checksums
-            kept, also "obs_sums" and "step_sums", uint64, (num_envs, rows).
+            kept, also "obs_sums" and "step_sums", uint64, (num_envs, rows). With priorities also "priority", uint64,
+            (num_envs, rows), and "greatest", uint64, (1,).
         parts: For each part of the observation (frame_bytes, stack, blocks): a frame is `blocks` pieces, which lie
             apart in an observation.
         columns: The bytes of a row of each column of a step: the action, then for each group of agents their rewards,
             terminated, truncated, and acted where agents may be absent.
-        action_parts: The bytes of each part of the action.
         groups: For each group of agents (count, whether there is acted).
-        n_step: Steps of a sample that is no sequence.
-        gamma: Discount of a step.
         length: Of sequences; 0: single steps.
         alpha: Exponent of priorities; 0: there are none.
         goals: The parts of the observation that are the achieved and the desired goal, or None.
 
-    Threads: one at a time. `gather` is called by several.
+    Threads: one at a time.
     """
 
-    def __init__(self, int num_envs, int64_t rows, dict memory, list parts, list columns, list action_parts,
-                 list groups, int n_step, double gamma, int64_t length, double alpha, goals):
+    def __init__(self, int num_envs, int64_t rows, dict memory, list parts, list columns, list groups,
+                 int64_t length, double alpha, goals):
         cdef size_t total = <size_t>(num_envs * rows), size
         cdef Part part
         cdef Group group
-        self.num_envs, self.rows, self.n_step, self.length = num_envs, rows, n_step, length
-        self.gamma, self.alpha, self.greatest = gamma, alpha, 1
+        self.num_envs, self.rows, self.length = num_envs, rows, length
+        self.alpha, self.greatest = alpha, 1
         self.arrays = list(memory.values())
-        self.begun = <int64_t*>_bytes(memory["begun"], num_envs * sizeof(int64_t))
-        self.written = <int64_t*>_bytes(memory["written"], num_envs * sizeof(int64_t))
-        self.flags = <uint8_t*>_bytes(memory["flags"], total)
-        self.reward = <double*>_bytes(memory["reward"], total * sizeof(double))
+        self.begun = <int64_t*>bytes_of(memory["begun"], num_envs * sizeof(int64_t))
+        self.written = <int64_t*>bytes_of(memory["written"], num_envs * sizeof(int64_t))
+        self.flags = <uint8_t*>bytes_of(memory["flags"], total)
+        self.reward = <double*>bytes_of(memory["reward"], total * sizeof(double))
         if "obs_sums" in memory:
-            self.obs_sums = <uint64_t*>_bytes(memory["obs_sums"], total * sizeof(uint64_t))
-            self.step_sums = <uint64_t*>_bytes(memory["step_sums"], total * sizeof(uint64_t))
+            self.obs_sums = <uint64_t*>bytes_of(memory["obs_sums"], total * sizeof(uint64_t))
+            self.step_sums = <uint64_t*>bytes_of(memory["step_sums"], total * sizeof(uint64_t))
         for k, (frame_bytes, stack, blocks) in enumerate(parts):
             part.frame_bytes, part.stack, part.blocks = frame_bytes, stack, blocks
             part.block_bytes = part.frame_bytes // part.blocks
-            part.frames = _bytes(memory[f"obs{k}"], total * part.frame_bytes)
+            part.frames = bytes_of(memory[f"obs{k}"], total * part.frame_bytes)
             self.parts.push_back(part)
             self.padding = max(self.padding, part.stack - 1)
         for k, row_bytes in enumerate(columns):
             size = row_bytes
-            self.columns.push_back(Column(_bytes(memory[f"step{k}"], total * size), size))
+            self.columns.push_back(Column(bytes_of(memory[f"step{k}"], total * size), size))
         size = 1
         for count, has_acted in groups:
             group.count = count
@@ -109,9 +106,6 @@ cdef class Ring:
             group.acted = size + 3 if has_acted else 0
             size += 4 if has_acted else 3
             self.groups.push_back(group)
-        self.action_parts = action_parts
-        # after these: reward, discount, terminated, truncated, is_first, is_last
-        self.num_step_arrays = len(action_parts) + 6 + len(columns) - 1
         self.pending.resize(num_envs * self.columns[0].row_bytes)
         self.is_open.resize(num_envs)
         self.eligible.resize(total)
@@ -122,6 +116,8 @@ cdef class Ring:
             self.record.resize(total)
             self.candidate.resize(num_envs)
         if alpha > 0:
+            self.priority = <uint64_t*>bytes_of(memory["priority"], total * sizeof(uint64_t))
+            self.greatest_so_far = <uint64_t*>bytes_of(memory["greatest"], sizeof(uint64_t))
             self.tree.reset(new SumTree(total))
 
     cdef void mark(self, int64_t env, int64_t row) noexcept nogil:
@@ -132,7 +128,9 @@ cdef class Ring:
         self.eligible[k] = True
         self.num_eligible += 1
         if self.tree.get() != NULL:
-            self.tree.get().set(k, pow(self.greatest, self.alpha))
+            if self.priority[k] == 0:
+                self.priority[k] = sealed(self.greatest, row * self.num_envs + env)
+            self.tree.get().set(k, pow(number_in(self.priority[k]), self.alpha))
 
     cdef void unmark(self, int64_t env, int64_t row) noexcept nogil:
         cdef size_t k = self.at(env, row)
@@ -175,6 +173,8 @@ cdef class Ring:
         self.reward[k] = 0
         if self.step_sums != NULL:
             self.step_sums[k] = 0
+        if self.priority != NULL:
+            self.priority[k] = 0
         for column in self.columns:
             memset(column.data + k * column.row_bytes, 0, column.row_bytes)
         if self.last.size() > 0:
@@ -195,6 +195,10 @@ cdef class Ring:
     cdef void write_frame(self, const Part* part, int64_t env, const char* obs, int frame) noexcept nogil:
         """Writes a frame of an observation to the row that has begun."""
         cdef char* out = part.frames + self.at(env, self.begun[env] - 1) * part.frame_bytes
+        if part.blocks == 1 and self.obs_sums == NULL:
+            # with checksums it is read at once
+            stream(out, obs + frame * part.block_bytes, part.block_bytes)
+            return
         copy_blocks(out, part.block_bytes, obs + frame * part.block_bytes, part.stack * part.block_bytes, part.blocks,
                     part.block_bytes)
 
@@ -252,8 +256,8 @@ cdef class Ring:
             env_ids: int32, (k,), each in [0, num_envs).
         """
         cdef size_t size = self.columns[0].row_bytes, k, count = <size_t>cnp.PyArray_SIZE(env_ids)
-        cdef const int32_t* ids = <const int32_t*>_bytes(env_ids, count * sizeof(int32_t))
-        cdef const char* source = _bytes(actions, count * size)
+        cdef const int32_t* ids = <const int32_t*>bytes_of(env_ids, count * sizeof(int32_t))
+        cdef const char* source = bytes_of(actions, count * size)
         for k in range(count):
             memcpy(self.pending.data() + ids[k] * size, source + k * size, size)
 
@@ -264,16 +268,20 @@ cdef class Ring:
     def newest(self, cnp.ndarray env_ids):
         """Returns the index of the row that the last step of each of these environments was made from: int64."""
         cdef size_t k, count = <size_t>cnp.PyArray_SIZE(env_ids)
-        cdef const int32_t* ids = <const int32_t*>_bytes(env_ids, count * sizeof(int32_t))
+        cdef const int32_t* ids = <const int32_t*>bytes_of(env_ids, count * sizeof(int32_t))
         cdef cnp.ndarray result = np.zeros(count, np.int64)
         for k in range(count):
             (<int64_t*>cnp.PyArray_DATA(result))[k] = (self.written[ids[k]] - 2) * self.num_envs + ids[k]
         return result
 
-    def cut(self):
-        """Notes that environments did something that is not known: the next row of each is the first after a gap."""
+    def cut(self, env_ids):
+        """Notes that environments did something that is not known: the next row of each is the first after a gap.
+
+        Args:
+            env_ids: Ints, each in [0, num_envs).
+        """
         cdef int64_t env
-        for env in range(self.num_envs):
+        for env in env_ids:
             if self.is_open[env]:
                 self.close_episode(env)
 
@@ -290,12 +298,12 @@ cdef class Ring:
             final_obs: As `obs`, where an episode ended and the next one has begun.
         """
         cdef size_t k, c, p, newest, count = <size_t>cnp.PyArray_SIZE(env_ids)
-        cdef const int32_t* ids = <const int32_t*>_bytes(env_ids, count * sizeof(int32_t))
-        cdef const uint8_t* is_step = <const uint8_t*>_bytes(stepped, count)
-        cdef const uint8_t* is_start = <const uint8_t*>_bytes(starts, count)
-        cdef const double* rewards = <const double*>_bytes(reward, count * sizeof(double))
-        cdef const uint8_t* terminal = <const uint8_t*>_bytes(terminated, count)
-        cdef const uint8_t* cut_off = <const uint8_t*>_bytes(truncated, count)
+        cdef const int32_t* ids = <const int32_t*>bytes_of(env_ids, count * sizeof(int32_t))
+        cdef const uint8_t* is_step = <const uint8_t*>bytes_of(stepped, count)
+        cdef const uint8_t* is_start = <const uint8_t*>bytes_of(starts, count)
+        cdef const double* rewards = <const double*>bytes_of(reward, count * sizeof(double))
+        cdef const uint8_t* terminal = <const uint8_t*>bytes_of(terminated, count)
+        cdef const uint8_t* cut_off = <const uint8_t*>bytes_of(truncated, count)
         cdef vector[const char*] shown, finals, columns
         cdef const Column* column
         cdef int64_t env
@@ -305,11 +313,11 @@ cdef class Ring:
                 same_step and len(final_obs) != len(obs)):
             raise ValueError("expected an array for each part of the observation, and each column of agents")
         for p in range(self.parts.size()):
-            shown.push_back(_bytes(obs[p], count * self.parts[p].stack * self.parts[p].frame_bytes))
+            shown.push_back(bytes_of(obs[p], count * self.parts[p].stack * self.parts[p].frame_bytes))
             if same_step:
-                finals.push_back(_bytes(final_obs[p], count * self.parts[p].stack * self.parts[p].frame_bytes))
+                finals.push_back(bytes_of(final_obs[p], count * self.parts[p].stack * self.parts[p].frame_bytes))
         for c in range(self.columns.size() - 1):
-            columns.push_back(_bytes(agents[c], count * self.columns[c + 1].row_bytes))
+            columns.push_back(bytes_of(agents[c], count * self.columns[c + 1].row_bytes))
         with nogil:
             for k in range(count):
                 env = ids[k]
@@ -345,6 +353,7 @@ cdef class Ring:
                     self.append(env, shown, k, FIRST)
                 if same_step and flags:
                     self.append(env, shown, k, FIRST)
+            end_of_streams()
 
     cdef uint8_t agents_end(self, size_t k) noexcept nogil:
         """Returns AGENT_ENDED if the part of an agent ended in the step from row k, else 0."""
@@ -381,8 +390,8 @@ cdef class Ring:
             Whether all rows are as they were written. If not, the ring is to be emptied.
         """
         cdef size_t total = self.eligible.size(), k
-        cdef const uint64_t* wanted_obs = <const uint64_t*>_bytes(obs_sums, total * sizeof(uint64_t))
-        cdef const uint64_t* wanted_step = <const uint64_t*>_bytes(step_sums, total * sizeof(uint64_t))
+        cdef const uint64_t* wanted_obs = <const uint64_t*>bytes_of(obs_sums, total * sizeof(uint64_t))
+        cdef const uint64_t* wanted_step = <const uint64_t*>bytes_of(step_sums, total * sizeof(uint64_t))
         cdef int64_t env, row
         cdef bint intact = True
         with nogil:
@@ -395,15 +404,30 @@ cdef class Ring:
                     k = self.at(env, row)
                     if self.obs_sum(env, row) != wanted_obs[k]:
                         intact = False
+                    if self.priority != NULL and not self.restore_priority(env, row):
+                        intact = False
                     if row == self.written[env] - 1:
                         # what the step led to was not written any more
                         self.forget_step(env, row)
                     elif wanted_step[k] != (self.step_sum(env, row) if self.flags[k] & STEPPED else 0):
                         intact = False
+            if self.priority != NULL:
+                intact = intact and is_sealed(self.greatest_so_far[0], OF_ALL)
+                self.greatest = max(self.greatest, number_in(self.greatest_so_far[0]))
             if intact:
                 for env in range(self.num_envs):
                     self.restore_rows(env)
         return intact
+
+    cdef bint restore_priority(self, int64_t env, int64_t row) noexcept nogil:
+        """Returns whether the priority of a row is one."""
+        cdef size_t k = self.at(env, row)
+        if self.priority[k] == 0:
+            # only the newest step may have been without one yet; in sequences it comes later
+            return (self.length > 0 or row >= self.written[env] - 2 or row < self.oldest(env)
+                    or not self.flags[k] & STEPPED)
+        self.greatest = max(self.greatest, number_in(self.priority[k]))
+        return is_sealed(self.priority[k], row * self.num_envs + env)
 
     cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil:
         cdef size_t k = self.at(env, row)
@@ -444,6 +468,7 @@ cdef class Ring:
         self.num_eligible = 0
         if self.tree.get() != NULL:
             self.tree.reset(new SumTree(self.eligible.size()))
+            self.greatest, self.greatest_so_far[0] = 1, 0
         self.candidate.assign(self.candidate.size(), 0)
 
     def draw(self, object bit_generator, cnp.ndarray index, cnp.ndarray weight, double beta):
@@ -457,8 +482,8 @@ cdef class Ring:
         """
         cdef const Rng* rng = rng_of(bit_generator)
         cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
-        cdef int64_t* out = <int64_t*>_bytes(index, n * sizeof(int64_t))
-        cdef float* weights = <float*>_bytes(weight, n * sizeof(float))
+        cdef int64_t* out = <int64_t*>bytes_of(index, n * sizeof(int64_t))
+        cdef float* weights = <float*>bytes_of(weight, n * sizeof(float))
         if self.num_eligible == 0:
             raise RuntimeError("nothing is eligible")
         with nogil:
@@ -512,8 +537,8 @@ cdef class Ring:
         """
         cdef const Rng* rng = rng_of(bit_generator)
         cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
-        cdef const int64_t* rows = <const int64_t*>_bytes(index, n * sizeof(int64_t))
-        cdef int64_t* out = <int64_t*>_bytes(goal, n * sizeof(int64_t))
+        cdef const int64_t* rows = <const int64_t*>bytes_of(index, n * sizeof(int64_t))
+        cdef int64_t* out = <int64_t*>bytes_of(goal, n * sizeof(int64_t))
         cdef int64_t env, row, last
         for k in range(n):
             env, row = rows[k] % self.num_envs, rows[k] // self.num_envs
@@ -525,7 +550,7 @@ cdef class Ring:
     def is_eligible(self, cnp.ndarray index):
         """Returns which rows can be sampled: bool, (n,). Any int64 will do."""
         cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
-        cdef const int64_t* rows = <const int64_t*>_bytes(index, n * sizeof(int64_t))
+        cdef const int64_t* rows = <const int64_t*>bytes_of(index, n * sizeof(int64_t))
         cdef cnp.ndarray result = np.zeros(n, np.bool_)
         cdef uint8_t* out = <uint8_t*>cnp.PyArray_DATA(result)
         cdef int64_t env, row
@@ -567,161 +592,34 @@ cdef class Ring:
 
         Args:
             index: int64, (n,).
-            priority: float64, (n,), each above 0.
+            priority: float64, (n,), each in [LEAST, MOST] of priorities.h.
         """
         cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
-        cdef const int64_t* rows = <const int64_t*>_bytes(index, n * sizeof(int64_t))
-        cdef const double* values = <const double*>_bytes(priority, n * sizeof(double))
+        cdef const int64_t* rows = <const int64_t*>bytes_of(index, n * sizeof(int64_t))
+        cdef const double* values = <const double*>bytes_of(priority, n * sizeof(double))
         cdef cnp.ndarray there = self.is_eligible(index)
         cdef const uint8_t* counts = <const uint8_t*>cnp.PyArray_DATA(there)
+        cdef size_t place
         for k in range(n):
             if counts[k]:
-                self.greatest = max(self.greatest, values[k])
-                self.tree.get().set(self.at(rows[k] % self.num_envs, rows[k] // self.num_envs),
-                                    pow(values[k], self.alpha))
+                place = self.at(rows[k] % self.num_envs, rows[k] // self.num_envs)
+                # one store: it is there, or not, if the process is killed
+                self.priority[place] = sealed(values[k], rows[k])
+                if number_in(self.priority[place]) > self.greatest:
+                    self.greatest = number_in(self.priority[place])
+                    self.greatest_so_far[0] = sealed(self.greatest, OF_ALL)
+                self.tree.get().set(place, pow(number_in(self.priority[place]), self.alpha))
 
-    def request(self, cnp.ndarray index, cnp.ndarray goal=None):
-        """Notes what the next sample is of; both arrays have to stay there.
+    def priorities(self, cnp.ndarray index):
+        """Returns the priorities of rows that can be sampled: float64, (n,).
 
         Args:
-            index: int64, (n,): rows that can be sampled.
-            goal: int64, (n,), of `draw_goals`.
+            index: int64, (n,).
         """
-        cdef size_t n = <size_t>cnp.PyArray_SIZE(index)
-        self.requested.index = <const int64_t*>_bytes(index, n * sizeof(int64_t))
-        self.requested.goal = NULL
-        if goal is not None:
-            self.requested.goal = <const int64_t*>_bytes(goal, n * sizeof(int64_t))
-
-    cdef void write_observation(self, const Part* part, int64_t env, int64_t row, char* out) noexcept nogil:
-        """Writes the observation of a row: its frame, and those of the rows before it."""
-        cdef size_t first = self.at(env, row - part.stack + 1), end = <size_t>((env + 1) * self.rows), count
-        cdef size_t stride = part.stack * part.block_bytes
-        cdef int64_t k
-        if part.blocks == 1:
-            # until the end of the ring, then from its beginning
-            count = min(end - first, <size_t>part.stack)
-            memcpy(out, part.frames + first * part.frame_bytes, count * part.frame_bytes)
-            if count < <size_t>part.stack:
-                memcpy(out + count * part.frame_bytes, part.frames + env * self.rows * part.frame_bytes,
-                       (part.stack - count) * part.frame_bytes)
-            return
-        for k in range(part.stack):
-            copy_blocks(out + k * part.block_bytes, stride,
-                        part.frames + self.at(env, row - part.stack + 1 + k) * part.frame_bytes, part.block_bytes,
-                        part.blocks, part.block_bytes)
-
-    cdef void write_observation_parts(self, int64_t env, int64_t row, int64_t goal, void* const* out,
-                                      size_t k) noexcept nogil:
-        """Writes all parts of an observation to place k of these arrays."""
-        cdef size_t p
-        cdef const Part* part
-        for p in range(self.parts.size()):
-            part = &self.parts[p]
-            if goal >= 0 and <int>p == self.desired:
-                self.write_observation(&self.parts[self.achieved], env, goal, <char*>out[p])
-            else:
-                self.write_observation(part, env, row, <char*>out[p] + k * part.stack * part.frame_bytes)
-
-    cdef int num_steps(self, int64_t env, int64_t row) noexcept nogil:
-        """Returns how many steps from a row count as one: up to n, and none beyond one that ended something."""
-        cdef int count = 0
-        cdef uint8_t flags = self.flags[self.at(env, row)]
-        while flags & STEPPED:
-            count += 1
-            if count == self.n_step or flags & (TERMINATED | TRUNCATED | AGENT_ENDED):
-                break
-            flags = self.flags[self.at(env, row + count)]
-        return count
-
-    cdef double discounted(self, const double* reward, size_t count, size_t j, int64_t env, int64_t row,
-                           int steps) noexcept nogil:
-        """Returns the sum of rewards of agent j of `count` in some steps from a row."""
-        cdef double total = 0, gamma = 1
-        cdef int k
-        for k in range(steps):
-            total += gamma * reward[self.at(env, row + k) * count + j]
-            gamma *= self.gamma
-        return total
-
-    cdef int64_t write_steps(self, int64_t env, int64_t row, void* const* out, size_t k) noexcept nogil:
-        """Writes the step, or steps, from a row to place k of these arrays; returns the row that they lead to."""
-        cdef size_t first = self.at(env, row), last, size, j, c = 0
-        cdef int steps = self.num_steps(env, row)
-        # those of no step are zero
-        cdef uint8_t flags = 0
-        cdef const char* action = self.columns[0].data + first * self.columns[0].row_bytes
-        cdef const Group* group
-        last = self.at(env, row + max(steps - 1, 0))
-        if steps > 0:
-            flags = self.flags[last]
-        for size in self.action_parts:
-            memcpy(<char*>out[c] + k * size, action, size)
-            action += size
-            c += 1
-        (<float*>out[c])[k] = <float>self.discounted(self.reward, 1, 0, env, row, steps)
-        (<float*>out[c + 1])[k] = <float>(0 if steps == 0 or flags & TERMINATED else pow(self.gamma, steps))
-        (<uint8_t*>out[c + 2])[k] = (flags & TERMINATED) != 0
-        (<uint8_t*>out[c + 3])[k] = (flags & TRUNCATED) != 0
-        (<uint8_t*>out[c + 4])[k] = (self.flags[first] & FIRST) != 0
-        (<uint8_t*>out[c + 5])[k] = (self.flags[first] & LAST) != 0
-        c += 6
-        for g in range(self.groups.size()):
-            group = &self.groups[g]
-            size = group.count
-            for j in range(size):
-                (<float*>out[c])[k * size + j] = <float>self.discounted(
-                    <const double*>self.columns[group.reward].data, size, j, env, row, steps)
-            # the part of an agent ends with the last one of the steps, if it does
-            memcpy(<char*>out[c + 1] + k * size, self.columns[group.terminated].data + last * size, size)
-            memcpy(<char*>out[c + 2] + k * size, self.columns[group.truncated].data + last * size, size)
-            c += 3
-            if group.acted > 0:
-                memcpy(<char*>out[c] + k * size, self.columns[group.acted].data + first * size, size)
-                c += 1
-        return row + steps
-
-    cdef void gather(self, size_t k, void* const* out) noexcept nogil:
-        """Writes row k of the sample that was requested to these: one pointer for each array of it."""
-        cdef int64_t index = self.requested.index[k], j
-        cdef int64_t env = index % self.num_envs, row = index // self.num_envs
-        cdef int64_t goal = -1 if self.requested.goal == NULL else self.requested.goal[k]
-        cdef size_t num_obs = self.parts.size()
-        if self.length == 0:
-            self.write_observation_parts(env, row, goal, out, 0)
-            row = self.write_steps(env, row, out + num_obs, 0)
-            self.write_observation_parts(env, row, goal, out + num_obs + self.num_step_arrays, 0)
-            return
-        for j in range(self.length):
-            while self.flags[self.at(env, row)] & PADDING:
-                row += 1
-            self.write_observation_parts(env, row, -1, out, <size_t>j)
-            self.write_steps(env, row, out + num_obs, <size_t>j)
-            row += 1
-
-
-cdef class SampledRow(Env):
-    """A row of a sample: for the engine an environment whose observation is what it gathers.
-
-    Args:
-        spec: What it gathers, as an observation.
-        env_id: Which row it is.
-        ring: From where.
-    """
-    cdef Ring ring
-
-    def __init__(self, spec, int env_id, Ring ring):
-        self.ring = ring
-
-    cdef int seed(self, object seed) except -1:
-        return 0
-
-    cdef int reset(self) except -1 nogil:
-        return 0
-
-    cdef int step(self, const void* action) except -1 nogil:
-        return 0
-
-    cdef int observe(self, const Slot* out) except -1 nogil:
-        self.ring.gather(self.env_id, out.obs)
-        return 0
+        cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
+        cdef const int64_t* rows = <const int64_t*>bytes_of(index, n * sizeof(int64_t))
+        cdef cnp.ndarray result = np.zeros(n)
+        for k in range(n):
+            (<double*>cnp.PyArray_DATA(result))[k] = number_in(
+                self.priority[self.at(rows[k] % self.num_envs, rows[k] // self.num_envs)])
+        return result

@@ -23,6 +23,8 @@ SMALL = {
     "ppo_pixels.py": ["--total-timesteps", "64", "--num-envs", "2", "--num-steps", "16"],
     "dqn_atari.py": ["--total-timesteps", "400", "--num-envs", "4", "--learning-starts", "200", "--buffer-size", "300",
                      "--target-frequency", "10"],
+    "rainbow.py": ["--total-timesteps", "400", "--num-envs", "4", "--learning-starts", "200", "--buffer-size", "300",
+                   "--target-frequency", "10", "--batch-size", "4", "--steps-per-update", "8"],
 }
 
 
@@ -88,6 +90,25 @@ def test_learning_is_gymnasiums(tmp_path):
     assert curves["cypool"] == curves["gymnasium-sync"] and len(curves["cypool"]) == 32
     ends = [float(value) for _, step, value in curves["cypool"] if step == 16384]
     assert all(math.isfinite(value) and value > 60 for value in ends)
+
+
+@pytest.mark.exhaustive
+def test_rainbow_learns_cartpole(tmp_path):
+    run(tmp_path, "rainbow.py", "--env-id", "CartPole-v1", "--device", "cpu", "--total-timesteps", "12000",
+        "--buffer-size", "12000", "--learning-rate", "5e-4", "--learning-starts", "500", "--target-frequency", "200",
+        "--v-min", "0", "--v-max", "100")
+    rows = list(csv.DictReader((tmp_path / "rainbow.csv").read_text().splitlines()))
+    # at random it gets 22
+    assert float(rows[-1]["return"]) > 100
+
+
+@pytest.mark.exhaustive
+def test_replay_buffers_learn_the_same(tmp_path):
+    run(tmp_path, "learning_replay.py", "--total-timesteps", "3200", "--learning-starts", "1600", "--num-envs", "4")
+    assert (tmp_path / "learning_replay.png").stat().st_size > 10_000
+    rows = list(csv.DictReader((tmp_path / "learning_replay.csv").read_text().splitlines()[2:]))
+    curves = [[(row["step"], row["return"]) for row in rows if row["candidate"] == name] for name in ("cypool", "sb3")]
+    assert curves[0] == curves[1] and len(curves[0]) == 3 and math.isfinite(float(curves[0][-1][1]))
 
 
 @pytest.mark.exhaustive

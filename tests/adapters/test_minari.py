@@ -1,5 +1,6 @@
 """Minari: data sets that it writes and reads."""
 import os
+import pickle
 import warnings
 
 import numpy as np
@@ -72,9 +73,57 @@ def test_recorded_episodes_are_those_of_the_environment():
     assert (first.infos["elapsed_step"] == np.arange(len(first) + 1)).all()
 
 
+@pytest.mark.parametrize("id, mode, options", [
+    ("CartPole-v1", "NextStep", {}), ("CartPole-v1", "SameStep", {}), ("CartPole-v1", "Disabled", {}),
+    ("Breakout-v5", "SameStep", {"max_episode_steps": 11}), ("FetchReach-v4", "NextStep", {"max_episode_steps": 6})])
+def test_a_history(id, mode, options):
+    env = cypool.make(id, num_envs=3, seed=0, autoreset_mode=mode, **options)
+    env.action_space.seed(0)
+    obs, _ = env.reset()
+    with cypool.history(env, every=25) as history:
+        # what a replay buffer stores of the same calls
+        buffer = cypool.ReplayBuffer(env, 3000)
+        buffer.reset(seed=[7, 8, 9])
+        for _ in range(70):
+            _, _, terminated, truncated, _ = buffer.step(env.action_space.sample())
+            if mode == "Disabled" and (terminated | truncated).any():
+                buffer.reset(np.flatnonzero(terminated | truncated))
+        before = env.save()
+        dataset = to_minari(history, "some/history-v0")
+        after = env.save()
+        for one, two in zip(before.rows, after.rows, strict=True):
+            assert pickle.dumps({**one, "episode_ns": 0}) == pickle.dumps({**two, "episode_ns": 0})
+        assert history.position == len(history) == 70
+    wanted = list(buffer.episodes())
+    other = cypool.ReplayBuffer(env, 3000)
+    from_minari(dataset, other)
+    assert contents_of(other) == contents_of(buffer) and len(wanted) == dataset.total_episodes > 2
+    for episode in dataset.iterate_episodes():
+        assert episode.infos["elapsed_step"].tolist() == list(range(len(episode) + 1))
+    seeds = [each.get("seed") for each in dataset.storage.get_episode_metadata(range(len(wanted)))]
+    assert sorted(seed for seed in seeds if seed is not None) == [7, 8, 9]
+
+
+def test_a_history_of_rollouts_and_loads():
+    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
+    env.reset(seed=3)
+    with cypool.history(env, every=40) as history:
+        state = env.save()
+        made = env.rollout(np.zeros((30, 2), np.int64), observe="last")
+        # the episodes that are not over are cut here
+        env.load(state)
+        env.rollout(np.zeros((30, 2), np.int64))
+        dataset = to_minari(history, "some/history-v0")
+    ended = made.terminated.sum()
+    assert dataset.total_episodes == 2 * ended > 0
+    first, again = list(dataset.iterate_episodes())[:ended], list(dataset.iterate_episodes())[ended:]
+    for one, two in zip(first, again, strict=True):
+        assert one.observations.tobytes() == two.observations.tobytes() and one.rewards.sum() == len(one.rewards)
+
+
 def test_wrong_arguments():
     env = cypool.make("CartPole-v1", num_envs=2)
-    with pytest.raises(ValueError, match="buffer: expected a whole episode, got none"):
+    with pytest.raises(ValueError, match="source: expected a whole episode, got none"):
         to_minari(cypool.ReplayBuffer(env, 100), "some/empty-v0")
     with pytest.raises(ValueError, match="env: expected a synchronous pool of one agent with NextStep"):
         record_dataset(cypool.make("CartPole-v1", autoreset_mode="SameStep"), None, 1, "some/x-v0")
@@ -83,3 +132,8 @@ def test_wrong_arguments():
     to_minari(play("Pendulum-v1", 20, max_episode_steps=5), "some/other-v0")
     with pytest.raises((TypeError, ValueError), match="expected"):
         from_minari("some/other-v0", cypool.ReplayBuffer(env, 100))
+    with pytest.raises(TypeError, match="source: expected a ReplayBuffer or a History"):
+        to_minari(env, "some/x-v0")
+    env.reset()
+    with cypool.history(env) as history, pytest.raises(ValueError, match="source: expected a whole episode, got none"):
+        to_minari(history, "some/x-v0")

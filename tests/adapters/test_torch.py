@@ -254,3 +254,30 @@ if torch.cuda.is_available():
         for ours, theirs in zip(got, want, strict=True):
             for tensor, array in zip(ours, theirs, strict=True):
                 assert tensor.is_cuda and (tensor.cpu().numpy() == array).all()
+
+
+@pytest.mark.parametrize("id, options", [
+    ("Breakout-v5", {"max_episode_steps": 9}), ("CartPole-v1", {}),
+    ("Breakout-v5", {"gray_scale": False, "channels_last": True, "stack_num": 2, "max_episode_steps": 7})])
+def test_a_rollout_with_each_frame_once(id, options):
+    env = cypool.make(id, num_envs=3, seed=1, autoreset_mode="SameStep", **options)
+    pool = env.torch()
+    buffers, wanted = pool.rollout_buffers(20, frames="once"), tensors(env, 21, 3)[0]
+    assert len(pool.rollout_buffers(5)) == 5
+    obs, _ = pool.reset()
+    for _ in range(2):
+        buffers.begin(obs)
+        wanted[0] = obs
+        for t in range(20):
+            obs, *_ = pool.step(torch.zeros(3, dtype=torch.int64))
+            buffers.add(obs)
+            wanted[t + 1] = obs
+        assert torch.equal(buffers.stacks(), wanted)
+        rows = torch.randperm(60)
+        for index in (rows, rows.numpy(), rows.to(torch.int32)):
+            assert torch.equal(buffers.stacks(index), wanted.flatten(0, 1)[rows])
+    for wrong in (torch.tensor([63]), torch.tensor([-1]), torch.tensor([0.5]), torch.tensor([[0]]), [63], "x"):
+        with pytest.raises((TypeError, ValueError), match="index: expected"):
+            buffers.stacks(wrong)
+    with pytest.raises((TypeError, ValueError), match="obs: expected"):
+        buffers.begin(obs[:2])

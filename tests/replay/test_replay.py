@@ -77,6 +77,27 @@ def test_priorities():
     assert abs(drawn[newest].mean() / drawn[index[chosen]].mean() - 1) < 0.1
 
 
+def test_added_steps_that_do_not_go_on():
+    env = cypool.make("Pong-v5", num_envs=2, seed=0)
+    buffer = cypool.ReplayBuffer(env, 200)
+    obs, _ = env.reset()
+    wanted = {}
+    for t in range(12):
+        if t == 7:
+            # somebody has reset an environment in the middle of its episode
+            obs[1] = env.reset([1])[0][0]
+        after, reward, terminated, truncated, _ = env.step([2, 3])
+        index = np.concatenate([
+            buffer.add(obs[i], [[2], [3]][i[0]], reward[i], after[i], terminated[i], truncated[i], i)
+            for i in ([0], [1])])
+        wanted.update(zip(index.tolist(), zip(obs.copy(), after.copy(), strict=True), strict=True))
+        obs = after.copy()
+    sample = buffer.gather(list(wanted))
+    np.testing.assert_array_equal(sample.obs, [one for one, _ in wanted.values()])
+    np.testing.assert_array_equal(sample.next_obs, [two for _, two in wanted.values()])
+    assert sample.index[sample.is_first].tolist() == [6, 7, 29]
+
+
 def test_all_rows_are_drawn_evenly():
     env = cypool.make("CartPole-v1", num_envs=4, seed=0)
     buffer = cypool.ReplayBuffer(env, 1000, seed=0)

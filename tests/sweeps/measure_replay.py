@@ -1,6 +1,6 @@
 """Measures `ReplayBuffer` next to the buffers of Stable-Baselines3, Tianshou, TorchRL and cpprb, in turn in one run.
 
-    python tests/sweeps/measure_replay.py [--rounds 15] [--rows 10000]
+    python tests/sweeps/measure_replay.py [--rounds 15] [--rows 10000] [--storing]
 
 Prints the medians of CPU time, on one thread, and of the ratios within a round. Libraries that are not there are left
 out. All have the same steps of Pong. `memcpy` copies as many bytes as a sample has, from as much memory as the ring's.
@@ -138,11 +138,29 @@ def measure(calls, rounds, repeat):
         print(f"| {name} | {np.median(times):.3f} | {np.median(np.array(times) / own):.2f} |")
 
 
+def measure_storing(rounds):
+    for num_envs in (8, 64):
+        print(f"\nA step of {num_envs} environments of Pong, and one that is stored:\n")
+        env = cypool.make("Pong-v5", num_envs=num_envs, num_threads=1, seed=0)
+        # so small that all of it was written to: the system takes its time for memory once only
+        stored = cypool.ReplayBuffer(env, 300 * num_envs)
+        stored.reset()
+        actions = np.zeros(num_envs, np.int64)
+        for _ in range(310):
+            stored.step(actions)
+        measure({"step": partial(env.step, actions), "step, stored": partial(stored.step, actions)}, 5 * rounds,
+                160 // num_envs)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--storing", action="store_true", help="measure only what storing takes")
     args = parser.parse_args()
+    if args.storing:
+        measure_storing(args.rounds)
+        return
     buffer = filled(args.rows)
     calls = {"cypool": lambda: buffer.sample(BATCH), "memcpy": copier(buffer)}
     by_priority = {"cypool, by priority": prioritized(args.rows)}
@@ -158,17 +176,7 @@ def main():
     measure(calls, args.rounds, 4)
     print("\nThe same by priority, and an update of the priorities:\n")
     measure(by_priority, args.rounds, 4)
-    for num_envs in (8, 64):
-        print(f"\nA step of {num_envs} environments of Pong, and one that is stored:\n")
-        env = cypool.make("Pong-v5", num_envs=num_envs, num_threads=1, seed=0)
-        # so small that all of it was written to: the system takes its time for memory once only
-        stored = cypool.ReplayBuffer(env, 300 * num_envs)
-        stored.reset()
-        actions = np.zeros(num_envs, np.int64)
-        for _ in range(310):
-            stored.step(actions)
-        measure({"step": partial(env.step, actions), "step, stored": partial(stored.step, actions)}, 5 * args.rounds,
-                160 // num_envs)
+    measure_storing(args.rounds)
 
 
 if __name__ == "__main__":

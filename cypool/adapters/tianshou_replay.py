@@ -1,0 +1,124 @@
+"""Tianshou: cypool's `ReplayBuffer` in the place of Tianshou's. See docs/how_to/replay.md."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from cypool.adapters import require
+from cypool.api.actions import map_parts, neutral
+from cypool.replay.buffer import ReplayBuffer
+from cypool.spec import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cypool.adapters.tianshou import PoolVectorEnv
+
+require("tianshou", "tianshou", "2.0.1", "3")
+
+from tianshou.data import Batch, PrioritizedVectorReplayBuffer, VectorReplayBuffer  # noqa: E402
+
+
+class _FramesOnce:
+    """Keeps the observations of both buffers here; all else is Tianshou's."""
+
+    maxsize: int
+    _random_state: Any
+
+    def __init__(self, env: PoolVectorEnv, total_size: int, *, spare: float = 0.02, **kwargs: Any):
+        for name in ("stack_num", "ignore_obs_next", "save_only_last_obs", "sample_avail"):
+            if name in kwargs:
+                raise ValueError(f"{name}: expected none, as each frame is stored once in any case, got "
+                                 f"{kwargs[name]!r}")
+        pool = env.pool
+        super().__init__(total_size, pool.num_envs, **kwargs)  # type: ignore[call-arg]
+        stack = max([part.stack[1] for _, part in pool.env_spec.observations if isinstance(part, Array) and part.stack],
+                    default=1)
+        size = self.maxsize // pool.num_envs
+        rows = size + int(spare * stack * size) + 2 * stack + 2
+        self.replay = ReplayBuffer(pool, rows * pool.num_envs)
+        # which step is where Tianshou has it
+        self._index = np.full(size * pool.num_envs, -1, np.int64)
+        self._gathered: tuple[Any, Any] = None, None
+
+    def add(self, batch: Any, buffer_ids: Any = None) -> Any:
+        ids = np.arange(self.replay.env.num_envs) if buffer_ids is None else np.asarray(buffer_ids)
+        spec, rest = self.replay.env.env_spec, Batch()
+        for key in batch.get_keys():
+            if key != "obs_next":
+                rest.__dict__[key] = batch[key]
+        # a place for what the ring has
+        rest.__dict__["obs"] = np.zeros(len(ids), np.uint8)
+        result = super().add(rest, buffer_ids)  # type: ignore[misc]
+        # Tianshou's actions are those of a policy; the environment's may be others
+        parts = [np.repeat(neutral(part)[None], len(ids), 0) for _, part in spec.actions]
+        self._index[result[0]] = self.replay.add(
+            _plain(batch.obs), map_parts(spec.action, iter(parts).__next__), np.zeros(len(ids)), _plain(batch.obs_next),
+            np.asarray(batch.terminated, np.bool_), np.asarray(batch.truncated, np.bool_), ids)
+        return result
+
+    def sample_indices(self, batch_size: int | None) -> NDArray[Any]:
+        index: NDArray[Any] = super().sample_indices(batch_size)  # type: ignore[misc]
+        if batch_size:
+            lost = ~self.replay.has(self._index[index])
+            if lost.any():
+                index[lost] = self._random_state.choice(np.flatnonzero(self.replay.has(self._index)), int(lost.sum()))
+        return index
+
+    def get(self, index: Any, key: str, default_value: Any = None, stack_num: int | None = None) -> Any:
+        if key not in ("obs", "obs_next"):
+            return super().get(index, key, default_value, stack_num)  # type: ignore[misc]
+        # one sample has both
+        if self._gathered[0] is not index:
+            self._gathered = index, self.replay.gather(np.atleast_1d(self._index[index]).reshape(-1))
+        sample = self._gathered[1]
+        shape = np.shape(self._index[index])
+        if key == "obs_next":
+            self._gathered = None, None
+        return _shaped(sample.obs if key == "obs" else sample.next_obs, shape)
+
+    def save_hdf5(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Is not there: `replay.save` writes the observations."""
+        raise NotImplementedError("save_hdf5: observations are in `replay`, which has `save`")
+
+
+class FrameReplayBuffer(_FramesOnce, VectorReplayBuffer):
+    """A `VectorReplayBuffer` of Tianshou that stores each frame of a stack once.
+
+    With equal seeds, it gives the same samples as Tianshou's own. Tianshou draws and keeps all but observations, which
+    are in `replay`, a `cypool.ReplayBuffer`. It keeps `total_size` steps, as Tianshou's does, if episodes have
+    `1 / spare` steps on average, for each frame of a stack; where they are shorter, others are drawn in the place of
+    the oldest ones.
+
+    Args:
+        env: The `PoolVectorEnv` that the steps are of.
+        total_size: How many steps there are at most.
+        spare: Rows in addition, as a part of `total_size` for each frame of a stack: for the last observations of
+            episodes and for the first stacks.
+        **kwargs: As for `VectorReplayBuffer`, but for its own ways to store frames.
+
+    Raises:
+        ValueError: Tianshou's ways to store frames are asked for.
+    """
+
+
+class FramePrioritizedReplayBuffer(_FramesOnce, PrioritizedVectorReplayBuffer):
+    """A `PrioritizedVectorReplayBuffer` of Tianshou that stores each frame of a stack once: see `FrameReplayBuffer`.
+
+    Args:
+        env, total_size, spare: As there.
+        **kwargs: As for `PrioritizedVectorReplayBuffer`, such as `alpha` and `beta`.
+    """
+
+
+def _plain(obs: Any) -> Any:
+    """Returns observations as the pool has them."""
+    return {key: _plain(obs[key]) for key in obs.get_keys()} if isinstance(obs, Batch) else obs
+
+
+def _shaped(obs: Any, shape: tuple[int, ...]) -> Any:
+    """Returns observations with these leading dimensions, as Tianshou has them."""
+    if isinstance(obs, dict):
+        return Batch({key: _shaped(part, shape) for key, part in obs.items()})
+    return obs.reshape(*shape, *obs.shape[1:])

@@ -1,0 +1,94 @@
+"""TorchRL: a storage over cypool's `ReplayBuffer`. See docs/how_to/replay.md."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from cypool.adapters import require
+from cypool.api.actions import map_parts, neutral
+from cypool.replay.buffer import ReplayBuffer
+from cypool.spec import Array
+from cypool.util.arguments import check_float, check_int
+
+if TYPE_CHECKING:
+    from cypool.adapters.torchrl import PoolEnv
+
+require("torchrl", "torchrl", "0.11", "0.15")
+
+import torch  # noqa: E402
+from torchrl.data import LazyTensorStorage  # noqa: E402
+
+
+class FrameStorage(LazyTensorStorage):
+    """A `LazyTensorStorage` of TorchRL, on the CPU, that stores each frame of a stack once.
+
+        buffer = TensorDictReplayBuffer(storage=FrameStorage(env, 100_000), batch_size=32)
+        for data in collector:
+            buffer.extend(data.transpose(0, 1).reshape(-1))
+
+    With equal seeds, a replay buffer over it gives the same samples as over TorchRL's own. Observations are in
+    `replay`, a `cypool.ReplayBuffer`; all else is TorchRL's. Data come step by step: one row of each environment in
+    order, then those of the next step.
+
+    Args:
+        env: The `PoolEnv` that the steps are of, with one agent.
+        max_size: How many steps there are at most.
+        spare: Rows in addition, as a part of `max_size` for each frame of a stack: for the last observations of
+            episodes and for the first stacks. It has to be 1 by the mean length of an episode, or more.
+
+    Raises:
+        TypeError, ValueError: Wrong arguments.
+    """
+
+    def __init__(self, env: PoolEnv, max_size: int, *, spare: float = 0.02):
+        pool = env.pool
+        num_envs, spec = pool.num_envs, pool.env_spec
+        if spec.agents:
+            raise ValueError(f"env: expected an environment with one agent, got {spec.id}")
+        size = check_int("max_size", max_size, num_envs, 2**40)
+        super().__init__(size)
+        stack = max([part.stack[1] for _, part in spec.observations if isinstance(part, Array) and part.stack],
+                    default=1)
+        rows = -(-size // num_envs)
+        rows += int(check_float("spare", spare, 0, 2) * stack * rows) + 2 * stack + 2
+        self.replay = ReplayBuffer(pool, rows * num_envs)
+        self._names = ["observation" if name is None else name for name, _ in spec.observations]
+        # which step is where TorchRL has it
+        self._rows = np.full(size, -1, np.int64)
+
+    def set(self, cursor: Any, data: Any, *, set_cursor: bool = True) -> None:
+        num_envs, spec = self.replay.env.num_envs, self.replay.env.env_spec
+        if len(data.batch_size) != 1 or len(data) % num_envs or len(data) > self.max_size:
+            raise ValueError(f"data: expected the same number of rows of {num_envs} environments, at most "
+                             f"{self.max_size}, in one dimension, got {tuple(data.batch_size)}")
+        obs, after = ([each.get(name).numpy(force=True) for name in self._names] for each in (data, data.get("next")))
+        terminated, truncated = (data.get(("next", key)).numpy(force=True).reshape(-1)
+                                 for key in ("terminated", "truncated"))
+        super().set(cursor, data.exclude(*self._names, *(("next", name) for name in self._names)),
+                    set_cursor=set_cursor)
+        places = np.arange(self.max_size)[cursor] if isinstance(cursor, slice) else np.asarray(cursor).reshape(-1)
+        # the storage has the actions
+        parts = [np.repeat(neutral(part)[None], num_envs, 0) for _, part in spec.actions]
+        action = map_parts(spec.action, iter(parts).__next__)
+        for first in range(0, len(data), num_envs):
+            step = slice(first, first + num_envs)
+            self._rows[places[step]] = self.replay.add(
+                spec.pack([part[step] for part in obs]), action, np.zeros(num_envs),
+                spec.pack([part[step] for part in after]), terminated[step], truncated[step])
+
+    def get(self, index: Any) -> Any:
+        data = super().get(index).clone(False)
+        rows = self._rows[:len(self)][index if isinstance(index, int | slice) else np.asarray(index)]
+        if not self.replay.has(np.atleast_1d(rows).reshape(-1)).all():
+            raise RuntimeError("get: expected rows that are there: episodes are so short that `spare` has to be larger")
+        sample, spec = self.replay.gather(np.atleast_1d(rows).reshape(-1)), self.replay.env.env_spec
+        for lead, parts in (((), spec.unpack(sample.obs)), (("next",), spec.unpack(sample.next_obs))):
+            for name, part in zip(self._names, parts, strict=True):
+                data.set((*lead, name), torch.from_numpy(part.reshape(*np.shape(rows), *part.shape[1:])))
+        return data
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotImplementedError("a FrameStorage is not written: observations are in `replay`, which has `save`")
+
+    state_dict = load_state_dict = dumps = loads = save = dump = load = _refuse
