@@ -80,29 +80,18 @@ def get_include() -> str:
 
 # a type checker has these names from above, and finds others that are misspelled
 if not TYPE_CHECKING:
+    # they come with NumPy: only for those who want them
+    _MODULES = {
+        "ThreadPool": "engine.threads", "MLP": "cfunctions.mlp", "Choice": "cfunctions.mlp", "Policy": "policies",
+        "ReplayBuffer": "replay.buffer", "Episode": "replay.layout", "Sample": "replay.layout",
+        "State": "state", "load_state": "state", "text": "util.texts", "compile": "tools.compile",
+        "record": "tools.video",
+        **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "api.history"),
+    }
+
     def __getattr__(name: str) -> Any:
-        # they come with NumPy: only for those who want them
-        if name == "ThreadPool":
-            from cypool.engine.threads import ThreadPool
-            return ThreadPool
-        if name in ("Difference", "History", "first_difference", "history", "load_history"):
-            return getattr(import_module("cypool.api.history"), name)
-        if name in ("MLP", "Choice"):
-            return getattr(import_module("cypool.cfunctions.mlp"), name)
-        if name == "Policy":
-            return import_module("cypool.policies").Policy
-        if name == "ReplayBuffer":
-            return import_module("cypool.replay.buffer").ReplayBuffer
-        if name in ("Episode", "Sample"):
-            return getattr(import_module("cypool.replay.layout"), name)
-        if name in ("State", "load_state"):
-            return getattr(import_module("cypool.state"), name)
-        if name == "text":
-            return import_module("cypool.util.texts").text
-        if name == "compile":
-            return import_module("cypool.tools.compile").compile
-        if name == "record":
-            return import_module("cypool.tools.video").record
+        if name in _MODULES:
+            return getattr(import_module(f"cypool.{_MODULES[name]}"), name)
         if name == "__version__":
             version = globals()[name] = import_module("cypool.util.version").version()
             return version

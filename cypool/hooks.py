@@ -11,10 +11,9 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
 from numpy.typing import NDArray
 
-from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of
+from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of, dtype_of
 from cypool.spec import Array, Discrete
 from cypool.util.arguments import shown
 
@@ -40,10 +39,7 @@ class Transition(ctypes.Structure):
     ]
 
 
-# the same struct for NumPy and Numba, with addresses as integers
-_NUMBERS = (ctypes.c_double, ctypes.c_uint8, ctypes.c_int32)
-TRANSITION_DTYPE = np.dtype([(name, kind if kind in _NUMBERS else np.uintp) for name, kind, *_ in Transition._fields_],
-                            align=True)
+TRANSITION_DTYPE = dtype_of(Transition)
 
 _SIGNATURE = Signature(Transition, "void (struct cypool::Transition *)",
                        "cdef api void f(Transition* t) noexcept nogil", None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of
+from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of, dtype_of
 from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
@@ -38,10 +38,7 @@ class Decision(ctypes.Structure):
     ]
 
 
-# the same struct for NumPy and Numba, with addresses as integers
-_NUMBERS = (ctypes.c_int64, ctypes.c_int32, ctypes.c_uint8)
-DECISION_DTYPE = np.dtype([(name, kind if kind in _NUMBERS else np.uintp) for name, kind, *_ in Decision._fields_],
-                          align=True)
+DECISION_DTYPE = dtype_of(Decision)
 
 _SIGNATURE = Signature(Decision, "int (struct cypool::Decision *)", "cdef api int f(Decision* d) noexcept nogil",
                        ctypes.c_int, ("POLICY_SIGNATURE", "int32(CPointer(Decision))"))

@@ -13,6 +13,14 @@ def wait_until(condition):
         os.sched_yield()
 
 
+def attempts():
+    """Yields until the loop over it is left."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        yield
+    raise AssertionError(f"not done within {LIMIT} s")
+
+
 def join(*threads):
     """Waits until threads have ended."""
     for thread in threads:

@@ -1,7 +1,7 @@
 """The Gymnasium API: a pool as a `gymnasium.vector.VectorEnv`."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -82,13 +82,6 @@ def metadata_of(spec: EnvSpec) -> dict[str, Any]:
     if spec.render_fps is None:
         return {"render_modes": []}
     return {"render_modes": ["rgb_array"], "render_fps": spec.render_fps}
-
-
-def _attribute_of() -> Callable[..., Any]:
-    # only where there is somebody to ask
-    from cypool.subproc.spaces import attribute_of
-
-    return attribute_of
 
 
 def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
@@ -227,7 +220,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             RuntimeError: Environments of Gymnasium, which are asked, are in flight.
         """
         if self._pool.has_extra_infos:
-            return tuple(self._pool.ask(None, _attribute_of(), "np_random_seed"))
+            return self._asked("np_random_seed")
         return tuple(self._seeds)
 
     @property  # type: ignore[misc]
@@ -241,7 +234,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             RuntimeError: An environment is in flight.
         """
         if self._pool.has_extra_infos:
-            return tuple(self._pool.ask(None, _attribute_of(), "np_random"))
+            return self._asked("np_random")
         states = self._pool.streams()
         if None in states:
             raise AttributeError(f"np_random: {self.env_spec.id} draws from no NumPy generator")
@@ -252,6 +245,11 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             generators.append(np.random.Generator(np.random.PCG64(0)))
             generators[-1].bit_generator.state = state
         return tuple(generators)
+
+    def _asked(self, attribute: str) -> tuple[Any, ...]:
+        from cypool.subproc.spaces import attribute_of
+
+        return tuple(self._pool.ask(None, attribute_of, attribute))
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None,
               options: ResetOptions = None) -> tuple[Any, dict[str, Any]]:

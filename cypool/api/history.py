@@ -4,7 +4,8 @@ from __future__ import annotations
 import functools
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,11 +72,11 @@ class _Segment:
         events: What came then, each a tuple of plain values; the first one says what it was.
     """
 
-    def __init__(self, first: int, state: bytes):
+    def __init__(self, first: int, state: bytes, packed: bytes | None = None):
         self.first = first
         self.state = state
         self.events: list[tuple[Any, ...]] = []
-        self._packed: bytes | None = None
+        self._packed = packed
 
     def packed(self) -> bytes:
         """Returns the events, compressed."""
@@ -93,13 +94,6 @@ class _Segment:
         """Makes `events` what they were."""
         if self._packed is not None:
             self.events, self._packed = _events(self._packed), None
-
-    @classmethod
-    def from_packed(cls, first: int, state: bytes, packed: bytes) -> _Segment:
-        """Returns the segment with these parts."""
-        segment = cls(first, state)
-        segment._packed = packed
-        return segment
 
 
 def _events(packed: bytes) -> list[tuple[Any, ...]]:
@@ -327,15 +321,14 @@ class _Recorder:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pool, name)
 
-    def __enter__(self) -> None:
-        self._paused = True
-
-    def __exit__(self, *_: Any) -> None:
-        self._paused = False
-
-    def paused(self) -> _Recorder:
+    @contextmanager
+    def paused(self) -> Iterator[None]:
         """Records nothing in a with statement."""
-        return self
+        self._paused = True
+        try:
+            yield
+        finally:
+            self._paused = False
 
     def _next_step(self) -> int:
         """Takes an exact state, where the next step is far enough from the last one; returns that step's number."""
@@ -374,7 +367,13 @@ class _Recorder:
             self._sent = None
 
     def recv(self, timeout: float | None = None) -> Batch:
-        return self._received(self.pool.recv, timeout)
+        try:
+            batch = self.pool.recv(timeout)
+        except EnvError as error:
+            self._note_sums(error.batch)
+            raise
+        self._note_sums(batch)
+        return batch
 
     def step(self, actions: NDArray[Any], env_ids: EnvIds | None = None, out: Any = None) -> Batch:
         if self._paused or self.pool.num_pending:
@@ -392,15 +391,6 @@ class _Recorder:
                 self._note_sent(step, actions, env_ids)
             if done:
                 self._note_sums(batch)
-        return batch
-
-    def _received(self, call: Any, *args: Any) -> Batch:
-        try:
-            batch: Batch = call(*args)
-        except EnvError as error:
-            self._note_sums(error.batch)
-            raise
-        self._note_sums(batch)
         return batch
 
     def _note_sums(self, batch: Batch) -> None:
@@ -437,17 +427,19 @@ class _Recorder:
         history._seen[-num_steps:] = [seen] * num_steps
 
     def load(self, env_ids: EnvIds, states: list[dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-        try:
+        with self._state_afterwards():
             return self.pool.load(env_ids, states)
-        finally:
-            # also if one has failed, as it may have changed
-            if not self._paused and not self.pool.num_pending:
-                self._take_state()
 
     def copy(self, sources: EnvIds, targets: EnvIds) -> None:
-        try:
+        with self._state_afterwards():
             self.pool.copy(sources, targets)
+
+    @contextmanager
+    def _state_afterwards(self) -> Iterator[None]:
+        try:
+            yield
         finally:
+            # also if it has failed, as some environments may have changed
             if not self._paused and not self.pool.num_pending:
                 self._take_state()
 
@@ -688,7 +680,7 @@ def _fill(made: History, contents: dict[str, Any]) -> None:
         if len(State.from_bytes(state)) != num_envs:
             raise ValueError(f"expected states of {num_envs} environments")
         _events(packed)
-        made._segments.append(_Segment.from_packed(at, state, packed))
+        made._segments.append(_Segment(at, state, packed))
     if not made._segments or len(seen) != length:
         raise ValueError("expected at least one state, and a result of each step")
     made._length = made.position = length

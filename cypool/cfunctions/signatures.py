@@ -5,6 +5,8 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from cypool.util.arguments import shown
 
 # the base class of ctypes' function pointers
@@ -28,6 +30,12 @@ class Agents(ctypes.Structure):
         ("episode_return", ctypes.POINTER(ctypes.c_double)),
         ("episode_length", ctypes.POINTER(ctypes.c_int64)),
     ]
+
+
+def dtype_of(struct: type[ctypes.Structure]) -> np.dtype[Any]:
+    """Returns a struct for NumPy and Numba, with addresses as integers."""
+    return np.dtype([(name, np.uintp if kind is ctypes.c_void_p or hasattr(kind, "contents") else kind)
+                     for name, kind, *_ in struct._fields_], align=True)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,4 @@
 """The bounds of actions: of those that users pass, and of those that policies write."""
-from libcpp.vector cimport vector
 
 cimport numpy as cnp
 

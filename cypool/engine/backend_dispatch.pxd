@@ -7,7 +7,6 @@ from cypool.engine.dispatch cimport Dispatch
 
 
 cdef class BackendDispatch(Dispatch):
-    """Has a backend step environments; what it has finished takes another way, without threads."""
     cdef StepBackend backend
     cdef Dispatch inner              # SyncDispatch or DeferredDispatch
     cdef bint is_async

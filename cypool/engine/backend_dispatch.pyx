@@ -1,8 +1,7 @@
 """Another backend steps the environments; the caller of recv then makes rows of them."""
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int64_t
 
-from cypool.backend cimport StepBackend
 from cypool.cfunctions.env_methods cimport check_status, raise_for
 from cypool.engine.batch cimport OpenBatch
 from cypool.engine.scheduler cimport SAME_STEP

@@ -63,7 +63,6 @@ cdef class GroupColumns:
 
 
 cdef class Layout:
-    """The columns of a batch."""
     cdef readonly int num_rows
     cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
     cdef readonly int num_columns        # observations and infos
@@ -80,19 +79,17 @@ cdef class Layout:
     cdef tuple _arguments
 
     cdef GroupColumns add_group(self, spec, str name, group)
-    cdef int add_column(self, dtype, int count) except -1
+    cdef int add_column(self, dtype, tuple shape) except -1
     cdef Layout of(self, int num_rows)
     cdef int check_out(self, tuple out, uint32_t num_rows) except -1
 
 
 cdef class Memory:
-    """Aligned zeroed memory; the base object of a block's arrays."""
     cdef void* _raw                      # owned
     cdef char* data                      # aligned, inside of _raw
 
 
 cdef class Block:
-    """The memory of one batch and the arrays over it."""
     cdef Layout layout
     cdef Memory memory
     cdef list arrays                     # one per column
@@ -109,7 +106,6 @@ cdef class Block:
 
 
 cdef class Blocks:
-    """Makes blocks, and takes them back as soon as their arrays are dead."""
     cdef Layout layout
     cdef list out                        # blocks that were handed out, the oldest first
     cdef int watched

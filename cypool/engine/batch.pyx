@@ -1,12 +1,13 @@
 """Batches: aligned memory with one array per column, used again once nobody holds an array of it."""
 cimport cython
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uintptr_t
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 cimport numpy as cnp
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -26,17 +27,16 @@ if WEAKREFS <= 0:
                       f"__weakrefoffset__ {WEAKREFS}")
 
 # what the engine itself writes of every row, after the environment's columns
-cdef list ENGINE_COLUMNS = [np.float64, np.bool_, np.bool_, np.int32, np.int32]
+cdef list ENGINE_COLUMNS = [(np.float64, ()), (np.bool_, ()), (np.bool_, ()), (np.int32, ()), (np.int32, ())]
 cdef enum:
     REWARD = 0
     TERMINATED = 1
     TRUNCATED = 2
     ENV_ID = 3
     ELAPSED_STEP = 4
-    NUM_OWN = 5
     NUM_FLAGS = 3                # of these, those that a user's arrays may take the place of
 # of episodes
-cdef list STATISTICS = [np.float64, np.int64, np.float64]
+cdef list STATISTICS = [(np.float64, ()), (np.int64, ()), (np.float64, ())]
 
 
 cdef class Memory:
@@ -70,34 +70,24 @@ cdef class Layout:
     def __init__(self, int num_rows, spec, bint has_finals, bint has_statistics):
         self._arguments = (spec, has_finals, has_statistics)
         self.num_rows = num_rows
+        self.dtypes, self.shapes = [], []
         described = [part for _, part in spec.observations]
         self.num_obs = len(described)
+        own = [(part.dtype, part.shape) for part in (*described, *spec.info.values())]
         self.has_finals = has_finals
         self.has_statistics = has_statistics
-        described += spec.info.values()
-        self.num_columns = len(described)
+        self.num_columns = len(own)
         if self.num_columns > MAX_COLUMNS:
             raise ValueError(f"spec: expected at most {MAX_COLUMNS} arrays, got {self.num_columns}")
-        self.dtypes = [column.dtype for column in described] + [np.dtype(t) for t in ENGINE_COLUMNS]
-        self.shapes = [tuple(column.shape) for column in described] + [()] * len(ENGINE_COLUMNS)
-        self.first_final = self.num_columns + NUM_OWN
-        if has_finals:
-            self.dtypes += self.dtypes[:self.num_columns] + [self.dtypes[self.num_columns + ELAPSED_STEP]]
-            self.shapes += self.shapes[:self.num_columns] + [()]
+        for dtype, shape in own + ENGINE_COLUMNS:
+            self.add_column(dtype, shape)
+        self.first_final = len(self.dtypes)
+        for dtype, shape in own + [ENGINE_COLUMNS[ELAPSED_STEP]] if has_finals else ():
+            self.add_column(dtype, shape)
         self.first_statistic = len(self.dtypes)
-        if has_statistics:
-            self.dtypes += [np.dtype(t) for t in STATISTICS]
-            self.shapes += [()] * len(STATISTICS)
+        for dtype, shape in STATISTICS if has_statistics else ():
+            self.add_column(dtype, shape)
         self.groups = [self.add_group(spec, name, group) for name, group in spec.agents.items()]
-        self.nbytes = 0
-        for dtype, shape in zip(self.dtypes, self.shapes):
-            row_bytes = dtype.itemsize
-            for n in shape:
-                row_bytes *= n
-            self.row_bytes.push_back(row_bytes)
-            self.offsets.push_back(self.nbytes)
-            # every column starts on a cache line of its own
-            self.nbytes += (<size_t>row_bytes * num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         self.kinds_offset = self.nbytes
         self.nbytes += num_rows
 
@@ -106,21 +96,27 @@ cdef class Layout:
         cdef GroupColumns columns = GroupColumns()
         columns.name, columns.count = name, group.count
         columns.num_obs = len(group.observation) if isinstance(group.observation, Mapping) else 1
-        columns.reward = self.add_column(np.float64, group.count)
-        columns.terminated = self.add_column(np.bool_, group.count)
-        columns.truncated = self.add_column(np.bool_, group.count)
+        cdef tuple shape = (group.count,)
+        columns.reward = self.add_column(np.float64, shape)
+        columns.terminated = self.add_column(np.bool_, shape)
+        columns.truncated = self.add_column(np.bool_, shape)
         columns.acted = columns.alive = columns.episode_return = columns.episode_length = -1
         if spec.has_absent_agents:
-            columns.acted = self.add_column(np.bool_, group.count)
-            columns.alive = self.add_column(np.bool_, group.count)
+            columns.acted = self.add_column(np.bool_, shape)
+            columns.alive = self.add_column(np.bool_, shape)
         if self.has_statistics:
-            columns.episode_return = self.add_column(np.float64, group.count)
-            columns.episode_length = self.add_column(np.int64, group.count)
+            columns.episode_return = self.add_column(np.float64, shape)
+            columns.episode_length = self.add_column(np.int64, shape)
         return columns
 
-    cdef int add_column(self, dtype, int count) except -1:
+    cdef int add_column(self, dtype, tuple shape) except -1:
+        """Returns the number of the new column."""
         self.dtypes.append(np.dtype(dtype))
-        self.shapes.append((count,))
+        self.shapes.append(shape)
+        self.row_bytes.push_back(np.dtype(dtype).itemsize * math.prod(shape))
+        self.offsets.push_back(self.nbytes)
+        # every column starts on a cache line of its own
+        self.nbytes += (self.row_bytes.back() * self.num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         return len(self.dtypes) - 1
 
     cdef Layout of(self, int num_rows):

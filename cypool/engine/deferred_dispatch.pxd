@@ -8,7 +8,6 @@ from cypool.engine.queue_dispatch cimport QueueDispatch
 
 
 cdef class DeferredDispatch(Dispatch):
-    """Makes a batch of the oldest ids of the ready queue within recv, as a synchronous pool does."""
     cdef Distributor distributor
     cdef QueueDispatch threaded      # takes over if batches take long; None: there are no threads
     cdef vector[int32_t] batch_ids   # of the rows of the batch in the making

@@ -1,10 +1,8 @@
 """Asynchronous, for brief steps: they are deferred to recv, which makes batches in the order of send."""
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int64_t
 
-from cypool.engine.batch cimport Block, OpenBatch
-from cypool.engine.distributor cimport Distributor
-from cypool.engine.queue_dispatch cimport QueueDispatch
+from cypool.engine.batch cimport OpenBatch
 from cypool.engine.scheduler cimport Scheduler
 from cypool.util.park cimport now_ns
 
@@ -65,15 +63,7 @@ cdef class DeferredDispatch(Dispatch):
         return True
 
     cdef tuple receive(self, uint32_t count):
-        cdef OpenBatch* batch = self.batch()
-        cdef Block block = self.scheduler.filling[0]
-        # first all that may fail for want of memory, then all that changes the pool
-        cdef Block following = self.blocks.take()
-        result = self.results.of(block, count, None)
-        self.blocks.lend(block)
-        self.scheduler.filling[0] = following
-        self.ids.receive(batch.env_id, count)
-        following.open_on(batch)
+        result = self.take_batch(0, count)
         self.num_begun = 0
         self.distributor.received()
         self.distributor.heuristic.update()

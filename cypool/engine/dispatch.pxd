@@ -28,6 +28,7 @@ cdef class Dispatch:
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1
     cdef uint32_t num_finished(self) noexcept          # rows of the next batch
     cdef tuple receive(self, uint32_t count)           # the batch that was collected; the next one takes its place
+    cdef tuple take_batch(self, Py_ssize_t place, uint32_t count)
     cdef void step_done(self) noexcept                 # one call has sent and received
     cdef OpenBatch* batch(self) noexcept               # the one that is received next
     cdef bint forked(self) noexcept                    # whether those who step environments are another process's

@@ -1,12 +1,7 @@
 """Routes a batch from send() to those who step its environments; the `.pxd` is the interface."""
-from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
-from cypool.engine.batch cimport Blocks, OpenBatch
-from cypool.engine.scheduler cimport Claim, Scheduler
-from cypool.engine.ids cimport IdTracker
-from cypool.engine.results cimport Results
-from cypool.engine.threads cimport Threads
+from cypool.engine.batch cimport Block
 
 
 cdef class Dispatch:
@@ -40,6 +35,19 @@ cdef class Dispatch:
 
     cdef tuple receive(self, uint32_t count):
         raise NotImplementedError("receive")
+
+    cdef tuple take_batch(self, Py_ssize_t place, uint32_t count):
+        """Returns an open batch of an asynchronous pool as the user gets it; another block takes its place."""
+        cdef OpenBatch* batch = self.scheduler.open[place]
+        cdef Block block = self.scheduler.filling[place]
+        # first all that may fail for want of memory, then all that changes the pool
+        cdef Block following = self.blocks.take()
+        result = self.results.of(block, count, None)
+        self.blocks.lend(block)
+        self.scheduler.filling[place] = following
+        self.ids.receive(batch.env_id, count)
+        following.open_on(batch)
+        return result
 
     cdef void step_done(self) noexcept:
         pass

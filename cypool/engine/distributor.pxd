@@ -7,7 +7,6 @@ from cypool.engine.threads cimport Threads
 
 
 cdef class Distributor:
-    """Deals the rows of a batch out to threads in shares, or leaves them to the caller."""
     cdef Scheduler scheduler
     cdef Threads threads
     cdef InlineHeuristic heuristic

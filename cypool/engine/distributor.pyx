@@ -1,10 +1,7 @@
 """Who steps the rows of a batch, where they come in order: threads in shares, or the caller."""
 cimport cython
-from libc.stdint cimport int64_t, uint32_t
 
-from cypool.engine.inline_heuristic cimport InlineHeuristic, worth_waking
-from cypool.engine.scheduler cimport Claim, Scheduler
-from cypool.engine.threads cimport Threads
+from cypool.engine.inline_heuristic cimport worth_waking
 from cypool.util.park cimport now_ns
 
 

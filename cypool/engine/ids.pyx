@@ -1,10 +1,9 @@
 """Which environments a call names, and which of them are in flight."""
 cimport cython
-from libc.stdint cimport int32_t, uint32_t
 
 cimport numpy as cnp
 
-from cypool.engine.scheduler cimport DISABLED, Scheduler
+from cypool.engine.scheduler cimport DISABLED
 from cypool.env cimport Env
 
 cnp.import_array()

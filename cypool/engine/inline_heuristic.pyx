@@ -1,6 +1,5 @@
 """Whether the caller of a synchronous pool steps all environments itself, and how many threads it wakes if not."""
 cimport cython
-from libc.stdint cimport int64_t, uint32_t
 
 from cypool.engine import cpus
 

@@ -5,7 +5,6 @@ from cypool.engine.dispatch cimport Dispatch
 
 
 cdef class QueueDispatch(Dispatch):
-    """Puts ids on the ready queue, from which each thread takes one, or some if they take little."""
     cdef uint64_t num_taken          # rows received or skipped
 
     cdef void start(self) noexcept

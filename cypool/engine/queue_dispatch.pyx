@@ -2,7 +2,7 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from cypool.engine.batch cimport Block, OpenBatch
+from cypool.engine.batch cimport OpenBatch
 
 
 @cython.final
@@ -29,20 +29,11 @@ cdef class QueueDispatch(Dispatch):
         return finished
 
     cdef tuple receive(self, uint32_t count):
-        cdef OpenBatch* batch = self.batch()
-        cdef Py_ssize_t place = self.place()
-        cdef Block block = self.scheduler.filling[place]
-        # first all that may fail for want of memory, then all that changes the pool
-        cdef Block following = self.blocks.take()
-        result = self.results.of(block, count, None)
-        self.blocks.lend(block)
-        self.scheduler.filling[place] = following
-        self.ids.receive(batch.env_id, count)
+        result = self.take_batch(self.place(), count)
         self.num_taken += self.scheduler.batch_rows
         # a short batch was the last: nobody is at work, so the next row can begin a new batch
         if count < self.scheduler.batch_rows:
             self.scheduler.counters.get().rows.store(self.num_taken)
-        following.open_on(batch)
         return result
 
     cdef Py_ssize_t place(self) noexcept:

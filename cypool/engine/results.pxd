@@ -6,7 +6,6 @@ from cypool.engine.batch cimport Block, GroupColumns, Layout, RowKind
 
 
 cdef class Results:
-    """Puts the arrays of batches together."""
     cdef Layout layout
     cdef list obs_keys                   # None for an observation that has no parts
     cdef bint obs_is_tuple

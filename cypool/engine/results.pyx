@@ -1,12 +1,9 @@
 """The result of a finished batch: its arrays, in the structure of the spec."""
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t
 from libc.string cimport memchr
 
 cimport numpy as cnp
-
-from cypool.backend cimport StepBackend
-from cypool.engine.batch cimport Block, GroupColumns, Layout, RowKind
 
 cnp.import_array()
 

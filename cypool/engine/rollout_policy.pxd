@@ -20,7 +20,6 @@ cdef extern from "cypool/cfunctions/decisions.h" namespace "cypool" nogil:
 
 
 cdef class RolloutPolicy:
-    """Calls a policy, and checks what it writes."""
     cdef object owner                # keeps the policy's code and memory alive
     cdef Policy call
     cdef ManyPolicy many             # for neighbouring environments; NULL: for one at a time

@@ -37,16 +37,14 @@ cdef class RolloutPolicy:
     """Calls a policy, and checks what it writes.
 
     Args:
-        policy: A `cypool.policies.Policy`.
+        policy: A `cypool.policies.Policy`, which was checked.
         spec: Of the environments.
         num_threads: That step them, the caller included.
         block: Memory for one row of each environment.
     """
 
-    def __init__(self, policy, spec, int num_envs, int num_threads, Block block):
+    def __init__(self, policy, spec, int num_threads, Block block):
         cdef size_t offset = 0
-        if policy._state is not None and len(policy._state) != num_envs:
-            raise ValueError(f"policy: expected a state of {num_envs} rows, got {len(policy._state)}")
         self.owner = policy
         self.many = <ManyPolicy><uintptr_t>policy._many_address
         if self.many == NULL:

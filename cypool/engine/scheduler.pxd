@@ -74,7 +74,6 @@ cdef struct Claim:               # what one thread holds at the moment
 
 @cython.final
 cdef class Scheduler:
-    """Hands environments out to the threads that step them, and rows of open batches to what they return."""
     # the caller changes the object's reference count, in front of these, while threads are at work
     cdef list owner                      # owns the references that envs borrows
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write

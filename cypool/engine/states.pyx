@@ -5,12 +5,9 @@ from libc.stdint cimport int64_t
 from cypool.util.arguments import check_bool, check_int, shown
 from cypool.state import check_stream
 
-from cpython.ref cimport PyObject
-
 from cypool.util.park cimport now_ns
 from cypool.cfunctions.env_methods cimport copy_from_env, load_env
 from cypool.engine.agents cimport check_agents, copy_agents, load_agents, save_agents
-from cypool.env cimport Env
 from cypool.random cimport copy_stream
 
 KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_requested", "episode_return", "episode_length",

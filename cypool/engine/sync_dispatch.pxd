@@ -9,7 +9,6 @@ from cypool.engine.rollout_policy cimport RolloutPolicy
 
 
 cdef class SyncDispatch(Dispatch):
-    """Deals the rows of a batch out to threads in shares, or leaves them to the caller."""
     cdef Distributor distributor
     cdef vector[int32_t] sent_ids    # of the send that is not received yet, if it named them
     cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags

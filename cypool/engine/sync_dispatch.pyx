@@ -1,12 +1,9 @@
 """Synchronous: one batch at a time, its rows in the order of send, distributed in shares."""
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport uint8_t
 
 cimport numpy as cnp
 
-from cypool.engine.batch cimport Block, Blocks, OpenBatch
-from cypool.engine.distributor cimport Distributor
-from cypool.engine.rollout_policy cimport RolloutPolicy
 from cypool.engine.scheduler cimport COPY, STEP_BY_POLICY, STEP_EACH, Scheduler
 from cypool.env cimport Env
 
@@ -49,7 +46,7 @@ cdef class SyncDispatch(Dispatch):
         if self.first_block is None:
             self.first_block = Block(self.results.layout)
         spec = (<Env>self.scheduler.owner[0]).spec
-        return RolloutPolicy(policy, spec, self.ids.num_envs, <int>self.scheduler.claims.size() + 1, self.first_block)
+        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, self.first_block)
 
     cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out,
                           RolloutPolicy policy) except -1:
@@ -119,9 +116,6 @@ cdef class SyncDispatch(Dispatch):
             scheduler.policy, scheduler.task = None, STEP_EACH
         self.ids.pending = 0
         self.distributor.received()
-
-    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
-        return self.scheduler.collect(&self.claim, self.scheduler.open[0], wanted, timeout_ns)
 
     cdef tuple receive(self, uint32_t count):
         cdef Block block = self.scheduler.filling[0]

@@ -39,7 +39,6 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
 
 
 cdef class Threads:
-    """Threads that serve the schedulers of one pool, or of several."""
     cdef readonly int count
     cdef bint shared                       # may serve several schedulers
     cdef bint closed
@@ -77,6 +76,5 @@ cdef class Threads:
 
 
 cdef class ThreadPool:
-    """Threads for several pools."""
     cdef Threads threads
     cdef object __weakref__

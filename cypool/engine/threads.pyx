@@ -14,7 +14,6 @@ from cypool.engine import cpus
 
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.limits cimport INT_MAX
-from libcpp.vector cimport vector
 
 from cypool.engine.scheduler cimport SPIN_NS
 from cypool.util.forks cimport num_forks

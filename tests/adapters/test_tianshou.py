@@ -19,6 +19,7 @@ from tianshou.highlevel.trainer import EpochStopCallbackRewardThreshold
 from tianshou.trainer import OffPolicyTrainerParams, OnPolicyTrainerParams
 from tianshou.utils.net.common import Net
 from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
+from waiting import attempts
 
 import cypool
 from cypool.adapters import tianshou
@@ -225,11 +226,11 @@ def test_single_env_is_gymnasiums(id):
     for seed in range(3):
         obs, _ = ours.reset(seed=seed)
         assert np.array_equal(obs, theirs.reset(seed=seed)[0])
-        over = False
-        while not over:
+        for _ in attempts():
             got, want = ours.step(1), theirs.step(1)
             assert np.array_equal(got[0], want[0]) and got[1:4] == want[1:4] and type(got[2]) is bool
-            over = got[2] or got[3]
+            if got[2] or got[3]:
+                break
     ours.close()
 
 

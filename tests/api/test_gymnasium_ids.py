@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector.utils import batch_space
+from waiting import attempts
 
 import cypool
 from cypool.making.registry import entry_of
@@ -91,12 +92,12 @@ def test_a_single_environment_has_gymnasiums_episodes(id):
     for seed in (3, None, np.int64(7)):
         obs, info = ours.reset(seed=seed)
         assert (obs == theirs.reset(seed=seed if seed is None else int(seed))[0]).all() and info["env_id"] == 0
-        ended = False
-        while not ended:
+        for _ in attempts():
             action = theirs.action_space.sample()
             got, want = ours.step(action), theirs.step(action)
             assert (got[0] == want[0]).all() and got[1:4] == want[1:4]
-            ended = want[2] or want[3]
+            if want[2] or want[3]:
+                break
 
 
 def test_the_limit_of_a_single_environment_is_that_of_make():

@@ -12,7 +12,7 @@ import torch
 from actor_critic import ActorCritic
 from counting import Counting
 from gated import Gated, Uniform, blackjack
-from waiting import wait_until
+from waiting import attempts, wait_until
 
 import cypool
 from cypool.cluster import (
@@ -372,13 +372,19 @@ def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
         rollout = next(stream)
         came[rollout.worker].append(rollout)
 
-    while not killed.exists() or not killed.read_text():
+    for _ in attempts():
+        if killed.exists() and killed.read_text():
+            break
         take()
     dead = env.stats()["pids"].index(int(killed.read_text()))
-    while len(came[dead]) < 2:
+    for _ in attempts():
+        if len(came[dead]) >= 2:
+            break
         take()
     (tmp_path / "gate").touch()
-    while len(came[dead]) < 3:
+    for _ in attempts():
+        if len(came[dead]) >= 3:
+            break
         take()
     assert env.stats()["restarts"] == [worker == dead for worker in range(3)]
     rollout = came[dead][2]

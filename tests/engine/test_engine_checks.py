@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from waiting import attempts
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Text
@@ -247,7 +248,7 @@ def test_rewards_are_normalized_after_a_load_as_after_a_reset(mode):
     make = {"num_envs": 2, "seed": 0, "autoreset_mode": mode, "normalize_reward": True}
     source = cypool.make("CartPole-v1", num_envs=2, seed=0, autoreset_mode=mode)
     source.reset()
-    while True:
+    for _ in attempts():
         *_, terminated, truncated, _ = source.step([1, 1])
         if (terminated | truncated).any():
             break

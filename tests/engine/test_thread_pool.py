@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from waiting import join, wait_until
+from waiting import attempts, join, wait_until
 from weights import slow
 
 import cypool
@@ -204,7 +204,7 @@ def test_close_while_a_pool_is_being_closed(trouble):
     closer = threading.Thread(target=env.close)
     closer.start()
     with pytest.raises(cypool.ClosedError):
-        while True:
+        for _ in attempts():
             try:
                 # refused with the GIL held, so that the closer never finds us in a call
                 env.send([trouble.GO], [0])

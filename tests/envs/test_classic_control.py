@@ -235,6 +235,7 @@ def test_termination_on_the_last_allowed_step_is_told():
     steps = 0
     terminated = np.array([False])
     while not terminated[0]:
+        assert steps < 500
         *_, terminated, truncated, _ = env.step([1])
         steps += 1
     env = cypool.make("CartPole-v1", num_envs=1, seed=0, max_episode_steps=steps)

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from saving import MODES, assert_goes_on
 from state_edits import with_own
+from waiting import join
 from weights import often_exhaustive
 
 import cypool
@@ -289,7 +290,7 @@ def test_neighbours_do_not_notice():
         beside = [played(made(num_threads=1), seed, 30) for seed in range(20)]
     finally:
         stop.set()
-        thread.join()
+        join(thread)
     assert beside == alone and failed
 
 

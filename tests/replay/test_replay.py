@@ -3,6 +3,7 @@ import threading
 
 import numpy as np
 import pytest
+from waiting import join
 
 import cypool
 from cypool.spec import Array, Group
@@ -196,7 +197,7 @@ def test_a_learner_in_another_thread(walker, batch_size):
                 learner.start()
     finally:
         stop.set()
-        learner.join()
+        join(learner)
     assert not failures
 
 

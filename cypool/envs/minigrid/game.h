@@ -16,6 +16,8 @@ public:
         options = given;
         view = given.view;
         see_through = given.see_through;
+        view_is_late = given.view_is_late;
+        is_wrapped_ = given.no_death || given.bonus;
         max_steps = given.fixed_steps;
         mission = fixed_mission_ = text;
         level_ = find(LEVELS, generator);
@@ -43,22 +45,10 @@ public:
 
     // StochasticActionWrapper may execute another action than the policy chose, which the bonus is for
     void step(int executed, int chosen) {
-        const bool to_death = options.no_death && executed == FORWARD && is_death(front());
-        if (babyai_) {
-            step_mission(executed);
+        if (is_wrapped_) {
+            step_wrapped(executed, chosen);
         } else {
-            (this->*level_->step)(executed);
-        }
-        // NoDeath
-        if (options.no_death && terminated && (to_death || is_death(agent))) {
-            terminated = false;
-            reward += options.death_cost;
-        }
-        if (options.bonus) {
-            // ActionBonus, PositionBonus
-            const size_t at = static_cast<size_t>(agent.y) * width + agent.x;
-            int64_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * NUM_ACTIONS + chosen : at];
-            reward += 1 / std::sqrt(static_cast<double>(++visits)) * options.bonus_scale;
+            step_level(executed);
         }
     }
 
@@ -162,6 +152,30 @@ public:
     }
 
 private:
+    void step_level(int action) {
+        if (babyai_) {
+            step_mission(action);
+        } else {
+            (this->*level_->step)(action);
+        }
+    }
+
+    void step_wrapped(int executed, int chosen) {
+        const bool to_death = options.no_death && executed == FORWARD && is_death(front());
+        step_level(executed);
+        // NoDeath
+        if (options.no_death && terminated && (to_death || is_death(agent))) {
+            terminated = false;
+            reward += options.death_cost;
+        }
+        if (options.bonus) {
+            // ActionBonus, PositionBonus
+            const size_t at = static_cast<size_t>(agent.y) * width + agent.x;
+            int64_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * NUM_ACTIONS + chosen : at];
+            reward += 1 / std::sqrt(static_cast<double>(++visits)) * options.bonus_scale;
+        }
+    }
+
     bool is_death(Pos p) const {
         const int k = cell(p);
         return k != NOTHING && options.no_death >> objects[k].type & 1;
@@ -209,14 +223,15 @@ private:
         return found == end ? nullptr : found;
     }
 
-    // one of the two
-    const Level* level_ = nullptr;
-    const BabyAILevel* babyai_ = nullptr;
     // of options.bonus; they last longer than an episode
     enum { OF_ACTIONS = 1, NUM_ACTIONS = 7 };
     std::vector<int64_t> visits_;
     std::string fixed_mission_;  // of all episodes, or none
+    // each step reads these: together, and next to what MiniGrid has
+    const Level* level_ = nullptr;  // one of the two
+    const BabyAILevel* babyai_ = nullptr;
     bool ready_ = false;
+    bool is_wrapped_ = false;  // by NoDeath, or for a bonus
 };
 
 }  // namespace cypool::minigrid

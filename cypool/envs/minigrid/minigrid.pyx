@@ -87,9 +87,9 @@ cdef class MiniGrid(ArchivedEnv):
     cdef int mission_length, obs_type, num_actions, random_action
     cdef bint image_only
     cdef double action_prob
-    cdef Tiles tiles
     # to the goal, by the way there: rows of 2 * width - 1
     cdef const double* directions
+    cdef Tiles tiles
     # of the parts of an observation
     cdef vector[size_t] row_bytes
     # what these point to

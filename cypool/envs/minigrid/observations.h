@@ -16,7 +16,7 @@ class Observations : public BabyAI {
 public:
     // of a view: its bytes, as the environment or ViewSizeWrapper has them
     void observe_view(uint8_t* image) {
-        if (options.view_is_late) {
+        if (view_is_late) {
             with_carried([&] { observe(image); });
         } else {
             observe(image);

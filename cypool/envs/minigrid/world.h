@@ -79,7 +79,7 @@ class World {
 public:
     Stream stream;
     int width = 0, height = 0, view = 7;
-    bool see_through = false;
+    bool see_through = false, view_is_late = false;
     // of the episode
     int step_count = 0, max_steps = 100, dir = 0, carrying = NOTHING;
     Pos agent{0, 0};
@@ -275,6 +275,7 @@ public:
         write_view(seen);
         const int last = view * view - 1;
         // the fourth byte is covered by the next cell
+#pragma GCC unroll 8
         for (int k = 0; k < last; ++k) {
             std::memcpy(image + 3 * k, &seen[k], 4);
         }
@@ -339,6 +340,7 @@ private:
         Word clear[N ? N : MAX_VIEW], seen[N ? N : MAX_VIEW];
         for (int j = 0; j < n; ++j) {
             Word bits = 0;
+#pragma GCC unroll 7
             for (int i = 0; i < n; ++i) {
                 uint32_t word;
                 std::memcpy(&word, &objects[far_left[right * i - ahead * j]], 4);
@@ -363,6 +365,7 @@ private:
                 lit = next;
             }
             for (int i = 0; i < n; ++i) {
+#pragma GCC unroll 7
                 for (int j = 0; j < n; ++j) {
                     cells[i * n + j] &= -static_cast<uint32_t>(seen[j] >> i & 1);
                 }
@@ -373,9 +376,9 @@ private:
 
 protected:
     int stride_ = 0;
+    std::vector<uint16_t> cells_;
     int64_t draws_ = 0;
     mutable int64_t work_ = 0;  // but for draws
-    std::vector<uint16_t> cells_;
 };
 
 }  // namespace cypool::minigrid

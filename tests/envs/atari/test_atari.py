@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
+from waiting import attempts
 from weights import often_slow, slow
 
 import cypool
@@ -512,9 +513,10 @@ def test_reset_after_a_lost_life_starts_a_new_game():
     _, info = pool.reset()
     lives = info["lives"][0]
     for _ in range(2):
-        terminated = False
-        while not terminated:
+        for _ in attempts():
             _, _, terminated, _, info = pool.step([0])
+            if terminated:
+                break
         assert info["lives"][0] == lives - 1 and info["terminated"][0] == 0
         _, info = pool.reset()
         assert info["lives"][0] == lives and info["elapsed_step"][0] == 0
