@@ -26,7 +26,7 @@ import cypool
 
 # what counts as solved, and settings that solve it fast
 SETTINGS = {
-    "CartPole-v1": {"goal": 475, "num_envs": 16, "num_steps": 32, "gamma": 0.98, "learning_rate": 5e-3,
+    "CartPole-v1": {"goal": 475, "num_envs": 16, "num_steps": 32, "gamma": 0.98, "learning_rate": 7e-3,
                     "update_epochs": 4, "minibatch_size": 512, "total_timesteps": 150_000},
     "LunarLander-v3": {"goal": 200, "num_envs": 32, "num_steps": 128, "gamma": 0.995, "learning_rate": 2e-3,
                        "update_epochs": 4, "minibatch_size": 256, "normalize": True, "total_timesteps": 600_000},

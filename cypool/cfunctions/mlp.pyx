@@ -147,6 +147,21 @@ cdef class _Network:
         self.mlp.get().use(<Simd><int>self.simd.index(name))
 
 
+@cython.final
+cdef class _Steps:
+    """Counts the steps that an MLP has made: what is drawn depends on the number."""
+    cdef uint64_t count
+
+    def take(self, uint64_t num_steps):
+        """Counts some more, and returns how many there were before."""
+        cdef uint64_t first
+        # without the GIL, another thread may begin a rollout now
+        with cython.critical_section(self):
+            first = self.count
+            self.count = first + num_steps
+        return first
+
+
 cdef float* numbers_of(cnp.ndarray array):
     """Where the numbers of a float32 array are; NULL for None."""
     if array is None:
@@ -258,7 +273,7 @@ class MLP(Policy):
         self._observation, self._action, self._agents = observation, action, agents
         self._activation, self._output, self._seed = activation, output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action
-        self._state, self._num_steps, self._log_std, self._value = None, 0, None, None
+        self._state, self._steps, self._log_std, self._value = None, _Steps(), None, None
         self._network = self._made(weights, biases, log_std, value)
 
     def update(self, weights, biases, *, log_std=None, value=None):
@@ -417,11 +432,7 @@ class _Rollout(Policy):
         if mlp._value is not None:
             self._outputs["value"] = np.zeros(shape, np.float32)
         self._rows = rows
-        # without the GIL, another thread may begin a rollout now
-        with cython.critical_section(mlp):
-            first_step = mlp._num_steps
-            mlp._num_steps = first_step + num_steps
-        self._call = _Call(self._network, math.prod(rows[1:]), first_step, math.prod(rows),
+        self._call = _Call(self._network, math.prod(rows[1:]), mlp._steps.take(num_steps), math.prod(rows),
                            *map(self._outputs.get, Choice._fields[1:]))
         self._many_address, self._parameters_address = <uintptr_t>&mlp_policy, self._call.address
 

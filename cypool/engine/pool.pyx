@@ -236,8 +236,8 @@ cdef class Pool:
     def close(self):
         """Ends the threads and lets go of environments and memory. A second call does nothing."""
         if not self.try_close():
-            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks and policies closes "
-                               "it")
+            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks and policies "
+                               "closes it")
 
     cdef bint try_close(self) except -1:
         """Does what `close` does; False if another thread is in a call."""
@@ -818,8 +818,8 @@ cdef class Pool:
             # the caller that is in there may let go of it; in a forked process nobody is in there any more
             dispatch = self.dispatch
             if dispatch is None or not dispatch.forked():
-                raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its own "
-                                   "hooks and policies")
+                raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
+                                   "own hooks and policies")
         if self.dispatch.forked():
             if found == GATE_OPEN:
                 self.gate.leave()

@@ -430,10 +430,15 @@ def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
                 call()
             refused.append(call)
         # nor does it help to have another thread call
-        thread = threading.Thread(target=lambda: refused.append(pytest.raises(RuntimeError, env.step, [0] * 4)))
+        thread = threading.Thread(target=call_in_a_thread)
         thread.start()
         join(thread)
         return returned
+
+    def call_in_a_thread():
+        with pytest.raises(RuntimeError, match="in a call already"):
+            env.step([0] * 4)
+        refused.append(env.step)
 
     def act(obs):
         return (obs[:, 2] > 0).astype(int)
