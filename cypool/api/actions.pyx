@@ -122,6 +122,17 @@ class DictReader:
         return np.concatenate(parts, axis=1)
 
 
+cdef bint has_dims(cnp.ndarray array, const vector[cnp.npy_intp]& dims) noexcept:
+    """Returns whether these are rows of actions of this shape."""
+    cdef size_t k
+    if cnp.PyArray_NDIM(array) != <int>dims.size() + 1:
+        return False
+    for k in range(dims.size()):
+        if cnp.PyArray_DIM(array, <int>k + 1) != dims[k]:
+            return False
+    return True
+
+
 cdef class AgentsReader:
     """Takes actions of all agents in one pass if they are arrays of the usual shape, and leaves others to a reader.
 
@@ -131,24 +142,25 @@ cdef class AgentsReader:
         reader: Takes all actions that are right, and reports what is wrong with others.
     """
     cdef readonly object reader
-    cdef list names                  # of the groups; None: actions are one array
-    cdef list shapes                 # of a row of each
+    cdef list names                         # of the groups; None: actions are one array
+    cdef vector[vector[cnp.npy_intp]] dims  # of the actions of each, but for the rows
     cdef vector[ActionPart] parts
-    cdef tuple shape                 # of a row of the result
-    cdef object dtype
+    cdef vector[cnp.npy_intp] taken_dims    # of the result, with a place for the rows
+    cdef int taken_type                     # NumPy's number of its dtype
     cdef Py_ssize_t num_envs, row_bytes
 
     def __init__(self, action, num_envs, reader):
         self.reader, self.num_envs, self.row_bytes = reader, num_envs, 0
         self.names = list(action) if isinstance(action, Mapping) else None
         described = [action] if self.names is None else list(action.values())
-        self.shapes = [part.shape for part in described]
+        self.dims = [part.shape for part in described]
         # bools are numbers for the engine, but users pass no others
         takes_all = all([is_checkable(part) and part.dtype.kind != "b" for part in described])
         for part in described if takes_all else []:
             self.parts.push_back(part_of(part, self.row_bytes))
             self.row_bytes += part.dtype.itemsize * math.prod(part.shape)
-        self.shape, self.dtype = ((self.row_bytes,), np.uint8) if self.names else (action.shape, action.dtype)
+        shape, dtype = ((self.row_bytes,), np.dtype(np.uint8)) if self.names else (action.shape, action.dtype)
+        self.taken_dims, self.taken_type = [0, *shape], dtype.num
 
     def __call__(self, actions, *acting):
         """As `GroupReader`, or `DictReader` of such."""
@@ -159,19 +171,25 @@ cdef class AgentsReader:
         """Returns the rows; None if these are no such arrays, or not all is right."""
         cdef Py_ssize_t rows = 0
         cdef size_t k, n = self.parts.size()
-        cdef cnp.ndarray taken = None
+        cdef cnp.ndarray part, taken = None
+        cdef vector[cnp.npy_intp] dims = self.taken_dims
         if self.names is not None and (type(actions) is not dict or <size_t>len(actions) != n):
             return None
         for k in range(n):
-            part = actions if self.names is None else (<dict>actions).get(self.names[k])
-            # a view of one number may say that it has millions of rows
-            if (type(part) is not cnp.ndarray or cnp.PyArray_NDIM(part) == 0 or part.shape[1:] != self.shapes[k]
-                    or not 0 < len(part) <= self.num_envs):
+            given = actions if self.names is None else (<dict>actions).get(self.names[k])
+            if type(given) is not cnp.ndarray:
+                return None
+            part = given
+            if not has_dims(part, self.dims[k]):
                 return None
             if taken is None:
-                rows = len(part)
-                taken = np.empty((rows, *self.shape), self.dtype)
-            if len(part) != rows or not take_array(
+                rows = cnp.PyArray_DIM(part, 0)
+                # a view of one number may say that it has millions of rows
+                if not 0 < rows <= self.num_envs:
+                    return None
+                dims[0] = rows
+                taken = cnp.PyArray_EMPTY(<int>dims.size(), dims.data(), self.taken_type, 0)
+            if cnp.PyArray_DIM(part, 0) != rows or not take_array(
                     part, self.parts[k], cnp.PyArray_BYTES(taken) + self.parts[k].offset, self.row_bytes):
                 return None
         return taken
@@ -235,6 +253,7 @@ cdef class ActionReader:
     cdef int num_envs
     cdef object space, expected      # the second in messages: which shape
     cdef tuple shape
+    cdef vector[cnp.npy_intp] dims   # the same
     cdef Py_ssize_t count            # numbers of an action
     cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
@@ -245,7 +264,7 @@ cdef class ActionReader:
     def __init__(self, space, int num_envs):
         self.num_envs = num_envs
         self.discrete = isinstance(space, Discrete)
-        self.space, self.shape = space, space.shape
+        self.space, self.shape, self.dims = space, space.shape, space.shape
         self.expected = f"shape {shown_shape('k', *space.shape)} with k of 1 to {num_envs}"
         self.count = math.prod(space.shape)
         # bools are numbers for the engine, but users pass no others
@@ -286,8 +305,6 @@ cdef class ActionReader:
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
         checked = self.checked if HAS_GIL else cnp.PyArray_SimpleNew(1, &rows, cnp.NPY_INT64)
         if not take_array(array, self.part, cnp.PyArray_DATA(checked), sizeof(int64_t)):
-            # what was written last was not checked
-            checked.fill(0)
             # another thread may change the user's array meanwhile
             array = np.array(array)
             row = np.argmax((array < 0) | (array >= self.space.n))
@@ -296,17 +313,18 @@ cdef class ActionReader:
 
     cdef object _box(self, cnp.ndarray array):
         cdef cnp.ndarray taken
-        wanted = self.space.dtype
+        cdef cnp.dtype wanted = self.space.dtype
         # a view of one number may say that it has millions of rows
         if not 0 < cnp.PyArray_SIZE(array) <= self.num_envs * self.count:
             raise self._wrong(array)
-        if array.dtype.kind not in "iuf" and (array.dtype.kind, wanted.kind) != ("b", "b"):
+        given = array.dtype
+        if given is not wanted and given.kind not in "iuf" and (given.kind, wanted.kind) != ("b", "b"):
             raise TypeError(f"actions: expected {wanted}, got {shown_numbers(array)}")
-        if (<object>array).shape == self.shape:
+        if cnp.PyArray_NDIM(array) == <int>self.dims.size() and (<object>array).shape == self.shape:
             array = array[None]
-        if (<object>array).shape[1:] != self.shape or cnp.PyArray_NDIM(array) == 0:
+        if not has_dims(array, self.dims):
             raise self._wrong(array)
-        taken = np.empty((<object>array).shape, wanted)
+        taken = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), wanted.num, 0)
         if self.has_part and take_array(
                 array, self.part, cnp.PyArray_DATA(taken), self.count * cnp.PyArray_ITEMSIZE(taken)):
             return taken

@@ -64,7 +64,8 @@ inline size_t first_outside(const char* action, const ActionPart& part) noexcept
 // Copies rows of an action's numbers to `out`, in the type of the action: one pass instead of NumPy's dozen. From one row
 // of `out` to the next it is `stride` bytes.
 //
-// Integers become integers and floats become floats: false for other pairs, and if a number is NaN or out of bounds.
+// Integers become integers and floats become floats: false for other pairs, and if a number is NaN or out of bounds. Such a
+// number becomes the lower bound: `out` may be read meanwhile, for a caller in another thread.
 inline bool take_actions(const void* given, Number number, size_t rows, const ActionPart& part, char* out,
                          size_t stride) noexcept {
     return with_number(number, [&](auto from) {
@@ -81,12 +82,14 @@ inline bool take_actions(const void* given, Number number, size_t rows, const Ac
                 for (size_t row = 0; row < rows; row++, data += part.count, out += stride) {
                     for (size_t k = 0; k < part.count; k++) {
                         const From value = data[k];
-                        const To taken = static_cast<To>(value);
+                        To taken = static_cast<To>(value);
+                        // as given and as taken, because that rounds; no branches
+                        const bool fits = at_most(low[k], value) & at_most(value, high[k]) & at_most(low[k], taken)
+                                          & at_most(taken, high[k]);
+                        within &= fits;
+                        taken = fits ? taken : low[k];
                         // parts of a row lie at any address
                         std::memcpy(out + k * sizeof taken, &taken, sizeof taken);
-                        // as given and as taken, because that rounds; no branches
-                        within &= at_most(low[k], value) & at_most(value, high[k]);
-                        within &= at_most(low[k], taken) & at_most(taken, high[k]);
                     }
                 }
                 return within;

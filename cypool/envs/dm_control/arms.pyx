@@ -11,7 +11,7 @@ from cypool.envs.dm_control.rewards cimport gaussian
 from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-from cypool.envs.dm_control.task import describe_task
+from cypool.envs.dm_control.task import check_task, describe_task
 
 JOINTS = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")
 TOUCH = ("palm_touch", "finger_touch", "thumb_touch", "fingertip_touch", "thumbtip_touch")
@@ -203,6 +203,7 @@ cdef class Stacker(Arm):
             fully_observable: Whether more is observed than the arm itself feels.
             **common: See `ControlTask.describe`.
         """
+        task = check_task("stacker", task)
         n = 2 if task == "stack_2" else 4
         fully_observable = check_bool("fully_observable", fully_observable)
         parts = {"arm_pos": (8, 2), "arm_vel": 8, "touch": 5}

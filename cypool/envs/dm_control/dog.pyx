@@ -12,7 +12,7 @@ from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-from cypool.envs.dm_control.task import describe_task
+from cypool.envs.dm_control.task import check_task, describe_task
 
 INERTIAL = ("accelerometer", "velocimeter", "gyro")
 FEET = ("foot_L", "foot_R", "hand_L", "hand_R")
@@ -55,6 +55,7 @@ cdef class Dog(ControlTask):
         parts = {"joint_angles": 73, "joint_velocites": 73, "torso_pelvis_height": 2, "z_projection": 9,
                  "torso_com_velocity": 3, "inertial_sensors": 9, "foot_forces": 12, "touch_sensors": 4,
                  "actuator_state": 38}
+        task = check_task("dog", task)
         if task == "fetch":
             parts |= {"ball_state": 6, "target_position": 3}
         return describe_task("dog", task, parts, common)

@@ -6,7 +6,7 @@ from cypool.envs.dm_control.rewards cimport gaussian, gaussian_of_element, linea
 from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-from cypool.envs.dm_control.task import describe_task
+from cypool.envs.dm_control.task import check_task, describe_task
 
 
 cdef class Humanoid(ControlTask):
@@ -34,6 +34,7 @@ cdef class Humanoid(ControlTask):
             task: "stand", "walk", "run" or "run_pure_state".
             **common: See `ControlTask.describe`.
         """
+        task = check_task("humanoid", task)
         parts = {"position": 28, "velocity": 27} if task == "run_pure_state" else _parts(21)
         return describe_task("humanoid", task, parts, common)
 

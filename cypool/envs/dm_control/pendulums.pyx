@@ -17,7 +17,7 @@ from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common.simulation cimport Simulation
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-from cypool.envs.dm_control.task import describe_task
+from cypool.envs.dm_control.task import check_task, describe_task
 
 
 cdef class Acrobot(ControlTask):
@@ -94,6 +94,7 @@ cdef class Cartpole(ControlTask):
             task: "balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles" or "three_poles".
             **common: See `ControlTask.describe`.
         """
+        task = check_task("cartpole", task)
         poles = 2 if task == "two_poles" else 3 if task == "three_poles" else 1
         return describe_task("cartpole", task, {"position": 1 + 2 * poles, "velocity": 1 + poles}, common)
 
@@ -208,6 +209,7 @@ cdef class LQR(ControlTask):
             task: "lqr_2_1" or "lqr_6_2": how many masses, and how many of them are driven.
             **common: See `ControlTask.describe`.
         """
+        task = check_task("lqr", task)
         n = 2 if task == "lqr_2_1" else 6
         return describe_task("lqr", task, {"position": n, "velocity": n}, common)
 

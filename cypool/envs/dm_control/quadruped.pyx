@@ -12,7 +12,7 @@ from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-from cypool.envs.dm_control.task import describe_task
+from cypool.envs.dm_control.task import check_task, describe_task
 
 # of the reward's speed, in metres per second
 SPEEDS = {"walk": 0.5, "run": 5}
@@ -46,6 +46,7 @@ cdef class Quadruped(ControlTask):
             task: "walk", "run", "escape" or "fetch".
             **common: See `ControlTask.describe`.
         """
+        task = check_task("quadruped", task)
         parts = {"egocentric_state": 44, "torso_velocity": 3, "torso_upright": (), "imu": 6, "force_torque": 24}
         if task == "escape":
             parts |= {"origin": 3, "rangefinder": 20}

@@ -7,7 +7,7 @@ from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common cimport libmujoco
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-from cypool.envs.dm_control.task import describe_task
+from cypool.envs.dm_control.task import check_task, describe_task
 
 JOINTS = ("tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch")
 
@@ -35,6 +35,7 @@ cdef class Fish(ControlTask):
             task: "upright" or "swim".
             **common: See `ControlTask.describe`.
         """
+        task = check_task("fish", task)
         target = {} if task == "upright" else {"target": 3}
         return describe_task("fish", task, {"joint_angles": 7, "upright": (), **target, "velocity": 13}, common)
 
@@ -104,6 +105,7 @@ cdef class Swimmer(ControlTask):
             task: "swimmer6" or "swimmer15": the number of links.
             **common: See `ControlTask.describe`.
         """
+        task = check_task("swimmer", task)
         n = 6 if task == "swimmer6" else 15
         return describe_task("swimmer", task, {"joints": n - 1, "to_target": 2, "body_velocities": 3 * n}, common)
 

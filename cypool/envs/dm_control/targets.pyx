@@ -8,7 +8,7 @@ from cypool.envs.dm_control.rewards cimport gaussian, small_control, within
 from cypool.envs.dm_control.task cimport ControlTask, difference
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-from cypool.envs.dm_control.task import describe_task
+from cypool.envs.dm_control.task import check_task, describe_task
 
 
 cdef class BallInCup(ControlTask):
@@ -86,6 +86,7 @@ cdef class Finger(ControlTask):
             **common: See `ControlTask.describe`.
         """
         parts = {"position": 4, "velocity": 3, "touch": 2}
+        task = check_task("finger", task)
         if task != "spin":
             parts |= {"target_position": 2, "dist_to_target": ()}
         return describe_task("finger", task, parts, common)

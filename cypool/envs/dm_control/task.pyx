@@ -49,6 +49,15 @@ cdef Model load_task(str domain, str task):
     return model
 
 
+def check_task(domain, task):
+    """Returns the name of a task, if its domain has it; before anything compares it with another.
+
+    Raises:
+        ValueError: There is no such task.
+    """
+    return check_choice("task", task, DOMAINS[domain].tasks)
+
+
 def describe_task(domain, task, parts, common, **own):
     """Returns the `EnvSpec` of a task.
 
@@ -63,7 +72,7 @@ def describe_task(domain, task, parts, common, **own):
         TypeError, ValueError: An option is not as it should be.
         ImportError: dm_control cannot be imported.
     """
-    cdef Model model = load_task(domain, check_choice("task", task, DOMAINS[domain].tasks))
+    cdef Model model = load_task(domain, check_task(domain, task))
     common = ControlTask.describe(**common)
     steps, limit = _times(domain, model, common)
     repeat = common["action_repeat"]

@@ -212,7 +212,7 @@ cdef class EnvPoolDoom(Doom):
         path = assets.find_config("cfg_path", cfg_path)
         map_id = check_word("map_id", map_id)
         if screen_resolution is not None:
-            screen_resolution = check_word("screen_resolution", screen_resolution)
+            screen_resolution = check_resolution(path, screen_resolution)
         text = frames_lines(path, map_id, screen_resolution)
         facts = read_planes(path, text)
         height, width = image_size(path, facts, screen_resolution)
@@ -455,6 +455,19 @@ cdef class EnvPoolDoom(Doom):
                 (<double*>out.info[k])[player] = self.now[player * self.variables.size() + self.info_variables[k]]
         self.write_infos(out, self.info_variables.size())
         return 0
+
+
+def check_resolution(path, value):
+    """Returns `value` if it is the name of a resolution that ViZDoom has, else raises a ValueError or TypeError."""
+    name = check_word("screen_resolution", value)
+    # a file that is wrong by itself is reported as such
+    read_config(path)
+    try:
+        read_config(path, lines_of({"screen_resolution": name}))
+    except ValueError:
+        raise ValueError(f"screen_resolution: expected one that ViZDoom has, such as 'RES_160X120', got {shown(name)}"
+                         ) from None
+    return name
 
 
 def frames_lines(path, map_id, screen_resolution):

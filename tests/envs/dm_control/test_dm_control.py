@@ -314,6 +314,7 @@ def test_a_model_is_shared():
     ("dm_control/wolker-walk-v0", {}, ValueError, r"did you mean .*dm_control/walker-walk-v0"),
     ("WalkerWalk-v1", {"task": "fly"}, ValueError, "task: expected one of 'stand', 'walk', 'run', got 'fly'"),
     ("WalkerWalk-v1", {"task": ["walk"]}, ValueError, "task: expected one of"),
+    ("QuadrupedWalk-v1", {"task": np.array(["walk", "run"])}, ValueError, "task: expected one of"),
     ("WalkerWalk-v1", {"time_limit": 0}, ValueError, "time_limit"),
     ("WalkerWalk-v1", {"time_limit": "long"}, TypeError, "time_limit: expected a number"),
     ("WalkerWalk-v1", {"time_limit": 1e308}, ValueError, "time_limit: expected at most 53687091.1.*, got 1e.308"),
