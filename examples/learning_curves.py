@@ -7,9 +7,13 @@ r"""The same PPO with the environments of different libraries: what is learnt, a
     python examples/learning_curves.py --env-id LunarLander-v3 --num-steps 256 --num-envs 16 --update-epochs 4 \
         --num-minibatches 32 --gamma 0.995 --learning-rate 1e-3 --entropy 0.01 --normalize --total-timesteps 400000
 
+    python examples/learning_curves.py --draw docs/data/learning_cartpole.csv docs/data/learning_cartpole_fast.csv \
+        --env-id CartPole-v1
+
 Writes a CSV file with a row for each rollout, whose first lines contain command, machine and versions, and a picture
 next to it: return by steps, and by seconds. Candidates take turns, seed by seed; with the same seed those that give the
-same episodes learn the same, row for row.
+same episodes learn the same, row for row. With --draw it learns nothing, and only draws the curves of such files, and
+of those of ppo_fast.py.
 """
 import argparse
 import csv
@@ -49,6 +53,7 @@ def parse_args():
     parser.add_argument("--torch-threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", default="learning_curves.csv")
+    parser.add_argument("--draw", nargs="+", metavar="CSV", help="only draws the curves of these files")
     return parser.parse_args()
 
 
@@ -324,12 +329,13 @@ def draw(rows, args):
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), sharey=True)
-    for k, candidate in enumerate(args.candidates):
-        for seed in args.seeds:
+    seeds = sorted({row[1] for row in rows})
+    for k, candidate in enumerate(dict.fromkeys(row[0] for row in rows)):
+        for seed in seeds:
             own = [row for row in rows if row[0] == candidate and row[1] == seed]
             for axis, column in zip(axes, (2, 3), strict=True):
                 axis.plot([row[column] for row in own], [row[5] for row in own], f"C{k}", alpha=0.7,
-                          linestyle=["-", "--", ":", "-."][k % 4], label=candidate if seed == args.seeds[0] else None)
+                          linestyle=["-", "--", ":", "-."][k % 4], label=candidate if seed == seeds[0] else None)
     axes[0].set(xlabel="steps", ylabel=f"return in {args.env_id}")
     axes[1].set(xlabel="seconds")
     axes[1].legend()
@@ -337,8 +343,19 @@ def draw(rows, args):
     figure.savefig(Path(args.out).with_suffix(".png"), dpi=100)
 
 
+def read(path):
+    """Returns the rows of a CSV file, as `draw` takes them. ppo_fast.py names no candidate."""
+    with open(path, newline="") as file:
+        table = csv.DictReader(line for line in file if not line.startswith("#"))
+        return [(row.get("candidate", "ppo_fast"), int(row["seed"]), int(row["step"]), float(row["seconds"]), None,
+                 float(row["return"])) for row in table]
+
+
 def main():
     args = parse_args()
+    if args.draw:
+        draw([row for path in args.draw for row in read(path)], args)
+        return
     args.total_timesteps -= args.total_timesteps % (args.num_steps * args.num_envs)
     torch.set_num_threads(args.torch_threads)
     rows = []

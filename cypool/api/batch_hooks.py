@@ -97,7 +97,7 @@ class HookedPool:
                 led_to = self._spec.pack(parts)
             # those that are only observed again have no reward either
             starts = ~self._pool.stepped()
-            made = np.asarray(self._reward(Batch(
+            made = np.asarray(self._pool.call_user(self._reward, Batch(
                 self._last, unpack(self._spec, self._actions[self._last]), led_to, reward.copy(), terminated, truncated,
                 info, starts)))
             if made.shape != reward.shape or made.dtype.kind not in "fiub":
@@ -126,7 +126,7 @@ class HookedPool:
     def _observed(self, obs: Any) -> Any:
         """The observation that the hook returns for an observation."""
         count = len(self._spec.unpack(obs)[0])
-        made = self._observation(obs)
+        made = self._pool.call_user(self._observation, obs)
         wanted = self._described.observation
         if isinstance(wanted, Mapping) and not (isinstance(made, Mapping) and made.keys() == wanted.keys()):
             raise ValueError(f"observation_hook: expected a dict of {list(wanted)}, got {shown(made)}")

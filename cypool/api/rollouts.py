@@ -406,7 +406,7 @@ def _shown(env: RolloutEnv) -> Any:
 def _choice(env: RolloutEnv, policy: Callable[[Any], Any], obs: Any, read: Callable[..., NDArray[Any]],
             ids: EnvIds) -> NDArray[Any]:
     """Returns the actions that a policy in Python chooses, as the engine takes them; those of `ids` count."""
-    chosen = policy(obs)
+    chosen = env._pool.call_user(policy, obs)
     num_envs, acting = env._pool.num_envs, None
     if env.env_spec.has_absent_agents:
         acting = np.zeros((num_envs, env.env_spec.num_agents), np.bool_)

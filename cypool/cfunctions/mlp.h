@@ -28,6 +28,9 @@ enum class Simd : int { NONE, AVX2, AVX512 };
 
 namespace mlp {
 
+// Standard deviations from exp(-80) to exp(80): what is computed with them stays within single precision.
+constexpr int LOG_STD_LIMIT = 80;
+
 // Where memory for vectors begins.
 struct alignas(64) Line {
     float numbers[16];

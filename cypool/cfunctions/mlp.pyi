@@ -10,6 +10,7 @@ ACTIVATIONS: list[str]
 CONTINUOUS: list[str]
 DISCRETE: list[str]
 GAUSSIANS: list[str]
+LOG_STD_LIMIT: int
 INPUTS: list[str]
 OUTPUTS: list[str]
 SIMD: list[str]

@@ -63,6 +63,8 @@ cdef extern from "cypool/cfunctions/mlp.h" namespace "cypool" nogil:
 
     int mlp_policy(const Decisions* decisions) noexcept
 
+    const int CLogStdLimit "cypool::mlp::LOG_STD_LIMIT"
+
 # in the order of the enums
 ACTIVATIONS = ["tanh", "relu"]
 OUTPUTS = ["argmax", "identity", "clip", "tanh", "categorical", "gaussian", "tanh_gaussian"]
@@ -71,6 +73,7 @@ SIMD = ["none", "avx2", "avx512"]
 # for actions that are Discrete, and for arrays
 DISCRETE, CONTINUOUS = ["argmax", "categorical"], ["identity", "clip", "tanh", "gaussian", "tanh_gaussian"]
 GAUSSIANS = ["gaussian", "tanh_gaussian"]
+LOG_STD_LIMIT = CLogStdLimit
 
 
 class Choice(NamedTuple):
@@ -142,6 +145,21 @@ cdef class _Network:
     def use_simd(self, str name):
         """Has the network use these instructions, for tests: one of `simd`."""
         self.mlp.get().use(<Simd><int>self.simd.index(name))
+
+
+@cython.final
+cdef class _Steps:
+    """Counts the steps that an MLP has made: what is drawn depends on the number."""
+    cdef uint64_t count
+
+    def take(self, uint64_t num_steps):
+        """Counts some more, and returns how many there were before."""
+        cdef uint64_t first
+        # without the GIL, another thread may begin a rollout now
+        with cython.critical_section(self):
+            first = self.count
+            self.count = first + num_steps
+        return first
 
 
 cdef float* numbers_of(cnp.ndarray array):
@@ -242,13 +260,20 @@ class MLP(Policy):
         allowed = DISCRETE if discrete else CONTINUOUS
         if output not in allowed:
             raise ValueError(f"output: expected one of {allowed} for {action}, got {shown(output)}")
-        if output in ("tanh", "tanh_gaussian") and not (np.isfinite(action.low).all()
-                                                        and np.isfinite(action.high).all()):
-            raise ValueError(f"output: expected another one than {output!r} for an action without bounds, got {action}")
+        if output in ("tanh", "tanh_gaussian"):
+            # the scale is computed in float32
+            with np.errstate(over="ignore"):
+                low, high = action.low.astype(np.float32), action.high.astype(np.float32)
+            if not (np.isfinite(low).all() and np.isfinite(high).all()):
+                raise ValueError(f"output: expected another one than {output!r} for an action without bounds, got "
+                                 f"{action}")
+            if not (low < high).all():
+                raise ValueError(f"output: expected another one than {output!r} for bounds that are equal in float32, "
+                                 f"got {action}")
         self._observation, self._action, self._agents = observation, action, agents
         self._activation, self._output, self._seed = activation, output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action
-        self._state, self._num_steps, self._log_std, self._value = None, 0, None, None
+        self._state, self._steps, self._log_std, self._value = None, _Steps(), None, None
         self._network = self._made(weights, biases, log_std, value)
 
     def update(self, weights, biases, *, log_std=None, value=None):
@@ -276,9 +301,9 @@ class MLP(Policy):
             if self._output not in GAUSSIANS:
                 raise ValueError(f"log_std: expected none with output={self._output!r}, got {shown(log_std)}")
             log_std = _numbers("log_std", log_std, 1)
-            if log_std.shape != (num_outputs,) or not np.isfinite(log_std).all():
-                raise ValueError(f"log_std: expected {num_outputs} finite numbers, one for each of the action, got "
-                                 f"{shown(log_std.tolist())}")
+            if log_std.shape != (num_outputs,) or not (abs(log_std) <= LOG_STD_LIMIT).all():
+                raise ValueError(f"log_std: expected {num_outputs} numbers from {-LOG_STD_LIMIT} to {LOG_STD_LIMIT}, "
+                                 f"one for each of the action, got {shown(log_std.tolist())}")
         elif self._output in GAUSSIANS:
             num_outputs *= 2
         layers = _layers("weights", "biases", weights, biases)
@@ -365,6 +390,9 @@ class MLP(Policy):
             raise ValueError(f"policy: expected one for {spec.observation} and {spec.action}, got an MLP for "
                              f"{self._fits[0]} and {self._fits[1]}")
 
+    def __reduce__(self):
+        raise TypeError("an MLP cannot be pickled or copied: make another one of its weights")
+
     def _for_rollout(self):
         """Returns the policy of one rollout, with the weights as they are."""
         return _Rollout(self, None, None)
@@ -404,9 +432,8 @@ class _Rollout(Policy):
         if mlp._value is not None:
             self._outputs["value"] = np.zeros(shape, np.float32)
         self._rows = rows
-        self._call = _Call(self._network, math.prod(rows[1:]), mlp._num_steps, math.prod(rows),
+        self._call = _Call(self._network, math.prod(rows[1:]), mlp._steps.take(num_steps), math.prod(rows),
                            *map(self._outputs.get, Choice._fields[1:]))
-        mlp._num_steps += num_steps
         self._many_address, self._parameters_address = <uintptr_t>&mlp_policy, self._call.address
 
     def choose(self, observation):
@@ -445,6 +472,9 @@ def _layers(name, name_of_biases, weights, biases):
         if weight.shape != (len(bias), inputs) or weight.size == 0:
             raise ValueError(f"{name}: expected shape {(len(bias), inputs)} in layer {k}, which has {len(bias)} "
                              f"biases, got {weight.shape}")
+        for each_name, array in ((name, weight), (name_of_biases, bias)):
+            if np.isnan(array).any():
+                raise ValueError(f"{each_name}: expected numbers, got NaN in layer {k}")
         inputs = len(bias)
     return list(zip(weights, biases))
 

@@ -345,13 +345,17 @@ CYPOOL_INLINE void write_vectors(const Plan& plan, const MlpRows& given, size_t 
             const size_t at = j * B + v * LANES;
             F x = load(last + at);
             if (draws) {
-                const F log_std = plan.log_std != nullptr ? all(plan.log_std[j]) : load(last + count * B + at);
+                F log_std = plan.log_std != nullptr ? all(plan.log_std[j]) : load(last + count * B + at);
+                const F far = log_std < 0.0f ? -log_std : log_std;
+                log_std = far <= static_cast<float>(LOG_STD_LIMIT) ? log_std : all(__builtin_nanf(""));
                 const F mean = x, deviation = exp(log_std);
                 F normal = sine;
                 if (j % 2 == 0) normals(load_words(words + at), load_words(words + at + B), normal, sine);
                 x = fma(deviation, normal, mean);
                 // of what came of it, as one sees it who has only this
                 const F z = (x - mean) / deviation;
+                // an infinite mean has no density, so nothing is drawn
+                x = z == z ? x : z;
                 density += fma(z * z, all(-0.5f), all(-0.918938533f) - log_std);
                 width += log_std + 1.418938533f;
                 store(raw + at, one_nan(x));

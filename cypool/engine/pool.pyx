@@ -241,7 +241,8 @@ cdef class Pool:
     def close(self):
         """Ends the threads and lets go of environments and memory. A second call does nothing."""
         if not self.try_close():
-            raise RuntimeError("close: another thread is in a call of this pool")
+            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks and policies "
+                               "closes it")
 
     cdef bint try_close(self) except -1:
         """Does what `close` does; False if another thread is in a call."""
@@ -732,6 +733,22 @@ cdef class Pool:
         finally:
             self.gate.leave()
 
+    def call_user(self, function, argument):
+        """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.
+
+        Returns:
+            What it returns.
+
+        Raises:
+            RuntimeError: Another thread is in a call.
+            Exception: What the function raises.
+        """
+        self._enter()
+        try:
+            return function(argument)
+        finally:
+            self.gate.leave()
+
     def await_holding_gil(self, double timeout):
         """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
 
@@ -798,7 +815,8 @@ cdef class Pool:
             # the caller that is in there may let go of it; in a forked process nobody is in there any more
             dispatch = self.dispatch
             if dispatch is None or not dispatch.forked():
-                raise RuntimeError("the pool is in a call already: use it from one thread at a time")
+                raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
+                                   "own hooks and policies")
         if self.dispatch.forked():
             if found == GATE_OPEN:
                 self.gate.leave()

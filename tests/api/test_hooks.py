@@ -2,9 +2,11 @@
 import copy
 import ctypes
 import pickle
+import threading
 
 import numpy as np
 import pytest
+from waiting import join
 
 import cypool
 from cypool.hooks import Transition
@@ -409,3 +411,69 @@ def test_actions_that_are_dicts(walker, mode):
     # some, in another order
     _, got, *_ = env.step({name: part[:2] for name, part in actions.items()}, [1, 0])
     assert got.tolist() == expected[:2].tolist() and seen[-1].env_id.tolist() == [1, 0]
+
+
+def calls_of(env, state):
+    """Calls that a pool takes one at a time."""
+    return [lambda: env.step([0] * 4), env.reset, lambda: env.send([0] * 4), env.recv, env.save, env.render, env.close,
+            lambda: env.load(state), lambda: env.copy(0, 1), lambda: env.rollout(2, policy=lambda obs: [1] * 4)]
+
+
+@pytest.mark.parametrize("num_threads", [0, 2])
+@pytest.mark.parametrize("where", ["reward_hook", "observation_hook", "policy"])
+def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
+    refused = []
+
+    def meddle(given, returned):
+        for call in calls_of(env, state):
+            with pytest.raises(RuntimeError, match="the pool is in a call already|close: another thread is in a call"):
+                call()
+            refused.append(call)
+        # nor does it help to have another thread call
+        thread = threading.Thread(target=call_in_a_thread)
+        thread.start()
+        join(thread)
+        return returned
+
+    def call_in_a_thread():
+        with pytest.raises(RuntimeError, match="in a call already"):
+            env.step([0] * 4)
+        refused.append(env.step)
+
+    def act(obs):
+        return (obs[:, 2] > 0).astype(int)
+
+    hooks = {"reward_hook": lambda batch: meddle(batch, batch.reward), "observation_hook": lambda obs: meddle(obs, obs)}
+    twin = make(num_threads=num_threads)
+    twin.reset()
+    state = twin.save()
+    env = make(num_threads=num_threads, render_mode="rgb_array", **{where: hooks[where]} if where in hooks else {})
+    env.reset()
+    got = env.rollout(15, policy=act if where != "policy" else lambda obs: meddle(obs, act(obs)))
+    want = twin.rollout(15, policy=act)
+    assert len(refused) >= 15 * 11
+    assert got.obs.tobytes() == want.obs.tobytes() and got.reward.tobytes() == want.reward.tobytes()
+    env.close(), twin.close()
+
+
+def test_an_error_of_a_hook_that_calls_its_pool():
+    env = make(reward_hook=lambda batch: env.step(batch.action)[1] if meddles else batch.reward)
+    meddles = False
+    env.reset()
+    env.step([0] * 4)
+    meddles = True
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="in a call already: use it from one thread at a time, and not from its"):
+            env.step([0] * 4)
+    meddles = False
+    assert (env.step([1] * 4)[1] == 1).all()
+    with pytest.raises(RuntimeError, match="in a call already"):
+        env.rollout(3, policy=lambda obs: env.step([0] * 4))
+    env.step([0] * 4)
+    env.close()
+    # asynchronous pools hand out batches in the same way
+    env = make(reward_hook=lambda batch: env.recv(1)[1], batch_size=2)
+    env.async_reset()
+    with pytest.raises(RuntimeError, match="in a call already"):
+        env.recv(10)
+    env.close()

@@ -1,7 +1,10 @@
 """`cypool.MLP` chooses what NumPy and torch choose, to float32's rounding; a rollout and a loop have the same bits."""
+import copy
 import itertools
 import math
+import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -158,10 +161,12 @@ def test_mlp_with_nan_and_ties():
     spec = cypool.make_spec("CartPole-v1")
     mlp = cypool.MLP(spec, [np.zeros((2, 4))], [np.zeros(2)])
     assert mlp(np.ones((3, 4), np.float32)).tolist() == [0, 0, 0]
-    with_nan = cypool.MLP(spec, [np.zeros((2, 4))], [np.array([1, np.nan])])
-    assert with_nan(np.ones((1, 4), np.float32)).tolist() == [1]
+    obs = np.ones((1, 4), np.float32)
+    obs[0, 3] = np.nan
+    with_nan = [np.array([[1, 1, 1, 0], [0, 0, 0, 1]])], [np.zeros(2)]
+    assert cypool.MLP(spec, *with_nan)(obs).tolist() == [0]
     # nothing can be drawn of what is no probability
-    drawing = cypool.MLP(spec, [np.zeros((2, 4))], [np.array([1, np.nan])], output="categorical")
+    drawing = cypool.MLP(spec, [np.zeros((2, 4))], [np.full(2, -np.inf)], output="categorical")
     assert drawing(np.ones((1, 4), np.float32)).tolist() == [-1]
     env = cypool.make("CartPole-v1", num_envs=3)
     env.reset()
@@ -170,14 +175,34 @@ def test_mlp_with_nan_and_ties():
     # an action that is NaN is found where it is checked
     env = cypool.make("Pendulum-v1", num_envs=2)
     env.reset()
-    for activation in ("tanh", "relu"):
-        weights = [np.full((1, 3), np.nan), np.ones((1, 1))]
-        bad = cypool.MLP(env.env_spec, weights, [np.zeros(1)] * 2, activation=activation)
-        with pytest.raises(cypool.EnvError, match=r"policy: expected actions in \[-2.0, 2.0\], got nan"):
-            env.rollout(3, policy=bad)
+    bad = cypool.MLP(env.env_spec, [np.zeros((2, 3)), np.array([[1, -1]])], [np.full(2, np.inf), np.zeros(1)],
+                     activation="relu")
+    with pytest.raises(cypool.EnvError, match=r"policy: expected actions in \[-2.0, 2.0\], got nan"):
+        env.rollout(3, policy=bad)
     beyond = cypool.MLP(env.env_spec, [np.zeros((1, 3))], [np.array([2.5])], output="identity")
     with pytest.raises(cypool.EnvError, match=r"policy: expected actions in \[-2.0, 2.0\], got 2.5"):
         env.rollout(3, policy=beyond)
+
+
+def test_weights_that_are_nan():
+    spec = cypool.make_spec("CartPole-v1")
+    good = layers(4, 8, 2), layers(4, 8, 1)
+    for which, k in itertools.product(range(2), range(2)):
+        for network, name in ((0, ("weights", "biases")[which]), (1, "value")):
+            bad = layers(4, 8, 2), layers(4, 8, 1)
+            bad[network][which][k].flat[1 % bad[network][which][k].size] = np.nan
+            with pytest.raises(ValueError, match=f"{name}: expected numbers, got NaN in layer {k}"):
+                cypool.MLP(spec, *bad[0], value=bad[1])
+            mlp = cypool.MLP(spec, *good[0], value=good[1])
+            with pytest.raises(ValueError, match=f"{name}: expected numbers, got NaN in layer {k}"):
+                mlp.update(*bad[0], value=bad[1])
+
+
+def test_an_mlp_is_not_copied():
+    mlp = cypool.MLP(cypool.make_spec("CartPole-v1"), *layers(4, 8, 2))
+    for way in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="an MLP cannot be pickled or copied: make another one of its weights"):
+            way(mlp)
 
 
 def test_mlp_in_pools_of_python():
@@ -241,14 +266,53 @@ def test_bad_mlps():
     with pytest.raises(ValueError, match="policy: expected one for Array.*, got an MLP for"):
         env.rollout(3, policy=mlp)
     with pytest.raises(ValueError, match="output: expected another one than 'tanh_gaussian' for an action without"):
-        cypool.MLP(unbounded(), *layers(1, 3), output="tanh_gaussian")
+        cypool.MLP(bounded(-np.inf, np.inf), *layers(1, 3), output="tanh_gaussian")
+    for output, high in itertools.product(("tanh", "tanh_gaussian"), (1e300, np.inf)):
+        with pytest.raises(ValueError, match=f"output: expected another one than '{output}' for an action without"):
+            cypool.MLP(bounded(-1, high, np.float64), *layers(1, 3), output=output)
+    for output, high in itertools.product(("tanh", "tanh_gaussian"), (1.0, 1 + 1e-9)):
+        with pytest.raises(ValueError, match=f"expected another one than '{output}' for bounds that are equal in flo"):
+            cypool.MLP(bounded(1.0, high, np.float64), *layers(1, 3), output=output)
 
 
-def unbounded():
-    """The spec of an environment whose action has no bounds."""
+def bounded(low, high, dtype=np.float32):
+    """The spec of an environment whose action has three numbers with these bounds."""
     array = cypool.spec.Array
-    return cypool.spec.EnvSpec(id="unbounded", observation=array((1,), np.float32, -1, 1),
-                               action=array((3,), np.float32, -np.inf, np.inf))
+    return cypool.spec.EnvSpec(id="bounded", observation=array((1,), np.float32, -1, 1),
+                               action=array((3,), dtype, low, high))
+
+
+@pytest.mark.parametrize("output", ["gaussian", "tanh_gaussian"])
+def test_deviations_at_the_edge(output):
+    spec, zero = bounded(-1, 1), ([np.zeros((3, 1))], [np.array([0.5, -0.5, 0])])
+    for bad in (80.1, -80.1, 1e30, -1000):
+        with pytest.raises(ValueError, match="log_std: expected 3 numbers from -80 to 80, one for each of the action"):
+            cypool.MLP(spec, *zero, output=output, log_std=[0, bad, 0])
+    obs, log_std = np.zeros((500, 1), np.float32), np.array([-80, 80, 0])
+    mlp = cypool.MLP(spec, *zero, output=output, log_std=log_std)
+    choice = mlp.choose(obs)
+    z = (choice.raw_action.astype(np.float64) - zero[1][0]) / np.exp(log_std.astype(np.float64))
+    wanted = (-0.5 * z**2 - log_std - 0.5 * math.log(2 * math.pi)).sum(axis=1)
+    if output == "tanh_gaussian":
+        size = abs(choice.raw_action.astype(np.float64))
+        wanted -= (2 * (math.log(2) - size - np.log1p(np.exp(-2 * size)))).sum(axis=1)
+    np.testing.assert_allclose(choice.log_prob, wanted, rtol=1e-5, atol=1e-4)
+    assert (abs(choice.action) <= 1).all() and np.isfinite(choice.entropy).all()
+    # where the network says them, or an infinite mean, nothing is drawn
+    for bias in ([0, 0, 0, 0, 80.5, 0], [0, 0, 0, 0, -80.5, 0], [0, 0, 0, 0, np.inf, 0], [0, np.inf, 0, 0, 0, 0]):
+        choice = cypool.MLP(spec, [np.zeros((6, 1))], [np.array(bias)], output=output).choose(obs)
+        assert np.isnan(choice.log_prob).all() and np.isnan(choice.action[:, 1]).all()
+        assert np.isnan(choice.raw_action[:, 1]).all() and np.isfinite(choice.action[:, [0, 2]]).all()
+
+
+def test_no_two_rollouts_have_the_same_numbers():
+    spec = cypool.make_spec("CartPole-v1")
+    obs = np.zeros((64, 4), np.float32)
+    mlp, twin = (cypool.MLP(spec, [np.zeros((2, 4))], [np.zeros(2)], output="categorical") for _ in range(2))
+    # a race only where Python has no GIL
+    with ThreadPoolExecutor(4) as threads:
+        found = [future.result().tobytes() for future in [threads.submit(mlp, obs) for _ in range(200)]]
+    assert sorted(found) == sorted(twin(obs).tobytes() for _ in range(200)) and len(set(found)) == 200
 
 
 def test_bad_arguments_of_what_draws():
