@@ -22,6 +22,8 @@ DIRECTIVES = {
     "nonecheck": False,  # in code without the GIL it does not compile
     "cdivision": True,
     "embedsignature": True,
+    # a tenth of the C++ code would be for pickling; classes that can be pickled have methods of their own for it
+    "auto_pickle": False,
     "linetrace": DEBUG,
     "freethreading_compatible": True,
 }
