@@ -333,7 +333,7 @@ cdef class ActionReader:
 
     cdef object _box(self, cnp.ndarray array):
         cdef cnp.ndarray taken
-        cdef cnp.dtype wanted = self.space.dtype
+        wanted = self.space.dtype
         # a view of one number may say that it has millions of rows
         if not 0 < cnp.PyArray_SIZE(array) <= self.num_envs * self.count:
             raise self._wrong(array)

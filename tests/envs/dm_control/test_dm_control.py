@@ -362,7 +362,7 @@ def test_a_model_without_a_way_to_begin_is_an_error():
         env.reset()
 
 
-@pytest.mark.parametrize(("installed", "found"), [("None", "none"), ("'1.0.30'", "1.0.30")])
+@pytest.mark.parametrize(("installed", "found"), [("None", "none"), ("'1.0.27'", "1.0.27")])
 def test_without_the_right_dm_control_there_is_one_clear_error_at_make(run_python, installed, found):
     done = run_python(f"""
 import importlib.metadata as metadata
