@@ -54,4 +54,4 @@ cypool.make(3)  # error: call-overload
 cypool.make("CartPole-v1", num_envs="4")  # error: call-overload
 cypool.list_all_envs("CartPole-v1")  # error: call-arg
 cypool.mak("CartPole-v1")  # error: attr-defined
-env.rollout_buffers("8")  # error: arg-type
+env.rollout_buffers("8")  # error: call-overload
