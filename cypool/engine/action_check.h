@@ -79,17 +79,23 @@ inline bool take_actions(const void* given, Number number, size_t rows, const Ac
                 auto low = reinterpret_cast<const To*>(part.low.data());
                 auto high = reinterpret_cast<const To*>(part.high.data());
                 bool within = true;
-                for (size_t row = 0; row < rows; row++, data += part.count, out += stride) {
-                    for (size_t k = 0; k < part.count; k++) {
-                        const From value = data[k];
-                        To taken = static_cast<To>(value);
-                        // as given and as taken, because that rounds; no branches
-                        const bool fits = at_most(low[k], value) & at_most(value, high[k]) & at_most(low[k], taken)
-                                          & at_most(taken, high[k]);
-                        within &= fits;
-                        taken = fits ? taken : low[k];
-                        // parts of a row lie at any address
-                        std::memcpy(out + k * sizeof taken, &taken, sizeof taken);
+                auto take = [&](From value, To low, To high, char* to) {
+                    To taken = static_cast<To>(value);
+                    // no branches
+                    bool fits = at_most(low, value) & at_most(value, high);
+                    // as taken, too, because that rounds
+                    if constexpr (!std::is_integral_v<To>) fits &= at_most(low, taken) & at_most(taken, high);
+                    within &= fits;
+                    taken = fits ? taken : low;
+                    // parts of a row lie at any address
+                    std::memcpy(to, &taken, sizeof taken);
+                };
+                if (part.count == 1) {
+                    const To only_low = *low, only_high = *high;
+                    for (size_t row = 0; row < rows; row++) take(data[row], only_low, only_high, out + row * stride);
+                } else {
+                    for (size_t row = 0; row < rows; row++, data += part.count, out += stride) {
+                        for (size_t k = 0; k < part.count; k++) take(data[k], low[k], high[k], out + k * sizeof(To));
                     }
                 }
                 return within;
