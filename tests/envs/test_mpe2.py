@@ -281,6 +281,14 @@ def test_edited_states():
         env.load(state)
 
 
+def test_a_goal_where_none_is_chosen():
+    """The painter would take it as the kind of a treasure, of which there may be fewer."""
+    env = played(TREASURE, 2)
+    for name in ("goal", "key"):
+        with pytest.raises(ValueError, match=f"{name}: expected 0 to 0, got 1"):
+            env.load(edited(env.save(), {name: 1}))
+
+
 def test_agents_on_one_spot():
     """There is no direction to push them in: numbers become NaN, as in mpe2, and nothing else happens."""
     for id, options in ((SPREAD, {"num_agent_neighbors": 2, "num_landmark_neighbors": 3}),

@@ -304,8 +304,9 @@ template <class Archive> void World::exchange(Archive& archive) {
         if constexpr (Archive::LOADS) v = Vec(x, y);
     };
     archive("step", num_steps, 0, s->options.max_cycles);
-    archive("goal", goal, 0, std::max(m - 1, 0));
-    archive("key", key, 0, std::max(m - 1, 0));
+    // where nothing is chosen they stay 0; the painter would draw them
+    archive("goal", goal, 0, s->num_goals > 0 ? m - 1 : 0);
+    archive("key", key, 0, s->num_goals > 1 ? m - 1 : 0);
     archive("camera_range", camera_range, 0, FAR);
     for (int i = 0; i < n; ++i) archive.in("position", i, [&] { vec(positions()[i], FAR); });
     for (int i = 0; i < n; ++i) archive.in("velocity", i, [&] { vec(velocities()[i], FAR); });
