@@ -463,7 +463,7 @@ class Case:
             given[key] = [value] if key == "factories" and r.random() < 0.5 else value
         # a function of the user's may raise what it likes
         factories = given.get("factories")
-        own = callable(value) or (isinstance(factories, list) and factories[0] is wrong)
+        own = callable(value) or (isinstance(factories, list) and any(each is wrong for each in factories[:1]))
         names, also = ([], (Hostile, ImportError)) if own else ([key, "factor"], ())
         well, result = self.attempt(f"{what}({key}={text})", lambda: function(**given), names, also)
         if well and what == "register":
