@@ -1,5 +1,7 @@
 """The pool: sends environments to the threads and hands out batches."""
 import atexit
+import sys
+import warnings
 import weakref
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -34,7 +36,7 @@ from cypool.engine.results cimport Results
 from cypool.engine.states cimport check_state, copy_env, load_state, note_failed_copy, save_state
 from cypool.engine.sync_dispatch cimport SyncDispatch
 from cypool.engine.threads cimport Threads, ThreadPool
-from cypool.util.immortal cimport make_immortal
+from cypool.util.immortal cimport can_make_immortal, make_immortal
 from cypool.env cimport Agents, Env
 
 cnp.import_array()
@@ -876,6 +878,10 @@ cdef class Pool:
 
 cdef int _make_shared_objects_immortal() except -1:
     """Spares threads with a pool each the counts of what they share: methods, and what allocates NumPy's arrays."""
+    if not can_make_immortal():
+        warnings.warn(f"cypool cannot make objects immortal in Python {sys.version.split()[0]}, as it can in 3.13 and "
+                      "3.14: threads with a pool each may wait for each other at reference counts", RuntimeWarning)
+        return 0
     for attribute in vars(Pool).values():
         make_immortal(<PyObject*>attribute)
     make_immortal(PyDataMem_DefaultHandler)

@@ -16,6 +16,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.limits cimport INT_MAX
 
 from cypool.engine.scheduler cimport SPIN_NS
+from cypool.util.finalizing cimport Py_IsFinalizing
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park, relax, wake
 
@@ -62,6 +63,9 @@ cdef class Threads:
 
     cdef int start(self) except -1:
         self.num_forks = num_forks()
+        if self.count > 0 and Py_IsFinalizing():
+            # they would never begin
+            raise RuntimeError("num_threads: expected 0 while Python is ending, as no thread can start any more")
         for _ in range(self.count):
             self.worker_states.push_back(new WorkerState())
         # a thread that has begun is never lost for want of memory
@@ -89,6 +93,7 @@ cdef class Threads:
         """Ends the threads as soon as each has finished the step it is at."""
         cdef thread* worker
         cdef vector[thread*] ending
+        cdef bint held = Py_IsFinalizing()
         with cython.critical_section(self):
             self.closed = True
             if self.forked():
@@ -100,10 +105,13 @@ cdef class Threads:
         self.stopping.store(1)
         self.sleepers.get().signal.fetch_add(1)
         wake(self.sleepers.get().signal, INT_MAX)
+        if held:
+            # Python is ending, and holds threads that come back to it: they have this object for ever
+            Py_INCREF(self)
         with nogil:
             for worker in ending:
-                if on_thread(worker):
-                    # the garbage collector ran here, in an env's error path, and found the pool
+                # or the garbage collector ran here, in an env's error path, and found the pool
+                if held or on_thread(worker):
                     worker.detach()
                 else:
                     worker.join()
@@ -140,6 +148,10 @@ cdef class Threads:
                 self.schedulers[place].store(NULL)
                 break
         else:
+            return
+        if Py_IsFinalizing():
+            # a thread that Python holds may be with it for ever
+            Py_INCREF(scheduler)
             return
         if not self.forked():
             for state in self.worker_states:

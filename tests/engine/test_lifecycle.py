@@ -102,6 +102,47 @@ while "one thread at a time" not in message:
     assert done.returncode == 0, done.stderr
 
 
+def test_pools_that_are_made_after_pools_were_closed(run_python):
+    # from Python 3.14 on, and without the GIL, their threads cannot end any more
+    done = run_python("""
+import atexit
+
+@atexit.register
+def make():
+    # registered first, so called after cypool's own function
+    for batch_size in (64, 16):
+        env = cypool.make("CartPole-v1", num_envs=64, batch_size=batch_size, num_threads=3)
+        env.async_reset()
+        env.recv()
+        held.append(env)
+    held.append(cypool.ThreadPool(2))
+
+held = []
+import cypool
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_no_thread_starts_while_python_ends(run_python):
+    done = run_python("""
+import cypool
+
+class Last:
+    threads = cypool.ThreadPool
+    def __del__(self):
+        try:
+            self.threads(2)
+        except RuntimeError as error:
+            write(1, str(error).encode())
+
+from os import write
+last = Last()
+Last.last = last
+""")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "num_threads: expected 0 while Python is ending, as no thread can start any more"
+
+
 def interrupt_receiver(env, after=lambda: None):
     """Starts a thread that sends SIGINT once another thread is in a call of `env`; the caller is to be that one."""
 
