@@ -103,7 +103,7 @@ while "one thread at a time" not in message:
 
 
 def test_pools_that_are_made_after_pools_were_closed(run_python):
-    # from Python 3.14 on, and without the GIL, their threads cannot end any more
+    # from Python 3.14 on, their threads cannot end any more
     done = run_python("""
 import atexit
 
