@@ -29,6 +29,7 @@ import gymnasium
 import numpy as np
 
 import cypool
+from cypool.subproc import forkserver
 
 LIMIT = 240.0  # seconds that a session may take to end
 NUM_STEPS = 40
@@ -109,6 +110,8 @@ class Session:
     def run(self):
         """Runs all; leaves some daemon threads in their calls."""
         signal.signal(signal.SIGINT, self.interrupt)
+        # many threads share the CPUs: `close` is not to warn of those that are only slow
+        forkserver.GRACE = LIMIT / 4
         sys.unraisablehook = self.say_unraisable
         actors = [self.step_own, self.step_own, self.step_threads, self.share_threads, self.host, self.call_common,
                   self.call_common, self.call_common, self.replace_common, self.sample, self.collect_garbage,
