@@ -1,6 +1,7 @@
 """The classes of EnvPool's interface, but for that of dm_env, and what `spec` is."""
 from __future__ import annotations
 
+import functools
 import warnings
 from collections import namedtuple
 from collections.abc import Mapping
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from cypool.util.typing import Batch, Bools, EnvIds, Seed
 
 
+@functools.cache
+def _config_type(*names: str) -> Any:
+    # one for all pools: a Python without the GIL may keep classes for ever
+    return namedtuple("Config", names)
+
+
 class EnvSpec:
     """EnvPool's `spec`: the configuration, and observation and action specs.
 
@@ -41,7 +48,7 @@ class EnvSpec:
     def __init__(self, env_spec: Any, config: Any):
         self._env_spec = env_spec
         self.id = env_spec.id
-        self.config = namedtuple("Config", config)(**config)
+        self.config = _config_type(*config)(**config)
         self.reward_threshold = config.get("reward_threshold")
         self.observation_space = self.gymnasium_observation_space = space_of(beside(env_spec.observation))
         self.action_space = self.gymnasium_action_space = space_of(env_spec.action)

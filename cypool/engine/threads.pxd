@@ -63,6 +63,7 @@ cdef class Threads:
     cdef void stop(self)
     cdef bint forked(self) noexcept
     cdef int add_scheduler(self, Scheduler scheduler) except -1
+    cdef bint take_place(self, Scheduler scheduler) except -1
     cdef void remove_scheduler(self, Scheduler scheduler)
     cdef bint retire(self) noexcept
     # without it

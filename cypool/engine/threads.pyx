@@ -4,6 +4,7 @@ A thread serves one scheduler at a time and publishes which. A caller that close
 list and waits until no thread serves it. A thread that finds nothing to do spins for a moment, then sleeps.
 """
 import atexit
+import gc
 import os
 import weakref
 
@@ -123,6 +124,15 @@ cdef class Threads:
 
     cdef int add_scheduler(self, Scheduler scheduler) except -1:
         """Has the threads serve a scheduler."""
+        if not self.take_place(scheduler):
+            # pools in reference cycles keep their places until the garbage collector finds them
+            gc.collect()
+            if not self.take_place(scheduler):
+                raise RuntimeError(f"thread_pool: expected at most {MAX_SCHEDULERS} pools at a time")
+        return 0
+
+    cdef bint take_place(self, Scheduler scheduler) except -1:
+        """Gives a scheduler the first place that is free; False if there is none."""
         cdef uint32_t place
         with cython.critical_section(self):
             if self.closed or self.forked():
@@ -134,8 +144,8 @@ cdef class Threads:
                     self.num_places.store(max(self.num_places.load(), place + 1))
                     self.num_schedulers.fetch_add(1)
                     self.schedulers[place].store(<void*>scheduler)
-                    return 0
-        raise RuntimeError(f"thread_pool: expected at most {MAX_SCHEDULERS} pools at a time")
+                    return True
+        return False
 
     cdef void remove_scheduler(self, Scheduler scheduler):
         """Ends a scheduler's work and waits until no thread is with it; does nothing if it was not attached."""

@@ -447,6 +447,20 @@ def test_a_copy_has_threads_of_its_own(again):
         env.close()
 
 
+def test_pools_in_cycles_make_room_for_others():
+    with cypool.ThreadPool(2) as threads:
+        gc.disable()
+        try:
+            for _ in range(130):
+                env = cypool.make("CartPole-v1", num_envs=2, thread_pool=threads)
+                env.itself = env
+        finally:
+            gc.enable()
+        del env
+        gc.collect()
+        assert threads.num_pools == 0
+
+
 def test_so_many_pools_and_no_more():
     with cypool.ThreadPool(2) as threads:
         envs = [cypool.make("CartPole-v1", num_envs=2, thread_pool=threads) for _ in range(64)]
