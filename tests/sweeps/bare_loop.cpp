@@ -1,4 +1,5 @@
-// The steps that a pool of DeepMind tasks takes, and nothing else: what measure_dm_control.py compares with.
+// The steps of MuJoCo that a pool takes, and nothing else: what measure_dm_control.py and measure_metaworld.py compare
+// with.
 #include <mujoco/mujoco.h>
 
 #include <thread>
@@ -29,5 +30,20 @@ extern "C" void run(const mjModel* m, mjData* const* envs, int num_envs, const d
     for (int first = 1; first < num_threads; ++first) threads.emplace_back(part, first);
     part(0);
     for (std::thread& each : threads) each.join();
+    mjcb_time = clock;
+}
+
+// Takes num_steps steps of one of Meta-World's tasks, each with a place of the hand's mocap body and two controls.
+extern "C" void run_arm(const mjModel* m, mjData* d, const double* places, const double* controls, int num_steps,
+                        int sub_steps) {
+    const mjfTime clock = mjcb_time;
+    mjcb_time = nullptr;
+    const double quat[4] = {1, 0, 1, 0};
+    for (int t = 0; t < num_steps; ++t) {
+        mju_copy3(d->mocap_pos, places + 3 * t);
+        mju_copy4(d->mocap_quat, quat);
+        mju_copy(d->ctrl, controls + m->nu * t, m->nu);
+        for (int k = 0; k < sub_steps; ++k) mj_step(m, d);
+    }
     mjcb_time = clock;
 }

@@ -20,10 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-import mujoco
 import numpy as np
+from bare_loop import compiled
 
 import cypool
 from cypool.envs.dm_control.reference import load
@@ -72,15 +71,6 @@ def measure(domain, task, arguments):
             rounds[name].append((wall / envs, cpu / envs))
     return {name: tuple(statistics.median(each) for each in zip(*values, strict=True))
             for name, values in rounds.items()}
-
-
-def compiled(folder):
-    """Returns the function of bare_loop.cpp, which calls the MuJoCo of this process."""
-    package = Path(mujoco.__file__).parent
-    library = next(package.glob("libmujoco.so.*"))
-    subprocess.run(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-pthread", "-I", package / "include",
-                    Path(__file__).with_name("bare_loop.cpp"), library, "-o", f"{folder}/bare_loop.so"], check=True)
-    return ctypes.CDLL(f"{folder}/bare_loop.so").run
 
 
 def bare_runner(run, domain, task, num_envs, num_threads):
@@ -176,7 +166,7 @@ def main():
         return
     if arguments.bare:
         with tempfile.TemporaryDirectory() as folder:
-            run = compiled(folder)
+            run = compiled(folder).run
             print("| task | to the bare loop, wall | CPU | one env, wall | CPU |\n| --- | --: | --: | --: | --: |")
             for domain, task in chosen:
                 row = [ratio for envs, threads in ((arguments.num_envs, arguments.num_threads), (1, 1)) for ratio in

@@ -2,18 +2,22 @@
 
     python tests/sweeps/measure_metaworld.py [PATTERN ...] [--num-steps 500] [--rounds 3] [--envpool]
 
-Plays what scripted policies play. Rounds alternate, and the median counts. "mj_step" is the reference's call of MuJoCo
-alone, without the clock that MuJoCo's Python package sets. Takes metaworld; with --envpool also EnvPool, which draws
+Plays what scripted policies play. Rounds alternate, and the median counts. "mj_step" is a loop in C++ over the same
+steps of MuJoCo, and nothing else (bare_loop.cpp, needs g++). Takes metaworld; with --envpool also EnvPool, which draws
 goals of its own and has another MuJoCo. Ends with means over the tasks, which is what ratios are of.
 """
 import argparse
+import copy
+import ctypes
 import fnmatch
 import statistics
+import tempfile
 import time
 import warnings
 
 import mujoco
 import numpy as np
+from bare_loop import compiled
 
 import cypool
 from cypool.envs.metaworld.reference import Players, make
@@ -29,19 +33,6 @@ warnings.simplefilter("ignore")
 NUM_ENVS = 8
 
 
-class Timed:
-    """A function that adds up the CPU time of its calls."""
-
-    def __init__(self, function):
-        self.function, self.seconds = function, 0.0
-
-    def __call__(self, *args, **kwargs):
-        start = time.process_time()
-        result = self.function(*args, **kwargs)
-        self.seconds += time.process_time() - start
-        return result
-
-
 def microseconds(function, count):
     """Returns the CPU time of a call that does something so often."""
     start = time.process_time()
@@ -54,7 +45,37 @@ def play(step, actions):
         step(action)
 
 
-def measure(task):
+def bare_runner(library, reference, actions):
+    """Returns a function that prepares a run of what the reference simulates, from a reset on: a function."""
+    simulate, steps = reference._step_mujoco_simulation, []
+
+    def record(control, num_steps):
+        steps.append((reference.data.mocap_pos[0].copy(), np.array(control, np.float64)))
+        simulate(control, num_steps)
+
+    reference.reset()
+    start, reference._step_mujoco_simulation = copy.copy(reference.data), record
+    play(reference.step, actions)
+    reference._step_mujoco_simulation = simulate
+    places, controls = (np.array(column) for column in zip(*steps, strict=True))
+
+    def prepare():
+        data = copy.copy(start)
+
+        def run():
+            library.run_arm(ctypes.c_void_p(reference.model._address), ctypes.c_void_p(data._address),
+                            places.ctypes.data_as(ctypes.c_void_p), controls.ctypes.data_as(ctypes.c_void_p),
+                            len(steps), reference.frame_skip)
+            return data
+
+        return run
+
+    if prepare()().qpos.tobytes() != reference.data.qpos.tobytes():
+        raise AssertionError("expected the bare loop to end where the reference does")
+    return prepare
+
+
+def measure(library, task):
     """Returns medians in microseconds: names and values."""
     # one goal: after the first reset all find a start that is known
     pools = {n: cypool.make(f"Meta-World/{task}", num_envs=n, num_threads=0, seed=[0] * n, num_goals=1,
@@ -62,7 +83,6 @@ def measure(task):
     fresh = cypool.make(f"Meta-World/{task}", num_threads=0, seed=0, task_select="fresh")
     reference = make(pools[1].env_spec, 0).unwrapped
     reference.max_path_length = 2**30
-    simulated = Timed(reference._step_mujoco_simulation)
     players = Players([make(pools[1].env_spec, 0)], [task], 0)
     env = players.envs[0]
     env.reset()
@@ -71,6 +91,7 @@ def measure(task):
         actions.append(players.act(np.zeros((1, 4), np.float32)))
         env.step(actions[-1][0])
     reference.set_task(env.get_wrapper_attr("tasks")[0])
+    prepare = bare_runner(library, reference, [a[0] for a in actions])
     rounds = []
     theirs = None
     if arguments.envpool:
@@ -81,10 +102,8 @@ def measure(task):
                                         max_episode_steps=2**30)
     for _ in range(arguments.rounds):
         figures = {"reset of metaworld": microseconds(reference.reset, 1)}
-        reference._step_mujoco_simulation = simulated
-        simulated.seconds = 0.0
         figures["metaworld"] = microseconds(lambda: play(reference.step, [a[0] for a in actions]), len(actions))
-        figures["mj_step"] = simulated.seconds / len(actions) * 1e6
+        figures["mj_step"] = microseconds(prepare(), len(actions))
         for n, pool in pools.items():
             pool.reset()
             figures[f"reset of {n}"] = microseconds(pool.reset, n)
@@ -106,8 +125,10 @@ def main():
     print(f"make('Meta-World/MT50'): {time.process_time() - start:.2f} s of CPU time")
     tasks = [task for task in TASKS if any(fnmatch.fnmatch(task, pattern) for pattern in arguments.patterns)]
     found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        library = compiled(folder)
     for task in tasks:
-        found[task] = measure(task)
+        found[task] = measure(library, task)
         print(f"{task:30s}", ", ".join(f"{name} {value:.1f}" for name, value in found[task].items()), flush=True)
     means = {name: statistics.mean(each[name] for each in found.values()) for name in found[tasks[0]]}
     print(f"{'mean':30s}", ", ".join(f"{name} {value:.1f}" for name, value in means.items()))

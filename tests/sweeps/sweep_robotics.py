@@ -2,10 +2,11 @@
 
     python tests/sweeps/sweep_robotics.py [PATTERN ...] [--num-steps 110] [--seeds 0 1]
 
-Takes gymnasium-robotics. Ends with the number of steps that were compared.
+Takes gymnasium-robotics. Prints the number of steps that were compared. Ends with 1 if one differs.
 """
 import argparse
 import fnmatch
+import sys
 import warnings
 
 from cypool.making.registry import known_entries
@@ -35,3 +36,4 @@ for id in ids:
         steps += parity.num_steps
         episodes += parity.num_episodes
 print(f"{len(ids)} ids, {steps} steps, {episodes} episodes, {differences} differences")
+sys.exit(differences > 0)

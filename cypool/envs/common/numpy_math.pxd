@@ -51,6 +51,8 @@ cdef double tanh(double x) noexcept nogil
 cdef double arcsinh(double x) noexcept nogil
 cdef double arccos(double x) noexcept nogil
 cdef double arctan2(double y, double x) noexcept nogil
+# of arrays, which must not touch
+cdef void arctan2_of(const double* y, const double* x, double* out, Py_ssize_t n) noexcept nogil
 # of three numbers and three times three, row by row: vector.dot(matrix), a.dot(b)
 cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil
 cdef void matrix_times_vector(const double* matrix, const double* vector, int n, double* out) noexcept nogil  # (3, n)

@@ -229,6 +229,13 @@ cdef double arctan2(double y, double x) noexcept nogil:
     return call_two(&np_arctan2, y, x)
 
 
+cdef void arctan2_of(const double* y, const double* x, double* out, Py_ssize_t n) noexcept nogil:
+    cdef char** args = [<char*>y, <char*>x, <char*>out]
+    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double), sizeof(double)]
+    cdef cnp.npy_intp size = n
+    np_arctan2.loop(args, &size, steps, np_arctan2.data)
+
+
 cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil:
     multiply(vector, 1, matrix, out)
 

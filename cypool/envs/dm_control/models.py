@@ -68,6 +68,8 @@ def text_of(domain: str, task: str, random: Any = None) -> tuple[bytes, dict[str
     elif domain == "dog":
         text, files = module.get_model_and_assets(**(
             {"remove_ball": False} if task == "fetch" else {"floor_size": _DOG[task] * 15}))
+        # MuJoCo 3.3 looks for them only where the model says that they are
+        files = {name if name.startswith("./") else f"dog_assets/{name}": content for name, content in files.items()}
     return _bytes(text), {name: _bytes(content) for name, content in files.items()}
 
 

@@ -2,7 +2,30 @@
 from libc.math cimport sqrt
 from libc.string cimport memcpy
 
-from cypool.envs.common.numpy_math cimport arccos, arctan2, clip, cos, norm, sin, sum_of_squares
+cimport numpy as cnp
+
+from cypool.envs.common.numpy_math cimport (
+    arccos,
+    arctan2,
+    arctan2_of,
+    clip,
+    cos,
+    norm,
+    sin,
+    sincos,
+    sum_of_squares,
+)
+
+import numpy as np
+
+cnp.import_array()
+
+cdef enum:
+    # numbers of a goal, and those of its place, before the quaternion
+    GOAL = 7
+    PLACE = 3
+    # goals whose Euler angles are found at once
+    BLOCK = 64
 
 cdef double EPS4 = 2.220446049250313e-16 * 4.0
 
@@ -38,9 +61,11 @@ cdef void quat2euler(const double* quat, double* euler) noexcept nogil:
 
 cdef void euler2quat(const double* euler, double* quat) noexcept nogil:
     cdef double ai = euler[2] / 2, aj = -euler[1] / 2, ak = euler[0] / 2
-    cdef double si = sin(ai), sj = sin(aj), sk = sin(ak)
-    cdef double ci = cos(ai), cj = cos(aj), ck = cos(ak)
-    cdef double cc = ci * ck, cs = ci * sk, sc = si * ck, ss = si * sk
+    cdef double si, sj, sk, ci, cj, ck, cc, cs, sc, ss
+    sincos(ai, &si, &ci)
+    sincos(aj, &sj, &cj)
+    sincos(ak, &sk, &ck)
+    cc, cs, sc, ss = ci * ck, ci * sk, si * ck, si * sk
     quat[0] = cj * cc + sj * ss
     quat[3] = cj * sc - sj * cs
     quat[2] = -(cj * ss + sj * cc)
@@ -67,11 +92,76 @@ cdef void quat_of(double angle, const double* axis, double* quat) noexcept nogil
     normalize(quat, 4)
 
 
+cdef double cosine(const double* a, const double* b) noexcept nogil:
+    # the real part of the product with the conjugate
+    return clip(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], -1.0, 1.0)
+
+
 cdef double angle_between(const double* a, const double* b) noexcept nogil:
-    cdef double[4] conjugate = [b[0], -b[1], -b[2], -b[3]]
-    cdef double[4] difference
-    quat_mul(a, conjugate, difference)
-    return 2 * arccos(clip(difference[0], -1.0, 1.0))
+    return 2 * arccos(cosine(a, b))
+
+
+def angles_of_pens(achieved, desired):
+    """Returns the angles between goals of pens, of one or of a batch, as gymnasium-robotics computes them.
+
+    Of one, the third Euler angle does not count. Of a batch, the third rotation does not: the package sets a row where
+    it means an angle.
+
+    Args:
+        achieved, desired: Places and quaternions, of shape (7,) or (n, 7) with at least three.
+
+    Returns:
+        Radians, of shape () or (n,).
+    """
+    cdef cnp.ndarray goals = np.ascontiguousarray(achieved, np.float64)
+    cdef cnp.ndarray wanted = np.ascontiguousarray(desired, np.float64)
+    cdef cnp.ndarray cosines = np.empty(achieved.shape[:-1])
+    cdef Py_ssize_t n = cosines.size
+    cdef bint batch = cosines.ndim > 0
+    find_cosines(<const double*>cnp.PyArray_DATA(goals), <const double*>cnp.PyArray_DATA(wanted),
+                 <double*>cnp.PyArray_DATA(cosines), n, batch)
+    return 2 * np.arccos(cosines)
+
+
+cdef void find_cosines(const double* goals, const double* wanted, double* out, Py_ssize_t n, bint batch) noexcept nogil:
+    cdef double[BLOCK][3] eulers
+    cdef double[3] other
+    cdef double[4] quat
+    cdef Py_ssize_t first = 0
+    cdef int k, size
+    quat2euler(&wanted[GOAL * 2 + PLACE if batch else PLACE], other)
+    while first < n:
+        size = <int>min(<Py_ssize_t>BLOCK, n - first)
+        find_eulers(goals + GOAL * first, eulers, size)
+        if not batch:
+            eulers[0][2] = other[2]
+        elif first == 0:
+            memcpy(eulers[2], other, sizeof(other))
+        for k in range(size):
+            euler2quat(eulers[k], quat)
+            out[first + k] = cosine(quat, wanted + GOAL * (first + k) + PLACE)
+        first += BLOCK
+
+
+cdef void find_eulers(const double* goals, double[3]* eulers, int n) noexcept nogil:
+    """`quat2euler` of up to BLOCK goals."""
+    # longer than their use, so that none touches the next
+    cdef double[3][BLOCK + 1] ys, xs
+    cdef double[BLOCK + 1] angles
+    cdef double[9] mat
+    cdef double cy
+    cdef int axis, k
+    for k in range(n):
+        quat2mat(goals + GOAL * k + PLACE, mat)
+        cy = sqrt(mat[8] * mat[8] + mat[5] * mat[5])
+        # a special rotation's first angle is 0: minus the angle of (-0.0, 1)
+        ys[0][k], xs[0][k] = (mat[5], mat[8]) if cy > EPS4 else (-0.0, 1.0)
+        ys[1][k], xs[1][k] = -mat[2], cy
+        ys[2][k], xs[2][k] = (mat[1], mat[0]) if cy > EPS4 else (-mat[3], mat[4])
+    for axis in range(3):
+        arctan2_of(ys[axis], xs[axis], angles, n)
+        for k in range(n):
+            eulers[k][axis] = -angles[k]
 
 
 cdef void normalize(double* vector, int n) noexcept nogil:

@@ -357,7 +357,7 @@ def test_a_model_of_other_joints_is_an_error(monkeypatch):
 
 
 def test_a_model_without_a_way_to_begin_is_an_error():
-    env = cypool.make("BallInCupCatch-v1", num_threads=0, randomize={"geom_size": (20, 20)})
+    env = cypool.make("BallInCupCatch-v1", num_threads=0, randomize={"geom_margin": ("add", 10, 10)})
     with pytest.raises(cypool.EnvError, match="expected a position without contacts, found none in 10000 attempts"):
         env.reset()
 

@@ -770,4 +770,4 @@ def test_timers_of_others_run_and_a_clock_is_not_called(run_python):
         mujoco.mj_step(model, data)
         print(data.timer[mujoco.mjtTimer.mjTIMER_STEP].number, data.timer[mujoco.mjtTimer.mjTIMER_STEP].duration > 0)
     """)
-    assert done.stdout.splitlines() == ["0", "1 True"], done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["0", "1 True"], (done.returncode, done.stdout, done.stderr)

@@ -309,6 +309,33 @@ def test_rewards_of_goals(id):
         assert env.compute_reward(achieved[:0], desired[:0]).shape == (0,)
 
 
+@pytest.mark.parametrize("id", ["HandManipulatePen-v1", "HandManipulatePenRotateDense-v1"])
+def test_rewards_of_special_rotations_of_pens(id):
+    reference = make(id).unwrapped
+    env = cypool.make(id, num_threads=0)
+    # more than are computed at once
+    random, half = np.random.default_rng(7), np.sqrt(0.5)
+    desired = random.standard_normal((200, 7))
+    achieved = desired + random.standard_normal((200, 7)) * 10.0 ** random.uniform(-4, 0, (200, 1))
+    # where Euler angles are not unique, or nearly so, no rotations, and numbers beyond all
+    achieved[2:9, 3:] = [[half, 0, half, 0], [half, 0, -half, 0], [0.5, 0.5, 0.5, -0.5], [0, 0, 0, 0], [1e-9, 0, 0, 0],
+                         [np.nan, 0, 0, 1], [1e200, 1, 0, 0]]
+    achieved[9:40, 3:] = [half, 0, half, 0] + random.standard_normal((31, 4)) * 10.0 ** -np.arange(31)[:, None]
+    desired[2, 3:] = [half, 0, half, 0]
+    with np.errstate(all="ignore"):
+        for n in (200, 65, 64, 3):
+            theirs = reference.compute_reward(achieved[:n], desired[:n], {})
+            assert env.compute_reward(achieved[:n], desired[:n]).tobytes() == theirs.tobytes()
+        for k in range(40):
+            theirs = reference.compute_reward(achieved[k], desired[k], {})
+            assert np.float64(env.compute_reward(achieved[k], desired[k])).tobytes() == np.float64(theirs).tobytes()
+        theirs = reference.compute_reward(np.float32(achieved), np.float32(desired), {})
+        assert env.compute_reward(np.float32(achieved), np.float32(desired)).tobytes() == theirs.tobytes()
+        # not contiguous
+        theirs = reference.compute_reward(achieved[::2], desired[::2], {})
+        assert env.compute_reward(achieved[::2], desired[::2]).tobytes() == theirs.tobytes()
+
+
 def test_rewards_of_tasks():
     """Where tasks are not removed, the kitchen's rewards follow from its goals."""
     options = {"tasks_to_complete": ["kettle", "light switch", "microwave"], "remove_task_when_completed": False}
