@@ -283,9 +283,13 @@ struct Crypto : Rules {
         double off[2] = {};
         for (int a = 0; a < 2; ++a) {
             const double* said = w.message(a);
+            bool speaks = false;
+            for (int k = 0; k < w.s->words; ++k) {
+                speaks |= said[k] != 0;
+                off[a] += (said[k] - (k == w.goal)) * (said[k] - (k == w.goal));
+            }
             // silence costs nothing
-            if (std::all_of(said, said + w.s->words, [](double x) { return x == 0; })) continue;
-            for (int k = 0; k < w.s->words; ++k) off[a] += (said[k] - (k == w.goal)) * (said[k] - (k == w.goal));
+            if (!speaks) off[a] = 0;
         }
         rewards[0] = 0 - off[0];
         rewards[1] = rewards[2] = off[0] + (0 - off[1]);
