@@ -20,7 +20,11 @@ inline double mixed(const World& w, double common, double own) {
     return common * (1 - ratio) + own * ratio;
 }
 
-inline bool touches(Vec a, double a_size, Vec b, double b_size) { return distance(a, b) < a_size + b_size; }
+inline bool touches(Vec a, double a_size, Vec b, double b_size) {
+    const double squared = (a - b).squared(), reach = a_size + b_size;
+    // most are far apart, which shows without a root
+    return squared < reach * reach * 1.001 && std::sqrt(squared) < reach;
+}
 
 inline bool agents_touch(const World& w, int a, int b) {
     return touches(w.positions()[a], w.s->agents[a].size, w.positions()[b], w.s->agents[b].size);
@@ -63,10 +67,15 @@ inline float* write_landmarks(const World& w, int i, float* out) {
 // Indices of points in the order of their distance; those at the same one as they come.
 class Nearest {
 public:
-    void add(double far, int index) {
-        int k = size_++;
-        for (; k > 0 && far < found_[k - 1].far; --k) found_[k] = found_[k - 1];
-        found_[k] = {far, index};
+    void add(double far, int index) { found_[size_++] = {far, index}; }
+    void sort() {
+        bool comparable = true;
+        for (int k = 0; k < size_; ++k) comparable &= found_[k].far == found_[k].far;
+        if (size_ <= FEW && comparable) {
+            sort_few();
+        } else {
+            for (int end = 1; end < size_; ++end) insert(end);
+        }
     }
     int size() const { return size_; }
     int operator[](int k) const { return found_[k].index; }
@@ -76,6 +85,30 @@ private:
         double far;
         int index;
     };
+    static constexpr int FEW = 16;
+
+    // without branches, which nothing could foresee: counts how many come before each
+    void sort_few() {
+        int places[FEW] = {};
+        for (int a = 1; a < size_; ++a) {
+            int place = 0;
+            for (int b = 0; b < a; ++b) {
+                const bool before = found_[a].far < found_[b].far;
+                places[b] += before;
+                place += !before;
+            }
+            places[a] = place;
+        }
+        Found sorted[FEW];
+        for (int k = 0; k < size_; ++k) sorted[places[k]] = found_[k];
+        std::copy_n(sorted, size_, found_);
+    }
+    void insert(int end) {
+        const Found found = found_[end];
+        int k = end;
+        for (; k > 0 && found.far < found_[k - 1].far; --k) found_[k] = found_[k - 1];
+        found_[k] = found;
+    }
     static_assert(MAX_AGENTS <= MAX_LANDMARKS);
     Found found_[MAX_LANDMARKS];
     int size_ = 0;
@@ -89,6 +122,7 @@ public:
         for (int k = 0; k < count; ++k) {
             if (k != left_out) nearest_.add(norm(points[k] - at), k);
         }
+        nearest_.sort();
     }
     float* write_positions(float* out) const {
         return write(out, [this](int k) { return points_[k] - at_; });
@@ -487,11 +521,16 @@ struct CollectTreasure : Rules {
     static bool reward(World& w, const Rng* respawns, double* rewards) {
         const double prizes = exchange_treasures(w, respawns);
         const int n = w.s->num_agents(), collectors = w.s->options.collectors;
-        for (int a = 0; a < n; ++a) {
-            double result = 0;
-            for (int b = 0; b < collectors && a < collectors; ++b) {
-                if (b != a && agents_touch(w, a, b)) result -= 5;
+        int touched[MAX_AGENTS] = {};
+        for (int a = 0; a < collectors; ++a) {
+            for (int b = a + 1; b < collectors; ++b) {
+                const bool touch = agents_touch(w, a, b);
+                touched[a] += touch;
+                touched[b] += touch;
             }
+        }
+        for (int a = 0; a < n; ++a) {
+            double result = 0 - 5.0 * touched[a];
             const double far = a < collectors ? way_of_collector(w, a) : way_of_deposit(w, a);
             if (far < std::numeric_limits<double>::infinity()) result -= 0.1 * far;
             rewards[a] = result + prizes;
@@ -530,6 +569,7 @@ struct CollectTreasure : Rules {
         for (int a = 0; a < w.s->num_agents(); ++a) {
             if (a != i) others.add(distance(w.positions()[a], at), a);
         }
+        others.sort();
         for (int k = 0; k < others.size(); ++k) {
             const int a = others[k];
             out = w.velocities()[a].write((w.positions()[a] - at).write(out));
@@ -540,6 +580,7 @@ struct CollectTreasure : Rules {
         for (int k = 0; k < w.s->num_landmarks(); ++k) {
             treasures.add(w.treasures[k].is_there ? distance(w.landmarks()[k], at) : 1e6, k);
         }
+        treasures.sort();
         for (int k = 0; k < treasures.size(); ++k) {
             const Treasure& treasure = w.treasures[treasures[k]];
             out = (treasure.is_there ? w.landmarks()[treasures[k]] - at : Vec()).write(out);
