@@ -69,7 +69,7 @@ inline double softplus(double x) {
     return x < 0 ? std::log1p(std::exp(x)) : x + std::log1p(std::exp(-x));
 }
 
-constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_GROUPS = 3, MAX_CYCLES = 1 << 30;
+constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_GROUPS = 3, MAX_DEPOSITS = 6, MAX_CYCLES = 1 << 30;
 constexpr int NUM_MOVES = 5;  // none, left, right, down, up
 constexpr double ANY_SPEED = std::numeric_limits<double>::infinity();
 
