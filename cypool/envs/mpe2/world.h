@@ -100,11 +100,11 @@ struct Landmark {
 
 // An agent that pushes another one, or a landmark, and is pushed.
 struct Pair {
-    int first, second;   // indices of their places in World::vectors
-    int pushed;          // index of the force on the second; behind those of all agents for what never moves
-    uint64_t agents;     // a bit for each of them that is an agent; from the 65th on they share bits
-    double sizes;        // the sum
-    double near, weak;   // squares of distances: beyond the first there is no push, beyond the second hardly one
+    int first, second;  // indices of their places in World::vectors
+    int pushed;         // index of the force on the second; behind those of all agents for what never moves
+    uint64_t agents;    // a bit for each of them that is an agent; from the 65th on they share bits
+    double sizes;       // the sum
+    double near, weak;  // squares of distances: beyond the first there is no push, beyond the second hardly one
 };
 
 class World;
@@ -115,8 +115,8 @@ struct Scenario {
     std::vector<Agent> agents;
     std::vector<Landmark> landmarks;
     std::vector<int> group_sizes;
-    int words = 0;       // numbers of a message
-    int first_food = 0;  // landmarks from here on are food, and forests behind it
+    int words = 0;            // numbers of a message
+    int first_food = 0;       // landmarks from here on are food, and forests behind it
     std::vector<Pair> pairs;  // that push each other apart
     bool has_treasures = false, has_direction = false;
     int num_goals = 0;  // landmarks that are chosen
@@ -279,8 +279,7 @@ inline void World::push_apart(Vec* forces) const {
             const Pair& pair = *pushing[k];
             const Gap& gap = gaps[pushing[k] - pairs];
             const double length = std::sqrt(gap.squared);
-            const Vec force =
-                FORCE * gap.delta / length * (softplus(-(length - pair.sizes) / MARGIN) * MARGIN);
+            const Vec force = FORCE * gap.delta / length * (softplus(-(length - pair.sizes) / MARGIN) * MARGIN);
             forces[pair.first] = forces[pair.first] + force;
             forces[pair.pushed] = forces[pair.pushed] - force;
         }
