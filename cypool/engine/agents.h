@@ -11,7 +11,8 @@
 
 namespace cypool {
 
-// Flags of eight agents are one word. What lies behind the last agent's flag is 0, and stays so.
+// Flags of eight agents are one word; `env.pyx` makes room for whole ones. What lies behind the last agent's flag is 0,
+// and stays so.
 constexpr size_t FLAGS_OF_WORD = 8;
 
 inline size_t flag_words(size_t count) { return (count + FLAGS_OF_WORD - 1) / FLAGS_OF_WORD; }
@@ -70,7 +71,7 @@ inline void begin_step(Agents& agents) {
 
 // What the agents make of the end of a step.
 struct StepEnd {
-    double reward;              // the environment's, where it says nothing else
+    double reward;               // the environment's, where it says nothing else
     bool terminated, truncated;  // the environment's
 };
 
@@ -127,6 +128,16 @@ inline void write_step(const Agents& agents, const OpenBatch& batch, uint32_t ro
         }
         first += n;
     }
+}
+
+// Does what follows the step of an environment whose row `step_many` wrote: apart from the loop over rows, in which
+// environments of one agent would pay for it.
+[[gnu::noinline]] inline void end_step_of_row(Agents& agents, const OpenBatch& batch, uint32_t row, bool statistics) {
+    const StepEnd end = end_step(agents, batch.reward[row], batch.terminated[row], batch.truncated[row], statistics);
+    batch.reward[row] = end.reward;
+    batch.terminated[row] = end.terminated;
+    batch.truncated[row] = end.truncated;
+    write_step(agents, batch, row);
 }
 
 }  // namespace cypool

@@ -17,6 +17,7 @@ cdef extern from "cypool/engine/agents.h" namespace "cypool" nogil:
     void begin_step(Agents& agents) noexcept
     StepEnd end_step(Agents& agents, double reward, bint terminated, bint truncated, bint statistics) noexcept
     void write_step(const Agents& agents, const OpenBatch& batch, uint32_t row) noexcept
+    void end_step_of_row(Agents& agents, const OpenBatch& batch, uint32_t row, bint statistics) noexcept
 
 cdef void begin_episode(PyObject* env) noexcept nogil
 cdef void end_reset(PyObject* env) noexcept nogil

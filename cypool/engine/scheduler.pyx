@@ -11,8 +11,9 @@ from libc.string cimport memset
 
 from cypool.util.park cimport now_ns, park, relax, wake
 from cypool.cfunctions.env_methods cimport observe_env, reset_env, step_env, step_envs
-from cypool.engine.agents cimport StepEnd, begin_episode, begin_step, end_reset, end_step, hide_absent
-from cypool.engine.agents cimport write_agent_stats, write_alive, write_failed_agents, write_no_step, write_step
+from cypool.engine.agents cimport StepEnd, begin_episode, begin_step, end_reset, end_step, end_step_of_row
+from cypool.engine.agents cimport hide_absent, write_agent_stats, write_alive, write_failed_agents, write_no_step
+from cypool.engine.agents cimport write_step
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
@@ -224,15 +225,6 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
             begin_step((<Env>env).agents[0])
 
 
-cdef inline void end_step_of_row(PyObject* env, OpenBatch* batch, uint32_t row, bint statistics) noexcept nogil:
-    """Does what follows the step of an environment with agents whose row `step_many` wrote."""
-    # flags may be any number
-    cdef StepEnd end = end_step((<Env>env).agents[0], batch.reward[row], batch.terminated[row] != 0,
-                                batch.truncated[row] != 0, statistics)
-    batch.reward[row], batch.terminated[row], batch.truncated[row] = end.reward, end.terminated, end.truncated
-    write_step((<Env>env).agents[0], batch[0], row)
-
-
 cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Steps a chunk with one call, then does the rest of `advance` for each environment."""
     cdef OpenBatch* batch
@@ -273,7 +265,7 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 batch.truncated[row] = True
             if unlikely(has_agents):
-                end_step_of_row(env, batch, row, scheduler.statistics)
+                end_step_of_row((<Env>env).agents[0], batch[0], row, scheduler.statistics)
             (<Env>env).needs_reset = batch.terminated[row] or batch.truncated[row]
             if scheduler.statistics:
                 (<Env>env).reward = batch.reward[row]
