@@ -1,8 +1,9 @@
-"""PPO on Procgen, trained on some levels and tested on all, in one file: pip install torch matplotlib
+r"""PPO on Procgen, trained on some levels and tested on all, in one file: pip install torch matplotlib
 
     cypool get procgen
-    python examples/ppo_procgen.py
-    python examples/ppo_procgen.py --game coinrun --total-timesteps 25_000_000 --widths 16 32 32  # as in the paper
+    python examples/ppo_procgen.py                        # three million steps: half an hour on one core
+    python examples/ppo_procgen.py --image-size 64 --widths 16 32 32 --num-steps 256 --num-minibatches 8 \
+        --total-timesteps 25_000_000  # as in the paper
 
 The protocol of Procgen's paper: easy mode, 200 levels to train on, all levels to test on. While the agent trains, it
 also plays in a second pool, which has all levels and which it never learns from. A CSV file gets a row for each
@@ -30,18 +31,20 @@ def parse_args():
     parser.add_argument("--distribution-mode", default="easy")
     parser.add_argument("--num-levels", type=int, default=200, help="to train on; 0: all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--total-timesteps", type=int, default=1_000_000)
+    parser.add_argument("--total-timesteps", type=int, default=3_000_000)
     parser.add_argument("--max-seconds", type=float, default=float("inf"), help="ends the run after a rollout")
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--num-test-envs", type=int, default=16)
-    parser.add_argument("--num-steps", type=int, default=256)
-    parser.add_argument("--num-minibatches", type=int, default=8)
+    parser.add_argument("--num-steps", type=int, default=128)
+    parser.add_argument("--num-minibatches", type=int, default=16)
     parser.add_argument("--update-epochs", type=int, default=3)
     parser.add_argument("--learning-rate", type=float, default=5e-4)
     parser.add_argument("--gamma", type=float, default=0.999)
     parser.add_argument("--gae-lambda", type=float, default=0.95)
     parser.add_argument("--clip", type=float, default=0.2)
     parser.add_argument("--entropy", type=float, default=0.01, help="how much the policy's entropy is worth")
+    parser.add_argument("--image-size", type=int, default=32, choices=[16, 32, 64],
+                        help="what the network sees: means over squares of pixels")
     parser.add_argument("--widths", type=int, nargs="*", default=[], metavar="N",
                         help="channels of IMPALA's blocks; by default a small network, for CPUs")
     parser.add_argument("--torch-threads", type=int, default=torch.get_num_threads(), metavar="N")
@@ -65,25 +68,27 @@ class Residual(nn.Module):
         return x + self.body(x)
 
 
-def make_body(widths):
+def make_body(widths, image_size):
     """Returns a network that makes 256 features of a picture: IMPALA's, or a small one without `widths`."""
     if not widths:
-        return nn.Sequential(nn.AvgPool2d(2), nn.Conv2d(3, 16, 4, 2), nn.ReLU(), nn.Conv2d(16, 32, 4, 2), nn.ReLU(),
-                             nn.Flatten(), nn.Linear(32 * 6 * 6, 256), nn.ReLU())
+        side = image_size // 4 - 2
+        return nn.Sequential(nn.Conv2d(3, 16, 4, 2), nn.ReLU(), nn.Conv2d(16, 32, 4, 2), nn.ReLU(), nn.Flatten(),
+                             nn.Linear(32 * side**2, 256), nn.ReLU())
     parts, channels = [], 3
     for width in widths:
         parts += [nn.Conv2d(channels, width, 3, padding=1), nn.MaxPool2d(3, 2, 1), Residual(width), Residual(width)]
         channels = width
-    side = 64 // 2**len(widths)
+    side = image_size // 2**len(widths)
     return nn.Sequential(*parts, nn.Flatten(), nn.ReLU(), nn.Linear(channels * side**2, 256), nn.ReLU())
 
 
 class Agent(nn.Module):
-    """Policy and value of pictures (n, 3, 64, 64)."""
+    """Policy and value of pictures (n, 3, image_size, image_size)."""
 
-    def __init__(self, widths, num_actions):
+    def __init__(self, widths, image_size, num_actions):
         super().__init__()
-        self.body, self.actor, self.critic = make_body(widths), nn.Linear(256, num_actions), nn.Linear(256, 1)
+        self.body = make_body(widths, image_size)
+        self.actor, self.critic = nn.Linear(256, num_actions), nn.Linear(256, 1)
         for layer in self.modules():
             if isinstance(layer, nn.Conv2d | nn.Linear):
                 nn.init.orthogonal_(layer.weight, 0.01 if layer is self.actor else 2**0.5)
@@ -118,21 +123,29 @@ def make_pool(args, num_envs, num_levels, seed):
                        num_levels=num_levels)
 
 
+def shrink(pictures, args):
+    """Returns pictures (n, 3, 64, 64) as the network sees them: each pixel the mean of a square of theirs."""
+    pictures = torch.from_numpy(pictures).to(args.device)
+    if args.image_size == 64:
+        return pictures
+    return nn.functional.avg_pool2d(pictures.float(), 64 // args.image_size).byte()
+
+
 def learn(args):
     """Yields (steps, seconds, mean return on the levels of training, on all levels) after each rollout."""
     torch.manual_seed(args.seed)
     device, began = torch.device(args.device), time.perf_counter()
     train = make_pool(args, args.num_envs, args.num_levels, args.seed)
     test = make_pool(args, args.num_test_envs, 0, args.seed + args.num_envs)
-    agent = Agent(args.widths, train.single_action_space.n).to(device)
+    agent = Agent(args.widths, args.image_size, train.single_action_space.n).to(device)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     scale = RewardScale(args.num_envs, args.gamma)
     shape = (args.num_steps, args.num_envs)
-    obs = torch.zeros(*shape, 3, 64, 64, dtype=torch.uint8, device=device)
+    obs = torch.zeros(*shape, 3, args.image_size, args.image_size, dtype=torch.uint8, device=device)
     actions = torch.zeros(shape, dtype=torch.long, device=device)
     logprobs, rewards, values, ends = (torch.zeros(shape, device=device) for _ in range(4))
     episodes = deque(maxlen=100), deque(maxlen=100)
-    following = torch.from_numpy(np.concatenate([train.reset()[0], test.reset()[0]])).to(device)
+    following = shrink(np.concatenate([train.reset()[0], test.reset()[0]]), args)
     rollout_size = args.num_steps * args.num_envs
     for update in range(args.total_timesteps // rollout_size):
         for t in range(args.num_steps):
@@ -153,10 +166,10 @@ def learn(args):
             cut = np.flatnonzero(truncated & ~terminated)
             if len(cut):
                 # a time limit is not the end of the world: count on what would have come
-                beyond = torch.from_numpy(np.stack(info["final_obs"][cut])).to(device)
+                beyond = shrink(np.stack(info["final_obs"][cut]), args)
                 with torch.no_grad():
                     rewards[t, cut] += args.gamma * agent(beyond)[1]
-            following = torch.from_numpy(np.concatenate([next_obs, test_obs])).to(device)
+            following = shrink(np.concatenate([next_obs, test_obs]), args)
         with torch.no_grad():
             coming = agent(following[:args.num_envs])[1]
         advantages, last = torch.zeros_like(rewards), torch.zeros_like(coming)

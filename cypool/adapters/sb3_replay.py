@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cypool.adapters import require
+from cypool.api.gymnasium import GymnasiumPool
 from cypool.replay.buffer import ReplayBuffer
 from cypool.spec import Array
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from stable_baselines3.common import buffers, type_aliases  # noqa: E402
 from stable_baselines3.common.vec_env import VecNormalize  # noqa: E402
 
 
-class SB3ReplayBuffer(buffers.BaseBuffer):
+class SB3ReplayBuffer(buffers.ReplayBuffer):
     """A replay buffer for SB3's off-policy algorithms that stores each frame of a stack once.
 
         model = DQN("CnnPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env})
@@ -30,25 +32,37 @@ class SB3ReplayBuffer(buffers.BaseBuffer):
     have `1 / spare` steps on average, for each frame of a stack; where they are shorter, other steps take the place of
     the oldest ones.
 
+    `save_replay_buffer` and `load_replay_buffer` of a model work. What is loaded has a pool of its own, which is never
+    stepped; each environment begins another episode.
+
     Args:
         buffer_size, observation_space, action_space, device, n_envs: As SB3 passes them.
         optimize_memory_usage: False.
         handle_timeout_termination: Whether the next value counts where an episode was truncated.
-        env: The `SB3VecEnv`.
+        env: The `SB3VecEnv`; there may be wrappers of SB3's around it.
         spare: Rows in addition, as a part of `buffer_size` for each frame of a stack: for the last observations of
             episodes and for the first stacks.
+
+    Raises:
+        TypeError, ValueError: Wrong arguments, or `env` is not what the model was made with.
     """
 
     def __init__(self, buffer_size: int, observation_space: spaces.Space[Any], action_space: spaces.Space[Any],
                  device: Any = "auto", n_envs: int = 1, optimize_memory_usage: bool = False,
-                 handle_timeout_termination: bool = True, *, env: SB3VecEnv, spare: float = 0.02):
-        super().__init__(buffer_size, observation_space, action_space, device, n_envs)
+                 handle_timeout_termination: bool = True, *, env: SB3VecEnv | None = None,
+                 spare: float = 0.02):
+        # not SB3's own, which makes the arrays
+        buffers.BaseBuffer.__init__(self, buffer_size, observation_space, action_space, device, n_envs)
         if optimize_memory_usage:
             raise ValueError("optimize_memory_usage: expected False, as each frame is stored once in any case")
+        self.optimize_memory_usage = False
         self.buffer_size = max(buffer_size // n_envs, 1)
         self.pos = 0
         self.handle_timeout_termination = handle_timeout_termination
-        pool = env.pool
+        pool = getattr(env, "pool", None)
+        if not isinstance(pool, GymnasiumPool):
+            raise TypeError("env: expected environments that cypool.adapters.sb3 made, as in replay_buffer_kwargs="
+                            f"{{'env': env}}, got {shown(env)}")
         if pool.num_envs != n_envs or pool.single_observation_space != observation_space:
             raise ValueError(f"env: expected what the model was made with, {n_envs} rows of {observation_space}, got "
                              f"{pool}")
@@ -69,6 +83,16 @@ class SB3ReplayBuffer(buffers.BaseBuffer):
         self.pos += 1
         if self.pos == self.buffer_size:
             self.full, self.pos = True, 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        # of the pool, a pickle has how to make it
+        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, *self.replay._pickled())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        pool, capacity, header, arrays = state["replay"]
+        replay = ReplayBuffer(pool, capacity)
+        replay._unpickle(header, arrays)
+        self.__dict__.update(state, replay=replay)
 
     def _get_samples(self, batch_inds: NDArray[Any], env: VecNormalize | None = None) -> Any:
         # the same draws as SB3's

@@ -15,7 +15,7 @@ from cypool.api.gym import GymPool, as_gym_space
 from cypool.api.gymnasium import GymnasiumPool, space_of
 from cypool.compat.envpool_arrays import beside, int32, whole
 from cypool.spec import Discrete
-from cypool.util.arguments import check_array
+from cypool.util.arguments import check_array, check_bool
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -166,6 +166,8 @@ class EnvPool:
             return_info: Ignored, as by EnvPool.
             timeout: Seconds to wait at most; by default without limit.
         """
+        # before there is a batch that an error would lose
+        reset = check_bool("reset", reset)
         batch = super().recv(timeout)
         return self._without_info(batch) if reset else batch
 

@@ -31,4 +31,19 @@ private:
     std::atomic<GateState> state_{GATE_CLOSED};
 };
 
+// A call that went through a gate: the gate opens again where the call's function ends, in whatever way.
+class Call {
+public:
+    Call() noexcept = default;
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    ~Call() {
+        if (gate_ != nullptr) gate_->leave();
+    }
+    void hold(Gate& gate) noexcept { gate_ = &gate; }
+
+private:
+    Gate* gate_ = nullptr;
+};
+
 }  // namespace cypool

@@ -51,6 +51,9 @@ cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
         void close() noexcept
         bint is_closed() noexcept
 
+    cdef cppclass Call:
+        void hold(Gate& gate) noexcept
+
 cdef extern from "numpy/arrayobject.h":
     PyObject* PyDataMem_DefaultHandler   # borrowed
 
@@ -283,11 +286,9 @@ cdef class Pool:
             ValueError: An id is out of range or comes twice, or the number of actions is wrong.
             RuntimeError: An environment is in flight or was never reset.
         """
-        self._enter()
-        try:
-            self._send(actions, env_ids, None)
-        finally:
-            self.gate.leave()
+        cdef Call call
+        self._enter(call)
+        self._send(actions, env_ids, None)
 
     def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None, options=None):
         """Starts to reset environments; does not wait.
@@ -302,49 +303,49 @@ cdef class Pool:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
             TypeError, ValueError: The options are wrong, or the backend cannot pass them on. Nothing was reset.
         """
+        cdef Call call
         cdef uint32_t count
         cdef const int32_t* ids
         cdef uint32_t k
         cdef Env env
-        self._enter()
+        self._enter(call)
+        if others and env_ids is None:
+            raise ValueError("env_id: expected those to reset where the others are observed, got None")
+        if others and cnp.PyArray_SIZE(env_ids) == 0:
+            ids = self.ids.check(self.scheduler, None, INSPECT, &count)
+            count = 0
+        else:
+            ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
+            raise RuntimeError("reset: the first reset has to be one of all envs")
+        packed = None
+        if options is not None:
+            packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
+        for env_id, seed in seeds or ():
+            env = self.scheduler.owner[env_id]
+            seed_env(env, seed)
+        if others:
+            for k in range(<uint32_t>self.num_envs):
+                (<Env>self.scheduler.envs[k]).observe_only = True
+        for k in range(count):
+            (<Env>self.scheduler.envs[ids[k]]).observe_only = False
+            (<Env>self.scheduler.envs[ids[k]]).needs_reset = True
+            (<Env>self.scheduler.envs[ids[k]]).reset_requested = True
+            self.ids.start(ids[k])
+        if others:
+            ids, count = self.ids.all_ids.data(), <uint32_t>self.num_envs
+        # in an asynchronous pool it never changes, and threads read it
+        if self.scheduler.task != STEP_EACH:
+            self.scheduler.task = STEP_EACH
+        self.num_changes += 1
+        if self.backend is not None:
+            self.backend.options = packed
         try:
-            if others and env_ids is None:
-                raise ValueError("env_id: expected those to reset where the others are observed, got None")
-            if others and cnp.PyArray_SIZE(env_ids) == 0:
-                ids = self.ids.check(self.scheduler, None, INSPECT, &count)
-                count = 0
-            else:
-                ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
-            if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
-                raise RuntimeError("reset: the first reset has to be one of all envs")
-            packed = None
-            if options is not None:
-                packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
-            for env_id, seed in seeds or ():
-                env = self.scheduler.owner[env_id]
-                seed_env(env, seed)
-            if others:
-                for k in range(<uint32_t>self.num_envs):
-                    (<Env>self.scheduler.envs[k]).observe_only = True
-            for k in range(count):
-                (<Env>self.scheduler.envs[ids[k]]).observe_only = False
-                (<Env>self.scheduler.envs[ids[k]]).needs_reset = True
-                (<Env>self.scheduler.envs[ids[k]]).reset_requested = True
-                self.ids.start(ids[k])
-            if others:
-                ids, count = self.ids.all_ids.data(), <uint32_t>self.num_envs
-            # in an asynchronous pool it never changes, and threads read it
-            if self.scheduler.task != STEP_EACH:
-                self.scheduler.task = STEP_EACH
-            if self.backend is not None:
-                self.backend.options = packed
-            self.num_changes += 1
             self.dispatch.send(ids, count, None)
         finally:
             if self.backend is not None:
                 # they are for this reset only
                 self.backend.options = None
-            self.gate.leave()
 
     def recv(self, timeout=None):
         """Waits for a batch.
@@ -363,11 +364,9 @@ cdef class Pool:
             TimeoutError: The time is over; the batch can still be received later.
             EnvError: An environment failed.
         """
-        self._enter()
-        try:
-            return self._recv(timeout)
-        finally:
-            self.gate.leave()
+        cdef Call call
+        self._enter(call)
+        return self._recv(timeout)
 
     def step(self, cnp.ndarray actions, cnp.ndarray env_ids=None, tuple out=None):
         """`send`, then `recv`.
@@ -378,14 +377,12 @@ cdef class Pool:
                 reward, terminated, truncated. C-contiguous and writeable, of the spec's dtypes and shapes, a row for
                 each id. For synchronous pools only.
         """
-        self._enter()
-        try:
-            self._send(actions, env_ids, out)
-            result = self._recv(None)
-            self.dispatch.step_done()
-            return result
-        finally:
-            self.gate.leave()
+        cdef Call call
+        self._enter(call)
+        self._send(actions, env_ids, out)
+        result = self._recv(None)
+        self.dispatch.step_done()
+        return result
 
     def rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out=None, timeout=None,
                 policy=None):
@@ -410,46 +407,44 @@ cdef class Pool:
             EnvError: An environment failed, in a step that `steps` names.
             ValueError, RuntimeError: As `step`, or the arrays or the policy do not fit the pool.
         """
+        cdef Call call
         cdef uint32_t count
         cdef bint finished = False, together
         cdef SyncDispatch dispatch
         cdef Scheduler scheduler
-        self._enter()
+        self._enter(call)
+        scheduler = self.scheduler
+        self.ids.check(scheduler, None, STEP, &count)
+        self._check_rollout(actions, num_steps, observe_every, out, policy)
+        dispatch = self.dispatch
+        # a kernel for many environments has no regard for those whose episode is over
+        together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
+        scheduler.task = STEP_TOGETHER if together else STEP_EACH
+        count = num_steps * <uint32_t>self.num_envs
+        if timeout is not None and timeout <= 0:
+            raise TimeoutError(f"rollout: not done in {timeout} s")
+        by_policy = None if policy is None else dispatch.prepare_policy(policy)
+        self.num_changes += 1
+        dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
         try:
-            scheduler = self.scheduler
-            self.ids.check(scheduler, None, STEP, &count)
-            self._check_rollout(actions, num_steps, observe_every, out, policy)
-            dispatch = self.dispatch
-            # a kernel for many environments has no regard for those whose episode is over
-            together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
-            scheduler.task = STEP_TOGETHER if together else STEP_EACH
-            count = num_steps * <uint32_t>self.num_envs
-            if timeout is not None and timeout <= 0:
+            finished = self._collect(count, timeout)
+            if not finished:
                 raise TimeoutError(f"rollout: not done in {timeout} s")
-            by_policy = None if policy is None else dispatch.prepare_policy(policy)
-            self.num_changes += 1
-            dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
-            try:
-                finished = self._collect(count, timeout)
-                if not finished:
-                    raise TimeoutError(f"rollout: not done in {timeout} s")
-                result = dispatch.receive_rollout()
-            except BaseException:
-                scheduler.cancelled.store(1)
-                if not finished:
-                    self._collect_all(count)
-                scheduler.errors.clear()
-                raise
-            finally:
-                dispatch.end_rollout()
-            if scheduler.errors:
-                causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
-                scheduler.errors.clear()
-                error = EnvError(causes, result, steps)
-                raise error from causes[error.env_id]
-            return result
+            result = dispatch.receive_rollout()
+        except BaseException:
+            scheduler.cancelled.store(1)
+            if not finished:
+                self._collect_all(count)
+            scheduler.errors.clear()
+            raise
         finally:
-            self.gate.leave()
+            dispatch.end_rollout()
+        if scheduler.errors:
+            causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
+            scheduler.errors.clear()
+            error = EnvError(causes, result, steps)
+            raise error from causes[error.env_id]
+        return result
 
     cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
                             policy) except -1:
@@ -483,11 +478,9 @@ cdef class Pool:
         return self._rows_of(ROW_STEP)
 
     cdef object _rows_of(self, RowKind kind):
-        self._enter()
-        try:
-            return self.results.rows_of(kind)
-        finally:
-            self.gate.leave()
+        cdef Call call
+        self._enter(call)
+        return self.results.rows_of(kind)
 
     def save(self, cnp.ndarray env_ids=None):
         """Saves all that the next steps of environments depend on.
@@ -503,15 +496,13 @@ cdef class Pool:
             RuntimeError: An environment is in flight or was never reset.
             NotImplementedError: The environment cannot.
         """
+        cdef Call call
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter()
-        try:
-            ids = self.ids.check(self.scheduler, env_ids, INSPECT, &count)
-            states = [save_state(<Env>self.scheduler.envs[ids[k]]) for k in range(count)]
-            return [ids[k] for k in range(count)], states
-        finally:
-            self.gate.leave()
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, INSPECT, &count)
+        states = [save_state(<Env>self.scheduler.envs[ids[k]]) for k in range(count)]
+        return [ids[k] for k in range(count)], states
 
     def load(self, cnp.ndarray env_ids, list states):
         """Puts environments back to where `save` found these, or others with the same options.
@@ -528,21 +519,19 @@ cdef class Pool:
                 a row is not one of `save`'s. What the engine keeps of all rows is checked before anything changes. An
                 environment that refuses its own part of a row starts an episode with its next step.
         """
+        cdef Call call
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter()
-        try:
-            ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
-            if <Py_ssize_t>count != len(states):
-                raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
-            rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
-            self.num_changes += 1
-            for k in range(count):
-                load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
-                self.ids.start(ids[k])
-            return self._observe_now(ids, count)
-        finally:
-            self.gate.leave()
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        if <Py_ssize_t>count != len(states):
+            raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
+        rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
+        self.num_changes += 1
+        for k in range(count):
+            load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
+            self.ids.start(ids[k])
+        return self._observe_now(ids, count)
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
         """Makes environments exact copies of others, random streams and counts of steps included.
@@ -558,32 +547,30 @@ cdef class Pool:
             Exception: What `copy_from` of an environment raised, that with the lowest id. It starts an episode with its
                 next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
         """
+        cdef Call call
         cdef uint32_t count, k
         cdef const int32_t* ids
         cdef const int32_t* from_ids
         cdef Scheduler scheduler
         cdef Env source, target
-        self._enter()
-        try:
-            scheduler = self.scheduler
-            ids = self.ids.check(scheduler, targets, REPLACE, &count)
-            from_ids = self.ids.check_sources(sources, count)
-            for k in range(count):
-                source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
-                if source.spec is not target.spec or type(source) is not type(target):
-                    check_same(source, target)
-            self.num_changes += 1
-            if self.is_async or self.backend is not None:
-                errors = self._copy_here(ids, from_ids, count)
-            else:
-                errors = self._copy_on_threads(ids, from_ids, count)
-            for k in range(count):
-                if ids[k] not in errors:
-                    self.ids.start(ids[k])
-            if errors:
-                raise errors[min(errors)]
-        finally:
-            self.gate.leave()
+        self._enter(call)
+        scheduler = self.scheduler
+        ids = self.ids.check(scheduler, targets, REPLACE, &count)
+        from_ids = self.ids.check_sources(sources, count)
+        for k in range(count):
+            source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
+            if source.spec is not target.spec or type(source) is not type(target):
+                check_same(source, target)
+        self.num_changes += 1
+        if self.is_async or self.backend is not None:
+            errors = self._copy_here(ids, from_ids, count)
+        else:
+            errors = self._copy_on_threads(ids, from_ids, count)
+        for k in range(count):
+            if ids[k] not in errors:
+                self.ids.start(ids[k])
+        if errors:
+            raise errors[min(errors)]
 
     cdef dict _copy_here(self, const int32_t* ids, const int32_t* sources, uint32_t count):
         """Copies on the caller's thread, where others take what they step from a queue; returns the errors."""
@@ -649,26 +636,24 @@ cdef class Pool:
         Raises:
             ValueError, RuntimeError: As `send`.
         """
+        cdef Call call
         cdef uint32_t count, k, j, n
         cdef const int32_t* ids
         cdef const Agents* agents
         cdef PyObject* env
         cdef uint8_t* acting
-        self._enter()
-        try:
-            ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
-            n = self.spec.num_agents
-            result = np.zeros((count, n), np.bool_)
-            acting = <uint8_t*>cnp.PyArray_DATA(result)
-            for k in range(count):
-                env = self.scheduler.envs[ids[k]]
-                agents = (<Env>env).agents
-                if not (<Env>env).needs_reset:
-                    for j in range(n):
-                        acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
-            return result
-        finally:
-            self.gate.leave()
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
+        n = self.spec.num_agents
+        result = np.zeros((count, n), np.bool_)
+        acting = <uint8_t*>cnp.PyArray_DATA(result)
+        for k in range(count):
+            env = self.scheduler.envs[ids[k]]
+            agents = (<Env>env).agents
+            if not (<Env>env).needs_reset:
+                for j in range(n):
+                    acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
+        return result
 
     def render(self, cnp.ndarray env_ids=None):
         """Draws environments.
@@ -685,14 +670,12 @@ cdef class Pool:
                 it can be drawn before.
             NotImplementedError: The environment cannot be drawn.
         """
+        cdef Call call
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter()
-        try:
-            ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
-            return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
-        finally:
-            self.gate.leave()
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
+        return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
 
     def streams(self):
         """Returns the states of the environments' random streams: a list, None where there is no stream.
@@ -700,15 +683,13 @@ cdef class Pool:
         Raises:
             RuntimeError: An environment is in flight.
         """
+        cdef Call call
         cdef Env env
         cdef uint32_t count
-        self._enter()
-        try:
-            # whether an environment was reset before does not matter
-            self.ids.check(self.scheduler, None, RESET, &count)
-            return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.owner]
-        finally:
-            self.gate.leave()
+        self._enter(call)
+        # whether an environment was reset before does not matter
+        self.ids.check(self.scheduler, None, RESET, &count)
+        return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.owner]
 
     def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
         """Calls a function with environments that are stepped by a backend, where they are.
@@ -724,14 +705,12 @@ cdef class Pool:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
             Exception: What the function raises.
         """
+        cdef Call call
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter()
-        try:
-            ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
-            return [self.scheduler.owner[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
-        finally:
-            self.gate.leave()
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        return [self.scheduler.owner[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
 
     def call_user(self, function, argument):
         """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.
@@ -743,11 +722,9 @@ cdef class Pool:
             RuntimeError: Another thread is in a call.
             Exception: What the function raises.
         """
-        self._enter()
-        try:
-            return function(argument)
-        finally:
-            self.gate.leave()
+        cdef Call call
+        self._enter(call)
+        return function(argument)
 
     def await_holding_gil(self, double timeout):
         """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
@@ -767,16 +744,14 @@ cdef class Pool:
 
     def drain(self):
         """Waits for everything in flight and throws it away."""
-        self._enter()
-        try:
-            while self.ids.pending:
-                try:
-                    self._recv(None)
-                except EnvError:
-                    # a caller that discards the rows does not want the errors
-                    pass
-        finally:
-            self.gate.leave()
+        cdef Call call
+        self._enter(call)
+        while self.ids.pending:
+            try:
+                self._recv(None)
+            except EnvError:
+                # a caller that discards the rows does not want the errors
+                pass
 
     cdef bint _collect(self, uint32_t wanted, timeout) except -1:
         """Waits for rows in slices of time, between which Python looks for signals; False if the time is over."""
@@ -805,21 +780,21 @@ cdef class Pool:
                 # an environment of Python's saw it, and has failed; the threads are at the others
                 interrupt = error
 
-    cdef int _enter(self) except -1:
-        """Begins a call, which `gate.leave()` ends. Before it, another thread may be in a call, or close the pool."""
+    cdef int _enter(self, Call& call) except -1:
+        """Begins a call, which ends with its function. Before it, another thread may be in one, or close the pool."""
         cdef GateState found = self.gate.enter()
         cdef Dispatch dispatch
-        if found == GATE_CLOSED:
+        if found == GATE_OPEN:
+            call.hold(self.gate)
+        elif found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
-        if found == GATE_BUSY:
+        else:
             # the caller that is in there may let go of it; in a forked process nobody is in there any more
             dispatch = self.dispatch
             if dispatch is None or not dispatch.forked():
                 raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
                                    "own hooks and policies")
         if self.dispatch.forked():
-            if found == GATE_OPEN:
-                self.gate.leave()
             raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
                                "new one")
         return 0

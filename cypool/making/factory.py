@@ -4,7 +4,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from cypool.making.registry import reserve
+from cypool.making.registry import NAMES_ALL, reserve
 from cypool.util.arguments import check_bool, check_list, shown
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ def make(id: str, env_type: str = "gymnasium", *,
     """
     arguments = dict(locals())
     if not isinstance(id, str):
-        raise ValueError(f"id: no environment {shown(id)}; list_all_envs() names all")
+        hint = "from_factories([...]) takes functions that make environments" if callable(id) else NAMES_ALL
+        raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)
 
 

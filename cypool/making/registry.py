@@ -28,6 +28,7 @@ _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
 _observers: list[Callable[[Entry], None]] = []  # called with each new entry
 _reserved: list[str] = []  # arguments of cypool.make, which are no options
+NAMES_ALL = "list_all_envs() names all"  # where messages send those whose id is unknown
 PETTINGZOO_PREFIX = "pettingzoo:"  # of ids whose environments are PettingZoo's
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
@@ -245,7 +246,7 @@ def is_gymnasium_id(id: object) -> TypeGuard[str]:
 def entry_of(id: str) -> Entry:
     """Returns the registration of an id; raises ValueError if the id is unknown."""
     entries = _load()
-    hint = "; list_all_envs() names all"
+    hint = f"; {NAMES_ALL}"
     if not isinstance(id, str):
         raise ValueError(f"id: no environment {shown(id)}{hint}")
     if id not in entries and "/" in id:
@@ -259,6 +260,12 @@ def entry_of(id: str) -> Entry:
     if id in _absent:
         raise ValueError(f"id: no environment {shown(id)}: {_absent[id]}")
     if id not in entries:
+        import gymnasium
+
+        if id.removeprefix("cypool/") in entries:
+            hint = "; only Gymnasium's make and make_vec need the prefix"
+        elif id in gymnasium.registry:
+            hint = f"; {GYMNASIUM_PREFIX + id!r} is Gymnasium's"
         raise ValueError(f"id: no environment {shown(id)}{suggest_id(id[:LONGEST], entries)}{hint}")
     return entries[id]
 

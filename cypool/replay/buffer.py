@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -445,8 +445,7 @@ class ReplayBuffer:
         """
         path = check_path("path", path)
         with self._held():
-            sums = dict(zip(SUMS, self._ring.sums(), strict=True))
-            files.create(path, self._header, self._shapes, {**self._memory, **sums})
+            files.create(path, self._header, self._shapes, self._contents())
 
     def load(self, path: Pathlike) -> None:
         """Takes the rows of a file, in the place of its own. Each environment continues after a gap.
@@ -465,16 +464,51 @@ class ReplayBuffer:
             if self._file is not None and os.path.sameopenfile(file.fileno(), self._file.fileno()):
                 raise ValueError(f"path: expected another file than that of the buffer, got {path}")
             files.check(file, self._header, self._shapes)
-            self._ring.clear()
-            intact = False
-            try:
-                sums = {**self._memory, **files.read(file, self._header, self._shapes, self._memory)}
-                intact = self._ring.restore(*(sums[name] for name in SUMS))
-            finally:
-                if not intact:
-                    self._ring.clear()
+            self._refill(lambda: files.read(file, self._header, self._shapes, self._memory),
+                         f"{files.EXPECTED}, got a damaged one: {path}")
+
+    def _refill(self, read: Callable[[], Mapping[str, NDArray[Any]]], damaged: str) -> None:
+        """Takes other rows: `read` brings them to memory, and returns what is not kept there."""
+        self._ring.clear()
+        intact = False
+        try:
+            arrays = {**self._memory, **read()}
+            intact = self._ring.restore(*(arrays[name] for name in SUMS))
+        finally:
             if not intact:
-                raise ValueError(f"{files.EXPECTED}, got a damaged one: {path}")
+                self._ring.clear()
+        if not intact:
+            raise ValueError(damaged)
+
+    def _contents(self) -> dict[str, NDArray[Any]]:
+        """Returns what a file has: the memory itself, and its checksums."""
+        return {**self._memory, **dict(zip(SUMS, self._ring.sums(), strict=True))}
+
+    def _pickled(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
+        """Returns all rows, for a library that pickles its buffers; no rows may be added until it has done so."""
+        with self._held():
+            return self._header, self._contents()
+
+    def _unpickle(self, header: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Takes what `_pickled` returned, in the place of its own rows. Each environment continues after a gap.
+
+        Raises:
+            ValueError: It is of another buffer: nothing has changed. Or it is damaged: the buffer is empty.
+        """
+        expected = {name: (shape, np.dtype(dtype)) for name, (shape, dtype) in self._shapes.items()}
+        if header != self._header or {name: (array.shape, array.dtype) for name, array in arrays.items()} != expected:
+            raise ValueError("expected a pickle of a replay buffer of the same kind, got one of another")
+
+        def read() -> Mapping[str, NDArray[Any]]:
+            for name, array in self._memory.items():
+                array[:] = arrays[name]
+            return {name: arrays[name] for name in SUMS}
+
+        with self._held():
+            self._refill(read, "expected a pickle of a replay buffer, got a damaged one")
+
+    def __getstate__(self) -> None:
+        raise TypeError("a ReplayBuffer cannot be pickled or copied: save(path) writes its rows, load(path) takes them")
 
     def flush(self) -> None:
         """Writes what the buffer has in memory to the file of `path`, so that also an end of power leaves it there."""

@@ -46,7 +46,9 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
     """
     # there may be wrappers of Gymnasium's around it
     if not isinstance(env.unwrapped if isinstance(env, VectorEnv) else env, GymnasiumPool):
-        raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}")
+        # an adapter has its pool there
+        hint = ": pass its .pool" if isinstance(getattr(env, "pool", None), GymnasiumPool) else ""
+        raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}{hint}")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, as rows of others are in no fixed order")
     if env.render_mode is None:

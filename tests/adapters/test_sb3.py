@@ -74,11 +74,30 @@ def test_learning_is_that_of_dummy_vec_env(algorithm, id, kwargs):
     assert all(torch.equal(agents[0][name], agents[1][name]) for name in agents[1])
 
 
-def test_the_recipe_for_minigrid_solves_it():
+def example(word):
+    """Returns the example of the page that contains a word."""
     page = Path(__file__).parents[2] / "docs" / "how_to" / "training_libraries.md"
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    return next(block for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL) if word in block)
+
+
+# imageio-ffmpeg leaves its pipes to the garbage collector
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_examples_for_dicts_evaluation_and_rewards(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = {}
-    exec(next(block for block in blocks if "MiniGrid-Empty-5x5-v0" in block), names)
+    exec(example("BaseFeaturesExtractor").replace("40_000", "1_024"), names)
+    assert names["agent"].num_timesteps == 1024
+    exec(example("evaluate_policy"), names)
+    assert len(names["returns"]) == 64
+    exec(example("VecMonitor").replace("num_steps=200", "num_steps=5").replace("2_000", "1_024"), names)
+    assert (tmp_path / "film.mp4").stat().st_size
+    # an action is worth less than one, where the pole leans
+    assert all(episode["r"] < episode["l"] for episode in names["agent"].ep_info_buffer)
+
+
+def test_the_recipe_for_minigrid_solves_it():
+    names = {}
+    exec(example("MiniGrid-Empty-5x5-v0"), names)
     test = sb3.make("MiniGrid-Empty-5x5-v0", num_envs=8, seed=100, obs_type="onehot", image_only=True)
     # the best is 0.955, random actions have 0.2
     assert evaluate_policy(names["agent"], test, 32)[0] > 0.9
@@ -124,6 +143,8 @@ def test_the_rest_of_vec_env():
         env.env_method("close")
     env.reset()
     assert env.render("rgb_array").shape == (800, 1200, 3)
+    with pytest.raises(TypeError, match="^env: expected a pool .*: pass its .pool$"):
+        cypool.record(env, "film.gif")
     env.set_options({"low": 0.0})
     with pytest.raises(ValueError, match="^options"):
         env.reset()

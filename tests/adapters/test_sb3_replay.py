@@ -1,8 +1,12 @@
 """Stable-Baselines3 with a replay buffer of cypool's: the same bits as with SB3's own."""
+import pickle
+
+import gymnasium
 import numpy as np
 import pytest
 import torch
 from stable_baselines3 import DQN, SAC
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 import cypool
 from cypool.adapters import sb3
@@ -53,10 +57,60 @@ def test_steps_that_are_lost_are_drawn_again():
     assert np.isfinite(replay.sample(500).rewards).all()
 
 
+def test_models_save_and_load_it(tmp_path):
+    env = sb3.make("Breakout-v5", num_envs=2, seed=0, max_episode_steps=20)
+    kwargs = {"buffer_size": 80, "replay_buffer_class": SB3ReplayBuffer, "replay_buffer_kwargs": {"env": env}}
+    model = DQN("CnnPolicy", env, learning_starts=1000, device="cpu", **kwargs)
+    model.learn(100)
+    model.save(tmp_path / "model")
+    model.save_replay_buffer(tmp_path / "buffer")
+    other = DQN.load(tmp_path / "model", env=env, device="cpu")
+    other.load_replay_buffer(tmp_path / "buffer")
+
+    def sampled(buffer):
+        np.random.seed(0)
+        return buffer.sample(64)
+
+    # it has each step, also that which the next one continues
+    assert (other.replay_buffer.replay.indices() == model.replay_buffer.replay.indices()).all()
+    for wanted, got in zip(sampled(model.replay_buffer), sampled(other.replay_buffer), strict=True):
+        assert wanted is got is None or isinstance(got, bool) or torch.equal(wanted, got)
+    other.learn(32, reset_num_timesteps=False)
+    assert other.replay_buffer.pos == (model.replay_buffer.pos + 16) % 40
+    # with more environments, the buffer has to know them
+    more = sb3.make("Breakout-v5", num_envs=4)
+    assert DQN.load(tmp_path / "model", env=more, replay_buffer_kwargs={"env": more}, device="cpu").n_envs == 4
+
+
+def test_pickles_of_others():
+    env = sb3.make("CartPole-v1", num_envs=2, seed=0)
+    model = DQN("MlpPolicy", env, buffer_size=40, replay_buffer_class=SB3ReplayBuffer,
+                replay_buffer_kwargs={"env": env}, device="cpu").learn(30)
+    state = model.replay_buffer.__getstate__()
+    pool, capacity, header, arrays = state["replay"]
+    obs = next(name for name in arrays if name.startswith("obs") and name != "obs_sums")
+    damaged = {**arrays, obs: np.zeros_like(arrays[obs])}
+    short = {**arrays, obs: arrays[obs][:1]}
+    less = {name: array for name, array in arrays.items() if name != obs}
+    for message, *rows in [
+            ("a damaged one", capacity, header, damaged),
+            ("one of another", capacity + 2, header, arrays),
+            ("one of another", capacity, header[:-1], arrays),
+            ("one of another", capacity, header, short),
+            ("one of another", capacity, header, less)]:
+        with pytest.raises(ValueError, match=f"^expected a pickle of a replay buffer.* got {message}$"):
+            SB3ReplayBuffer.__new__(SB3ReplayBuffer).__setstate__({**state, "replay": (pool, *rows)})
+    with pytest.raises(TypeError, match="^a ReplayBuffer cannot be pickled or copied: save"):
+        pickle.dumps(model.replay_buffer.replay)
+
+
 def test_wrong_arguments():
     env, other = sb3.make("CartPole-v1", num_envs=2), sb3.make("CartPole-v1", num_envs=3)
     with pytest.raises(ValueError, match="env: expected what the model was made with, 2 rows"):
         DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": other})
+    for wrong in ({}, {"env": DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * 2)}):
+        with pytest.raises(TypeError, match="^env: expected environments that cypool.adapters.sb3 made"):
+            DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs=wrong)
     with pytest.raises(ValueError, match="optimize_memory_usage: expected False"):
         DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env},
             optimize_memory_usage=True)

@@ -19,6 +19,9 @@ def rejected(kind, argument, call):
     ("pong-v5", "(did you mean Pong-v5 or"), ("ALE/Pong-v4", "(did you mean Pong-v5 or"),
     ("PongDeterministic-v4", "(did you mean Pong-v5 or"),
     ("mine/Walk-v0", "install the package that has it, or import it first"), ("CartPol-v1", "CartPole-v1"),
+    ("cypool/CartPole-v1", "only Gymnasium's make and make_vec need the prefix"),
+    ("HalfCheetah-v3", "'gymnasium:HalfCheetah-v3' is Gymnasium's"),
+    (gymnasium.Env, "from_factories([...]) takes functions that make environments"),
     ("pong", None), ("", None), (None, None), (3, None)])
 def test_unknown_id(id, hint):
     with pytest.raises(ValueError, match="^id: no environment") as caught:

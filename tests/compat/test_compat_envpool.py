@@ -88,6 +88,9 @@ def test_gymnasium(make, id):
     check_rows(id, obs, info, 2)
     assert info["env_id"].tolist() == [1, 2]
     env.async_reset()
+    with pytest.raises(TypeError, match="reset: expected True or False"):
+        env.recv(reset=np.zeros(2))
+    # and the batch is still there
     assert len(env.recv(reset=True)) == 2
     env.send({"action": np.ones(3, np.int32), "env_id": env.all_env_ids, "players": {"env_id": env.all_env_ids}})
     assert len(env.recv()) == 5

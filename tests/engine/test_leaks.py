@@ -1,5 +1,4 @@
 """Thousands of pools, closed or just dropped, leave no thread, no file and no memory behind."""
-import ctypes
 import functools
 import gc
 import os
@@ -7,36 +6,18 @@ import sys
 
 import numpy as np
 import pytest
+from heap import heap_bytes
 from waiting import wait_until
 from weights import slow
 
 import cypool
 import cypool.compat.envpool as envpool
 
-libc = ctypes.CDLL(None)
-# glibc before 2.33 has only the one whose numbers end at 2 GB, which is enough here
-wide = hasattr(libc, "mallinfo2")
-mallinfo = libc.mallinfo2 if wide else libc.mallinfo
-
-
-class Heap(ctypes.Structure):
-    """The result."""
-
-    _fields_ = [(name, ctypes.c_size_t if wide else ctypes.c_int) for name in (
-        "arena", "ordblks", "smblks", "hblks", "mapped", "usmblks", "fsmblks", "used", "free", "keepcost")]
-
-
-mallinfo.restype = Heap
-
 
 def held():
-    """The resources of the process: threads, open files, bytes from malloc, Python's small objects.
-
-    Resident memory would say less: threads and the gaps between blocks change it by megabytes.
-    """
+    """The resources of the process: threads, open files, bytes from malloc, Python's small objects."""
     gc.collect()
-    heap = mallinfo()
-    return (len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), heap.used + heap.mapped,
+    return (len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), heap_bytes(),
             sys.getallocatedblocks())
 
 

@@ -2,9 +2,12 @@
 
     python tests/sweeps/measure_procgen.py
     python tests/sweeps/measure_procgen.py coinrun maze --mode easy
+    python tests/sweeps/measure_procgen.py --memory
 
 Actions are random. EnvPool needs Qt 5 (apt install libqt5gui5); without EnvPool its columns are empty. The candidates
 take turns in rounds. Prints the rows of a table in Markdown: thousands of steps per second, and medians of ratios.
+With `--memory`: the CPU time that it takes to make a pool, and its memory, then and after 600 steps, next to an
+environment that has the library's pictures.
 """
 import argparse
 import math
@@ -48,6 +51,28 @@ def measure(pool, actions, seconds):
             return spent / steps
 
 
+def resident():
+    """Returns the memory of the process, in megabytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+def measure_memory(games, mode, num_envs):
+    options = {"num_threads": 0, "seed": 3, "distribution_mode": mode}
+    cypool.make("procgen-coinrun-v0", **options).reset()
+    print(f"the first environment: {resident():.0f} MB\n\n| game | made in | MB | after 600 steps |")
+    print("| --- |" + " --: |" * 3)
+    kept = []  # freed memory would hide what the next pool takes
+    for game in games:
+        before, began = resident(), time.process_time()
+        kept.append(cypool.make(f"procgen-{game}-v0", num_envs=num_envs, **options))
+        kept[-1].reset()
+        spent, made = time.process_time() - began, resident() - before
+        for row in np.random.default_rng(0).integers(15, size=(600, num_envs)):
+            kept[-1].step(row)
+        print(f"| {game} | {1e3 * spent:.0f} ms | {made:.1f} | {resident() - before:.1f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("games", nargs="*", default=list(GAMES))
@@ -55,7 +80,10 @@ def main():
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=0.15, help="of a candidate in a round")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory", action="store_true")
     arguments = parser.parse_args()
+    if arguments.memory:
+        return measure_memory(arguments.games, arguments.mode, arguments.num_envs)
     actions = np.random.default_rng(1).integers(15, size=(20, arguments.num_envs)).astype(np.int32)
     print("| game | cypool | its library | EnvPool | cypool / library | cypool / EnvPool | library / EnvPool |")
     print("| --- |" + " --: |" * 6)

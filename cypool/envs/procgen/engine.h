@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cypool/envs/procgen/layout.h"
+#include "cypool/envs/procgen/mirrored.h"
 #include "cypool/envs/procgen/picture.h"
 
 namespace cypool::procgen {
@@ -287,6 +288,7 @@ public:
         Buffers buffers{ob, &reward_, &first_, info, ac};
         call([&] { library->set_buffers(handle_, &buffers); });
         last_move_ = field<int>(at::LAST_MOVE);
+        Mirrored::share(game_);
         if (settings.has_own_painter) own_.emplace(game_, library->base, settings.game);
     }
     ~Game() {
@@ -405,6 +407,7 @@ private:
         field<std::mt19937>(at::STREAM).seed(static_cast<uint32_t>(level));
         field<bool>(at::STREAM_SEEDED) = true;
         invoke(at::GAME_RESET);
+        Mirrored::share(game_);
         field<int>(at::CUR_TIME) = 0;
         field<float>(at::TOTAL_REWARD) = 0;
         field<int>(at::EPISODES) = 0;

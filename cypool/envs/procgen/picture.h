@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cypool/envs/procgen/layout.h"
+#include "cypool/envs/procgen/mirrored.h"
 #include "cypool/envs/procgen/pixels.h"
 
 // the library needs AVX anyway
@@ -415,6 +416,7 @@ private:
         if (image == nullptr) {
             using Lookup = const Image* (*)(void*, int, bool);
             image = reinterpret_cast<Lookup>(base_ + at::LOOKUP_ASSET)(game_, number, false);
+            Mirrored::share(game_);
         }
         return *image;
     }
