@@ -247,7 +247,6 @@ inline bool outweighs_weak_pushes(Vec force, Vec velocity) {
 
 inline void World::push_apart(Vec* forces) const {
     constexpr double FORCE = 1e2, MARGIN = 1e-3;
-    constexpr size_t MAX_NEAR = 256;
     struct Gap {
         Vec delta;
         double squared;
