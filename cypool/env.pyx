@@ -12,14 +12,18 @@ from numpy.random import PCG64
 cdef extern from "<cstdlib>" namespace "std" nogil:
     void* aligned_alloc(size_t alignment, size_t size) noexcept
 
+cdef enum:
+    FLAGS_OF_WORD = 8            # the engine looks at flags word by word, and zeros lie behind the last agent's
+
 ABI = CYPOOL_ABI
 
 
 cdef Agents* new_agents(spec) except NULL:
     """Returns zeroed memory for the agents of an environment, on cache lines of its own; to be freed."""
     cdef size_t count = spec.num_agents
-    # rewards and flags, of which those of a step lie behind the rewards; then returns and lengths
-    cdef size_t step_size = (count * (sizeof(double) + 6) + sizeof(double) - 1) // sizeof(double) * sizeof(double)
+    # rewards and six kinds of flags, each in whole words; then returns and lengths
+    cdef size_t of_flags = (count + FLAGS_OF_WORD - 1) // FLAGS_OF_WORD * FLAGS_OF_WORD
+    cdef size_t step_size = count * sizeof(double) + 6 * of_flags
     cdef size_t size = step_size + count * (sizeof(double) + sizeof(int64_t))
     cdef size_t head = (sizeof(Agents) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
     cdef size_t whole = head + (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
@@ -32,11 +36,11 @@ cdef Agents* new_agents(spec) except NULL:
     agents.count = <uint32_t>count
     agents.reward = <double*>data
     agents.terminated = <uint8_t*>(agents.reward + count)
-    agents.truncated = agents.terminated + count
-    agents.alive = agents.truncated + count
-    agents.acted = agents.alive + count
-    agents.present = agents.acted + count
-    agents.turn = agents.present + count if spec.turns else NULL
+    agents.truncated = agents.terminated + of_flags
+    agents.alive = agents.truncated + of_flags
+    agents.acted = agents.alive + of_flags
+    agents.present = agents.acted + of_flags
+    agents.turn = agents.present + of_flags if spec.turns else NULL
     agents.episode_return = <double*>(data + step_size)
     agents.episode_length = <int64_t*>(agents.episode_return + count)
     return agents

@@ -4,7 +4,6 @@ An environment sets the agents' rewards, and says which parts are over: of singl
 `terminated` and `truncated`. The engine makes the rest of it: who acted, who is alive, and the end of the episode.
 """
 from libc.limits cimport INT_MAX
-from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
@@ -15,15 +14,10 @@ from cypool.util.arguments import check_int, shown
 FLAGS = ("alive", "present", "turn")
 
 
-cdef void clear_step(Agents* agents) noexcept nogil:
-    # the two flags lie behind the rewards
-    memset(agents.reward, 0, agents.count * (sizeof(double) + 2))
-
-
 cdef void begin_episode(PyObject* env) noexcept nogil:
     """Before `reset`: all are alive, and nobody has acted."""
     cdef Agents* agents = (<Env>env).agents
-    clear_step(agents)
+    clear_step(agents[0])
     memset(agents.acted, 0, agents.count)
     memset(agents.present, 0, agents.count)
     memset(agents.alive, 1, agents.count)
@@ -41,53 +35,8 @@ cdef void end_reset(PyObject* env) noexcept nogil:
         agents.alive[k] = agents.alive[k] != 0
 
 
-cdef void begin_step(PyObject* env) noexcept nogil:
-    """Before `step`: who is alive acts, or whose turn it is of these."""
-    cdef Agents* agents = (<Env>env).agents
-    cdef uint32_t k
-    clear_step(agents)
-    (<Env>env).reward = NAN
-    memcpy(agents.present, agents.alive, agents.count)
-    memcpy(agents.acted, agents.alive, agents.count)
-    if agents.turn != NULL:
-        for k in range(agents.count):
-            agents.acted[k] &= agents.turn[k] != 0
-
-
-cdef void end_step(PyObject* env) noexcept nogil:
-    """After `step` and the look at the step limit: says whose part is over, and whether the episode is."""
-    cdef Agents* agents = (<Env>env).agents
-    # flags may be any number
-    cdef bint all_terminated = (<Env>env).terminated != 0, all_truncated = (<Env>env).truncated != 0
-    cdef bint anybody = False, truncated = False
-    cdef bint alive, present, ends_terminated, ends_truncated
-    cdef double total = 0
-    cdef uint32_t k
-    for k in range(agents.count):
-        # no branches, as this is a large part of a short step
-        alive, present = agents.alive[k] != 0, agents.present[k] != 0
-        ends_terminated = (agents.terminated[k] != 0) | (all_terminated & alive)
-        ends_truncated = (agents.truncated[k] != 0) | (all_truncated & alive & (ends_terminated ^ 1))
-        # nobody's part is over twice
-        ends_terminated &= present | alive
-        ends_truncated &= present | alive
-        agents.terminated[k], agents.truncated[k] = ends_terminated, ends_truncated
-        alive &= (ends_terminated | ends_truncated) ^ 1
-        agents.alive[k] = alive
-        anybody |= alive
-        truncated |= ends_truncated
-        total += agents.reward[k]
-        # who waits for a turn may be rewarded for what others do
-        agents.episode_return[k] += agents.reward[k]
-        agents.episode_length[k] += agents.acted[k] != 0
-    if isnan((<Env>env).reward):
-        (<Env>env).reward = total
-    if not anybody and not (all_terminated or all_truncated):
-        (<Env>env).terminated, (<Env>env).truncated = not truncated, truncated
-
-
-cdef void write_agents(PyObject* env, OpenBatch* batch, uint32_t row, bint stepped) noexcept nogil:
-    """Writes a row of all groups: of a step, or of none."""
+cdef void write_no_step(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
+    """Writes a row of all groups that is of no step."""
     cdef Agents* agents = (<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t n, at, first = 0
@@ -96,23 +45,11 @@ cdef void write_agents(PyObject* env, OpenBatch* batch, uint32_t row, bint stepp
         group = &batch.agents[g]
         n = group.count
         at = row * n
-        if n == 1 and stepped and group.acted == NULL:
-            # as quick as in an environment with one agent
-            group.reward[at] = agents.reward[first]
-            group.terminated[at], group.truncated[at] = agents.terminated[first], agents.truncated[first]
-        elif stepped:
-            memcpy(group.reward + at, agents.reward + first, n * sizeof(double))
-            memcpy(group.terminated + at, agents.terminated + first, n)
-            memcpy(group.truncated + at, agents.truncated + first, n)
-        else:
-            memset(group.reward + at, 0, n * sizeof(double))
-            memset(group.terminated + at, 0, n)
-            memset(group.truncated + at, 0, n)
+        memset(group.reward + at, 0, n * sizeof(double))
+        memset(group.terminated + at, 0, n)
+        memset(group.truncated + at, 0, n)
         if group.acted != NULL:
-            if stepped:
-                memcpy(group.acted + at, agents.acted + first, n)
-            else:
-                memset(group.acted + at, 0, n)
+            memset(group.acted + at, 0, n)
             memcpy(group.alive + at, agents.alive + first, n)
         first += n
 
@@ -151,10 +88,10 @@ cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint 
 cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
     """Writes a row of an environment that has failed: the parts of those in the game are truncated, nobody is alive."""
     cdef Agents* agents = (<Env>env).agents
-    clear_step(agents)
+    clear_step(agents[0])
     memcpy(agents.truncated, agents.present, agents.count)
     memset(agents.alive, 0, agents.count)
-    write_agents(env, batch, row, True)
+    write_step(agents[0], batch[0], row)
 
 
 cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, uint32_t row) noexcept nogil:

@@ -4,6 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libcpp.atomic cimport atomic
 from libcpp.vector cimport vector
 
+cimport numpy as cnp
+
 from cypool.env cimport Slot
 
 
@@ -72,6 +74,7 @@ cdef class Layout:
     cdef readonly list groups            # of agents: their columns come last
     cdef list dtypes
     cdef list shapes                     # of one row
+    cdef vector[vector[cnp.npy_intp]] dims   # the same with the rows in front
     cdef vector[size_t] row_bytes
     cdef vector[size_t] offsets          # of each column from the start of the block
     cdef size_t kinds_offset             # of the rows' kinds, which have no array

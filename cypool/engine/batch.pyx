@@ -3,7 +3,7 @@ cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 cimport numpy as cnp
 
@@ -113,6 +113,7 @@ cdef class Layout:
         """Returns the number of the new column."""
         self.dtypes.append(np.dtype(dtype))
         self.shapes.append(shape)
+        self.dims.push_back([self.num_rows, *shape])
         self.row_bytes.push_back(np.dtype(dtype).itemsize * math.prod(shape))
         self.offsets.push_back(self.nbytes)
         # every column starts on a cache line of its own
@@ -158,14 +159,8 @@ cdef class Layout:
 cdef object _view(Layout layout, Memory memory, int k):
     """Returns a new array over column k."""
     cdef int type_num = layout.dtypes[k].num
-    cdef cnp.npy_intp[32] dims
-    cdef tuple shape = layout.shapes[k]
-    cdef int d
-    dims[0] = layout.num_rows
-    for d in range(len(shape)):
-        dims[d + 1] = shape[d]
     array = cnp.PyArray_SimpleNewFromData(
-        len(shape) + 1, dims, type_num, memory.data + layout.offsets[k])
+        <int>layout.dims[k].size(), layout.dims[k].data(), type_num, memory.data + layout.offsets[k])
     # the base is no ndarray, so views of views refer to our array, whose reference count shows it
     cnp.set_array_base(array, memory)
     return array
@@ -174,19 +169,13 @@ cdef object _view(Layout layout, Memory memory, int k):
 cdef bint _intact(Layout layout, Memory memory, cnp.ndarray array, int k) except -1:
     """Whether the array is as `_view` made it, and nobody can come back to it: a user may have reshaped, locked or
     refilled it before letting it go, or may keep a weak reference."""
-    cdef tuple shape = layout.shapes[k]
-    cdef int d
-    if (cnp.PyArray_NDIM(array) != len(shape) + 1 or not cnp.PyArray_ISCARRAY(array)
-            or cnp.PyArray_DIM(array, 0) != layout.num_rows
-            or cnp.PyArray_BYTES(array) != memory.data + layout.offsets[k]
-            or cnp.PyArray_BASE(array) != <PyObject*>memory
-            or (<PyObject**>(<char*><PyObject*>array + WEAKREFS))[0] != NULL
-            or <PyObject*>cnp.PyArray_DESCR(array) != <PyObject*>layout.dtypes[k]):
-        return False
-    for d in range(len(shape)):
-        if cnp.PyArray_DIM(array, d + 1) != <cnp.npy_intp>shape[d]:
-            return False
-    return True
+    cdef size_t num_dims = layout.dims[k].size()
+    return (<size_t>cnp.PyArray_NDIM(array) == num_dims and cnp.PyArray_ISCARRAY(array)
+            and memcmp(cnp.PyArray_DIMS(array), layout.dims[k].data(), num_dims * sizeof(cnp.npy_intp)) == 0
+            and cnp.PyArray_BYTES(array) == memory.data + layout.offsets[k]
+            and cnp.PyArray_BASE(array) == <PyObject*>memory
+            and (<PyObject**>(<char*><PyObject*>array + WEAKREFS))[0] == NULL
+            and <PyObject*>cnp.PyArray_DESCR(array) == <PyObject*>layout.dtypes[k])
 
 
 cdef class Block:

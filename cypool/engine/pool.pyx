@@ -18,7 +18,7 @@ from cypool.errors import ClosedError, EnvError
 
 from cypool.backend cimport StepBackend
 from cypool.cfunctions.env_methods cimport observe_env, seed_env
-from cypool.engine.agents cimport hide_absent, write_agents
+from cypool.engine.agents cimport hide_absent, write_no_step
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
 from cypool.util.constants cimport SLICE_NS
@@ -623,7 +623,7 @@ cdef class Pool:
             if self.scheduler.agents_leave:
                 hide_absent(env, batch.get(), batch.get().columns, k)
             if self.scheduler.has_agents:
-                write_agents(env, batch.get(), k, False)
+                write_no_step(env, batch.get(), k)
             batch.get().env_id[k] = ids[k]
             batch.get().elapsed_step[k] = (<Env>env).elapsed_step
         obs, _, _, _, info = self.results.of(block, count, None)

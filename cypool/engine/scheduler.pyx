@@ -11,8 +11,9 @@ from libc.string cimport memset
 
 from cypool.util.park cimport now_ns, park, relax, wake
 from cypool.cfunctions.env_methods cimport observe_env, reset_env, step_env, step_envs
-from cypool.engine.agents cimport begin_episode, begin_step, end_reset, end_step, hide_absent, write_agent_stats
-from cypool.engine.agents cimport write_agents, write_alive, write_failed_agents
+from cypool.engine.agents cimport StepEnd, begin_episode, begin_step, end_reset, end_step, end_step_of_row
+from cypool.engine.agents cimport hide_absent, write_agent_stats, write_alive, write_failed_agents, write_no_step
+from cypool.engine.agents cimport write_step
 from cypool.engine.states cimport copy_env, note_failed_copy
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, RowKind
 from cypool.env cimport STEP_ALONE, Env, Rows
@@ -148,6 +149,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef bint terminated, truncated
     cdef RowKind kind
     cdef RowPointers target
+    cdef StepEnd end
     # in a register: environments of one agent pay for no look at memory
     cdef bint has_agents = scheduler.has_agents
     while claim.at < claim.count:
@@ -168,15 +170,16 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             kind = ROW_STEP
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             if unlikely(has_agents):
-                begin_step(env)
+                (<Env>env).reward = NAN
+                begin_step((<Env>env).agents[0])
             step_env(env, claim.actions + env_id * scheduler.action_bytes)
             reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 truncated = True
             if unlikely(has_agents):
-                (<Env>env).truncated = truncated
-                end_step(env)
-                reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
+                end = end_step((<Env>env).agents[0], reward, terminated, truncated, scheduler.statistics)
+                reward, terminated, truncated = end.reward, end.terminated, end.truncated
+                (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated = reward, terminated, truncated
             (<Env>env).needs_reset = terminated or truncated
             if scheduler.statistics:
                 record_step(env)
@@ -186,7 +189,10 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         batch.terminated[row] = terminated
         batch.truncated[row] = truncated
         if unlikely(has_agents):
-            write_agents(env, batch, row, kind == ROW_STEP)
+            if kind == ROW_STEP:
+                write_step((<Env>env).agents[0], batch[0], row)
+            else:
+                write_no_step(env, batch, row)
         if scheduler.has_row_ends:
             end_row(scheduler, env, batch, row)
         if not claim.unobserved:
@@ -216,16 +222,7 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
     for k in range(claim.at, claim.count):
         env = scheduler.envs[claim.ids[k]]
         if not (<Env>env).needs_reset:
-            begin_step(env)
-
-
-cdef void end_step_of_row(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
-    """Does what follows the step of an environment with agents whose row `step_many` wrote."""
-    (<Env>env).reward = batch.reward[row]
-    (<Env>env).terminated, (<Env>env).truncated = batch.terminated[row], batch.truncated[row]
-    end_step(env)
-    batch.reward[row] = (<Env>env).reward
-    batch.terminated[row], batch.truncated[row] = (<Env>env).terminated, (<Env>env).truncated
+            begin_step((<Env>env).agents[0])
 
 
 cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
@@ -261,18 +258,18 @@ cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
             reset(scheduler, env)
             batch.reward[row] = 0
             batch.terminated[row] = batch.truncated[row] = False
+            if unlikely(has_agents):
+                write_no_step(env, batch, row)
         else:
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
                 batch.truncated[row] = True
             if unlikely(has_agents):
-                end_step_of_row(env, batch, row)
+                end_step_of_row((<Env>env).agents[0], batch[0], row, scheduler.statistics)
             (<Env>env).needs_reset = batch.terminated[row] or batch.truncated[row]
             if scheduler.statistics:
                 (<Env>env).reward = batch.reward[row]
                 record_step(env)
-        if unlikely(has_agents):
-            write_agents(env, batch, row, kind == ROW_STEP)
         # the kernel has observed those that it has stepped
         begins = kind == ROW_RESET
         if scheduler.has_row_ends and end_row(scheduler, env, batch, row):

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 import pytest
 from saving import MODES, bits
-from state_edits import edged_states, edited, with_own
+from state_edits import edged_states, edited, number_in, with_own
 from weights import often_exhaustive
 
 import cypool
@@ -83,6 +83,26 @@ def test_an_episode_that_ends_by_success():
         parity = check_parity("mpe2/simple_line-v1", num_envs=2, num_steps=300, seeds=[0], N=2, max_cycles=60,
                               terminate_on_success=True, **NUMBERS)
     assert 0 < parity.num_terminated < parity.num_episodes
+
+
+def test_pushes_that_hardly_push():
+    """Those of agents at rest are equal, too: far below what observations show."""
+    env, theirs = made(TAG), importlib.import_module("mpe2.simple_tag_v3").parallel_env()
+    rng, weak = np.random.default_rng(0), 0
+    for seed in range(8):
+        env.reset(seed=seed)
+        theirs.reset(seed=seed)
+        for _ in range(5):
+            # along one axis, or not at all
+            choices = rng.choice(3, 4, p=[0.8, 0.1, 0.1])
+            env.step({"adversary": choices[None, :3], "agent": choices[None, 3:]})
+            theirs.step(dict(zip(theirs.agents, choices.tolist(), strict=True)))
+        state = env.save()
+        for k, agent in enumerate(theirs.unwrapped.world.agents):
+            for axis, wanted in zip("xy", agent.state.p_vel, strict=True):
+                assert number_in(state, f"velocity[{k}].{axis}") == wanted
+                weak += 0 < abs(wanted) < 1e-40
+    assert weak > 5
 
 
 def test_success_in_the_last_step_is_no_success():

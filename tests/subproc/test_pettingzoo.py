@@ -36,8 +36,8 @@ class Mortal(ParallelEnv):
     metadata = {"name": "mortal", "render_modes": []}
     render_mode = None
 
-    def __init__(self, bad=None):
-        self.possible_agents = [f"red_{k}" for k in range(3)] + [f"blue_{k}" for k in range(2)] + ["red_3"]
+    def __init__(self, bad=None, reds=3):
+        self.possible_agents = [f"red_{k}" for k in range(reds)] + [f"blue_{k}" for k in range(2)] + [f"red_{reds}"]
         self.agents, self.spaces = [], {}
         self.rng = np.random.default_rng(0)
         self.bad = bad
@@ -55,8 +55,8 @@ class Mortal(ParallelEnv):
     def reset(self, seed=None, options=None):
         if seed is not None:
             self.rng = np.random.default_rng(seed)
-        self.agents = self.possible_agents[:4]
-        self.left = self.possible_agents[4:]
+        self.agents = self.possible_agents[:-2]
+        self.left = self.possible_agents[-2:]
         return self.look(self.agents), {agent: {"options": str(options)} for agent in self.agents}
 
     @property
@@ -131,11 +131,19 @@ def compare(env, other, seeds, steps=200):
     return total
 
 
-def test_a_toy_whose_agents_die_and_come():
-    pool = cypool.from_factories([Mortal], autoreset_mode="Disabled", num_workers=0)
+# the engine looks at the flags of eight agents at a time
+@pytest.mark.parametrize("reds, seeds", [(3, 30), (5, 10), (17, 10)])
+def test_a_toy_whose_agents_die_and_come(reds, seeds):
+    made = functools.partial(Mortal, reds=reds)
+    pool = cypool.from_factories([made], autoreset_mode="Disabled", num_workers=0)
     from cypool.api.pettingzoo import ParallelEnv as Ours
 
-    assert compare(Ours(pool), Mortal(), range(30)) > 100
+    assert compare(Ours(pool), made(), range(seeds)) > 100
+
+
+def test_a_toy_passes_pettingzoos_test():
+    from cypool.api.pettingzoo import ParallelEnv as Ours
+
     parallel_api_test(Ours(cypool.from_factories([Mortal], autoreset_mode="Disabled", num_workers=0)), num_cycles=1)
 
 

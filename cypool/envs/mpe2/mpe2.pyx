@@ -24,7 +24,7 @@ from cypool.random cimport Rng, copy_stream
 
 cdef extern from "cypool/envs/mpe2/scenarios.h" namespace "cypool::mpe2" nogil:
     enum:
-        MAX_GROUPS, MAX_CYCLES
+        MAX_GROUPS, MAX_DEPOSITS, MAX_CYCLES
         SIMPLE, SPREAD, TAG, ADVERSARY, PUSH, REFERENCE, SPEAKER_LISTENER, CRYPTO, WORLD_COMM, FORMATION, LINE
         COLLECT_TREASURE
 
@@ -88,7 +88,7 @@ numpy.sin, numpy.cos = numpy_math.sin, numpy_math.cos
 
 # of how many there can be: least and most
 COUNTS = {"N": (1, 100), "num_good": (1, 50), "num_adversaries": (1, 50), "num_obstacles": (0, 50),
-          "num_food": (1, 50), "num_forests": (0, 50), "num_collectors": (1, 50), "num_deposits": (1, 6),
+          "num_food": (1, 50), "num_forests": (0, 50), "num_collectors": (1, 50), "num_deposits": (1, MAX_DEPOSITS),
           "num_treasures": (1, 100)}
 MOST_NEIGHBORS = 100
 # the most agents and landmarks whose step takes well below a microsecond

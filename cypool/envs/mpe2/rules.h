@@ -20,7 +20,11 @@ inline double mixed(const World& w, double common, double own) {
     return common * (1 - ratio) + own * ratio;
 }
 
-inline bool touches(Vec a, double a_size, Vec b, double b_size) { return distance(a, b) < a_size + b_size; }
+inline bool touches(Vec a, double a_size, Vec b, double b_size) {
+    const double squared = (a - b).squared(), reach = a_size + b_size;
+    // most are far apart, which shows without a root
+    return squared < reach * reach * 1.001 && std::sqrt(squared) < reach;
+}
 
 inline bool agents_touch(const World& w, int a, int b) {
     return touches(w.positions()[a], w.s->agents[a].size, w.positions()[b], w.s->agents[b].size);
@@ -41,7 +45,8 @@ inline float* write_message(const World& w, int agent, float* out) {
 
 // n numbers: `high` in one place, `low` in the others
 inline float* write_one_hot(float* out, int n, int place, double low = 0, double high = 1) {
-    for (int k = 0; k < n; ++k) *out++ = static_cast<float>(k == place ? high : low);
+    const auto other = static_cast<float>(low), there = static_cast<float>(high);
+    for (int k = 0; k < n; ++k) *out++ = k == place ? there : other;
     return out;
 }
 
@@ -64,21 +69,55 @@ inline float* write_landmarks(const World& w, int i, float* out) {
 class Nearest {
 public:
     void add(double far, int index) {
-        int k = size_++;
-        for (; k > 0 && far < found_[k - 1].far; --k) found_[k] = found_[k - 1];
-        found_[k] = {far, index};
+        found_[size_++] = {far, index};
+        comparable_ &= far == far;
+    }
+    // once all are added
+    void sort() {
+        if (size_ <= FEW && comparable_) {
+            sort_few();
+        } else {
+            insert_each();
+        }
     }
     int size() const { return size_; }
-    int operator[](int k) const { return found_[k].index; }
+    int operator[](int k) const { return sorted_[k]; }
 
 private:
     struct Found {
         double far;
         int index;
     };
+    static constexpr int FEW = 16;
+
+    // without branches, which nothing could foresee: counts how many come before each
+    void sort_few() {
+        int places[FEW];
+        for (int a = 0; a < size_; ++a) {
+            int place = 0;
+            for (int b = 0; b < a; ++b) {
+                const bool before = found_[a].far < found_[b].far;
+                places[b] += before;
+                place += !before;
+            }
+            places[a] = place;
+        }
+        for (int k = 0; k < size_; ++k) sorted_[places[k]] = found_[k].index;
+    }
+    void insert_each() {
+        for (int end = 0; end < size_; ++end) {
+            const Found found = found_[end];
+            int k = end;
+            for (; k > 0 && found.far < found_[k - 1].far; --k) found_[k] = found_[k - 1];
+            found_[k] = found;
+        }
+        for (int k = 0; k < size_; ++k) sorted_[k] = found_[k].index;
+    }
     static_assert(MAX_AGENTS <= MAX_LANDMARKS);
     Found found_[MAX_LANDMARKS];
+    int sorted_[MAX_LANDMARKS];
     int size_ = 0;
+    bool comparable_ = true;
 };
 
 // The n nearest of `count` points, and zeros where there are fewer, seen from an agent.
@@ -89,6 +128,7 @@ public:
         for (int k = 0; k < count; ++k) {
             if (k != left_out) nearest_.add(norm(points[k] - at), k);
         }
+        nearest_.sort();
     }
     float* write_positions(float* out) const {
         return write(out, [this](int k) { return points_[k] - at_; });
@@ -283,9 +323,13 @@ struct Crypto : Rules {
         double off[2] = {};
         for (int a = 0; a < 2; ++a) {
             const double* said = w.message(a);
+            bool speaks = false;
+            for (int k = 0; k < w.s->words; ++k) {
+                speaks |= said[k] != 0;
+                off[a] += (said[k] - (k == w.goal)) * (said[k] - (k == w.goal));
+            }
             // silence costs nothing
-            if (std::all_of(said, said + w.s->words, [](double x) { return x == 0; })) continue;
-            for (int k = 0; k < w.s->words; ++k) off[a] += (said[k] - (k == w.goal)) * (said[k] - (k == w.goal));
+            if (!speaks) off[a] = 0;
         }
         rewards[0] = 0 - off[0];
         rewards[1] = rewards[2] = off[0] + (0 - off[1]);
@@ -483,11 +527,16 @@ struct CollectTreasure : Rules {
     static bool reward(World& w, const Rng* respawns, double* rewards) {
         const double prizes = exchange_treasures(w, respawns);
         const int n = w.s->num_agents(), collectors = w.s->options.collectors;
-        for (int a = 0; a < n; ++a) {
-            double result = 0;
-            for (int b = 0; b < collectors && a < collectors; ++b) {
-                if (b != a && agents_touch(w, a, b)) result -= 5;
+        int touched[MAX_AGENTS] = {};
+        for (int a = 0; a < collectors; ++a) {
+            for (int b = a + 1; b < collectors; ++b) {
+                const bool touch = agents_touch(w, a, b);
+                touched[a] += touch;
+                touched[b] += touch;
             }
+        }
+        for (int a = 0; a < n; ++a) {
+            double result = 0 - 5.0 * touched[a];
             const double far = a < collectors ? way_of_collector(w, a) : way_of_deposit(w, a);
             if (far < std::numeric_limits<double>::infinity()) result -= 0.1 * far;
             rewards[a] = result + prizes;
@@ -517,29 +566,52 @@ struct CollectTreasure : Rules {
         for (int a = 1; a < collectors; ++a) sum = sum + w.positions()[a];
         return norm(sum / collectors - at);
     }
-    static float* observe(const World& w, int i, float* out) {
+    // what an agent or a treasure is to all who see it
+    struct Looks {
+        float of_agents[MAX_AGENTS][2 + 2 * MAX_DEPOSITS];  // velocity, which deposit it is, and what it has
+        float of_treasures[MAX_LANDMARKS][MAX_DEPOSITS];    // its kind
+    };
+    static void observe_all(const World& w, float* const* groups) {
         const int kinds = w.s->options.deposits, collectors = w.s->options.collectors;
+        Looks looks;
+        for (int a = 0; a < w.s->num_agents(); ++a) {
+            float* out = w.velocities()[a].write(looks.of_agents[a]);
+            write_one_hot(write_one_hot(out, kinds, a - collectors), kinds, w.held[a]);
+        }
+        for (int k = 0; k < w.s->num_landmarks(); ++k) {
+            const Treasure& treasure = w.treasures[k];
+            write_one_hot(looks.of_treasures[k], kinds, treasure.is_there ? treasure.kind : World::NOTHING);
+        }
+        float* out = groups[0];
+        for (int i = 0; i < collectors; ++i) out = observe_with(w, i, looks, out);
+        out = groups[1];
+        for (int i = collectors; i < w.s->num_agents(); ++i) out = observe_with(w, i, looks, out);
+    }
+    static float* observe_with(const World& w, int i, const Looks& looks, float* out) {
+        const int kinds = w.s->options.deposits;
         const Vec at = w.positions()[i];
+        const auto write = [&out](const float* numbers, int n) {
+            for (int k = 0; k < n; ++k) *out++ = numbers[k];
+        };
         out = w.velocities()[i].write(at.write(out));
-        if (i < collectors) out = write_one_hot(out, kinds, w.held[i]);
+        if (i < w.s->options.collectors) out = write_one_hot(out, kinds, w.held[i]);
         Nearest others, treasures;
         for (int a = 0; a < w.s->num_agents(); ++a) {
             if (a != i) others.add(distance(w.positions()[a], at), a);
         }
+        others.sort();
         for (int k = 0; k < others.size(); ++k) {
-            const int a = others[k];
-            out = w.velocities()[a].write((w.positions()[a] - at).write(out));
-            out = write_one_hot(out, kinds, a - collectors);
-            out = write_one_hot(out, kinds, w.held[a]);
+            out = (w.positions()[others[k]] - at).write(out);
+            write(looks.of_agents[others[k]], 2 + 2 * kinds);
         }
         // those that are not there come last, and are zeros
         for (int k = 0; k < w.s->num_landmarks(); ++k) {
             treasures.add(w.treasures[k].is_there ? distance(w.landmarks()[k], at) : 1e6, k);
         }
+        treasures.sort();
         for (int k = 0; k < treasures.size(); ++k) {
-            const Treasure& treasure = w.treasures[treasures[k]];
-            out = (treasure.is_there ? w.landmarks()[treasures[k]] - at : Vec()).write(out);
-            out = write_one_hot(out, kinds, treasure.is_there ? treasure.kind : World::NOTHING);
+            out = (w.treasures[treasures[k]].is_there ? w.landmarks()[treasures[k]] - at : Vec()).write(out);
+            write(looks.of_treasures[treasures[k]], kinds);
         }
         return out;
     }

@@ -57,6 +57,7 @@ public:
         maker.s_.options = options;
         maker.populate();
         maker.count();
+        maker.pair();
         return maker.s_;
     }
 
@@ -76,13 +77,32 @@ private:
     }
     void mark(int count, double size, bool collides = false) {
         s_.landmarks.insert(s_.landmarks.end(), count, Landmark{size, collides});
-        if (collides) s_.colliders += count;
     }
     void populate();
     void count() {
         for (Agent& agent : s_.agents) {
             agent.num_choices = (agent.moves ? NUM_MOVES : 1) * (agent.speaks ? s_.words : 1);
             agent.num_inputs = (agent.moves ? NUM_MOVES : 0) + (agent.speaks ? s_.words : 0);
+        }
+    }
+    // finds who pushes whom, in the order of the reference
+    void pair() {
+        // beyond the first gap, the exponential function is 0, and so is the force; beyond the second it is below 1e-44
+        constexpr double NEAR = 0.746, WEAK = 0.1;
+        const auto bit = [](int agent) { return uint64_t{1} << agent % 64; };
+        const int n = s_.num_agents();
+        const auto add = [&](int first, int second, int pushed, uint64_t agents, double size) {
+            const double sizes = s_.agents[first].size + size, near = NEAR + sizes, weak = WEAK + sizes;
+            s_.pairs.push_back({first, second, pushed, agents, sizes, near * near, weak * weak});
+        };
+        for (int a = 0; a < n; ++a) {
+            if (!s_.agents[a].collides) continue;
+            for (int b = a + 1; b < n; ++b) {
+                if (s_.agents[b].collides) add(a, b, b, bit(a) | bit(b), s_.agents[b].size);
+            }
+            for (int k = 0; k < s_.num_landmarks(); ++k) {
+                if (s_.landmarks[k].collides) add(a, 2 * n + k, n, bit(a), s_.landmarks[k].size);
+            }
         }
     }
     Scenario s_;

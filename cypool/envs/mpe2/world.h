@@ -69,7 +69,7 @@ inline double softplus(double x) {
     return x < 0 ? std::log1p(std::exp(x)) : x + std::log1p(std::exp(-x));
 }
 
-constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_GROUPS = 3, MAX_CYCLES = 1 << 30;
+constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_GROUPS = 3, MAX_DEPOSITS = 6, MAX_CYCLES = 1 << 30;
 constexpr int NUM_MOVES = 5;  // none, left, right, down, up
 constexpr double ANY_SPEED = std::numeric_limits<double>::infinity();
 
@@ -98,6 +98,15 @@ struct Landmark {
     bool collides = false;
 };
 
+// An agent that pushes another one, or a landmark, and is pushed.
+struct Pair {
+    int first, second;  // indices of their places in World::vectors
+    int pushed;         // index of the force on the second; behind those of all agents for what never moves
+    uint64_t agents;    // a bit for each of them that is an agent; from the 65th on they share bits
+    double sizes;       // the sum
+    double near, weak;  // squares of distances: beyond the first there is no push, beyond the second hardly one
+};
+
 class World;
 
 // What worlds with the same options share.
@@ -106,9 +115,9 @@ struct Scenario {
     std::vector<Agent> agents;
     std::vector<Landmark> landmarks;
     std::vector<int> group_sizes;
-    int words = 0;       // numbers of a message
-    int first_food = 0;  // landmarks from here on are food, and forests behind it
-    int colliders = 0;   // landmarks that push: the first ones
+    int words = 0;            // numbers of a message
+    int first_food = 0;       // landmarks from here on are food, and forests behind it
+    std::vector<Pair> pairs;  // that push each other apart
     bool has_treasures = false, has_direction = false;
     int num_goals = 0;  // landmarks that are chosen
     // of the rules: see play.h
@@ -209,8 +218,7 @@ inline void World::take_choices(const int64_t* choices, Vec* forces) {
             choice /= NUM_MOVES;
         }
         if (agent.speaks) {
-            std::fill_n(message(i), s->words, 0.0);
-            message(i)[choice] = 1;
+            for (int k = 0; k < s->words; ++k) message(i)[k] = static_cast<uint64_t>(k) == choice;
         }
     }
 }
@@ -230,58 +238,62 @@ inline void World::take_inputs(const float* inputs, Vec* forces) {
     }
 }
 
+// Whether pushes below 1e-42 in sum change no bit of the next velocity. Each is less than half of the last bit of the
+// other forces, or all forces are so of what is left of the velocity. Masses are at least 1.
+inline bool outweighs_weak_pushes(Vec force, Vec velocity) {
+    const auto outweighs = [](double f, double v) { return (std::fabs(f) >= 1e-25) | (std::fabs(v) >= 1e-9); };
+    return outweighs(force.x(), velocity.x()) & outweighs(force.y(), velocity.y());
+}
+
 inline void World::push_apart(Vec* forces) const {
     constexpr double FORCE = 1e2, MARGIN = 1e-3;
-    // beyond this gap, the exponential function is 0, and so is the force
-    constexpr double NEAR = 0.746;
-    struct Pair {
+    struct Gap {
         Vec delta;
-        double length, gap;
-        Vec *force, *other;  // on the first and on the second
+        double squared;
     };
-    constexpr int MAX_PAIRS = 256;
-    Pair pairs[MAX_PAIRS];
-    int count = 0;
-    const auto push = [&] {
-        for (const Pair* pair = pairs; pair != pairs + count; ++pair) {
-            const Vec force = FORCE * pair->delta / pair->length * (softplus(-pair->gap / MARGIN) * MARGIN);
-            *pair->force = *pair->force + force;
-            *pair->other = *pair->other - force;
-        }
-        count = 0;
-    };
-    const int n = s->num_agents();
-    Vec ignored = Vec();  // on what never moves
-    // first finds those that are near, without branches, which nothing could foresee
-    for (int a = 0; a < n; ++a) {
-        const Agent& agent = s->agents[a];
-        if (!agent.collides) continue;
-        const Vec at = positions()[a];
-        const auto check_pair = [&](Vec other, double size, Vec* force) {
-            if (count == MAX_PAIRS) push();
-            const Vec delta = at - other;
-            const double length = delta.length(), gap = length - (agent.size + size);
-            pairs[count] = {delta, length, gap, &forces[a], force};
-            // true of what is not a number, too
-            count += !(gap > NEAR);
-        };
-        for (int b = a + 1; b < n; ++b) {
-            if (s->agents[b].collides) check_pair(positions()[b], s->agents[b].size, &forces[b]);
-        }
-        for (int k = 0; k < s->colliders; ++k) check_pair(landmarks()[k], s->landmarks[k].size, &ignored);
+    constexpr size_t AT_ONCE = 256;
+    Gap gaps[AT_ONCE];
+    const Pair* pushing[AT_ONCE];
+    // agents whose bits depend on weak pushes
+    uint64_t counting = s->pairs.size() > AT_ONCE ? ~uint64_t{0} : 0;
+    for (int i = 0; i < s->num_agents(); ++i) {
+        counting |= uint64_t{!outweighs_weak_pushes(forces[i], velocities()[i])} << i % 64;
     }
-    push();
+    for (size_t first = 0; first < s->pairs.size(); first += AT_ONCE) {
+        const Pair* pairs = s->pairs.data() + first;
+        const size_t n = std::min(s->pairs.size() - first, AT_ONCE);
+        for (size_t k = 0; k < n; ++k) {
+            const Vec delta = vectors[pairs[k].first] - vectors[pairs[k].second];
+            gaps[k] = {delta, delta.squared()};
+            // also of what is not a number
+            counting |= gaps[k].squared > pairs[k].weak ? 0 : pairs[k].agents;
+        }
+        // without branches, which nothing could foresee
+        size_t count = 0;
+        for (size_t k = 0; k < n; ++k) {
+            pushing[count] = pairs + k;
+            count += !(gaps[k].squared > pairs[k].near) & ((pairs[k].agents & counting) != 0);
+        }
+        for (size_t k = 0; k < count; ++k) {
+            const Pair& pair = *pushing[k];
+            const Gap& gap = gaps[pushing[k] - pairs];
+            const double length = std::sqrt(gap.squared);
+            const Vec force = FORCE * gap.delta / length * (softplus(-(length - pair.sizes) / MARGIN) * MARGIN);
+            forces[pair.first] = forces[pair.first] + force;
+            forces[pair.pushed] = forces[pair.pushed] - force;
+        }
+    }
 }
 
 inline void World::move(const void* action) {
     constexpr double SECONDS = 0.1, KEPT = 1 - 0.25;
-    Vec forces[MAX_AGENTS];
+    Vec forces[MAX_AGENTS + 1];
     if (s->options.continuous_actions) {
         take_inputs(static_cast<const float*>(action), forces);
     } else {
         take_choices(static_cast<const int64_t*>(action), forces);
     }
-    push_apart(forces);
+    if (!s->pairs.empty()) push_apart(forces);
     for (int i = 0; i < s->num_agents(); ++i) {
         const Agent& agent = s->agents[i];
         if (!agent.moves) continue;
