@@ -399,8 +399,11 @@ cdef class Sawyer(Simulation):
         if not self.normalization.of_observations():
             return
         memcpy(numbers, self.arm.seen, SEEN * sizeof(double))
-        memcpy(numbers + SEEN, self.one_hot.data(), self.one_hot.size() * sizeof(double))
-        memcpy(numbers + SEEN + self.one_hot.size(), self.recurrent.data(), self.recurrent.size() * sizeof(double))
+        # an empty vector has no address
+        if not self.one_hot.empty():
+            memcpy(numbers + SEEN, self.one_hot.data(), self.one_hot.size() * sizeof(double))
+        if not self.recurrent.empty():
+            memcpy(numbers + SEEN + self.one_hot.size(), self.recurrent.data(), self.recurrent.size() * sizeof(double))
         self.normalization.observe(numbers)
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:

@@ -18,10 +18,10 @@ FAMILY = Family(
     slow_ids=("*-v4",),
     fuzz_variants=(("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),),
     draws_quickly=False,
-    # what starts processes
+    # what starts processes, and what limits the address space
     sanitizer=Sanitizer(
         target="mujoco", tests=("mujoco/test_mujoco.py", "../engine/test_state_checks.py::test_indices_of_mujoco"),
-        without="run_python or processes"),
+        without="run_python or processes or without_memory"),
     peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "envpool")},
     measured=(("HalfCheetah-v5", 64), ("Ant-v5", 64)),
     first_make={"Ant-v5": "mujoco"},

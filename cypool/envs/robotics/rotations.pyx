@@ -115,7 +115,7 @@ def angles_of_pens(achieved, desired):
     """
     cdef cnp.ndarray goals = np.ascontiguousarray(achieved, np.float64)
     cdef cnp.ndarray wanted = np.ascontiguousarray(desired, np.float64)
-    cdef cnp.ndarray cosines = np.empty(achieved.shape[:-1])
+    cdef cnp.ndarray cosines = np.empty(achieved.shape[:achieved.ndim - 1])
     cdef Py_ssize_t n = cosines.size
     cdef bint batch = cosines.ndim > 0
     find_cosines(<const double*>cnp.PyArray_DATA(goals), <const double*>cnp.PyArray_DATA(wanted),
