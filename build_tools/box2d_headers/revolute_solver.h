@@ -22,8 +22,8 @@ public:
         for (int32 k = 0; k < num_joints; ++k) solve(parts[k], impulses[k]);
     }
 
-    // All iterations of an island without contacts. An iteration depends on velocities and impulses only: from bits that
-    // were there before, the iterations repeat. This is Brent's search for that.
+    // All iterations of an island without contacts. An iteration depends on velocities and impulses only: from bits
+    // that were there before, the iterations repeat. This is Brent's search for that.
     void solve_all(int32 iterations) {
         const bool searches = num_joints > 0 && num_bodies <= MOST_BODIES;
         if (searches) remember();

@@ -1,5 +1,6 @@
 // What we read of the structs that XLA passes to functions outside of it, in the order it has them: version 0.3 of its
-// foreign function interface, and what was the same before. tests/adapters/test_xla_layout.py compares with jaxlib's own.
+// foreign function interface, and what was the same before. tests/adapters/test_xla_layout.py compares with jaxlib's
+// own.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,8 @@ struct alignas(64) Line {
     float numbers[16];
 };
 
-// Outputs are in tiles, the last one filled up with zeros: of each tile the weights of the first input, then of the next.
+// Outputs are in tiles, the last one filled up with zeros: of each tile the weights of the first input, then of the
+// next.
 struct Layer {
     static constexpr int TILE = 16;
     size_t inputs, outputs;

@@ -1,8 +1,8 @@
 // The arithmetic of a perceptron, for one instruction set.
 //
-// mlp.h includes this once for each, in a namespace that has LANES, OUTPUTS, fma and root. All of them give the same bits
-// where fma rounds once: each number is computed alone, in the same order. No function of the standard library is called:
-// the linker could take its code for other instructions, too.
+// mlp.h includes this once for each, in a namespace that has LANES, OUTPUTS, fma and root. All of them give the same
+// bits where fma rounds once: each number is computed alone, in the same order. No function of the standard library is
+// called: the linker could take its code for other instructions, too.
 
 using F = float __attribute__((vector_size(4 * LANES)));
 using I = int32_t __attribute__((vector_size(4 * LANES)));

@@ -61,11 +61,11 @@ inline size_t first_outside(const char* action, const ActionPart& part) noexcept
     });
 }
 
-// Copies rows of an action's numbers to `out`, in the type of the action: one pass instead of NumPy's dozen. From one row
-// of `out` to the next it is `stride` bytes.
+// Copies rows of an action's numbers to `out`, in the type of the action: one pass instead of NumPy's dozen. From one
+// row of `out` to the next it is `stride` bytes.
 //
-// Integers become integers and floats become floats: false for other pairs, and if a number is NaN or out of bounds. Such a
-// number becomes the lower bound: `out` may be read meanwhile, for a caller in another thread.
+// Integers become integers and floats become floats: false for other pairs, and if a number is NaN or out of bounds.
+// Such a number becomes the lower bound: `out` may be read meanwhile, for a caller in another thread.
 inline bool take_actions(const void* given, Number number, size_t rows, const ActionPart& part, char* out,
                          size_t stride) noexcept {
     return with_number(number, [&](auto from) {

@@ -7,7 +7,8 @@
 
 namespace cypool {
 
-// Pointers are valid during the call. hooks.pxd and hooks.py declare the struct too: tests/api/test_transition.py compares.
+// Pointers are valid during the call. hooks.pxd and hooks.py declare the struct too: tests/api/test_transition.py
+// compares.
 struct Transition {
     const void* const* obs;     // obs[k]: the k-th observation array of the environment's own spec
     const void* const* info;    // info[k]: the k-th info array

@@ -1,5 +1,5 @@
-// The world of BipedalWalker, as lunar_lander.h. It lives on through resets, which shows in the bits, unless a fresh one
-// is wanted for each.
+// The world of BipedalWalker, as lunar_lander.h. It lives on through resets, which shows in the bits, unless a fresh
+// one is wanted for each.
 #pragma once
 
 #include "cypool/envs/box2d/saved_world.h"

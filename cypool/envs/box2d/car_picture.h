@@ -202,8 +202,8 @@ private:
 
 // Writes red, green and blue of each pixel.
 inline void draw_observation(const CarRacing& car, uint8_t* out) {
-    // of a thread, not of an environment: it is 3.5 MB large. A pointer: without memory for a thread_local the C library
-    // ends the process
+    // of a thread, not of an environment: it is 3.5 MB large. A pointer: without memory for a thread_local the C
+    // library ends the process
     static thread_local std::unique_ptr<Canvas> canvas;
     if (!canvas) canvas = std::make_unique<Canvas>();
     CarPicture(*canvas, car).draw();

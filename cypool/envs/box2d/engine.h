@@ -33,8 +33,8 @@ struct Point {
     double x, y;
 };
 
-// Whether Box2D finds the hull of n points. It goes from corner to corner until it is back at the first one; for corners
-// that lie so close that rounding decides, it may never be, and writes behind its arrays.
+// Whether Box2D finds the hull of n points. It goes from corner to corner until it is back at the first one; for
+// corners that lie so close that rounding decides, it may never be, and writes behind its arrays.
 inline bool has_hull(const b2Vec2* points, int n) noexcept {
     int first = 0;
     for (int k = 1; k < n; ++k) {

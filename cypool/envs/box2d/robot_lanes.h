@@ -1,5 +1,5 @@
-// A step of many worlds at once, each in a lane of vectors: the velocity iterations of a world depend on each other, but
-// not on those of another world. The operations and their order are Box2D's, so the bits are, too.
+// A step of many worlds at once, each in a lane of vectors: the velocity iterations of a world depend on each other,
+// but not on those of another world. The operations and their order are Box2D's, so the bits are, too.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The state of a world: all that its next steps go by, contacts, impulses and the tree of the broad phase included. What
-// the environment itself made, bodies, shapes and joints, it creates again before it loads.
+// The state of a world: all that its next steps go by, contacts, impulses and the tree of the broad phase included.
+// What the environment itself made, bodies, shapes and joints, it creates again before it loads.
 #pragma once
 
 #include <algorithm>

@@ -66,7 +66,8 @@ CYPOOL_INLINE void sincos(const F& x, F& s, F& c) {
 
 }  // namespace lanes
 
-// A game says how many numbers its state and observation have, what its actions are, and how it moves, shows and begins.
+// A game says how many numbers its state and observation have, what its actions are, and how it moves, shows and
+// begins.
 struct FastCartPole {
     static constexpr int STATE = 4, OBS = 4;
     using Action = int64_t;

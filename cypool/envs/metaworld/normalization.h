@@ -16,7 +16,8 @@ class Normalization {
 public:
     RewardNormalization method = NO_NORMALIZATION;
     double alpha = 0;  // of EXPONENTIAL
-    // mean, variance, count and discounted sum of rewards, and types of the first two; of observations the count, means and variances
+    // mean, variance, count and discounted sum of rewards, and types of the first two; of observations the count, means
+    // and variances
     std::vector<double> statistics;
 
     void begin(RewardNormalization of_rewards, double weight, size_t observed) {

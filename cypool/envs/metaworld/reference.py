@@ -159,5 +159,6 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
         seeds = expansion.seeds
     theirs = SyncVectorEnv([partial(make, spec, seed) for spec, seed in zip(specs, seeds, strict=True)],
                            autoreset_mode=ours.metadata["autoreset_mode"])
-    theirs.choose = Players(theirs.envs, [spec.options["task"] for spec in specs], seed).act  # type: ignore[attr-defined]
+    players = Players(theirs.envs, [spec.options["task"] for spec in specs], seed)
+    theirs.choose = players.act  # type: ignore[attr-defined]
     return theirs, f"{id} of metaworld {version('metaworld')}"

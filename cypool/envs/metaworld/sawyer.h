@@ -112,8 +112,8 @@ public:
         position2_id = source_id(t->position2), rotation2_id = source_id(t->rotation2);
     }
 
-    // Starts an episode. The package resets the model twice; of the first time only what it writes to the model remains,
-    // for which it draws `before`.
+    // Starts an episode. The package resets the model twice; of the first time only what it writes to the model
+    // remains, for which it draws `before`.
     void reset(const double* before, const double* drawn) {
         unstable = 0;
         margin = margin_known = height = limit = 0;

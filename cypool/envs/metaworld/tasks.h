@@ -1,4 +1,5 @@
-// The fifty tasks: what is seen, what a reset does after the hand has moved, and the reward, version 2 of the package's.
+// The fifty tasks: what is seen, what a reset does after the hand has moved, and the reward, version 2 of the
+// package's.
 #pragma once
 
 #include <cmath>

@@ -23,8 +23,8 @@ constexpr int ANY = -1;                                                       //
 constexpr std::array<int, 6> COLORS{BLUE, GREEN, GREY, PURPLE, RED, YELLOW};  // COLOR_NAMES is sorted
 constexpr std::array<int, 3> KINDS{KEY, BALL, BOX};
 constexpr int DX[4] = {1, 0, -1, 0}, DY[4] = {0, 1, 0, -1};
-// Of one reset. Some arguments leave no room for what is to be placed, and the reference then draws for ever; work is in
-// about nanoseconds, and ends only resets that throw a level away.
+// Of one reset. Some arguments leave no room for what is to be placed, and the reference then draws for ever; work is
+// in about nanoseconds, and ends only resets that throw a level away.
 constexpr int MAX_DRAWS = 20'000'000;
 constexpr int64_t MAX_WORK = 1'000'000'000;
 

@@ -7,8 +7,8 @@
 
 namespace cypool::mpe2 {
 
-// Writes the cost of each row in its column, of n rows and columns, n being at most MAX; infinity if costs are infinite,
-// or not numbers.
+// Writes the cost of each row in its column, of n rows and columns, n being at most MAX; infinity if costs are
+// infinite, or not numbers.
 template <int MAX, class F> void match(int n, F&& cost_of, double* matched) {
     constexpr double FAR = std::numeric_limits<double>::infinity();
     double cost[MAX * MAX];

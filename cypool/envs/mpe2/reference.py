@@ -134,8 +134,9 @@ class References(SyncVectorEnv):
         for group in self.envs[0].groups:  # type: ignore[attr-defined]
             agents[f"_{group}"] = all_rows
             agents[group] = {}
+            columns = [env.columns[group] for env in self.envs]  # type: ignore[attr-defined]
             for name in COLUMNS:
-                agents[group][name] = np.stack([env.columns[group][name] for env in self.envs])  # type: ignore[attr-defined]
+                agents[group][name] = np.stack([each[name] for each in columns])
                 agents[group][f"_{name}"] = all_rows
         return {**info, "agents": agents, "_agents": all_rows}
 

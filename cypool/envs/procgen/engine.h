@@ -122,7 +122,8 @@ public:
     const char* base;  // where it is loaded
 
     Library(const char* path, const char* pictures) : pictures(pictures) {
-        // its own symbols come first, as where procgen's Python loads it; a copy without GLib has some that lead nowhere
+        // its own symbols come first, as where procgen's Python loads it; a copy without GLib has some that lead
+        // nowhere
         void* const loaded = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
         if (loaded == nullptr) throw std::runtime_error(dlerror());
         find(loaded, "libenv_make", make);

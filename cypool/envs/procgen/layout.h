@@ -1,5 +1,5 @@
-// Where things are in the library and its objects: from the debug information in it. The numbers are those of one build,
-// whose sha256 library.py checks.
+// Where things are in the library and its objects: from the debug information in it. The numbers are those of one
+// build, whose sha256 library.py checks.
 #pragma once
 
 #include <cstddef>

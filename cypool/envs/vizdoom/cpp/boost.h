@@ -1,7 +1,8 @@
 // What ViZDoom's library takes from Boost, in standard C++ and POSIX: no Boost is needed to compile it.
 //
-// Each boost/*.hpp that it includes is made to include this file (build_tools/vizdoom.py). Text and file functions are the
-// few that it calls. Processes, threads and queues are made so that an engine may be killed, or stop, at any moment:
+// Each boost/*.hpp that it includes is made to include this file (build_tools/vizdoom.py). Text and file functions are
+// the few that it calls. Processes, threads and queues are made so that an engine may be killed, or stop, at any
+// moment:
 //
 //   thread            the library's launcher, one to an engine; `interrupt`, called before each join, kills the engine
 //   process::execute  starts the engine: in a process group of its own, dead as soon as we are, in a folder of its own
@@ -465,8 +466,8 @@ private:
 //  - the mutex: it is a robust one.
 //  - pthread_cond_signal, for one who waited when it was killed: it waits for that one the second time. So there
 //    is one signal only for each time the queue was empty, and a dead engine does not empty it.
-//  - what glibc locks inside a condition for the moment of a signal: the launcher, when the engine is dead, writes a new
-//    condition over it and wakes all threads that sleep on a word of it.
+//  - what glibc locks inside a condition for the moment of a signal: the launcher, when the engine is dead, writes a
+//    new condition over it and wakes all threads that sleep on a word of it.
 class message_queue {
 public:
     message_queue(open_or_create_t, const char* name, size_t count, size_t bytes) {
