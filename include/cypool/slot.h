@@ -30,6 +30,7 @@ struct Agents {
     // kept by the engine
     uint8_t* acted;    // who acts in this step, or did in the last one
     uint8_t* present;  // who was in the game when it began
+    // in pools with `episode_statistics`, else 0
     double* episode_return;
     int64_t* episode_length;
 };
