@@ -100,9 +100,12 @@ def check_bool(name: str, value: object) -> bool:
     Raises:
         TypeError: It is not one.
     """
+    # as nearly always, and `recv` of EnvPool's interface asks each time
+    if isinstance(value, bool):
+        return value
     import numpy as np  # importing cypool does without
 
-    if not isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, np.bool_):
         raise TypeError(f"{name}: expected True or False, got {shown(value)}")
     return bool(value)
 
