@@ -107,7 +107,8 @@ public:
         for (const char* name : t->names) id.push_back(named(name));
         if (first && first->extra) extra = named(first->extra);
         if (first && first->extra2) extra2 = named(first->extra2);
-        touched = t->touched ? find(mjOBJ_GEOM, t->touched) : -1;
+        touched = asks_for_touch() ? find(mjOBJ_GEOM, t->touched) : -1;
+        splits_steps = CAN_SPLIT && needs_contacts() && only_constraints_see_mocap();
         position_id = source_id(t->position), rotation_id = source_id(t->rotation);
         position2_id = source_id(t->position2), rotation2_id = source_id(t->rotation2);
     }
@@ -122,6 +123,7 @@ public:
         move_hand();
         t->reset(*this, drawn);
         if (first) first->begin(*this, *first);
+        forget();
         look_around();
         std::memcpy(seen, frame, sizeof frame);  // not clipped, unlike after a step
         std::memcpy(seen + FRAME, frame, sizeof frame);
@@ -139,7 +141,7 @@ public:
         grip = Number(action[3], is_single ? Number::FLOAT32 : Number::FLOAT64);
         turn_hand();
         d->ctrl[0] = action[3], d->ctrl[1] = -action[3];
-        run(5);
+        run_step();
         forward();
         double last[FRAME];
         std::memcpy(last, frame, sizeof last);
@@ -160,8 +162,14 @@ public:
     // what is saved of an episode
     void get_episode(double* out) const { std::memcpy(out, static_cast<const Episode*>(this), sizeof(Episode)); }
     void set_episode(const double* values) {
+        forget();
         std::memcpy(static_cast<void*>(static_cast<Episode*>(this)), values, sizeof(Episode));
     }
+
+    // Whether the data needs working memory of its own: contacts stay there from one step to the next.
+    bool needs_contacts() const { return asks_for_touch() && !FORWARD_WARMS; }
+    // To be called when somebody else has changed the data.
+    void forget() { known = NOTHING; }
 
     // set from outside
     bool hides_goal = false;
@@ -217,11 +225,14 @@ public:
     void run(int steps) { unstable += simulate(m, d, steps, false); }
     // The package calls mj_forward; nothing else of it is read, and no warm start depends on it, but in old MuJoCo.
     void forward() {
+        forget();
         warned(m, d, [this] {
             if (whole || FORWARD_WARMS) return mj_forward(m, d);
+            if (touched >= 0) return mj_fwdPosition(m, d);
             mj_kinematics(m, d);
             mj_camlight(m, d);
         });
+        known = whole || FORWARD_WARMS ? ALL : touched >= 0 ? POSITIONS : NOTHING;
     }
     // Sets positions from qpos[q] on, and clears velocities from qvel[v] on.
     void set(int q, std::initializer_list<double> values, int v, int zeros) {
@@ -243,20 +254,27 @@ public:
         std::memcpy(info, given, sizeof info);
     }
 
-    // Whether both pads press on the object. mj_forward's stages, as few as show it; more if it is `likely`.
-    bool touches(bool likely = false) {
+    // Whether both pads press on the object.
+    bool touches() {
         for (const int pad : {left_geom, right_geom}) {  // bounding spheres apart
             const Vec3 gap = at(d->geom_xpos + 3 * pad) - at(d->geom_xpos + 3 * touched);
             const double reach =
                 m->geom_rbound[pad] + m->geom_rbound[touched] + m->geom_margin[pad] + m->geom_margin[touched];
             if (gap[0] * gap[0] + gap[1] * gap[1] + gap[2] * gap[2] > 1.001 * reach * reach) return false;
         }
-        bool result = false;
-        warned(m, d, [this, likely, &result] { result = touches_within(likely); });
-        return result;
+        if (!touching(nullptr)) return false;
+        if (known == POSITIONS) {  // the other stages of mj_forward
+            forget();
+            warned(m, d, [this] {
+                mj_fwdVelocity(m, d), mj_fwdActuation(m, d), mj_fwdAcceleration(m, d), mj_fwdConstraint(m, d);
+            });
+            known = VELOCITIES;
+        }
+        double force[2] = {0, 0};
+        return touching(force) && 0 < force[0] && 0 < force[1];
     }
     // the usual grasp_success; what is cheap comes first
-    bool grasps(double lift) { return opening() > 0 && object_seen()[2] - lift > obj_init[2] && touches(true); }
+    bool grasps(double lift) { return opening() > 0 && object_seen()[2] - lift > obj_init[2] && touches(); }
 
     // min(max(0, action[-1]), most) of Python: each of the numbers keeps its type
     Number closing(double most) const {
@@ -323,6 +341,10 @@ private:
     enum { MOST_STARTS = 256 };
     // before MuJoCo 3.3.6, the solver of the next step starts from what mj_forward found: each one counts
     enum : bool { FORWARD_WARMS = mjVERSION_HEADER < 336 };
+    // `split_step` follows what mj_step does inside: not for a MuJoCo that nobody has compared
+    enum : bool { CAN_SPLIT = !FORWARD_WARMS && mjVERSION_HEADER <= 3017000 };
+    // of the state there is, what MuJoCo has computed; ALL: for pictures, or because the package does
+    enum Known : uint8_t { NOTHING, POSITIONS, VELOCITIES, ALL };
 
     int find(mjtObj kind, const char* name) const {
         const int found = mj_name2id(m, kind, name);
@@ -379,6 +401,37 @@ private:
         if (t->view == START_IS_BODY_1) obj_init = body(1);
     }
 
+    bool asks_for_touch() const { return t->touched && !first; }
+    bool only_constraints_see_mocap() const {
+        for (int k = 0; k < m->ngeom; ++k) {
+            const bool is_mocap = m->body_mocapid[m->geom_bodyid[k]] >= 0;
+            if (is_mocap && (m->geom_contype[k] || m->geom_conaffinity[k])) return false;
+        }
+        return !m->npair && !m->ntendon && !m->nflex && !m->nplugin && !m->opt.enableflags;
+    }
+    // The five steps of MuJoCo.
+    void run_step() {
+        const Known before = known;
+        forget();
+        if (!splits_steps || whole || before == NOTHING || mjcb_control) return run(5);
+        unstable += warned(m, d, [this, before] {
+            split_step(before);
+            for (int k = 1; k < 5; ++k) mj_step(m, d);
+        });
+    }
+    // As mj_step. The positions and velocities are known, other than of the mocap body; contacts cost the most of it.
+    void split_step(Known before) {
+        mj_checkPos(m, d), mj_checkVel(m, d);
+        if (d->warning[mjWARN_BADQPOS].number || d->warning[mjWARN_BADQVEL].number) return mj_step(m, d);  // from anew
+        mj_kinematics(m, d), mj_comPos(m, d);
+        mj_makeConstraint(m, d), mj_island(m, d), mj_projectConstraint(m, d);
+        if (before == POSITIONS)
+            mj_fwdVelocity(m, d);
+        else
+            mj_referenceConstraint(m, d);
+        mj_step2(m, d);
+    }
+
     void turn_hand() {
         const double down[] = {1, 0, 1, 0};
         std::memcpy(d->mocap_quat, down, sizeof down);
@@ -413,21 +466,6 @@ private:
         init_tcp = tcp();
     }
 
-    bool touches_within(bool likely) {
-        if (FORWARD_WARMS) {  // in the working memory of the last call there is still what mj_forward computed
-            double force[2] = {0, 0};
-            return touching(nullptr) && touching(force) && 0 < force[0] && 0 < force[1];
-        }
-        if (whole || likely)
-            mj_fwdPosition(m, d);
-        else
-            mj_collision(m, d);
-        if (!touching(nullptr)) return false;
-        if (!whole && !likely) mj_fwdPosition(m, d);
-        mj_fwdVelocity(m, d), mj_fwdActuation(m, d), mj_fwdAcceleration(m, d), mj_fwdConstraint(m, d);
-        double force[2] = {0, 0};
-        return touching(force) && 0 < force[0] && 0 < force[1];
-    }
     // Whether both pads have contact; and the forces, if they are wanted.
     bool touching(double* force) const {
         bool pads[2] = {false, false};
@@ -446,6 +484,8 @@ private:
 
     int hand = 0, right_claw = 0, left_claw = 0, left_pad = 0, right_pad = 0, right_end = 0, left_end = 0;
     int left_geom = 0, right_geom = 0, touched = -1;
+    bool splits_steps = false;
+    Known known = NOTHING;
     int position_id = 0, rotation_id = 0, position2_id = 0, rotation2_id = 0;
     std::unordered_map<std::string, std::vector<mjtNum>> starts;
 };

@@ -74,6 +74,8 @@ cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
         void step(const double* action, cbool is_single) except + nogil
         void get_episode(double* out) noexcept nogil
         void set_episode(const double* values) noexcept nogil
+        cbool needs_contacts() noexcept nogil
+        void forget() noexcept nogil
         cbool hides_goal, keeps_starts, whole
         int unstable
         double[SEEN] seen
@@ -269,12 +271,12 @@ cdef class Sawyer(Simulation):
         self.own = self.variation.edit()
         self.model = self.own
         self.camera = Camera(model, options)
-        self.data = guard.make_data(self.model, self.camera.sees_contacts)
         for k in range(3):
             numbers.hand.v[k] = task.hand[k]
             numbers.low.v[k], numbers.high.v[k] = task.mocap[0][k], task.mocap[1][k]
             numbers.goal_low.v[k], numbers.goal_high.v[k] = task.goals[0][k], task.goals[1][k]
         self.arm = new Arm(self.task.encode(), numbers, options["reward_function_version"] == "v1")
+        self.data = guard.make_data(self.model, self.camera.sees_contacts or self.arm.needs_contacts())
         self.arm.use(self.own, self.data)
         self.arm.hides_goal = options["partially_observable"]
         self.arm.whole = self.camera.sees_contacts
@@ -454,6 +456,7 @@ cdef class Sawyer(Simulation):
 
     cdef int copy_own(self, Simulation other) except -1 nogil:
         (<Episode*>self.arm)[0] = (<const Episode*>(<Sawyer>other).arm)[0]
+        self.arm.forget()
         self.goals, self.order, self.place = (<Sawyer>other).goals, (<Sawyer>other).order, (<Sawyer>other).place
         self.terminate_on_success = (<Sawyer>other).terminate_on_success
         self.samples_on_reset, self.samples_next = (<Sawyer>other).samples_on_reset, (<Sawyer>other).samples_next

@@ -657,7 +657,7 @@ inline void stick_push(Arm& e) {
         held = 1;
         reward = far <= 0.12 ? 10.0 : 2.0 + 5.0 * place + 3.0 * box;
     }
-    const bool grasp = e.opening() > 0 && e.object_seen()[2] - 0.01 > e.aux[2] && e.touches(true);
+    const bool grasp = e.opening() > 0 && e.object_seen()[2] - 0.01 > e.aux[2] && e.touches();
     e.give(reward, grasp && far <= 0.12, near <= 0.03, grasp, held, place, far);
 }
 template <bool Close> void window(Arm& e) {
