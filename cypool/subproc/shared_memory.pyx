@@ -6,6 +6,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from posix.mman cimport MAP_FAILED, MAP_SHARED, PROT_READ, PROT_WRITE, mmap, munmap
+from posix.unistd cimport close
 
 from cypool.spec import EnvSpec
 from cypool.subproc.file_descriptors import move_fd_up
@@ -53,7 +54,7 @@ cdef class SharedMemory:
         if self._data != NULL:
             munmap(self._data, self._nbytes)
         if self.fd >= 0:
-            os.close(self.fd)
+            close(self.fd)
 
     def envs_of(self, int worker):
         """Returns the ids of a worker's environments, a range."""

@@ -1,5 +1,6 @@
 """Workers that are threads of the pool's process."""
 import threading
+import time
 
 from libc.stdint cimport int64_t
 
@@ -58,7 +59,7 @@ cdef class WorkerThreads:
         others = [(worker, thread) for worker, thread in enumerate(self.threads)
                   if thread is not threading.current_thread() and thread.ident is not None]
         for _, thread in others:
-            thread.join(max(end - now_ns(), 0) / 1e9)
+            _join(thread, end)
         stuck = [self._place_of(worker) for worker, thread in others if thread.is_alive()]
         self.threads = []
         if stuck:
@@ -72,6 +73,19 @@ cdef class WorkerThreads:
             if self.memory.mailboxes[i].state.load() == RUNNING:
                 return f"env {i} in {TASK_NAMES[self.memory.mailboxes[i].task]}"
         return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} as it is made or closed"
+
+
+cdef int _join(object thread, int64_t end) except -1:
+    """Waits until a thread has ended, or until a time."""
+    while True:
+        try:
+            thread.join(max(end - now_ns(), 0) / 1e9)
+            return 0
+        except RuntimeError:
+            # Ctrl-C came in `start`, and the thread has not yet said that it runs
+            if now_ns() >= end:
+                return 0
+            time.sleep(0.001)
 
 
 def _run(SharedMemory memory, int worker, list factories, list answers, list unwrapped):

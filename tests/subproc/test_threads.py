@@ -288,6 +288,41 @@ def test_an_environment_that_does_not_close():
         env.close()
 
 
+def test_ctrl_c_while_a_thread_starts(monkeypatch):
+    """The first thread has a number, but `Thread.join` refuses it, as `Thread.start` was left."""
+    asked = threading.Event()
+
+    class Started(threading.Event):
+        def __init__(self, thread):
+            super().__init__()
+            self.thread = thread
+
+        def wait(self, timeout=None):
+            wait_until(lambda: self.thread.ident is not None)
+            raise KeyboardInterrupt
+
+        def set(self):
+            assert asked.wait(LIMIT)
+            super().set()
+
+    class Slow(threading.Thread):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self._started = Started(self)
+
+        def join(self, timeout=None):
+            try:
+                super().join(timeout)
+            finally:
+                asked.set()
+
+    monkeypatch.setattr(threading, "Thread", Slow)
+    with pytest.raises(KeyboardInterrupt):
+        cypool.from_factories([Waiter] * 2, workers="threads")
+    monkeypatch.undo()
+    wait_until(lambda: not threads_of_pools())
+
+
 @pytest.mark.usefixtures("brief_close")
 def test_an_environment_that_is_not_made_while_another_fails():
     gate = Gate()

@@ -12,6 +12,7 @@ Prints counts; the exit status is 1 if anything went wrong.
 Most is to be seen on a Python without the GIL: `.ci/free_threaded --python tests/sweeps/soak_threads.py`.
 """
 import argparse
+import faulthandler
 import gc
 import hashlib
 import os
@@ -301,6 +302,8 @@ def main():
     parser.add_argument("--session", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.session:
+        # also while Python ends: prints where the threads are
+        faulthandler.dump_traceback_later(given.seconds + LIMIT, exit=True)
         sys.exit(not Session(given.seed, given.rounds, given.seconds).run())
     end, wrong, seed = time.monotonic() + given.seconds, 0, given.seed
     gil = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
@@ -310,14 +313,14 @@ def main():
         command = [sys.executable, "-X", "faulthandler", __file__, "--session", "--seed", str(seed), "--seconds",
                    str(seconds), *(["--rounds", str(given.rounds)] if given.rounds else [])]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + LIMIT)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 2 * LIMIT)
             # Ctrl-C that comes while a pool is collected as garbage cannot be raised: it is printed
             errors = re.sub(r"^Traceback \(most recent call last\):\n(  .*\n)+KeyboardInterrupt\n", "", done.stderr,
                             flags=re.MULTILINE)
             bad, said = done.returncode != 0 or errors != "", f"status {done.returncode}\n{errors}"
             print(f"session {seed}: {done.stdout}", end="", flush=True)
         except subprocess.TimeoutExpired:
-            bad, said = True, f"not done within {seconds + LIMIT} s"
+            bad, said = True, f"not done within {seconds + 2 * LIMIT} s"
         if bad:
             wrong += 1
             print(f"session {seed}: WRONG: {said}", flush=True)
