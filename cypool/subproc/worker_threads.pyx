@@ -1,6 +1,6 @@
 """Workers that are threads of the pool's process."""
+import _thread
 import threading
-import time
 
 from libc.stdint cimport int64_t
 
@@ -27,6 +27,8 @@ cdef class WorkerThreads:
         self.memory = memory
         self.answers = answers
         self.threads = []
+        self.starting = _thread.allocate_lock()
+        self.starter = 0
 
     def start(self, list factories, preload):
         """Starts the threads, which make the environments.
@@ -36,30 +38,47 @@ cdef class WorkerThreads:
             preload: Names of modules to import first.
         """
         forkserver.import_modules(preload)
-        unwrapped = [None] * len(factories)
         for worker in range(self.memory.num_workers):
             self.memory.begin(worker)
-            own = [factories[i] for i in self.memory.envs_of(worker)]
-            # daemons: the process may end while an environment does not return
-            thread = threading.Thread(target=_run, args=(self.memory, worker, own, self.answers, unwrapped),
-                                      name=f"cypool-envs-{self.memory.envs_of(worker)[0]}", daemon=True)
-            # first: Ctrl-C may come in `start`, when the thread runs already
-            self.threads.append(thread)
-            try:
+        self.starting.acquire()
+        try:
+            # Ctrl-C is raised in the main thread. Within `Thread.start` it leaves locks as they should not be
+            _thread.start_new_thread(self._start, (factories,))
+        except BaseException:
+            self.starting.release()
+            raise
+
+    def _start(self, list factories):
+        cdef int worker = 0
+        self.starter = threading.get_ident()
+        try:
+            unwrapped = [None] * len(factories)
+            for worker in range(self.memory.num_workers):
+                if self.memory.control.closing.load():
+                    return
+                own = [factories[i] for i in self.memory.envs_of(worker)]
+                # daemons: the process may end while an environment does not return
+                thread = threading.Thread(target=_run, args=(self.memory, worker, own, self.answers, unwrapped),
+                                          name=f"cypool-envs-{self.memory.envs_of(worker)[0]}", daemon=True)
                 thread.start()
-            except RuntimeError as error:
-                # Ctrl-C within Python's own waiting for the thread becomes "release unlocked lock"
-                raise error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error
+                self.threads.append(thread)
+        except BaseException as error:
+            self.answers[self.memory.envs_of(worker)[0]] = error
+            self.memory.ended(worker, 0)
+        finally:
+            self.starting.release()
 
     def close(self):
         """Has the threads close their environments and end; warns of those that do not."""
         self.memory.close_all()
         end = now_ns() + <int64_t>(forkserver.GRACE * 1e9)
-        # the garbage collector may have found the pool in one of them
-        others = [(worker, thread) for worker, thread in enumerate(self.threads)
-                  if thread is not threading.current_thread() and thread.ident is not None]
+        # the garbage collector may have found the pool in one of them, or as they are started
+        here = threading.get_ident()
+        if here != self.starter and self.starting.acquire(timeout=forkserver.GRACE):
+            self.starting.release()
+        others = [(worker, thread) for worker, thread in enumerate(self.threads) if thread.ident != here]
         for _, thread in others:
-            _join(thread, end)
+            thread.join(max(end - now_ns(), 0) / 1e9)
         stuck = [self._place_of(worker) for worker, thread in others if thread.is_alive()]
         self.threads = []
         if stuck:
@@ -73,19 +92,6 @@ cdef class WorkerThreads:
             if self.memory.mailboxes[i].state.load() == RUNNING:
                 return f"env {i} in {TASK_NAMES[self.memory.mailboxes[i].task]}"
         return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} as it is made or closed"
-
-
-cdef int _join(object thread, int64_t end) except -1:
-    """Waits until a thread has ended, or until a time."""
-    while True:
-        try:
-            thread.join(max(end - now_ns(), 0) / 1e9)
-            return 0
-        except RuntimeError:
-            # Ctrl-C came in `start`, and the thread has not yet said that it runs
-            if now_ns() >= end:
-                return 0
-            time.sleep(0.001)
 
 
 def _run(SharedMemory memory, int worker, list factories, list answers, list unwrapped):

@@ -288,39 +288,37 @@ def test_an_environment_that_does_not_close():
         env.close()
 
 
-def test_ctrl_c_while_a_thread_starts(monkeypatch):
-    """The first thread has a number, but `Thread.join` refuses it, as `Thread.start` was left."""
-    asked = threading.Event()
+@pytest.mark.parametrize("which", [0, 1])
+def test_ctrl_c_while_threads_start(monkeypatch, which):
+    """It is raised where `make` waits, and not within `Thread.start`, which is not made for that."""
+    start, started = threading.Thread.start, []
 
-    class Started(threading.Event):
-        def __init__(self, thread):
-            super().__init__()
-            self.thread = thread
+    def interrupt(thread):
+        assert threading.get_ident() != threading.main_thread().ident
+        if len(started) == which:
+            os.kill(os.getpid(), signal.SIGINT)
+        started.append(thread)
+        start(thread)
 
-        def wait(self, timeout=None):
-            wait_until(lambda: self.thread.ident is not None)
-            raise KeyboardInterrupt
-
-        def set(self):
-            assert asked.wait(LIMIT)
-            super().set()
-
-    class Slow(threading.Thread):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            self._started = Started(self)
-
-        def join(self, timeout=None):
-            try:
-                super().join(timeout)
-            finally:
-                asked.set()
-
-    monkeypatch.setattr(threading, "Thread", Slow)
+    monkeypatch.setattr(threading.Thread, "start", interrupt)
     with pytest.raises(KeyboardInterrupt):
         cypool.from_factories([Waiter] * 2, workers="threads")
-    monkeypatch.undo()
-    wait_until(lambda: not threads_of_pools())
+    assert len(started) > which
+
+
+def test_no_thread_can_be_started(monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def fail(thread):
+        started.append(thread)
+        if len(started) == 2:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    with pytest.raises(RuntimeError, match="^can't start new thread"):
+        cypool.from_factories([Waiter] * 3, workers="threads")
+    assert len(started) == 2
 
 
 @pytest.mark.usefixtures("brief_close")
