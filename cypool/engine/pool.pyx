@@ -22,6 +22,7 @@ from cypool.engine.agents cimport hide_absent, write_no_step
 from cypool.engine.backend_dispatch cimport BackendDispatch
 from cypool.engine.batch cimport ROW_NO_STEP, ROW_RESET, ROW_STEP, Block, Blocks, Layout, OpenBatch, RowKind
 from cypool.util.constants cimport SLICE_NS
+from cypool.util.forks cimport num_forks
 from cypool.engine.scheduler cimport DISABLED, NEXT_STEP, SAME_STEP, STEP_EACH, STEP_TOGETHER, RowPointers, Scheduler
 from cypool.engine.scheduler cimport set_row_pointers
 from cypool.engine.deferred_dispatch cimport DeferredDispatch
@@ -134,6 +135,8 @@ cdef class Pool:
     cdef readonly bint is_async
     cdef readonly int64_t num_changes
     cdef bint shares_threads
+    cdef bint has_workers            # threads or processes, which a fork leaves behind
+    cdef int num_forks               # when the pool was made
     cdef object companions           # pools that use the threads, too
     cdef Gate gate                   # one call at a time; closed before the pool is made, and at its end
     cdef size_t action_bytes
@@ -184,6 +187,8 @@ cdef class Pool:
         self.scheduler.num_steppers = max(self._num_threads, 1)
         self.threads.add_scheduler(self.scheduler)
         self.dispatch = self._make_dispatch()
+        self.has_workers = self.threads.count > 0 or backend is not None
+        self.num_forks = num_forks()
         self.gate.leave()
         pools.add(self)
 
@@ -785,17 +790,14 @@ cdef class Pool:
     cdef int _enter(self, Call& call) except -1:
         """Begins a call, which ends with its function. Before it, another thread may be in one, or close the pool."""
         cdef GateState found = self.gate.enter()
-        cdef Dispatch dispatch
         if found == GATE_OPEN:
             call.hold(self.gate)
         elif found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
-        else:
-            # the caller that is in there may let go of it; in a forked process nobody is in there any more
-            dispatch = self.dispatch
-            if dispatch is None or not dispatch.forked():
-                raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
-                                   "own hooks and policies")
+        # in a forked process nobody is in there any more. Else it may let go of the dispatch at this moment
+        elif not self.has_workers or self.num_forks == num_forks():
+            raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
+                               "own hooks and policies")
         if self.dispatch.forked():
             raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
                                "new one")

@@ -120,7 +120,8 @@ cdef class Threads:
 
     cdef bint forked(self) noexcept:
         """Whether the threads stayed behind in the parent process."""
-        return self.threads.size() > 0 and self.num_forks != num_forks()
+        # not how many there are now: another caller may be about to end them
+        return self.count > 0 and self.num_forks != num_forks()
 
     cdef int add_scheduler(self, Scheduler scheduler) except -1:
         """Has the threads serve a scheduler."""
