@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -214,9 +215,9 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
     Raises:
         ValueError: It is something else, or a stream would draw the same numbers again and again.
     """
-    if kind not in _scratch:
-        _scratch[kind] = kind(0)
-    stream = _scratch[kind]
+    if kind not in _scratch.streams:
+        _scratch.streams[kind] = kind(0)
+    stream = _scratch.streams[kind]
     try:
         stream.state = state
         taken: dict[str, Any] = stream.state
@@ -238,8 +239,14 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
     return taken
 
 
-# a bit generator of each kind, to try states with
-_scratch: dict[Any, Any] = {}
+class _Scratch(threading.local):
+    """What each thread tries states with: a bit generator of each kind."""
+
+    def __init__(self) -> None:
+        self.streams: dict[Any, Any] = {}
+
+
+_scratch = _Scratch()
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -3,12 +3,14 @@ import hashlib
 import json
 import pickle
 import re
+import threading
 import zlib
 from contextlib import suppress
 
 import gymnasium
 import numpy as np
 import pytest
+from waiting import join
 
 import cypool
 from cypool.state import MAGIC, State, check_state, check_stream, unpack
@@ -298,6 +300,22 @@ def test_check_stream():
         for bad in (None, {}, [], {**taken, "state": None}, {**taken, "bit_generator": "x"}, {**taken, "more": 1}):
             with pytest.raises(ValueError, match=f"^x: expected the state of {kind.__name__}, got"):
                 check_stream("x", bad, kind)
+
+
+def test_streams_that_two_threads_check_at_once():
+    stream, other = np.random.PCG64(3).state, np.random.PCG64(4).state
+
+    class Interrupted(dict):
+        """A state in the middle of whose reading another thread checks one of its own, from beginning to end."""
+
+        def __getitem__(self, key):
+            if key == "uinteger":
+                thread = threading.Thread(target=check_stream, args=("y", other, np.random.PCG64))
+                thread.start()
+                join(thread)
+            return super().__getitem__(key)
+
+    assert check_stream("x", Interrupted(stream), np.random.PCG64) == stream
 
 
 def test_rows_that_change_while_they_are_checked():
