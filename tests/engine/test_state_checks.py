@@ -303,19 +303,26 @@ def test_check_stream():
 
 
 def test_streams_that_two_threads_check_at_once():
-    stream, other = np.random.PCG64(3).state, np.random.PCG64(4).state
+    mine, theirs = np.random.PCG64(3).state, np.random.PCG64(4).state
+    taken = []
 
-    class Interrupted(dict):
-        """A state in the middle of whose reading another thread checks one of its own, from beginning to end."""
+    class Switching(np.random.PCG64):
+        """After a state is set, another thread checks one of its own, from beginning to end."""
 
-        def __getitem__(self, key):
-            if key == "uinteger":
-                thread = threading.Thread(target=check_stream, args=("y", other, np.random.PCG64))
+        @property
+        def state(self):
+            return np.random.PCG64.state.__get__(self)
+
+        @state.setter
+        def state(self, state):
+            np.random.PCG64.state.__set__(self, state)
+            if state == mine:
+                thread = threading.Thread(target=lambda: taken.append(check_stream("y", theirs, Switching)))
                 thread.start()
                 join(thread)
-            return super().__getitem__(key)
 
-    assert check_stream("x", Interrupted(stream), np.random.PCG64) == stream
+    assert check_stream("x", mine, Switching) == mine
+    assert taken == [theirs]
 
 
 def test_rows_that_change_while_they_are_checked():
