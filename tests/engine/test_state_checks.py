@@ -306,7 +306,7 @@ def test_streams_that_two_threads_check_at_once():
     mine, theirs = np.random.PCG64(3).state, np.random.PCG64(4).state
     taken = []
 
-    class Switching(np.random.PCG64):
+    class PCG64(np.random.PCG64):
         """After a state is set, another thread checks one of its own, from beginning to end."""
 
         @property
@@ -317,11 +317,11 @@ def test_streams_that_two_threads_check_at_once():
         def state(self, state):
             np.random.PCG64.state.__set__(self, state)
             if state == mine:
-                thread = threading.Thread(target=lambda: taken.append(check_stream("y", theirs, Switching)))
+                thread = threading.Thread(target=lambda: taken.append(check_stream("y", theirs, PCG64)))
                 thread.start()
                 join(thread)
 
-    assert check_stream("x", mine, Switching) == mine
+    assert check_stream("x", mine, PCG64) == mine
     assert taken == [theirs]
 
 
