@@ -240,7 +240,7 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
 
 
 class _Scratch(threading.local):
-    """What each thread tries states with: a bit generator of each kind."""
+    """Bit generators that a thread tries states with, one of each kind."""
 
     def __init__(self) -> None:
         self.streams: dict[Any, Any] = {}

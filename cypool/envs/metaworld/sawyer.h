@@ -419,10 +419,11 @@ private:
             for (int k = 1; k < 5; ++k) mj_step(m, d);
         });
     }
-    // As mj_step. The positions and velocities are known, other than of the mocap body; contacts cost the most of it.
+    // As mj_step, which begins again if there is something wrong. The positions and velocities are known, other than of
+    // the mocap body; contacts cost the most of it.
     void split_step(Known before) {
         mj_checkPos(m, d), mj_checkVel(m, d);
-        if (d->warning[mjWARN_BADQPOS].number || d->warning[mjWARN_BADQVEL].number) return mj_step(m, d);  // from anew
+        if (d->warning[mjWARN_BADQPOS].number || d->warning[mjWARN_BADQVEL].number) return mj_step(m, d);
         mj_kinematics(m, d), mj_comPos(m, d);
         mj_makeConstraint(m, d), mj_island(m, d), mj_projectConstraint(m, d);
         if (before == POSITIONS)
