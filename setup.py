@@ -15,7 +15,7 @@ from build_tools.vizdoom import VIZDOOM
 
 # every .pyx below cypool/ is a module; all see include/ and NumPy, and these also a library
 LIBRARIES = {
-    "cypool.envs.atari.atari": ALE,
+    "cypool.envs.atari": ALE,
     "cypool.envs.box2d": BOX2D,
     "cypool.envs.common.mujoco_version": MUJOCO,
     "cypool.envs.mujoco": MUJOCO,
@@ -23,7 +23,7 @@ LIBRARIES = {
     "cypool.envs.dm_control": MUJOCO,
     "cypool.envs.robotics": MUJOCO,
     "cypool.envs.metaworld": MUJOCO,
-    "cypool.envs.vizdoom.doom": VIZDOOM,
+    "cypool.envs.vizdoom.vizdoom": VIZDOOM,
 }
 
 setup(

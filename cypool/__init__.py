@@ -38,11 +38,10 @@ from cypool.making.gymnasium_ids import announce_all
 from cypool.making.registry import add_source, list_all_envs, make_spec, register
 
 if TYPE_CHECKING:
-    from cypool import testing as testing
-    from cypool import tools as tools
+    from cypool import testing as testing, tools as tools
     from cypool.api.history import Difference, History, first_difference, history, load_history
     from cypool.cfunctions.mlp import MLP, Choice
-    from cypool.engine.threads import ThreadPool
+    from cypool.engine.engine import ThreadPool
     from cypool.policies import Policy
     from cypool.replay.buffer import ReplayBuffer
     from cypool.replay.layout import Episode, Sample
@@ -82,7 +81,7 @@ def get_include() -> str:
 if not TYPE_CHECKING:
     # they come with NumPy: only for those who want them
     _MODULES = {
-        "ThreadPool": "engine.threads", "MLP": "cfunctions.mlp", "Choice": "cfunctions.mlp", "Policy": "policies",
+        "ThreadPool": "engine.engine", "MLP": "cfunctions.mlp", "Choice": "cfunctions.mlp", "Policy": "policies",
         "ReplayBuffer": "replay.buffer", "Episode": "replay.layout", "Sample": "replay.layout",
         "State": "state", "load_state": "state", "text": "util.texts", "compile": "tools.compile",
         "record": "tools.video",

@@ -14,7 +14,7 @@ import numpy as np
 from cypool.util.arguments import check_array, check_dict, shown_numbers, shown_shape
 from cypool.spec import Discrete
 
-from cypool.engine.action_check cimport ActionPart, is_checkable, part_of, take_array
+from cypool.engine.engine cimport ActionPart, is_checkable, part_of, take_array
 
 cnp.import_array()
 

@@ -13,7 +13,7 @@ from cypool.api.env_ids import ids_of
 from cypool.api.frames import FrameBuffers
 from cypool.api.goals import of_goals
 from cypool.api.rollouts import RolloutBuffers, SearchResult, rollout, search
-from cypool.engine.pool import Pool
+from cypool.engine.engine import Pool
 from cypool.errors import EnvError
 from cypool.state import State
 from cypool.util.arguments import check_float, check_int, seeds_of, shown

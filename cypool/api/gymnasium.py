@@ -27,7 +27,7 @@ from cypool.util.arguments import check_dict, check_list, shown, shown_shape
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from cypool.engine.pool import Pool
+    from cypool.engine.engine import Pool
     from cypool.spec import EnvSpec, Group
     from cypool.state import State
     from cypool.util.typing import Batch, Bools, ResetOptions, Seed

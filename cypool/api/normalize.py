@@ -16,7 +16,7 @@ from cypool.util.arguments import check_float, shown
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from cypool.engine.pool import Pool
+    from cypool.engine.engine import Pool
     from cypool.spec import EnvSpec
     from cypool.state import State
     from cypool.util.typing import Batch, Bools, EnvIds, Floats, Seed

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cypool.engine import cpus
-from cypool.engine.pool import Pool
-from cypool.engine.threads import ThreadPool
+from cypool.engine.engine import Pool, ThreadPool
 from cypool.making.registry import entry_of, expand, is_hosted_id, resolve
 from cypool.util.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 

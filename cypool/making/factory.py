@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cypool.api.gym import GymPool
     from cypool.api.gymnasium import GymnasiumPool
     from cypool.api.pettingzoo import ParallelEnv
-    from cypool.engine.threads import ThreadPool
+    from cypool.engine.engine import ThreadPool
     from cypool.util.typing import Seed
 
     AutoresetMode = Literal["NextStep", "SameStep", "Disabled"] | gymnasium.vector.AutoresetMode

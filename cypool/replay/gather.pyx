@@ -7,8 +7,8 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from cypool.env cimport Env, Slot
-from cypool.replay.ring cimport AGENT_ENDED, FIRST, LAST, PADDING, STEPPED, TERMINATED, TRUNCATED
-from cypool.replay.ring cimport Group, Part, Ring, bytes_of, copy_blocks
+from cypool.replay.ring cimport (AGENT_ENDED, FIRST, LAST, PADDING, STEPPED, TERMINATED, TRUNCATED, Group, Part, Ring,
+                                 bytes_of, copy_blocks)
 
 cnp.import_array()
 

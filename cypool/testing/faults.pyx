@@ -1,6 +1,6 @@
 """An environment that fails on purpose, for `check_env`."""
 from cypool.env cimport Env
-from cypool.wrappers.wrapper cimport Wrapper
+from cypool.wrappers.wrappers cimport Wrapper
 
 
 cdef class Faulty(Wrapper):

@@ -26,8 +26,7 @@ def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_
         TypeError, ValueError: A hook or its description is wrong.
     """
     from cypool.hooks import CHook, hook_of, observation_hook_of
-    from cypool.wrappers.guarded import Guarded
-    from cypool.wrappers.hooked import Hooked
+    from cypool.wrappers.wrappers import Guarded, Hooked
 
     reward = hook_of("reward_hook", reward_hook)
     observation, described = observation_hook_of(observation_hook, spec)

@@ -26,7 +26,7 @@ def benchmark(monkeypatch):
     module.none = lambda num_envs, seed, **options: ([], [])
     monkeypatch.setitem(sys.modules, "expanding", module)
     monkeypatch.setattr(registry, "_entries", dict(registry._load()))
-    point = "cypool.envs.classic_control.pendulum:Pendulum"
+    point = "cypool.envs.classic_control.classic_control:Pendulum"
     cypool.register("expanding/Gravities", point, expand="expanding:expand", max_episode_steps=20)
     cypool.register("expanding/Two", point, expand="expanding:expand", gravities=(2.0, 3.0))
     cypool.register("expanding/Wrong", point, expand="expanding:one_less")
@@ -96,7 +96,7 @@ def test_each_is_to_be_checked_on_its_own(benchmark):
 
 
 def test_names_and_functions(benchmark):
-    point = "cypool.envs.classic_control.pendulum:Pendulum"
+    point = "cypool.envs.classic_control.classic_control:Pendulum"
     with pytest.raises(ValueError, match=r"^id: expected '<name>-v<number>', got 'expanding/Other'"):
         cypool.register("expanding/Other", point)
     with pytest.raises(ValueError, match="^id: expected a name, got 'a b'"):

@@ -97,7 +97,7 @@ class NotAnEnv:
 
 
 def test_entry_points_that_are_no_environments(monkeypatch):
-    from cypool.envs.classic_control.cartpole import CartPole
+    from cypool.envs.classic_control.classic_control import CartPole
 
     module = types.ModuleType("hostile_envs")
     module.NotAnEnv = NotAnEnv
@@ -214,7 +214,7 @@ print("ok")
 
 
 def test_half_made_and_closed_pools():
-    from cypool.engine.pool import Pool
+    from cypool.engine.engine import Pool
 
     with pytest.raises(cypool.ClosedError):
         Pool.__new__(Pool).recv()

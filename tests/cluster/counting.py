@@ -5,7 +5,7 @@ from gymnasium import spaces
 
 import cypool
 
-cypool.register("counting/Pole-v0", "cypool.envs.classic_control.cartpole:CartPole", max_episode_steps=3)
+cypool.register("counting/Pole-v0", "cypool.envs.classic_control.classic_control:CartPole", max_episode_steps=3)
 
 
 class Counting(gymnasium.Env):

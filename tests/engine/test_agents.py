@@ -597,7 +597,7 @@ def test_wrong_groups():
 def test_an_environment_around_another_is_made_once(walker):
     from walker.agents import Crowd
 
-    from cypool.wrappers.guarded import Guarded
+    from cypool.wrappers.wrappers import Guarded
 
     spec = cypool.make_spec("walker/Crowd-v0")
     first, second = Crowd(spec, 0), Crowd(spec, 0)

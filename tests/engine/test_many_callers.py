@@ -9,7 +9,7 @@ import soak_threads
 from waiting import LIMIT, join
 
 import cypool
-from cypool.engine.pool import Pool
+from cypool.engine.engine import Pool
 
 
 def at_once(*calls):

@@ -12,7 +12,7 @@ from weights import slow
 
 import cypool
 from cypool.engine import cpus
-from cypool.engine.inline_heuristic import worth_waking
+from cypool.engine.engine import worth_waking
 
 THREADS = [1, 2, 5]
 

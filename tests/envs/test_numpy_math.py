@@ -11,8 +11,8 @@ from weights import exhaustive
 SOURCE = """
 cimport numpy as cnp
 from libc.math cimport cos as c_cos
-from cypool.envs.common.numpy_math cimport cos, cosf, norm, remainder, sin, sincos, sinf, square, squaref
-from cypool.envs.common.numpy_math cimport sum as sum_of, sum_of_squares
+from cypool.envs.common.numpy_math cimport (cos, cosf, norm, remainder, sin, sincos, sinf, square, squaref,
+                                            sum as sum_of, sum_of_squares)
 
 def sums(const double[::1] x, const float[::1] y):
     cdef size_t n = x.shape[0]

@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 import cypool
-from cypool.envs.atari.image import pool_frames
+from cypool.envs.atari.atari import pool_frames
 from cypool.envs.common.resize import shrink, shrink_linear
 
 ENVS = ["FrozenLake-v1", "CliffWalkingSlippery-v1", "Taxi-v4", "Blackjack-v1", "Catch-v0", "NChain-v0", "CartPole-v1",

@@ -12,7 +12,7 @@ FAMILY = Family(
     page="dm_control.md",
     licence="MuJoCo, dm_control: Apache 2.0",
     # CYPOOL_WITHOUT=mujoco leaves it out
-    extension="task",
+    extension="dm_control",
     package="dm_control",
     extra="dm-control",
     reference="dm_control 1.0.50 with the MuJoCo of the build",
@@ -38,5 +38,5 @@ _spec.loader.exec_module(_tasks)
 for _name, _domain in _tasks.DOMAINS.items() if FAMILY.is_built else ():
     for _task in _domain.tasks:
         for _id in (f"dm_control/{_name}-{_task}-v0", _tasks.envpool_id(_name, _task)):
-            register(_id, f"cypool.envs.dm_control.{_domain.entry_point}",
+            register(_id, f"cypool.envs.dm_control.dm_control:{_domain.entry_point}",
                      reference="cypool.envs.dm_control.reference:make_reference", task=_task)

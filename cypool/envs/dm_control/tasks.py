@@ -8,7 +8,7 @@ class Domain(NamedTuple):
     """A domain of the suite.
 
     Attributes:
-        entry_point: Module of this package and class.
+        entry_point: The class.
         tasks: Names of its tasks.
         time_limit: Seconds of an episode.
         control_timestep: Seconds of a step; None: one step of MuJoCo's.
@@ -21,26 +21,26 @@ class Domain(NamedTuple):
 
 
 DOMAINS = {
-    "acrobot": Domain("pendulums:Acrobot", ("swingup", "swingup_sparse"), 10),
-    "ball_in_cup": Domain("targets:BallInCup", ("catch",), 20, 0.02),
-    "cartpole": Domain("pendulums:Cartpole", ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles",
+    "acrobot": Domain("Acrobot", ("swingup", "swingup_sparse"), 10),
+    "ball_in_cup": Domain("BallInCup", ("catch",), 20, 0.02),
+    "cartpole": Domain("Cartpole", ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles",
                                               "three_poles"), 10),
-    "cheetah": Domain("walkers:Cheetah", ("run",), 10),
-    "dog": Domain("dog:Dog", ("stand", "walk", "trot", "run", "fetch"), 15, 0.015),
-    "finger": Domain("targets:Finger", ("spin", "turn_easy", "turn_hard"), 20, 0.02),
-    "fish": Domain("swimmers:Fish", ("upright", "swim"), 40, 0.04),
-    "hopper": Domain("walkers:Hopper", ("stand", "hop"), 20, 0.02),
-    "humanoid": Domain("humanoids:Humanoid", ("stand", "walk", "run", "run_pure_state"), 25, 0.025),
-    "humanoid_CMU": Domain("humanoids:HumanoidCMU", ("stand", "walk", "run"), 20, 0.02),
-    "lqr": Domain("pendulums:LQR", ("lqr_2_1", "lqr_6_2"), float("inf")),
-    "manipulator": Domain("arms:Manipulator", ("bring_ball", "bring_peg", "insert_ball", "insert_peg"), 10, 0.01),
-    "pendulum": Domain("pendulums:Pendulum", ("swingup",), 20),
-    "point_mass": Domain("targets:PointMass", ("easy", "hard"), 20),
-    "quadruped": Domain("quadruped:Quadruped", ("walk", "run", "escape", "fetch"), 20, 0.02),
-    "reacher": Domain("targets:Reacher", ("easy", "hard"), 20),
-    "stacker": Domain("arms:Stacker", ("stack_2", "stack_4"), 10, 0.01),
-    "swimmer": Domain("swimmers:Swimmer", ("swimmer6", "swimmer15"), 30, 0.03),
-    "walker": Domain("walkers:Walker", ("stand", "walk", "run"), 25, 0.025),
+    "cheetah": Domain("Cheetah", ("run",), 10),
+    "dog": Domain("Dog", ("stand", "walk", "trot", "run", "fetch"), 15, 0.015),
+    "finger": Domain("Finger", ("spin", "turn_easy", "turn_hard"), 20, 0.02),
+    "fish": Domain("Fish", ("upright", "swim"), 40, 0.04),
+    "hopper": Domain("Hopper", ("stand", "hop"), 20, 0.02),
+    "humanoid": Domain("Humanoid", ("stand", "walk", "run", "run_pure_state"), 25, 0.025),
+    "humanoid_CMU": Domain("HumanoidCMU", ("stand", "walk", "run"), 20, 0.02),
+    "lqr": Domain("LQR", ("lqr_2_1", "lqr_6_2"), float("inf")),
+    "manipulator": Domain("Manipulator", ("bring_ball", "bring_peg", "insert_ball", "insert_peg"), 10, 0.01),
+    "pendulum": Domain("Pendulum", ("swingup",), 20),
+    "point_mass": Domain("PointMass", ("easy", "hard"), 20),
+    "quadruped": Domain("Quadruped", ("walk", "run", "escape", "fetch"), 20, 0.02),
+    "reacher": Domain("Reacher", ("easy", "hard"), 20),
+    "stacker": Domain("Stacker", ("stack_2", "stack_4"), 10, 0.01),
+    "swimmer": Domain("Swimmer", ("swimmer6", "swimmer15"), 30, 0.03),
+    "walker": Domain("Walker", ("stand", "walk", "run"), 25, 0.025),
 }
 
 

@@ -1,7 +1,7 @@
 # by .ci/stubs: not to be edited
 from typing import Any
 
-from cypool.envs.mujoco_common.simulation import Simulation
+from cypool.envs.mujoco_common.mujoco_common import Simulation
 from cypool.spec import EnvSpec
 
 FRAME_SKIP: int

@@ -16,12 +16,11 @@ from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport cos, dot, exp, log, norm, sin
 from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.camera cimport Camera, check_camera
+from cypool.envs.mujoco_common.mujoco_common cimport Camera, check_camera
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.model cimport Model, held, load_edited
+from cypool.envs.mujoco_common.mujoco_common cimport Model, held, load_edited
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_common.simulation cimport Simulation
-from cypool.envs.mujoco_common.variation cimport Variation, check_randomize
+from cypool.envs.mujoco_common.mujoco_common cimport Simulation, Variation, check_randomize
 from cypool.random cimport integers, shuffle, uniform
 
 cdef extern from "cypool/envs/metaworld/rewards_v1.h":

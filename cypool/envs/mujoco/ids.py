@@ -9,7 +9,7 @@ FAMILY = Family(
     page="mujoco.md",
     licence="MuJoCo: Apache 2.0",
     # CYPOOL_WITHOUT=mujoco leaves it out
-    extension="mujoco_env",
+    extension="mujoco",
     package="mujoco",
     extra="mujoco",
     reference="Gymnasium 1.4 with the MuJoCo of the build",
@@ -27,14 +27,12 @@ FAMILY = Family(
     first_make={"Ant-v5": "mujoco"},
     pictures=("Ant-v5", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "Walker2d-v5"))
 
-# robot: its module, and the steps of an episode
-_ROBOTS = {"Ant": ("ant", 1000), "HalfCheetah": ("half_cheetah", 1000), "Hopper": ("hopper", 1000),
-           "Humanoid": ("humanoid", 1000), "HumanoidStandup": ("humanoid", 1000),
-           "InvertedDoublePendulum": ("pendulums", 1000), "InvertedPendulum": ("pendulums", 1000),
-           "Pusher": ("reacher", 100), "Reacher": ("reacher", 50), "Swimmer": ("swimmer", 1000),
-           "Walker2d": ("hopper", 1000)}
-for _robot, (_module, _steps) in _ROBOTS.items() if FAMILY.is_built else ():
+# robot: the steps of an episode
+_ROBOTS = {"Ant": 1000, "HalfCheetah": 1000, "Hopper": 1000, "Humanoid": 1000, "HumanoidStandup": 1000,
+           "InvertedDoublePendulum": 1000, "InvertedPendulum": 1000, "Pusher": 100, "Reacher": 50, "Swimmer": 1000,
+           "Walker2d": 1000}
+for _robot, _steps in _ROBOTS.items() if FAMILY.is_built else ():
     for _id, _class in ((f"{_robot}-v4", f"{_robot}V4"), (f"{_robot}-v5", _robot)):
         # Gymnasium does not make Pusher-v4 with the MuJoCo there is
-        register(_id, f"cypool.envs.mujoco.{_module}:{_class}", max_episode_steps=_steps,
+        register(_id, f"cypool.envs.mujoco.mujoco:{_class}", max_episode_steps=_steps,
                  reference=None if _id == "Pusher-v4" else f"gymnasium:{_id}")

@@ -11,7 +11,7 @@ FAMILY = Family(
     page="robotics.md",
     licence="MuJoCo: Apache 2.0; gymnasium-robotics: MIT, with models under the licences of their makers",
     # CYPOOL_WITHOUT=mujoco leaves it out
-    extension="robotics_env",
+    extension="robotics",
     package="gymnasium_robotics",
     extra="robotics",
     reference="gymnasium-robotics 1.4.2 with the MuJoCo of the build",
@@ -25,8 +25,7 @@ FAMILY = Family(
     pictures=("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "AntMaze_UMaze-v5", "AdroitHandHammer-v1",
               "FrankaKitchen-v1"))
 
-_HERE = "cypool.envs.robotics."
-_REFERENCE = _HERE + "reference:make_reference"
+_REFERENCE = "cypool.envs.robotics.reference:make_reference"
 
 # rows of cells: "#" is a wall, " " is empty
 _U = ("#####", "#   #", "### #", "#   #", "#####")
@@ -61,8 +60,8 @@ def _mazes() -> dict[str, tuple[tuple[Any, ...], bool, bool]]:
     return mazes
 
 
-def _register(id: str, entry_point: str, max_episode_steps: int, **options: Any) -> None:
-    register(id, _HERE + entry_point, max_episode_steps=max_episode_steps, reference=_REFERENCE, **options)
+def _register(id: str, class_name: str, max_episode_steps: int, **options: Any) -> None:
+    register(id, f"cypool.envs.robotics.robotics:{class_name}", max_episode_steps=max_episode_steps, reference=_REFERENCE, **options)
 
 
 def _register_all() -> None:
@@ -71,28 +70,28 @@ def _register_all() -> None:
     for dense in ("", "Dense"):
         reward: dict[str, Any] = {"reward_type": "dense" if dense else "sparse"}
         for task in ("Reach", "Push", "Slide", "PickAndPlace"):
-            _register(f"Fetch{task}{dense}-v4", f"fetch:Fetch{task}", 50, **reward)
+            _register(f"Fetch{task}{dense}-v4", f"Fetch{task}", 50, **reward)
             absent.append(f"Fetch{task}{dense}-v1")
-        _register(f"HandReach{dense}-v3", "hand:HandReach", 50, **reward)
+        _register(f"HandReach{dense}-v3", "HandReach", 50, **reward)
         absent.append(f"HandReach{dense}-v0")
         for thing, turns in _TURNS.items():
             for turn, (position, rotation) in turns.items():
                 options = {**reward, "target_position": position, "target_rotation": rotation}
-                _register(f"HandManipulate{thing}{turn}{dense}-v1", f"hand:Hand{thing}", 100, **options)
+                _register(f"HandManipulate{thing}{turn}{dense}-v1", f"Hand{thing}", 100, **options)
                 absent.append(f"HandManipulate{thing}{turn}{dense}-v0")
                 for touch, observed in (("Boolean", "boolean"), ("Continuous", "sensordata")) if turn != "Full" else ():
                     name = f"HandManipulate{thing}{turn}_{touch}TouchSensors{dense}"
-                    _register(f"{name}-v1", f"hand:Hand{thing}", 100, touch_get_obs=observed, **options)
+                    _register(f"{name}-v1", f"Hand{thing}", 100, touch_get_obs=observed, **options)
                     absent.append(f"{name}-v0")
         for name, (maze_map, is_medium, is_large) in mazes.items():
-            _register(f"PointMaze_{name}{dense}-v3", "mazes:PointMaze", 800 if is_large else 600 if is_medium else 300,
+            _register(f"PointMaze_{name}{dense}-v3", "PointMaze", 800 if is_large else 600 if is_medium else 300,
                       maze_map=maze_map, **reward)
             for version, kind in (3, "AntMazeV3"), (4, "AntMazeV4"), (5, "AntMaze"):
-                _register(f"AntMaze_{name}{dense}-v{version}", f"mazes:{kind}", 1000 if is_medium or is_large else 700,
+                _register(f"AntMaze_{name}{dense}-v{version}", kind, 1000 if is_medium or is_large else 700,
                           maze_map=maze_map, **reward)
         for task in ("Door", "Hammer", "Pen", "Relocate"):
-            _register(f"AdroitHand{task}{'' if dense else 'Sparse'}-v1", f"adroit:Adroit{task}", 200, **reward)
-    _register("FrankaKitchen-v1", "kitchen:FrankaKitchen", 280)
+            _register(f"AdroitHand{task}{'' if dense else 'Sparse'}-v1", f"Adroit{task}", 200, **reward)
+    _register("FrankaKitchen-v1", "FrankaKitchen", 280)
     register_absent(absent, "gymnasium-robotics has it for mujoco_py, which is no longer maintained: there is a newer "
                             "version of the environment")
 

@@ -77,9 +77,9 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
 
 def bits(tasks: Any) -> np.int32:
     """Returns names of the kitchen's tasks as bits."""
-    from cypool.envs.robotics.kitchen import TASKS
+    from cypool.envs.robotics.robotics import KITCHEN_TASKS
 
-    return np.int32(sum(1 << list(TASKS).index(task) for task in tasks))
+    return np.int32(sum(1 << list(KITCHEN_TASKS).index(task) for task in tasks))
 
 
 class Plain:

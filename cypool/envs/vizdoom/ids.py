@@ -8,7 +8,7 @@ FAMILY = Family(
     description="ViZDoom's scenarios and the levels of the games, for one player or several",
     licence="ViZDoom: MIT, its engine: that of ZDoom",
     # CYPOOL_WITHOUT=vizdoom leaves it out
-    extension="doom",
+    extension="vizdoom",
     package="vizdoom",
     extra="vizdoom",
     reference="the Gymnasium wrapper of vizdoom 1.3.2; EnvPool 1.2.5",
@@ -29,8 +29,8 @@ FAMILY = Family(
     pictures=("VizdoomBasic-v1", "VizdoomDeadlyCorridor-v1", "VizdoomDefendCenter-v1", "VizdoomHealthGathering-v1",
               "VizdoomTakeCover-v1"))
 
-_DOOM = "cypool.envs.vizdoom"
-_GYMNASIUM, _ENVPOOL = f"{_DOOM}.gymnasium_doom:GymnasiumDoom", f"{_DOOM}.envpool_doom:EnvPoolDoom"
+_DOOM = "cypool.envs.vizdoom.vizdoom"
+_GYMNASIUM, _ENVPOOL = f"{_DOOM}:GymnasiumDoom", f"{_DOOM}:EnvPoolDoom"
 # whether the engine is installed is asked when one is made
 if FAMILY.is_built:
     for _name, _config in (

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from cypool.envs.atari.image import pool_frames
+from cypool.envs.atari.atari import pool_frames
 from cypool.envs.common.resize import shrink, shrink_linear
 
 cv2 = pytest.importorskip("cv2")

@@ -18,7 +18,7 @@ if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
 
 import mujoco
 
-from cypool.envs.robotics.kitchen import TASKS
+from cypool.envs.robotics.robotics import TASKS
 from cypool.envs.robotics.models import asset_path
 from cypool.envs.robotics.reference import load, make
 

@@ -18,7 +18,7 @@ import pytest
 from weights import exhaustive
 
 import cypool
-from cypool.envs.vizdoom.envpool_doom import INFO
+from cypool.envs.vizdoom.vizdoom import INFO
 
 pytestmark = pytest.mark.large_packages
 

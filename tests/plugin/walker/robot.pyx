@@ -1,12 +1,12 @@
 """A robot of a stranger's: its own XML, its own rules, on cypool's base class for MuJoCo."""
 import os
 
-from cypool.envs.mujoco.mujoco_env import check_options, describe_robot
+from cypool.envs.mujoco.mujoco import check_options, describe_robot
 
 from cypool.env cimport import_cypool
-from cypool.envs.mujoco_common.model cimport load_model
+from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco.mujoco_env cimport MujocoEnv
+from cypool.envs.mujoco.mujoco cimport MujocoEnv
 
 import_cypool()
 

@@ -1,0 +1,294 @@
+# Batches: aligned memory with one array per column, used again once nobody holds an array of it.
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memset
+
+cimport numpy as cnp
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from cypool.util.constants cimport ALIGNMENT
+
+cnp.import_array()
+
+cdef extern from "cypool/engine/held_once.h":
+    bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
+    PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
+
+# where an array has its weak references: for its class Python knows it, whatever NumPy's structs are
+cdef Py_ssize_t WEAKREFS = np.ndarray.__weakrefoffset__
+if WEAKREFS <= 0:
+    raise ImportError(f"numpy {np.__version__}: expected arrays with a list of weak references in the object, got "
+                      f"__weakrefoffset__ {WEAKREFS}")
+
+# what the engine itself writes of every row, after the environment's columns
+cdef list ENGINE_COLUMNS = [(np.float64, ()), (np.bool_, ()), (np.bool_, ()), (np.int32, ()), (np.int32, ())]
+cdef enum:
+    REWARD = 0
+    TERMINATED = 1
+    TRUNCATED = 2
+    ENV_ID = 3
+    ELAPSED_STEP = 4
+    NUM_FLAGS = 3                # of these, those that a user's arrays may take the place of
+# of episodes
+cdef list STATISTICS = [(np.float64, ()), (np.int64, ()), (np.float64, ())]
+
+
+cdef class Memory:
+    """Aligned zeroed memory; the base object of a block's arrays."""
+
+    def __cinit__(self, size_t nbytes):
+        self._raw = calloc(1, nbytes + ALIGNMENT)
+        if self._raw == NULL:
+            raise MemoryError(f"a batch of {nbytes} bytes")
+        self.data = <char*>((<uintptr_t>self._raw + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
+
+    def __dealloc__(self):
+        free(self._raw)
+
+
+@cython.final
+cdef class GroupColumns:
+    """Which columns of a batch are those of a group of agents."""
+
+
+cdef class Layout:
+    """The columns of a batch.
+
+    Args:
+        num_rows: Rows of a batch.
+        spec: The `EnvSpec` of the environments.
+        has_finals: Whether observations and infos exist twice, for the end of one episode and the start of the next.
+        has_statistics: Whether there are columns for return, length and time of episodes.
+    """
+
+    def __init__(self, int num_rows, spec, bint has_finals, bint has_statistics):
+        self._arguments = (spec, has_finals, has_statistics)
+        self.num_rows = num_rows
+        self.dtypes, self.shapes = [], []
+        described = [part for _, part in spec.observations]
+        self.num_obs = len(described)
+        own = [(part.dtype, part.shape) for part in (*described, *spec.info.values())]
+        self.has_finals = has_finals
+        self.has_statistics = has_statistics
+        self.num_columns = len(own)
+        if self.num_columns > MAX_COLUMNS:
+            raise ValueError(f"spec: expected at most {MAX_COLUMNS} arrays, got {self.num_columns}")
+        for dtype, shape in own + ENGINE_COLUMNS:
+            self.add_column(dtype, shape)
+        self.first_final = len(self.dtypes)
+        for dtype, shape in own + [ENGINE_COLUMNS[ELAPSED_STEP]] if has_finals else ():
+            self.add_column(dtype, shape)
+        self.first_statistic = len(self.dtypes)
+        for dtype, shape in STATISTICS if has_statistics else ():
+            self.add_column(dtype, shape)
+        self.groups = [self.add_group(spec, name, group) for name, group in spec.agents.items()]
+        self.kinds_offset = self.nbytes
+        self.nbytes += num_rows
+
+    cdef GroupColumns add_group(self, spec, str name, group):
+        """Adds the columns of a group of agents."""
+        cdef GroupColumns columns = GroupColumns()
+        columns.name, columns.count = name, group.count
+        columns.num_obs = len(group.observation) if isinstance(group.observation, Mapping) else 1
+        cdef tuple shape = (group.count,)
+        columns.reward = self.add_column(np.float64, shape)
+        columns.terminated = self.add_column(np.bool_, shape)
+        columns.truncated = self.add_column(np.bool_, shape)
+        columns.acted = columns.alive = columns.episode_return = columns.episode_length = -1
+        if spec.has_absent_agents:
+            columns.acted = self.add_column(np.bool_, shape)
+            columns.alive = self.add_column(np.bool_, shape)
+        if self.has_statistics:
+            columns.episode_return = self.add_column(np.float64, shape)
+            columns.episode_length = self.add_column(np.int64, shape)
+        return columns
+
+    cdef int add_column(self, dtype, tuple shape) except -1:
+        """Returns the number of the new column."""
+        self.dtypes.append(np.dtype(dtype))
+        self.shapes.append(shape)
+        self.dims.push_back([self.num_rows, *shape])
+        self.row_bytes.push_back(np.dtype(dtype).itemsize * math.prod(shape))
+        self.offsets.push_back(self.nbytes)
+        # every column starts on a cache line of its own
+        self.nbytes += (self.row_bytes.back() * self.num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        return len(self.dtypes) - 1
+
+    cdef Layout of(self, int num_rows):
+        """The same columns with another number of rows."""
+        return Layout(num_rows, *self._arguments)
+
+    cdef int check_out(self, tuple out, uint32_t num_rows) except -1:
+        """Checks arrays that are to take the place of a batch's: observations, reward, terminated, truncated.
+
+        Raises:
+            ValueError: There are more or fewer; one has another dtype, shape or order, or is read-only; or two share
+                memory, where one would overwrite the other.
+        """
+        cdef cnp.ndarray array, other
+        cdef int j, k, column
+        if len(out) != self.num_obs + NUM_FLAGS:
+            raise ValueError(f"out: expected {self.num_obs + NUM_FLAGS} arrays, got {len(out)}")
+        if len(out[len(out) - 1]) != <Py_ssize_t>num_rows:
+            raise ValueError(f"out: expected arrays of {num_rows} rows, got {len(out[len(out) - 1])}")
+        for k in range(len(out)):
+            # after the observations come the infos, which are not among them
+            column = k if k < self.num_obs else self.num_columns + k - self.num_obs
+            wanted = (num_rows, *self.shapes[column])
+            if not isinstance(out[k], cnp.ndarray):
+                raise TypeError(f"out: expected arrays, got {type(out[k]).__name__} as number {k}")
+            array = out[k]
+            if (not cnp.PyArray_ISCARRAY(array) or (<object>array).shape != wanted
+                    or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(array), self.dtypes[column].num)):
+                raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape "
+                                 f"{wanted}, got {array.dtype}, {(<object>array).shape} as number {k}")
+            for j in range(k):
+                other = out[j]
+                if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)
+                        and cnp.PyArray_BYTES(other) < cnp.PyArray_BYTES(array) + cnp.PyArray_NBYTES(array)):
+                    raise ValueError(f"out: expected arrays that share no memory, got number {j} and {k} that do")
+        return 0
+
+
+cdef object _view(Layout layout, Memory memory, int k):
+    """Returns a new array over column k."""
+    cdef int type_num = layout.dtypes[k].num
+    array = cnp.PyArray_SimpleNewFromData(
+        <int>layout.dims[k].size(), layout.dims[k].data(), type_num, memory.data + layout.offsets[k])
+    # the base is no ndarray, so views of views refer to our array, whose reference count shows it
+    cnp.set_array_base(array, memory)
+    return array
+
+
+cdef bint _intact(Layout layout, Memory memory, cnp.ndarray array, int k) except -1:
+    """Whether the array is as `_view` made it, and nobody can come back to it: a user may have reshaped, locked or
+    refilled it before letting it go, or may keep a weak reference."""
+    cdef size_t num_dims = layout.dims[k].size()
+    return (<size_t>cnp.PyArray_NDIM(array) == num_dims and cnp.PyArray_ISCARRAY(array)
+            and memcmp(cnp.PyArray_DIMS(array), layout.dims[k].data(), num_dims * sizeof(cnp.npy_intp)) == 0
+            and cnp.PyArray_BYTES(array) == memory.data + layout.offsets[k]
+            and cnp.PyArray_BASE(array) == <PyObject*>memory
+            and (<PyObject**>(<char*><PyObject*>array + WEAKREFS))[0] == NULL
+            and <PyObject*>cnp.PyArray_DESCR(array) == <PyObject*>layout.dtypes[k])
+
+
+cdef class Block:
+    """The memory of one batch and the arrays over it.
+
+    Memory: the arrays share one `Memory`, which lives as long as any of them, or any view of them.
+    """
+
+    def __init__(self, Layout layout):
+        cdef Memory memory = Memory(layout.nbytes)
+        cdef int k
+        self.layout = layout
+        self.memory = memory
+        self.data = memory.data
+        self.arrays = [_view(layout, memory, k) for k in range(len(layout.dtypes))]
+        for k in range(layout.num_columns):
+            self.columns.push_back(Column(self.data + layout.offsets[k], layout.row_bytes[k]))
+            if layout.has_finals:
+                self.finals.push_back(Column(
+                    self.data + layout.offsets[layout.first_final + k], layout.row_bytes[k]))
+
+        for group in layout.groups:
+            self.add_group(group)
+
+    cdef int add_group(self, GroupColumns group) except -1:
+        cdef AgentColumns columns
+        columns.count, columns.num_obs = group.count, group.num_obs
+        columns.reward = <double*>self.column(group.reward)
+        columns.terminated = <uint8_t*>self.column(group.terminated)
+        columns.truncated = <uint8_t*>self.column(group.truncated)
+        columns.acted = <uint8_t*>self.column(group.acted)
+        columns.alive = <uint8_t*>self.column(group.alive)
+        columns.episode_return = <double*>self.column(group.episode_return)
+        columns.episode_length = <int64_t*>self.column(group.episode_length)
+        self.agents.push_back(columns)
+        return 0
+
+    cdef char* column(self, int k) noexcept:
+        """The first row of a column; NULL for -1."""
+        if k < 0:
+            return NULL
+        return self.data + self.layout.offsets[k]
+
+    cdef bint idle(self) except -1:
+        """Whether the arrays are held by nobody but this block; repairs what a user did to them."""
+        cdef int k
+        for k in range(len(self.arrays)):
+            if not held_once(PyList_GET_ITEM(<PyObject*>self.arrays, k)):
+                return False
+        for k in range(len(self.arrays)):
+            if not _intact(self.layout, self.memory, self.arrays[k], k):
+                self.arrays[k] = _view(self.layout, self.memory, k)
+        return True
+
+    cdef void open_on(self, OpenBatch* batch) noexcept:
+        """Makes `batch` point to this block."""
+        cdef int n = self.layout.num_columns
+        batch.columns = self.columns.data()
+        batch.num_columns = n
+        batch.num_obs = self.layout.num_obs
+        batch.reward = <double*>(self.data + self.layout.offsets[n + REWARD])
+        batch.terminated = <uint8_t*>(self.data + self.layout.offsets[n + TERMINATED])
+        batch.truncated = <uint8_t*>(self.data + self.layout.offsets[n + TRUNCATED])
+        batch.kind = self.kinds()
+        memset(batch.kind, ROW_STEP, self.layout.num_rows)
+        batch.env_id = <int32_t*>(self.data + self.layout.offsets[n + ENV_ID])
+        batch.elapsed_step = <int32_t*>(self.data + self.layout.offsets[n + ELAPSED_STEP])
+        if self.layout.has_finals:
+            batch.finals = self.finals.data()
+            batch.final_step = <int32_t*>(self.data + self.layout.offsets[self.layout.first_final + n])
+        if self.layout.has_statistics:
+            batch.episode_return = <double*>(self.data + self.layout.offsets[self.layout.first_statistic])
+            batch.episode_length = <int64_t*>(self.data + self.layout.offsets[self.layout.first_statistic + 1])
+            batch.episode_time = <double*>(self.data + self.layout.offsets[self.layout.first_statistic + 2])
+        batch.agents, batch.num_groups = self.agents.data(), <int>self.agents.size()
+        batch.finished.store(0)
+        batch.wanted.store(0)
+
+    cdef uint8_t* kinds(self) noexcept:
+        """A `RowKind` for each row."""
+        return <uint8_t*>(self.data + self.layout.kinds_offset)
+
+
+cdef class Blocks:
+    """Makes blocks, and takes them back as soon as their arrays are dead.
+
+    Args:
+        layout: The columns of every block.
+        watched: How many of the blocks that users hold are watched. A user who keeps more batches than that gets
+            fresh memory for each, which is freed with the last array over it.
+    """
+
+    def __init__(self, Layout layout, int watched):
+        self.layout = layout
+        self.out = []
+        self.watched = watched
+
+    cdef Block take(self):
+        """A block that nobody holds."""
+        cdef Py_ssize_t k
+        cdef Block block
+        # they come free in the order they were handed out
+        for k in range(len(self.out)):
+            block = <Block>self.out[k]
+            if block.idle():
+                del self.out[k]
+                return block
+        return Block(self.layout)
+
+    cdef int lend(self, Block block) except -1:
+        """Marks a block's arrays as handed out to the user."""
+        if len(self.out) >= self.watched:
+            # the oldest is the user's now: its arrays keep its memory alive
+            del self.out[0]
+        self.out.append(block)
+        return 0

@@ -1,0 +1,133 @@
+# Which environments a call names, and which of them are in flight.
+cimport cython
+
+cimport numpy as cnp
+
+from cypool.env cimport Env
+
+cnp.import_array()
+
+
+cdef int check_array(str name, cnp.ndarray ids) except -1:
+    if cnp.PyArray_TYPE(ids) != cnp.NPY_INT32 or not cnp.PyArray_ISCARRAY_RO(ids):
+        raise TypeError(f"{name}: expected a C-contiguous array of int32, got {ids.dtype}, shape {(<object>ids).shape}")
+    return 0
+
+
+@cython.final
+cdef class IdTracker:
+    """Checks ids and knows the state of each environment.
+
+    Args:
+        num_envs: Environments of the pool.
+        is_async: Whether a call may name some environments while others are in flight.
+
+    Threads: the pool's caller only.
+    """
+
+    def __cinit__(self, int num_envs, bint is_async):
+        cdef int k
+        self.num_envs = self.num_unstarted = num_envs
+        self.is_async = is_async
+        self.in_flight.resize(num_envs)
+        self.started.resize(num_envs)
+        self.stamps.resize(num_envs)
+        for k in range(num_envs):
+            self.all_ids.push_back(k)
+        self.named_ids.reserve(num_envs)
+        self.source_ids.reserve(num_envs)
+        self.last_ids.reserve(num_envs)
+
+    cdef const int32_t* check(self, Scheduler scheduler, cnp.ndarray env_ids, Purpose purpose,
+                              uint32_t* count) except NULL:
+        """Checks which environments a call names; changes nothing. Valid until the next call."""
+        cdef const int32_t* ids
+        cdef int32_t env_id
+        cdef uint32_t k
+        name = "target" if purpose == REPLACE else "env_id"
+        if env_ids is None:
+            if self.is_async and purpose == STEP:
+                ids, count[0] = self.last_ids.data(), <uint32_t>self.last_ids.size()
+                if count[0] == 0:
+                    raise RuntimeError("no batch was received since the last send: name the env_id")
+            else:
+                ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
+        else:
+            check_array(name, env_ids)
+            ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
+            if cnp.PyArray_SIZE(env_ids) == 0:
+                raise ValueError(f"{name}: expected at least one id, got none")
+            self.stamp += 1
+            self.named_ids.clear()
+            for k in range(<uint32_t>cnp.PyArray_SIZE(env_ids)):
+                env_id = ids[k]
+                if not 0 <= env_id < self.num_envs:
+                    raise ValueError(f"{name}: expected ids in [0, {self.num_envs}), got {env_id}")
+                if self.stamps[env_id] == self.stamp:
+                    raise ValueError(f"{name}: expected each id once, got {env_id} twice")
+                self.stamps[env_id] = self.stamp
+                self.named_ids.push_back(env_id)
+            # the caller's array may change at any time, this is what was checked
+            ids, count[0] = self.named_ids.data(), <uint32_t>self.named_ids.size()
+        if self.pending > 0:
+            if not self.is_async:
+                raise RuntimeError(f"{self.pending} envs are in flight: call recv() first")
+            for k in range(count[0]):
+                if self.in_flight[ids[k]]:
+                    raise RuntimeError(f"env {ids[k]} is in flight: call recv() until it comes back")
+        if scheduler.autoreset == DISABLED and purpose == STEP:
+            for k in range(count[0]):
+                if (<Env>scheduler.envs[ids[k]]).needs_reset and self.started[ids[k]]:
+                    raise RuntimeError(f"the episode of env {ids[k]} is over: reset it first")
+        if self.num_unstarted > 0 and purpose in (STEP, INSPECT):
+            for k in range(count[0]):
+                if not self.started[ids[k]]:
+                    raise RuntimeError(f"env {ids[k]} was never reset: call reset() first")
+        return ids
+
+    cdef const int32_t* check_sources(self, cnp.ndarray sources, uint32_t count) except NULL:
+        """Checks what the `count` environments that a call names are to be copies of; after `check`."""
+        cdef const int32_t* ids = <const int32_t*>cnp.PyArray_DATA(sources)
+        cdef uint32_t k, given = <uint32_t>cnp.PyArray_SIZE(sources)
+        cdef int32_t env_id
+        check_array("source", sources)
+        if given != 1 and given != count:
+            raise ValueError(f"source: expected one id, or one for each of {count} targets, got {given}")
+        self.source_ids.clear()
+        for k in range(count):
+            env_id = ids[k if given > 1 else 0]
+            if not 0 <= env_id < self.num_envs:
+                raise ValueError(f"source: expected ids in [0, {self.num_envs}), got {env_id}")
+            if self.stamps[env_id] == self.stamp:
+                raise ValueError(f"source: expected ids that are not in target, got {env_id} in both")
+            if self.is_async and self.in_flight[env_id]:
+                raise RuntimeError(f"env {env_id} is in flight: call recv() until it comes back")
+            if not self.started[env_id]:
+                raise RuntimeError(f"env {env_id} was never reset: call reset() first")
+            self.source_ids.push_back(env_id)
+        return self.source_ids.data()
+
+    cdef void start(self, int32_t env_id) noexcept:
+        """Notes that an environment may be stepped."""
+        if not self.started[env_id]:
+            self.started[env_id] = True
+            self.num_unstarted -= 1
+
+    cdef void send(self, const int32_t* ids, uint32_t count) noexcept:
+        """Notes that environments are in flight."""
+        cdef uint32_t k
+        self.pending += count
+        if self.is_async:
+            for k in range(count):
+                self.in_flight[ids[k]] = True
+            # the ids may be these very ones: last
+            self.last_ids.clear()
+
+    cdef void receive(self, const int32_t* ids, uint32_t count) noexcept:
+        """Notes that a batch of environments was received."""
+        cdef uint32_t k
+        self.pending -= count
+        if self.is_async:
+            self.last_ids.assign(ids, ids + count)
+            for k in range(count):
+                self.in_flight[ids[k]] = False

@@ -1,0 +1,42 @@
+# Asynchronous: threads take ids from the ready queue, rows come in the order of finishing, in several open batches.
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+
+@cython.final
+cdef class QueueDispatch(Dispatch):
+    """Puts ids on the ready queue, from which each thread takes one, or some if they take little."""
+
+    cdef void start(self) noexcept:
+        """Takes over from another dispatch, between two of its batches."""
+        self.scheduler.ordered.store(False)
+        self.threads.notify(min(<uint32_t>self.threads.count, <uint32_t>self.ids.num_envs))
+
+    cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
+        self.scheduler.ready_queue.get().push(ids, count)
+        self.ids.send(ids, count)
+        # however little work: one slow environment must not keep the others waiting
+        self.threads.notify(min(<uint32_t>self.threads.count, count))
+        return 0
+
+    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        cdef OpenBatch* batch = self.batch()
+        cdef bint finished
+        with nogil:
+            finished = self.scheduler.await_rows(batch, wanted, timeout_ns)
+        return finished
+
+    cdef tuple receive(self, uint32_t count):
+        result = self.take_batch(self.place(), count)
+        self.num_taken += self.scheduler.batch_rows
+        # a short batch was the last: nobody is at work, so the next row can begin a new batch
+        if count < self.scheduler.batch_rows:
+            self.scheduler.counters.get().rows.store(self.num_taken)
+        return result
+
+    cdef Py_ssize_t place(self) noexcept:
+        """Which of the open batches is received next."""
+        return <Py_ssize_t>(self.num_taken // self.scheduler.batch_rows % self.scheduler.open.size())
+
+    cdef OpenBatch* batch(self) noexcept:
+        return self.scheduler.open[self.place()]

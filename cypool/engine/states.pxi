@@ -1,0 +1,124 @@
+# The saved state of an environment: its own state, and the engine's data on it.
+from libc.limits cimport INT_MAX
+from libc.stdint cimport int64_t
+
+from cypool.util.arguments import check_bool, check_int, shown
+from cypool.state import check_stream
+
+from cypool.util.park cimport now_ns
+from cypool.cfunctions.env_methods cimport copy_from_env, load_env
+from cypool.random cimport copy_stream
+
+KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_requested", "episode_return", "episode_length",
+                  "episode_ns", "agents", "rng", "own"])
+
+
+cdef dict save_state(Env env):
+    """Returns all that the next steps of an environment depend on, as a dict that pickles."""
+    return dict(
+        id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, needs_reset=env.needs_reset,
+        reset_requested=env.reset_requested, episode_return=env.episode_return, episode_length=env.episode_length,
+        # 0 where nobody looks at the clock
+        episode_ns=now_ns() - env.episode_began if env.episode_began != 0 else 0,
+        agents=save_agents(env), rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
+
+
+cdef dict check_state(Env env, object state):
+    """Returns a copy of what `save_state` made of an environment with the same options; changes nothing.
+
+    All of it is checked but `own`, which only the environment knows.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if type(state) is not dict or state.keys() != KEYS:
+        raise ValueError(f"state: expected rows as save() returned them, got {shown(state)}")
+    cdef dict row = dict(state)
+    if not _same((env.spec.id, env.spec.options), (row["id"], row["options"])):
+        id = row["id"] if type(row["id"]) is str else shown(row["id"])
+        raise ValueError(f"state: expected one of {env.spec.id} with {env.spec.options} for env {env.env_id}, got "
+                         f"{id:.200} with {shown(row['options'])}")
+    try:
+        for key in ("needs_reset", "reset_requested"):
+            row[key] = check_bool(key, row[key])
+        # one more step may follow, unless the next one is a reset
+        maximum = INT_MAX if row["needs_reset"] else INT_MAX - 1
+        row["elapsed_step"] = check_int("elapsed_step", row["elapsed_step"], 0, maximum)
+        row["episode_length"] = check_int("episode_length", row["episode_length"], 0, maximum)
+        row["episode_ns"] = check_int("episode_ns", row["episode_ns"], 0, 2**62)
+        if type(row["episode_return"]) not in (float, int):
+            raise TypeError(f"episode_return: expected a number, got {shown(row['episode_return'])}")
+        row["episode_return"] = float(row["episode_return"])
+        row["agents"] = check_agents(env, row["agents"])
+        row["rng"] = _stream(env._bit_generator, row["rng"])
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+        raise _refused(env, error) from error
+    return row
+
+
+def _same(one, other):
+    # a stranger's values may raise when they are compared
+    try:
+        return bool(one == other)
+    except Exception:
+        return False
+
+
+def _stream(own, state):
+    """Returns the state of a bit generator like `own`, checked."""
+    if own is not None and state is not None:
+        return check_stream("rng", state, type(own))
+    if own is not None or state is not None:
+        raise ValueError(f"rng: expected {'None' if own is None else 'the state of a stream'}, got {shown(state)}")
+    return None
+
+
+def _refused(Env env, error):
+    return ValueError(f"state: expected rows as save() returned them, got one that env {env.env_id} cannot load: "
+                      f"{type(error).__name__}: {error}")
+
+
+cdef int load_state(Env env, dict row) except -1:
+    """Puts an environment back to what `check_state` returned; if that fails, it is to be reset."""
+    env.needs_reset = env.reset_requested = True
+    try:
+        load_env(env, row["own"])
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
+        raise _refused(env, error) from error
+    if row["rng"] is not None:
+        env._bit_generator.state = row["rng"]
+    env.elapsed_step = row["elapsed_step"]
+    env.episode_return, env.episode_length = row["episode_return"], row["episode_length"]
+    env.episode_began = now_ns() - <int64_t>row["episode_ns"]
+    env.needs_reset, env.reset_requested = row["needs_reset"], row["reset_requested"]
+    load_agents(env, row["agents"])
+    return 0
+
+
+cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
+    """Makes an environment what `load_state` makes of it with what `save_state` returns of the other.
+
+    If that fails, the environment is to be reset.
+    """
+    copy_from_env(target, source)
+    if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):
+        _copy_other_stream(target, source)
+    (<Env>target).elapsed_step = (<Env>source).elapsed_step
+    (<Env>target).episode_return = (<Env>source).episode_return
+    (<Env>target).episode_length = (<Env>source).episode_length
+    (<Env>target).episode_began = (<Env>source).episode_began
+    (<Env>target).needs_reset = (<Env>source).needs_reset
+    (<Env>target).reset_requested = (<Env>source).reset_requested
+    if (<Env>target).agents != NULL:
+        copy_agents(target, source)
+    return 0
+
+
+cdef int _copy_other_stream(PyObject* target, PyObject* source) except -1 with gil:
+    (<Env>target)._bit_generator.state = (<Env>source)._bit_generator.state
+    return 0
+
+
+cdef void note_failed_copy(PyObject* env, object error):
+    if not isinstance(error, NotImplementedError):
+        (<Env>env).needs_reset = (<Env>env).reset_requested = True

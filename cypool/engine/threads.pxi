@@ -1,0 +1,350 @@
+# Threads that serve the schedulers of one pool, or of several.
+#
+# A thread serves one scheduler at a time and publishes which. A caller that closes a pool takes its scheduler off the
+# list and waits until no thread serves it. A thread that finds nothing to do spins for a moment, then sleeps.
+import atexit
+import gc
+import os
+import weakref
+
+cimport cython
+
+from cypool.util.arguments import check_int
+from cypool.engine import cpus
+
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.limits cimport INT_MAX
+
+from cypool.util.finalizing cimport Py_IsFinalizing
+from cypool.util.forks cimport num_forks
+from cypool.util.park cimport now_ns, park, relax, wake
+
+cdef enum:
+    TURN_NS = 1_000_000          # how long a thread stays with a scheduler before it looks at the others
+
+# closed at exit, while they can still be joined
+thread_pools = weakref.WeakSet()
+
+
+@atexit.register
+def _close_thread_pools():
+    # after the pools: these import this module, and what was registered first comes last
+    cdef ThreadPool pool
+    for pool in list(thread_pools):
+        # unless a daemon thread is still in a call of a pool
+        if pool.threads.retire():
+            pool.threads.stop()
+
+
+cdef class Threads:
+    """Threads that serve the schedulers of one pool, or of several.
+
+    Args:
+        count: How many; 0 is allowed.
+        affinity: For each the set of CPUs it may run on, or None.
+        shared: Whether they may serve several schedulers: then they take turns.
+
+    Threads: `add_scheduler`, `remove_scheduler`, `retire` and `stop` for callers with the GIL, any of them. Where
+        Python has none, a critical section of this object takes its place.
+    """
+
+    def __cinit__(self, int count, affinity=None, bint shared=False):
+        self.count = count
+        self.shared = shared
+        self.affinity = affinity
+        self.sleepers.reset(new Sleepers())
+        self.start()
+
+    def __dealloc__(self):
+        cdef WorkerState* state
+        for state in self.worker_states:
+            del state
+
+    cdef int start(self) except -1:
+        self.num_forks = num_forks()
+        if self.count > 0 and Py_IsFinalizing():
+            # they would never begin
+            raise RuntimeError("num_threads: expected 0 while Python is ending, as no thread can start any more")
+        for _ in range(self.count):
+            self.worker_states.push_back(new WorkerState())
+        # a thread that has begun is never lost for want of memory
+        self.threads.reserve(self.count)
+        try:
+            for _ in range(self.count):
+                self.threads.push_back(new thread(work, <void*>self))
+        except BaseException:
+            self.stop()
+            raise
+        self.await_begun()
+        return 0
+
+    cdef void await_begun(self) noexcept:
+        """Waits until Python knows all threads: it ends the process if a thread begins and there is no memory."""
+        cdef uint32_t begun
+        with nogil:
+            while True:
+                begun = self.num_begun.load()
+                if begun == <uint32_t>self.count:
+                    return
+                park(self.num_begun, begun, -1)
+
+    cdef void stop(self):
+        """Ends the threads as soon as each has finished the step it is at."""
+        cdef thread* worker
+        cdef vector[thread*] ending
+        cdef bint held = Py_IsFinalizing()
+        with cython.critical_section(self):
+            self.closed = True
+            if self.forked():
+                # the threads are the parent's; there is nothing here to join
+                self.threads.clear()
+                return
+            # another caller may come while this one waits: it finds nothing to join
+            ending.swap(self.threads)
+        self.stopping.store(1)
+        self.sleepers.get().signal.fetch_add(1)
+        wake(self.sleepers.get().signal, INT_MAX)
+        if held:
+            # Python is ending, and holds threads that come back to it: they have this object for ever
+            Py_INCREF(self)
+        with nogil:
+            for worker in ending:
+                # or the garbage collector ran here, in an env's error path, and found the pool
+                if held or on_thread(worker):
+                    worker.detach()
+                else:
+                    worker.join()
+                del worker
+
+    cdef bint forked(self) noexcept:
+        """Whether the threads stayed behind in the parent process."""
+        # not how many there are now: another caller may be about to end them
+        return self.count > 0 and self.num_forks != num_forks()
+
+    cdef int add_scheduler(self, Scheduler scheduler) except -1:
+        """Has the threads serve a scheduler."""
+        if not self.take_place(scheduler):
+            # pools in reference cycles keep their places until the garbage collector finds them
+            gc.collect()
+            if not self.take_place(scheduler):
+                raise RuntimeError(f"thread_pool: expected at most {MAX_SCHEDULERS} pools at a time")
+        return 0
+
+    cdef bint take_place(self, Scheduler scheduler) except -1:
+        """Gives a scheduler the first place that is free; False if there is none."""
+        cdef uint32_t place
+        with cython.critical_section(self):
+            if self.closed or self.forked():
+                raise RuntimeError("thread_pool: its threads have ended: make a new one")
+            for place in range(<uint32_t>MAX_SCHEDULERS):
+                if not self.taken[place]:
+                    scheduler.expect(self.count)
+                    self.taken[place] = True
+                    self.num_places.store(max(self.num_places.load(), place + 1))
+                    self.num_schedulers.fetch_add(1)
+                    self.schedulers[place].store(<void*>scheduler)
+                    return True
+        return False
+
+    cdef void remove_scheduler(self, Scheduler scheduler):
+        """Ends a scheduler's work and waits until no thread is with it; does nothing if it was not attached."""
+        cdef uint32_t place
+        cdef WorkerState* state
+        cdef WorkerState* own = NULL
+        scheduler.stopping.store(1)
+        for place in range(self.num_places.load()):
+            if self.schedulers[place].load() == <void*>scheduler:
+                self.schedulers[place].store(NULL)
+                break
+        else:
+            return
+        if Py_IsFinalizing():
+            # a thread that Python holds may be with it for ever
+            Py_INCREF(scheduler)
+            return
+        if not self.forked():
+            for state in self.worker_states:
+                if on_thread(state):
+                    own = state
+            if own != NULL and own.place.load() == place + 1:
+                # the garbage collector has found the pool in this very thread, in an env's error path
+                Py_INCREF(scheduler)
+                own.owns = True
+            with nogil:
+                self.leaving.fetch_add(1)
+                for state in self.worker_states:
+                    if state != own:
+                        while state.place.load() == place + 1:
+                            park(state.place, place + 1, -1)
+                self.leaving.fetch_sub(1)
+        # only now: the next scheduler at this place would be waited for as well
+        with cython.critical_section(self):
+            self.taken[place] = False
+            self.num_schedulers.fetch_sub(1)
+
+    cdef bint retire(self) noexcept:
+        """Has no further scheduler added, before `stop`; False if there is one, and nothing has changed."""
+        with cython.critical_section(self):
+            if self.num_schedulers.load() == 0:
+                self.closed = True
+                return True
+        return False
+
+    cdef void notify(self, uint32_t wanted) noexcept nogil:
+        """Wakes up to `wanted` threads, if any sleep, for what was published."""
+        if self.num_sleeping() > 0:
+            self.sleepers.get().signal.fetch_add(1)
+            wake(self.sleepers.get().signal, wanted)
+
+    cdef int run(self, uint32_t index) except -1 nogil:
+        cdef WorkerState* state = self.worker_states[index]
+        while True:
+            # still with a scheduler: an env of it has raised
+            if state.place.load() == 0 and not self.attach(index) and not self.await_work(index):
+                return 0
+            (<Scheduler>state.scheduler).drain(&(<Scheduler>state.scheduler).claims[index])
+            if state.owns:
+                return 0
+            self.detach(index)
+
+    cdef bint attach(self, uint32_t index) noexcept nogil:
+        """Goes to the next scheduler that has something to do; False if there is none."""
+        cdef WorkerState* state = self.worker_states[index]
+        cdef uint32_t num_places = self.num_places.load(), place, _k
+        cdef void* scheduler
+        for _k in range(num_places):
+            place = state.next if state.next < num_places else 0
+            state.next = place + 1
+            scheduler = self.schedulers[place].load()
+            if scheduler == NULL:
+                continue
+            # published first, checked again afterwards: a caller that takes the scheduler off in between waits for us
+            state.place.store(place + 1)
+            if (self.schedulers[place].load() == scheduler
+                    and (<Scheduler>scheduler).has_work(&(<Scheduler>scheduler).claims[index])):
+                state.scheduler = scheduler
+                # also if it is the only one now: another may come before this one is out of work
+                (<Scheduler>scheduler).limit(&(<Scheduler>scheduler).claims[index], TURN_NS, self.shared)
+                return True
+            self.detach(index)
+        return False
+
+    cdef void detach(self, uint32_t index) noexcept nogil:
+        self.worker_states[index].place.store(0)
+        if self.leaving.load() > 0:
+            wake(self.worker_states[index].place, INT_MAX)
+
+    cdef bint await_work(self, uint32_t index) noexcept nogil:
+        """Spins, then sleeps, until it is with a scheduler; False when the threads are to end."""
+        cdef int64_t start = now_ns()
+        cdef uint32_t seen, _k
+        while True:
+            for _k in range(16):
+                if self.stopping.load() != 0:
+                    return False
+                if self.attach(index):
+                    return True
+                relax()
+            if now_ns() - start < SPIN_NS:
+                continue
+            seen = self.sleepers.get().signal.load()
+            # count first, look afterwards: a thread that publishes in between sees a sleeper and signals
+            self.sleepers.get().count.fetch_add(1)
+            if self.stopping.load() == 0:
+                if self.attach(index):
+                    self.sleepers.get().count.fetch_sub(1)
+                    return True
+                park(self.sleepers.get().signal, seen, -1)
+            self.sleepers.get().count.fetch_sub(1)
+            start = now_ns()
+
+
+cdef void work(void* arg) noexcept with gil:
+    """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
+    cdef Threads threads = <Threads>arg
+    cdef uint32_t index = threads.num_numbered.fetch_add(1)
+    cdef WorkerState* state = threads.worker_states[index]
+    cdef Scheduler scheduler
+    bind_thread(state)
+    threads.num_begun.fetch_add(1)
+    wake(threads.num_begun, 1)
+    block_signals()
+    if threads.affinity is not None:
+        try:
+            os.sched_setaffinity(0, threads.affinity[index])
+        except OSError:
+            # a CPU was taken away since it was checked
+            pass
+    while True:
+        try:
+            with nogil:
+                threads.run(index)
+            if not state.owns:
+                return
+        except BaseException as error:
+            # without a pool nobody receives the row
+            if not state.owns:
+                scheduler = <Scheduler>state.scheduler
+                scheduler.fail(&scheduler.claims[index], error)
+                scheduler = None
+        if state.owns:
+            state.owns = False
+            threads.detach(index)
+            Py_DECREF(<Scheduler>state.scheduler)
+
+
+cdef class ThreadPool:
+    """Threads for several pools: `cypool.make(..., thread_pool=...)`.
+
+    Pools that are used in turn, or at the same time from several Python threads, then share the threads instead of
+    having as many each. A synchronous caller steps environments as well, and wakes at most `num_threads - 1` of
+    the threads to help it. A thread stays with a pool for a millisecond at a time while another one has work, also in
+    a rollout.
+
+    Args:
+        num_threads: How many, 1 to 4096; by default as many as there are CPUs for this process.
+        thread_affinity: As in `cypool.make`.
+
+    Raises:
+        TypeError, ValueError: An argument of the wrong type or out of range.
+    """
+    def __init__(self, num_threads=None, thread_affinity=None):
+        if self.threads is not None:
+            raise RuntimeError("the thread pool is made already")
+        count = cpus.available() if num_threads is None else check_int("num_threads", num_threads, 1, 4096)
+        self.threads = Threads(count, cpus.affinity(thread_affinity, count), True)
+        thread_pools.add(self)
+
+    def __del__(self):
+        # a pool keeps this object alive. Before the garbage collector takes garbage apart
+        if self.threads is not None:
+            self.threads.stop()
+
+    @property
+    def num_threads(self):
+        """How many threads there are."""
+        return self.threads.count
+
+    @property
+    def num_pools(self):
+        """How many pools they serve at the moment."""
+        return self.threads.num_schedulers.load()
+
+    def close(self):
+        """Ends the threads. A second call does nothing.
+
+        Raises:
+            RuntimeError: A pool still uses them.
+        """
+        if not self.threads.retire():
+            raise RuntimeError(f"close: {self.num_pools} pools still use these threads: close them first")
+        self.threads.stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return f"ThreadPool(num_threads={self.num_threads}, num_pools={self.num_pools})"

@@ -1,0 +1,111 @@
+# BipedalWalker: a robot with two legs that is to walk over rough ground.
+import math
+
+import numpy as np
+
+from cypool.util.arguments import check_bool, check_choice
+from cypool.envs.box2d.pictures import draw_bipedal_walker
+from cypool.spec import Array, EnvSpec
+
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+from cypool.env cimport Slot
+from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.random cimport Rng
+
+
+cdef extern from "cypool/envs/box2d/bipedal_walker.h" namespace "cypool::box2d" nogil:
+    cdef cppclass BipedalWorld "cypool::box2d::BipedalWalker":
+        BipedalWorld(cbool hardcore, cbool fresh_world) except +
+        void reset(const Rng* rng) except +
+        void step[Float](const Float* action) except +
+        cbool ready() noexcept
+        int num_outlines()
+        vector[b2Vec2] outline(int k) except +
+        double scroll()
+        Point[200] ground
+        Point[10][5] clouds
+        double[2] ray_from
+        Point[10] ray_to
+        int32_t renders
+        float[24] obs
+        double reward
+        cbool terminated
+
+initialize()
+
+
+cdef class BipedalWalker(ArchivedEnv):
+    """A robot of a hull and two legs, each with a hip and a knee that have motors, and ten rays that see the ground.
+
+    Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
+    same bits. There as here the world of Box2D lives on through resets, so that what was before changes the last bits
+    of an episode: two environments are equal if all their seeds, actions and resets were. `fresh_world` ends that.
+
+    Observation: float32 (24,): the hull's angle (rad), its velocity, velocity forwards and upwards; for each leg angle
+        and velocity of hip and knee, and whether it touches the ground, 0 or 1; how far the rays go, of 1.
+    Action: float32 (4,) in [-1, 1]: the torques of hip and knee, of one leg and the other.
+    Reward: For going forward, 300 in all, and for holding the head upright, less 0.028 for all of a motor's torque;
+        -100 for a fall.
+    Terminated: The hull touches the ground, the robot is back at the start, or at the far end.
+    """
+    cdef Archived[BipedalWorld] world
+    cdef bint action_is_single
+
+    @staticmethod
+    def describe(hardcore=False, fresh_world=False, action_dtype="float32"):
+        """Returns the spec.
+
+        Args:
+            hardcore: Whether there are stumps, stairs and pits.
+            fresh_world: Whether each episode has a world of its own: then it depends on nothing before it.
+            action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
+        """
+        options = {"hardcore": check_bool("hardcore", hardcore),
+                   "fresh_world": check_bool("fresh_world", fresh_world),
+                   "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
+        leg = [math.pi, 5, math.pi, 5]
+        high = np.array([math.pi, 5, 5, 5, *leg, 5, *leg, 5, *[1] * 10], np.float32)
+        low = -high
+        low[[8, 13]] = -0.0
+        return EnvSpec(observation=Array((24,), np.float32, low, high), action=Array((4,), action_dtype, -1, 1),
+                       options=options, render_fps=50)
+
+    def __init__(self, spec, env_id):
+        self.action_is_single = spec.options["action_dtype"] == "float32"
+        self.world.reset(new BipedalWorld(spec.options["hardcore"], spec.options["fresh_world"]))
+        self.archived = &self.world
+
+    cdef int reset(self) except -1 nogil:
+        self.world.get().reset(self.rng)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef BipedalWorld* world = self.world.get()
+        if self.action_is_single:
+            world.step[float](<const float*>action)
+        else:
+            world.step[double](<const double*>action)
+        self.reward = world.reward
+        self.terminated = world.terminated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        memcpy(out.obs[0], self.world.get().obs, sizeof(self.world.get().obs))
+        return 0
+
+    cdef object render(self):
+        cdef BipedalWorld* world = self.world.get()
+        if not world.ready():
+            raise RuntimeError("render: expected a reset before, got none")
+        world.renders = (world.renders + 1) % 100
+        return draw_bipedal_walker(
+            world.scroll(), [(point.x, point.y) for point in world.ground[:200]],
+            [[(world.clouds[k][a].x, world.clouds[k][a].y) for a in range(5)] for k in range(10)],
+            world.renders, (world.ray_from[0], world.ray_from[1]),
+            [(point.x, point.y) for point in world.ray_to[:10]],
+            [[(point.x, point.y) for point in world.outline(k)] for k in range(world.num_outlines())])

@@ -1,0 +1,174 @@
+# CarRacing: a car on a track, seen from above.
+import threading
+
+import numpy as np
+
+from cypool.util.arguments import check_bool, check_choice, check_float
+from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
+from cypool.spec import Array, Discrete, EnvSpec
+
+from libc.stdint cimport uint8_t
+from libc.string cimport memset
+from libcpp cimport bool as cbool
+from libcpp.deque cimport deque
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cypool.env cimport Slot
+from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize, read_action
+from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.random cimport Rng
+
+
+cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nogil:
+    cdef struct Color "cypool::box2d::CarRacing::Color":
+        double[3] rgb
+
+    cdef struct Quad "cypool::box2d::CarRacing::Quad":
+        Point[4] corners
+
+    cdef struct Skid "cypool::box2d::CarRacing::Skid":
+        cbool grass
+        vector[Point] points
+
+    cdef struct Wheel "cypool::box2d::CarRacing::Wheel":
+        double omega, phase
+
+    cdef struct Pose "cypool::box2d::CarRacing::Pose":
+        double x, y, angle, speed, spin, steer
+
+    cdef cppclass CarWorld "cypool::box2d::CarRacing":
+        CarWorld(cbool continuous, cbool randomize, cbool fresh_world, double lap_complete_percent) except +
+        void reset(const Rng* rng) except +
+        void step(const double* action) except +
+        cbool ready() noexcept
+        Color background, grass
+        vector[Quad] quads
+        Color color_of(const Quad& quad)
+        deque[Skid] skids
+        Wheel[4] wheels
+        double time, total, reward
+        cbool terminated, lap_finished
+        Pose pose()
+        vector[b2Vec2] outline(int wheel, int part) except +
+
+    cdef struct Texts:
+        int first, height
+        vector[string] levels
+
+    Texts& texts() noexcept
+    void add_text(int width, const string& levels) except +
+    void draw_observation(const CarWorld& car, uint8_t* out) except +
+    void set_canvas_simd "cypool::box2d::Canvas::use_simd"(cbool on) noexcept
+
+initialize()
+_lock = threading.Lock()
+
+
+def use_canvas_simd(on):
+    """Sets whether pictures use vector instructions where the CPU has them. The pixels are the same: for tests.
+
+    To be called while no environment runs.
+    """
+    set_canvas_simd(check_bool("on", on))
+
+
+cdef class CarRacing(ArchivedEnv):
+    """A car with rear-wheel drive that is to drive around a track, another one in each episode.
+
+    Follows `gymnasium.envs.box2d.CarRacing` of Gymnasium 1.4 with box2d 2.3.10 and pygame-ce: the same seed and actions
+    give the same bits, the same pixels included. As in `BipedalWalker`, the world lives on through resets, unless
+    `fresh_world` is True.
+
+    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the reward so far, as it was before the step's
+        -0.1, speed, the wheels' speeds, steering and rotation.
+    Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, if not `continuous`, nothing (0), right
+        (1), left (2), gas (3) or brake (4).
+    Reward: 1000 for all tiles of the track, each once; less 0.1 a step; -100 for leaving the field.
+    Terminated: All tiles were visited, or the start was passed again after most of them; or the car left the field.
+    Info: `lap_finished` bool, whether the episode ended with the former.
+    """
+    cdef Archived[CarWorld] world
+    cdef char action_type
+
+    @staticmethod
+    def describe(continuous=True, lap_complete_percent=0.95, domain_randomize=False, fresh_world=False,
+                 action_dtype="float32"):
+        """Returns the spec.
+
+        Args:
+            continuous: Whether an action is three numbers.
+            lap_complete_percent: More than this part of the tiles, 0 to 1, makes a lap.
+            domain_randomize: Whether each episode has colours of its own.
+            fresh_world: Whether each episode has a world of its own: then it depends on nothing before it.
+            action_dtype: Of continuous actions: "float32", or "float64" to compute with what Gymnasium gets as float64.
+        """
+        options = {"continuous": check_bool("continuous", continuous),
+                   "lap_complete_percent": check_float("lap_complete_percent", lap_complete_percent, 0, 1),
+                   "domain_randomize": check_bool("domain_randomize", domain_randomize),
+                   "fresh_world": check_bool("fresh_world", fresh_world),
+                   "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
+        low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
+        action = Array((3,), action_dtype, low, high) if options["continuous"] else Discrete(5)
+        return EnvSpec(observation=Array((96, 96, 3), np.uint8), action=action, options=options, render_fps=50,
+                       info={"lap_finished": Array((), np.bool_)})
+
+    def __init__(self, spec, env_id):
+        self.action_type = ord(spec.action.dtype.char)
+        _prepare_texts()
+        self.world.reset(new CarWorld(spec.options["continuous"], spec.options["domain_randomize"],
+                                   spec.options["fresh_world"], spec.options["lap_complete_percent"]))
+        self.archived = &self.world
+
+    cdef int reset(self) except -1 nogil:
+        self.world.get().reset(self.rng)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef double[3] numbers
+        read_action(self.action_type, action, 3, numbers)
+        self.world.get().step(numbers)
+        self.reward = self.world.get().reward
+        self.terminated = self.world.get().terminated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        if self.world.get().ready():
+            draw_observation(self.world.get()[0], <uint8_t*>out.obs[0])
+        else:
+            memset(out.obs[0], 0, 96 * 96 * 3)
+        (<uint8_t*>out.info[0])[0] = self.world.get().lap_finished
+        return 0
+
+    cdef object render(self):
+        cdef CarWorld* world = self.world.get()
+        if not world.ready():
+            raise RuntimeError("render: expected a reset before, got none")
+        cdef Pose pose = world.pose()
+        view = CarView(time=world.time, x=pose.x, y=pose.y, angle=pose.angle, speed=pose.speed, spin=pose.spin,
+                       steer=pose.steer, reward=world.total, omegas=[world.wheels[k].omega for k in range(4)])
+        quads = [([(point.x, point.y) for point in quad.corners], _rgb(world.color_of(quad)))
+                 for quad in world.quads]
+        skids = [((102, 102, 0) if skid.grass else (0, 0, 0), [(point.x, point.y) for point in skid.points])
+                 for skid in world.skids]
+        # tyres and the marks on them, then the parts of the hull
+        shapes = [(color, [(point.x, point.y) for point in world.outline(wheel, part)])
+                  for wheel in range(4) for part, color in enumerate(((0, 0, 0), (77, 77, 77)))]
+        shapes += [((204, 0, 0), [(point.x, point.y) for point in world.outline(-1, part)]) for part in range(4)]
+        return draw_car_racing(view, _rgb(world.background), _rgb(world.grass), quads, skids,
+                               [shape for shape in shapes if shape[1]])
+
+
+cdef tuple _rgb(Color color):
+    return int(color.rgb[0]), int(color.rgb[1]), int(color.rgb[2])
+
+
+def _prepare_texts():
+    """Has pygame draw the numbers that pictures can show, once."""
+    with _lock:
+        if texts().levels.empty():
+            first, numbers = draw_numbers()
+            texts().first = first
+            texts().height = len(numbers[0])
+            for levels in numbers:
+                add_text(levels.shape[1], <bytes>levels.tobytes())

@@ -1,0 +1,6 @@
+"""DOC."""
+include "fast.pxi"
+include "acrobot.pxi"
+include "cartpole.pxi"
+include "mountain_car.pxi"
+include "pendulum.pxi"

@@ -1,0 +1,113 @@
+# People: humanoid, and humanoid_CMU with more joints.
+from libc.math cimport INFINITY
+
+from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+
+
+cdef class Humanoid(ControlTask):
+    """A person, who is to stand, walk or run.
+
+    Follows `dm_control.suite.humanoid` 1.0.50.
+
+    Observation: float64 `joint_angles` (21,), `head_height` (), `extremities` (12,), `torso_vertical` (3,),
+        `com_velocity` (3,), `velocity` (27,); for "run_pure_state" `position` (28,), `velocity` (27,).
+    Action: float64 (21,) in [-1, 1]: the torques.
+    Reward: In [0, 1]: the head at its height over an upright torso, small controls, and speed: none ("stand"), up to
+        1 m/s ("walk") or 10 m/s.
+    Terminated: Never.
+    """
+    cdef bint is_pure_state
+    cdef double speed                    # 0: none is wanted
+    cdef int torso, upright, head, com_velocity      # `upright`: where in xmat
+    cdef int[4] limbs
+
+    @staticmethod
+    def describe(task="walk", **common):
+        """Returns the spec.
+
+        Args:
+            task: "stand", "walk", "run" or "run_pure_state".
+            **common: See `ControlTask.describe`.
+        """
+        task = check_task("humanoid", task)
+        parts = {"position": 28, "velocity": 27} if task == "run_pure_state" else _parts(21)
+        return describe_task("humanoid", task, parts, common)
+
+    def __init__(self, spec, env_id, domain="humanoid", torso="torso", upright=8,
+                 limbs=("left_hand", "left_foot", "right_hand", "right_foot")):
+        super().__init__(spec, env_id, domain)
+        task = spec.options["task"]
+        self.is_pure_state = task == "run_pure_state"
+        self.speed = {"stand": 0, "walk": 1}.get(task, 10)
+        self.torso, self.head = self.body(torso), self.body("head")
+        self.upright = 9 * self.torso + upright
+        self.com_velocity = self.sensor(f"{torso}_subtreelinvel")
+        self.limbs = [self.body(limb) for limb in limbs]
+
+    cdef int begin_episode(self) except -1 nogil:
+        cdef int attempts = 0
+        while not self.is_free(&attempts):
+            self.randomize_joints()
+            self.forward()
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef const double* frame = self.data.xmat + 9 * self.torso
+        cdef double[3] way, seen
+        cdef int k
+        if self.is_pure_state:
+            obs.put(self.data.qpos, self.model.nq)
+        else:
+            obs.put(self.data.qpos + 7, self.model.nq - 7)
+            obs.put(self.data.xpos[3 * self.head + 2])
+            for k in range(4):
+                difference(self.data.xpos + 3 * self.limbs[k], self.data.xpos + 3 * self.torso, way)
+                vector_times_matrix(way, frame, seen)
+                obs.put(seen, 3)
+            obs.put(frame + 6, 3)
+            obs.put(self.data.sensordata + self.com_velocity, 3)
+        obs.put(self.data.qvel, self.model.nv)
+        return 0
+
+    cdef double get_reward(self) except? -1 nogil:
+        cdef const double* velocity = self.data.sensordata + self.com_velocity
+        cdef double standing = gaussian(self.data.xpos[3 * self.head + 2], 1.4, INFINITY, 1.4 / 4)
+        cdef double stands = standing * linear(self.data.xmat[self.upright], 0.9, INFINITY, 1.9, 0)
+        cdef double control = (4 + small_control(self.data.ctrl, self.model.nu)) / 5
+        cdef double moves
+        if self.speed == 0:
+            return control * stands * ((gaussian_of_element(velocity[0], 2) + gaussian_of_element(velocity[1], 2)) / 2)
+        moves = linear(norm(velocity, 2), self.speed, INFINITY, self.speed, 0)
+        return control * stands * ((5 * moves + 1) / 6)
+
+
+cdef class HumanoidCMU(Humanoid):
+    """A person as in the CMU's motion capture, who is to stand, walk or run.
+
+    Follows `dm_control.suite.humanoid_CMU` 1.0.50.
+
+    Observation: float64 `joint_angles` (56,), `head_height` (), `extremities` (12,), `torso_vertical` (3,),
+        `com_velocity` (3,), `velocity` (62,).
+    Action: float64 (56,) in [-1, 1]: the torques.
+    Reward, Terminated: As of `Humanoid`.
+    """
+
+    @staticmethod
+    def describe(task="walk", **common):
+        """Returns the spec.
+
+        Args:
+            task: "stand", "walk" or "run".
+            **common: See `ControlTask.describe`.
+        """
+        return describe_task("humanoid_CMU", task, _parts(56), common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "humanoid_CMU", "thorax", 7, ("lhand", "lfoot", "rhand", "rfoot"))
+
+
+def _parts(joints):
+    """Returns what is observed of a person with this number of joints."""
+    return {"joint_angles": joints, "head_height": (), "extremities": 12, "torso_vertical": 3, "com_velocity": 3,
+            "velocity": joints + 6}

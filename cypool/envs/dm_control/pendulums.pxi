@@ -1,0 +1,263 @@
+# Poles and masses that swing: acrobot, cartpole, pendulum, and the linear system of lqr.
+import re
+
+import numpy as np
+
+from cypool.envs.dm_control.models import text_of
+
+from libc.math cimport M_PI, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+from cypool.envs.common.numpy_math cimport dot, norm, sum as numpy_sum
+from cypool.envs.mujoco_common.mujoco_common cimport Simulation
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+
+
+cdef class Acrobot(ControlTask):
+    """Two links of which only the lower one is driven; the tip is to come to a target above.
+
+    Follows `dm_control.suite.acrobot` 1.0.50.
+
+    Observation: float64 `orientations` (4,), `velocity` (2,).
+    Action: float64 (1,) in [-1, 1]: the torque.
+    Reward: In [0, 1]: the tip is in the target; near it, if not "sparse".
+    Terminated: Never.
+    """
+    cdef int[2] links, joints
+    cdef int target, tip
+    cdef bint is_sparse
+
+    @staticmethod
+    def describe(task="swingup", **common):
+        """Returns the spec.
+
+        Args:
+            task: "swingup" or "swingup_sparse".
+            **common: See `ControlTask.describe`.
+        """
+        return describe_task("acrobot", task, {"orientations": 4, "velocity": 2}, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "acrobot")
+        self.is_sparse = spec.options["task"] == "swingup_sparse"
+        self.links = [self.body("upper_arm"), self.body("lower_arm")]
+        self.joints = [self.qpos_of("shoulder"), self.qpos_of("elbow")]
+        self.target, self.tip = self.site("target"), self.site("tip")
+
+    cdef int begin_episode(self) except -1 nogil:
+        cdef int k
+        for k in range(2):
+            self.data.qpos[self.joints[k]] = self.random.uniform(-M_PI, M_PI)
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef int k
+        for k in range(2):
+            obs.put(self.data.xmat[9 * self.links[k] + 2])
+        for k in range(2):
+            obs.put(self.data.xmat[9 * self.links[k] + 8])
+        obs.put(self.data.qvel, self.model.nv)
+        return 0
+
+    cdef double get_reward(self) except? -1 nogil:
+        cdef double[3] way
+        cdef double distance, radius = self.model.site_size[3 * self.target]
+        difference(self.data.site_xpos + 3 * self.target, self.data.site_xpos + 3 * self.tip, way)
+        distance = norm(way, 3)
+        return within(distance, 0, radius) if self.is_sparse else gaussian(distance, 0, radius, 1)
+
+
+cdef class Cartpole(ControlTask):
+    """A cart on a rail with one to three poles on it, which are to stand upright.
+
+    Follows `dm_control.suite.cartpole` 1.0.50.
+
+    Observation: float64 `position` (1 + 2 * poles,), `velocity` (1 + poles,).
+    Action: float64 (1,) in [-1, 1]: the force on the cart.
+    Reward: In [0, 1]: upright poles near the middle with little control and speed; 0 or 1 if "sparse".
+    Terminated: Never.
+    """
+    cdef bint balances, is_sparse
+
+    @staticmethod
+    def describe(task="swingup", **common):
+        """Returns the spec.
+
+        Args:
+            task: "balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles" or "three_poles".
+            **common: See `ControlTask.describe`.
+        """
+        task = check_task("cartpole", task)
+        poles = 2 if task == "two_poles" else 3 if task == "three_poles" else 1
+        return describe_task("cartpole", task, {"position": 1 + 2 * poles, "velocity": 1 + poles}, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "cartpole")
+        task = spec.options["task"]
+        self.balances, self.is_sparse = task.startswith("balance"), task.endswith("sparse")
+
+    cdef int begin_episode(self) except -1 nogil:
+        cdef double* qpos = self.data.qpos
+        cdef int64_t k
+        if self.balances:
+            qpos[0] = self.random.uniform(-0.1, 0.1)
+            for k in range(1, self.model.nq):
+                qpos[k] = self.random.uniform(-0.034, 0.034)
+        else:
+            qpos[0] = 0.01 * self.random.normal()
+            qpos[1] = M_PI + 0.01 * self.random.normal()
+            for k in range(2, self.model.nq):
+                qpos[k] = 0.1 * self.random.normal()
+        for k in range(self.model.nv):
+            self.data.qvel[k] = 0.01 * self.random.normal()
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef int64_t pole
+        obs.put(self.data.qpos[0])
+        for pole in range(2, self.model.nbody):
+            obs.put(self.data.xmat[9 * pole + 8])
+            obs.put(self.data.xmat[9 * pole + 2])
+        obs.put(self.data.qvel, self.model.nv)
+        return 0
+
+    cdef double get_reward(self) except? -1 nogil:
+        cdef double cart = self.data.qpos[0], product = 1, centered, slow, control
+        cdef double[3] upright
+        cdef int64_t k, poles = self.model.nbody - 2
+        for k in range(poles):
+            upright[k] = self.data.xmat[9 * (2 + k) + 8]
+        if self.is_sparse:
+            for k in range(poles):
+                product *= within(upright[k], 0.995, 1)
+            return within(cart, -0.25, 0.25) * product
+        for k in range(poles):
+            upright[k] = (upright[k] + 1) / 2
+        centered = (1 + gaussian(cart, 0, 0, 2)) / 2
+        control = (4 + small_control(self.data.ctrl, 1)) / 5
+        slow = gaussian_of_element(self.data.qvel[1], 5)
+        for k in range(2, self.model.nv):
+            slow = min(slow, gaussian_of_element(self.data.qvel[k], 5))
+        return numpy_sum(&upright[0], poles) / poles * control * ((1 + slow) / 2) * centered
+
+
+cdef class Pendulum(ControlTask):
+    """A pole with a weak motor, which is to stand upright.
+
+    Follows `dm_control.suite.pendulum` 1.0.50.
+
+    Observation: float64 `orientation` (2,), `velocity` (1,).
+    Action: float64 (1,) in [-1, 1]: the torque.
+    Reward: 1 while the pole is within 8 degrees of upright, else 0.
+    Terminated: Never.
+    """
+    cdef int pole
+    cdef double min_upright
+
+    @staticmethod
+    def describe(task="swingup", **common):
+        """Returns the spec.
+
+        Args:
+            task: "swingup".
+            **common: See `ControlTask.describe`.
+        """
+        return describe_task("pendulum", task, {"orientation": 2, "velocity": 1}, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "pendulum")
+        self.pole, self.min_upright = self.body("pole"), np.cos(np.deg2rad(8))
+
+    cdef int begin_episode(self) except -1 nogil:
+        self.data.qpos[0] = self.random.uniform(-M_PI, M_PI)
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.xmat[9 * self.pole + 8])
+        obs.put(self.data.xmat[9 * self.pole + 2])
+        obs.put(self.data.qvel[0])
+        return 0
+
+    cdef double get_reward(self) except? -1 nogil:
+        return within(self.data.xmat[9 * self.pole + 8], self.min_upright, 1)
+
+
+cdef class LQR(ControlTask):
+    """Masses in a row, connected by springs, of which the first ones are driven; all are to come to rest.
+
+    Follows `dm_control.suite.lqr` 1.0.50. The springs are drawn from the seed, once for all episodes.
+
+    Observation: float64 `position` (n,), `velocity` (n,): n is 2 or 6.
+    Action: float64 (1,) or (2,) in [-1e10, 1e10]: the forces.
+    Reward: 1 less half the sum of squares of positions, and a twentieth of that of actions.
+    Terminated: When positions and velocities are 0, but for 1e-6.
+    """
+    cdef vector[double] stiffness
+
+    @staticmethod
+    def describe(task="lqr_2_1", **common):
+        """Returns the spec.
+
+        Args:
+            task: "lqr_2_1" or "lqr_6_2": how many masses, and how many of them are driven.
+            **common: See `ControlTask.describe`.
+        """
+        task = check_task("lqr", task)
+        n = 2 if task == "lqr_2_1" else 6
+        return describe_task("lqr", task, {"position": n, "velocity": n}, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "lqr", ("jnt_stiffness",))
+
+    cdef int seed(self, object seed) except -1:
+        random = np.random.RandomState(seed)
+        # of the model, only this differs: damping is drawn from [0, 0]
+        text, _ = text_of("lqr", self.spec.options["task"], random)
+        stiffness = [float(number) for number in re.findall(rb'<joint[^>]* stiffness="([^"]+)"', text)]
+        if len(stiffness) != self.model.njnt:
+            raise RuntimeError(f"expected a stiffness for each of {self.model.njnt} joints, found {stiffness}")
+        self.stiffness = stiffness
+        return self.draw_from(random)
+
+    cdef int prepare_model(self) except -1 nogil:
+        memcpy(self.own.jnt_stiffness, self.stiffness.data(), self.model.njnt * sizeof(double))
+        return 0
+
+    cdef int begin_episode(self) except -1 nogil:
+        cdef double[6] direction
+        cdef double length
+        cdef int64_t k
+        for k in range(self.model.nq):
+            direction[k] = self.random.normal()
+        length = norm(direction, self.model.nq)
+        for k in range(self.model.nq):
+            self.data.qpos[k] = sqrt(2.0) * direction[k] / length
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
+        return 0
+
+    cdef double get_reward(self) except? -1 nogil:
+        cdef double state_cost = 0.5 * dot(self.data.qpos, self.data.qpos, self.model.nq)
+        cdef double control_cost = 0.5 * dot(self.data.ctrl, self.data.ctrl, self.model.nu)
+        return 1 - (state_cost + control_cost * 0.1)
+
+    cdef bint is_terminated(self) noexcept nogil:
+        cdef double[12] state
+        memcpy(state, self.data.qpos, self.model.nq * sizeof(double))
+        memcpy(state + self.model.nq, self.data.qvel, self.model.nv * sizeof(double))
+        return norm(state, self.model.nq + self.model.nv) < 1e-6
+
+    cdef int load_own(self, object checked) except -1:
+        ControlTask.load_own(self, checked)
+        self.stiffness.assign(self.own.jnt_stiffness, self.own.jnt_stiffness + self.model.njnt)
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        ControlTask.copy_own(self, other)
+        self.stiffness.assign(self.own.jnt_stiffness, self.own.jnt_stiffness + self.model.njnt)
+        return 0

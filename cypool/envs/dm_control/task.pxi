@@ -1,0 +1,409 @@
+# The base class of all tasks of the suite. Its `.pxd` lists what a subclass has, and what it implements.
+import math
+import sys
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from cypool.util.arguments import check_bool, check_choice, check_float, check_int, shown
+from cypool.envs.dm_control.models import text_of
+from cypool.envs.dm_control.tasks import DOMAINS
+from cypool.spec import Array, EnvSpec
+from cypool.state import check_state, check_stream
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport M_PI
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
+
+from cypool.env cimport Slot
+from cypool.envs.common.numpy_math cimport norm
+from cypool.envs.mujoco_common cimport guard, libmujoco
+from cypool.envs.mujoco_common.mujoco_common cimport (Camera, Model, Simulation, Variation, check_camera,
+                                                      check_randomize, held, load_model_text)
+from cypool.random cimport Rng, copy_stream
+
+cnp.import_array()
+
+# those in use, by domain and task: tasks whose texts are the same share one
+_models = WeakValueDictionary()
+# of MuJoCo's, in one of ours
+MAX_STEPS = 1_000_000
+cdef enum: MAX_ATTEMPTS = 10_000
+
+
+cdef Model load_task(str domain, str task):
+    """Returns the model of a task; one of lqr stands for all that its seeds make.
+
+    Raises:
+        ImportError: dm_control cannot be imported.
+        ValueError: MuJoCo cannot read the model.
+    """
+    model = _models.get((domain, task))
+    if model is None:
+        text, files = text_of(domain, task, np.random.RandomState(0))
+        model = _models[domain, task] = load_model_text((domain, text), f"{domain}-{task}", text, files)
+    return model
+
+
+def check_task(domain, task):
+    """Returns the name of a task, if its domain has it; before anything compares it with another.
+
+    Raises:
+        ValueError: There is no such task.
+    """
+    return check_choice("task", task, DOMAINS[domain].tasks)
+
+
+def describe_task(domain, task, parts, common, **own):
+    """Returns the `EnvSpec` of a task.
+
+    Args:
+        domain: Its domain.
+        task: Its name, which is checked here.
+        parts: What is observed, in dm_control's order: names and shapes; an int n stands for (n,).
+        common: The options that all tasks have, as `ControlTask.describe` lists them.
+        **own: Those that only tasks of the domain have, checked.
+
+    Raises:
+        TypeError, ValueError: An option is not as it should be.
+        ImportError: dm_control cannot be imported.
+    """
+    cdef Model model = load_task(domain, check_task(domain, task))
+    common = ControlTask.describe(**common)
+    steps, limit = _times(domain, model, common)
+    repeat = common["action_repeat"]
+    common["randomize"] = check_randomize(model, common["randomize"])
+    common.update(check_camera(model, {**common, "default_camera_config": None}, {}))
+    # the free camera is where dm_control has it
+    del common["default_camera_config"]
+    dtype, stack = common["obs_dtype"], common["frame_stack"]
+    parts = {name: (shape,) if isinstance(shape, int) else shape for name, shape in parts.items()}
+    if common["flat_observation"]:
+        parts = {"observations": (sum(map(math.prod, parts.values())),)}
+    observation = {name: Array(shape, dtype) if stack == 1 else Array((stack, *shape), dtype, stack=(0, stack))
+                   for name, shape in parts.items()}
+    if common["from_pixels"]:
+        observation = {} if common["pixels_only"] else observation
+        observation["pixels"] = Array((common["height"], common["width"], 3 * stack), np.uint8, stack=(2, stack))
+    elif common["flat_observation"]:
+        observation = observation["observations"]
+    low, high = model.control_range(1e10)
+    return EnvSpec(
+        observation=observation,
+        action=Array(low.shape, common["action_dtype"], low, high),
+        max_seed=2**32 - 1,
+        render_fps=max(round(1 / (model.mj.opt.timestep * steps * repeat)), 1),
+        max_episode_steps=None if limit is None else math.ceil(limit / repeat),
+        options={"task": task, **own, **common},
+    )
+
+
+def _times(domain, Model model, common):
+    """Returns MuJoCo's steps in one of dm_control's, and dm_control's in an episode, or None."""
+    timestep, given = model.mj.opt.timestep, common["control_timestep"]
+    if given is not None and common["n_sub_steps"] is not None:
+        raise ValueError("n_sub_steps: expected None together with control_timestep, got "
+                         f"{common['n_sub_steps']} and {given}")
+    control_timestep = DOMAINS[domain].control_timestep if given is None else given
+    if common["n_sub_steps"] is not None:
+        steps = common["n_sub_steps"]
+    elif control_timestep is None:
+        steps = 1
+    else:
+        steps = round(control_timestep / timestep)
+        if not 1 <= steps <= MAX_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
+            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, and at "
+                             f"most {MAX_STEPS} times as much, got {given}")
+    limit = MAX_STEPS // steps
+    if common["action_repeat"] > limit:
+        raise ValueError(f"action_repeat: expected at most {limit} with {steps} of MuJoCo's steps each time, got "
+                         f"{common['action_repeat']}")
+    time_limit = DOMAINS[domain].time_limit if common["time_limit"] is None else common["time_limit"]
+    if time_limit == np.inf:
+        return steps, None
+    limit = (2**31 - 2) * (timestep * steps)
+    if time_limit > limit:
+        raise ValueError(f"time_limit: expected at most {limit}, which are {2**31 - 2} steps, or infinity, got "
+                         f"{time_limit}")
+    # the first count that is not below it
+    return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
+
+
+cdef class ControlTask(Simulation):
+    """Base of the tasks of the DeepMind Control Suite.
+
+    Follows `dm_control.suite` 1.0.50 and its `control.Environment`, addition by addition and draw by draw: with the
+    same seed, as `random`, and the same actions, all that is observed is the same bytes. A warning of MuJoCo's, for
+    which dm_control raises a PhysicsError, is the `EnvError` of this environment; its next step is a reset.
+
+    Info: nothing.
+    """
+
+    @staticmethod
+    def describe(time_limit=None, control_timestep=None, n_sub_steps=None, legacy_step=True, action_repeat=1,
+                 flat_observation=False, pixels_only=True, action_dtype="float64", width=320, height=240,
+                 max_geom=10_000, **common):
+        """Returns the options that all tasks have, those checked that can be without a model.
+
+        Args:
+            time_limit: Seconds of an episode; None: the domain's, which is 1000 steps, or none for lqr. May be
+                infinite.
+            control_timestep: Seconds of a step, a multiple of the model's time step; None: the domain's.
+            n_sub_steps: MuJoCo's steps in one of ours, instead of `control_timestep`.
+            legacy_step: Whether observations follow from the state after a step, as in dm_control by default. Else
+                what MuJoCo derives from positions and velocities is one of its steps late.
+            action_repeat: Steps of dm_control in one of ours, with the same action. The reward is their sum. The last
+                step of an episode may have fewer.
+            flat_observation: Whether all numbers that are observed are one array, in dm_control's order.
+            pixels_only: Whether nothing else than `pixels` is observed if `from_pixels`, those of dm_control's wrapper
+                `pixels`. Stacked they are (height, width, 3 * frame_stack), and numbers have a first dimension more.
+            action_dtype, width, height, max_geom, **common: See `Simulation.describe`.
+        """
+        if time_limit is not None:
+            time_limit = check_float("time_limit", time_limit, 1e-9, np.inf)
+        if control_timestep is not None:
+            control_timestep = check_float("control_timestep", control_timestep, 1e-9, 1e6)
+        if n_sub_steps is not None:
+            n_sub_steps = check_int("n_sub_steps", n_sub_steps, 1, MAX_STEPS)
+        return {
+            "time_limit": time_limit,
+            "control_timestep": control_timestep,
+            "n_sub_steps": n_sub_steps,
+            "legacy_step": check_bool("legacy_step", legacy_step),
+            "action_repeat": check_int("action_repeat", action_repeat, 1, MAX_STEPS),
+            "flat_observation": check_bool("flat_observation", flat_observation),
+            "pixels_only": check_bool("pixels_only", pixels_only),
+            **Simulation.describe(action_dtype=action_dtype, width=width, height=height, max_geom=max_geom, **common),
+        }
+
+    def __init__(self, spec, env_id, domain, written=()):
+        """Makes an environment.
+
+        Args:
+            spec: Its spec.
+            env_id: Its place in the pool.
+            domain: Its domain.
+            written: Names of the model's fields that it writes to.
+        """
+        options = spec.options
+        self.loaded = held(load_task(domain, options["task"]))
+        self.variation = Variation(self.loaded, options["randomize"] or {}, tuple(name.encode() for name in written))
+        self.own = self.variation.edit()
+        # one struct of pointers for all, if it can be: 6 KB that stay in the cache
+        self.model = self.own if written or options["randomize"] else self.loaded.mj
+        self.camera = Camera(self.loaded, {**options, "default_camera_config": {}})
+        # a step begins with what the one before left in the arena
+        self.data = guard.make_data(self.model, True)
+        self.n_sub_steps, limit = _times(domain, self.loaded, options)
+        self.action_repeat = self.last_repeat = options["action_repeat"]
+        if limit is not None:
+            self.limit = math.ceil(limit / options["action_repeat"])
+            self.last_repeat = limit - (self.limit - 1) * self.action_repeat
+        self.legacy_step = options["legacy_step"]
+        # the numbers are computed anyway
+        full = type(self).describe(**{**options, "from_pixels": False, "frame_stack": 1, "flat_observation": True})
+        self.set_up_frames(spec, full.observation.low.size)
+        for name, part in spec.observations:
+            if name != "pixels":
+                self.part_sizes.push_back(part.low.size // options["frame_stack"])
+
+    cdef int begin_episode(self) except -1 nogil:
+        raise NotImplementedError("begin_episode")
+
+    cdef double get_reward(self) except? -1 nogil:
+        raise NotImplementedError("get_reward")
+
+    cdef int prepare_model(self) except -1 nogil:
+        return 0
+
+    cdef bint is_terminated(self) noexcept nogil:
+        return False
+
+    cdef int seed(self, object seed) except -1:
+        return self.draw_from(np.random.RandomState(seed))
+
+    cdef int draw_from(self, object random) except -1:
+        state = random.get_state(legacy=False)
+        self._mt19937 = np.random.MT19937()
+        self._mt19937.state = state
+        self.random.rng = <const Rng*>PyCapsule_GetPointer(self._mt19937.capsule, "BitGenerator")
+        self.random.has_spare, self.random.spare = state["has_gauss"], state["gauss"]
+        return 0
+
+    cdef int reset(self) except -1 nogil:
+        if not self.variation.parts.empty():
+            self.variation.draw(self.random.rng, self.data)
+        self.prepare_model()
+        guard.restart(self.own, self.data)
+        self.begin_episode()
+        self.forward()
+        self.push_frame()
+        self.frames.fill(0)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef int k, repeat = self.action_repeat
+        cdef double reward
+        # the user may have set another limit
+        cdef bint is_last = self.elapsed_step >= self.max_episode_steps
+        if is_last and self.elapsed_step == self.limit:
+            repeat = self.last_repeat
+        self.set_controls(action)
+        self.reward = 0
+        for k in range(repeat):
+            self.advance(self.n_sub_steps)
+            reward = self.get_reward()
+            # a sum has no negative zero
+            self.reward = reward if self.action_repeat == 1 else self.reward + reward
+            # at the time limit the reference does not ask
+            self.terminated = not (is_last and k == repeat - 1) and self.is_terminated()
+            if self.terminated:
+                break
+        self.push_frame()
+        return 0
+
+    cdef int forward(self) except -1 nogil:
+        guard.forward_passive(self.own, self.data)
+        return 0
+
+    cdef int advance(self, int steps) except -1 nogil:
+        guard.advance(self.model, self.data, steps, self.legacy_step)
+        return 0
+
+    cdef int is_free(self, int* attempts) except -1 nogil:
+        cdef bint free = attempts[0] > 0 and self.data.ncon == 0
+        # dm_control continues for ever, where a model of the user's makes that possible
+        if not free and attempts[0] == MAX_ATTEMPTS:
+            raise RuntimeError(f"expected a position without contacts, found none in {MAX_ATTEMPTS} attempts")
+        attempts[0] += 1
+        return free
+
+    cdef int randomize_joints(self) except -1 nogil:
+        cdef const mjModel* m = self.model
+        cdef double* qpos
+        cdef const double* limits
+        cdef double[4] drawn
+        cdef double length
+        cdef int64_t j
+        cdef int k, kind
+        for j in range(m.njnt):
+            kind, qpos, limits = m.jnt_type[j], self.data.qpos + m.jnt_qposadr[j], m.jnt_range + 2 * j
+            if m.jnt_limited[j]:
+                if kind == libmujoco.mjJNT_HINGE or kind == libmujoco.mjJNT_SLIDE:
+                    qpos[0] = self.random.uniform(limits[0], limits[1])
+                elif kind == libmujoco.mjJNT_BALL:
+                    self.draw_unit(drawn, 3)
+                    libmujoco.mju_axisAngle2Quat(qpos, drawn, self.random.rand() * limits[1])
+            elif kind == libmujoco.mjJNT_HINGE:
+                qpos[0] = self.random.uniform(-M_PI, M_PI)
+            elif kind == libmujoco.mjJNT_BALL:
+                self.draw_unit(qpos, 4)
+            elif kind == libmujoco.mjJNT_FREE:
+                # uniform numbers, not normal ones
+                for k in range(4):
+                    drawn[k] = self.random.rand()
+                length = norm(drawn, 4)
+                for k in range(4):
+                    qpos[3 + k] = drawn[k] / length
+        return 0
+
+    cdef void draw_unit(self, double* out, int n) noexcept nogil:
+        cdef double length
+        cdef int k
+        for k in range(n):
+            out[k] = self.random.normal()
+        length = norm(out, n)
+        for k in range(n):
+            out[k] /= length
+
+    cdef int body(self, str name) except -1:
+        return self.loaded.find(libmujoco.mjOBJ_BODY, name)
+
+    cdef int geom(self, str name) except -1:
+        return self.loaded.find(libmujoco.mjOBJ_GEOM, name)
+
+    cdef int site(self, str name) except -1:
+        return self.loaded.find(libmujoco.mjOBJ_SITE, name)
+
+    cdef int joint(self, str name) except -1:
+        return self.loaded.find(libmujoco.mjOBJ_JOINT, name)
+
+    cdef int qpos_of(self, str joint) except -1:
+        return self.model.jnt_qposadr[self.joint(joint)]
+
+    cdef int qvel_of(self, str joint) except -1:
+        return self.model.jnt_dofadr[self.joint(joint)]
+
+    cdef int sensor(self, str name) except -1:
+        return self.model.sensor_adr[self.loaded.find(libmujoco.mjOBJ_SENSOR, name)]
+
+    cdef int draw(self, unsigned char* out) except -1 nogil:
+        self.camera.set_default(self.model)
+        return self.camera.render_into(self.model, self.data, out)
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef size_t part, first = 0
+        for part in range(self.part_sizes.size()):
+            self.write_numbers(first, self.part_sizes[part], out.obs[part])
+            first += self.part_sizes[part]
+        if self.from_pixels:
+            self._write_picture(<uint8_t*>out.obs[self.part_sizes.size()])
+        return 0
+
+    cdef int _write_picture(self, uint8_t* out) except -1 nogil:
+        """Writes (height, width, 3 * frames): a pixel's colours, picture after picture."""
+        cdef int num_frames = self.frames.num_frames, frame
+        cdef size_t pixel, pixels = <size_t>self.camera.height * self.camera.width
+        cdef const uint8_t* picture
+        if num_frames == 1:
+            return self.draw(out)
+        for frame in range(num_frames):
+            picture = self.frames.frame(0, frame) + self.obs_size * sizeof(double)
+            for pixel in range(pixels):
+                memcpy(out + 3 * (pixel * num_frames + frame), picture + 3 * pixel, 3)
+        return 0
+
+    cdef object render(self):
+        picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
+        cdef uint8_t* pixels = <uint8_t*>cnp.PyArray_DATA(picture)
+        self.camera.set_up()
+        with nogil:
+            self.draw(pixels)
+        return picture
+
+    cdef object save_own(self):
+        state = self._mt19937.state["state"]
+        return (state["key"].astype("<u4").tobytes(), state["pos"], bool(self.random.has_spare), self.random.spare,
+                self.variation.contents(), tuple(self.episode))
+
+    cdef object check_own(self, object state):
+        if type(state) is not tuple or len(state) != 6:
+            raise ValueError(f"expected six values of the task, got {shown(state)}")
+        key, pos, has_spare, spare, written, episode = state
+        if type(key) is not bytes or len(key) % 4 != 0:
+            raise ValueError(f"random: expected the key of an MT19937, got {shown(key)}")
+        stream = {"bit_generator": "MT19937", "state": {"key": np.frombuffer(key, "<u4"), "pos": pos}}
+        stream = check_stream("random", stream, np.random.MT19937)
+        if type(written) is not bytes or len(written) != len(self.variation.contents()):
+            raise ValueError(f"expected the fields of the model that the task writes, got {shown(written)}")
+        episode = check_state(episode, *[float] * <Py_ssize_t>self.episode.size())
+        spare = check_float("spare", spare, -sys.float_info.max, sys.float_info.max)
+        return stream, check_bool("has_spare", has_spare), spare, written, episode
+
+    cdef int load_own(self, object checked) except -1:
+        self._mt19937.state, self.random.has_spare, self.random.spare, written, self.episode = checked
+        self.variation.set_contents(written)
+        guard.fill_arena(self.model, self.data)
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        memcpy(self.episode.data(), (<ControlTask>other).episode.data(), self.episode.size() * sizeof(double))
+        self.random.has_spare = (<ControlTask>other).random.has_spare
+        self.random.spare = (<ControlTask>other).random.spare
+        if not copy_stream(self.random.rng, (<ControlTask>other).random.rng):
+            with gil:
+                self._mt19937.state = (<ControlTask>other)._mt19937.state
+        guard.fill_arena(self.model, self.data)
+        return 0

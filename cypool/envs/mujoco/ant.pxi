@@ -1,0 +1,248 @@
+# Ant: four legs around a ball.
+from cypool.util.arguments import check_int
+
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+from libcpp.vector cimport vector
+
+from cypool.envs.mujoco_common.mujoco_common cimport load_model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
+
+# where info has what
+cdef enum:
+    ANT_X_POSITION
+    ANT_Y_POSITION
+    ANT_DISTANCE
+    ANT_X_VELOCITY
+    ANT_Y_VELOCITY
+    ANT_REWARD_FORWARD
+    ANT_REWARD_CTRL
+    ANT_REWARD_SURVIVE
+    ANT_REWARD_CONTACT                       # v5
+    ANT_FORWARD_REWARD = ANT_REWARD_CONTACT      # v4
+
+ANT_INFO = {name: "float64" for name in ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity",
+                                     "reward_forward", "reward_ctrl", "reward_survive")}
+
+
+cdef class _Ant(MujocoEnv):
+    """The common part of both versions."""
+    cdef double ctrl_cost_weight, contact_cost_weight, healthy_reward, reset_noise_scale
+    cdef double least_z, most_z, least_force, most_force
+    cdef bint terminate_when_unhealthy
+    cdef int main_body
+    cdef int skipped                     # positions at the beginning that are not observed
+    cdef int first_force                 # the first body whose contact forces are observed; -1: none are
+    cdef vector[double] forces           # on all bodies, clipped
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        options = spec.options
+        self.contact_forces = True
+        self.ctrl_cost_weight = options["ctrl_cost_weight"]
+        self.contact_cost_weight = options["contact_cost_weight"]
+        self.healthy_reward = options["healthy_reward"]
+        self.terminate_when_unhealthy = options["terminate_when_unhealthy"]
+        self.least_z, self.most_z = options["healthy_z_range"]
+        self.least_force, self.most_force = options["contact_force_range"]
+        self.reset_noise_scale = options["reset_noise_scale"]
+        self.skipped = 2 if options["exclude_current_positions_from_observation"] else 0
+        self.forces.resize(6 * self.model.nbody)
+
+    cdef int reset_model(self) except -1 nogil:
+        self.add_uniform(self.reset_noise_scale, self.init_qpos.data(), self.data.qpos, self.model.nq)
+        self.add_normal(self.reset_noise_scale, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        return 0
+
+    cdef int reset_info(self) except -1 nogil:
+        self.clip_forces()
+        return 0
+
+    cdef int simulate_with_velocity(self) except -1 nogil:
+        """Applies the action; info contains the velocity."""
+        cdef const double* position = self.data.xpos + 3 * self.main_body
+        cdef double x = position[0], y = position[1]
+        self.simulate()
+        self.clip_forces()
+        self.info[ANT_X_VELOCITY] = (position[0] - x) / self.dt
+        self.info[ANT_Y_VELOCITY] = (position[1] - y) / self.dt
+        return 0
+
+    cdef void write_position(self, const double* position) noexcept nogil:
+        self.info[ANT_X_POSITION] = position[0]
+        self.info[ANT_Y_POSITION] = position[1]
+        self.info[ANT_DISTANCE] = norm(position, 2)
+
+    cdef bint is_healthy(self) noexcept nogil:
+        cdef bint finite = True
+        cdef int64_t k
+        for k in range(self.model.nq):
+            finite &= isfinite(self.data.qpos[k])
+        for k in range(self.model.nv):
+            finite &= isfinite(self.data.qvel[k])
+        return finite and self.least_z <= self.data.qpos[2] <= self.most_z
+
+    cdef double contact_cost(self) noexcept nogil:
+        return self.contact_cost_weight * sum_of_squares(self.forces.data(), self.forces.size())
+
+    cdef void clip_forces(self) noexcept nogil:
+        cdef size_t k
+        for k in range(self.forces.size()):
+            self.forces[k] = clip(self.data.cfrc_ext[k], self.least_force, self.most_force)
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef int first = 6 * self.first_force
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qvel, self.model.nv)
+        if first >= 0:
+            obs.put(self.forces.data() + first, self.forces.size() - first)
+        return 0
+
+
+cdef class Ant(_Ant):
+    """Four legs around a ball, which are to walk to the right.
+
+    Follows `gymnasium.envs.mujoco.ant_v5.AntEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (105,): positions of ball and joints, but for x and y; velocities; contact forces on each
+        body but the world, clipped.
+    Action: float32 (8,) in [-1, 1]: the torques.
+    Reward: For velocity and health, less the costs of the action and of contact forces.
+    Terminated: The ball is too high or too low, or a position or velocity is not finite.
+    Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity` and the parts of the reward,
+        `reward_forward`, `reward_ctrl` (of the action's dtype), `reward_survive`, `reward_contact`: float64.
+    """
+    cdef double forward_reward_weight
+
+    @staticmethod
+    def describe(xml_file="ant.xml", frame_skip=5, forward_reward_weight=1.0, ctrl_cost_weight=0.5,
+                 contact_cost_weight=5e-4, healthy_reward=1.0, main_body=1, terminate_when_unhealthy=True,
+                 healthy_z_range=(0.2, 1.0), contact_force_range=(-1.0, 1.0), reset_noise_scale=0.1,
+                 exclude_current_positions_from_observation=True, include_cfrc_ext_in_observation=True, **common):
+        """Returns the spec.
+
+        Args:
+            xml_file: The robot: a path, or the name of one of Gymnasium's files.
+            frame_skip: MuJoCo's steps in one of ours.
+            forward_reward_weight, ctrl_cost_weight, contact_cost_weight, healthy_reward: Of the parts of the reward.
+            main_body: Whose velocity counts: name or number.
+            terminate_when_unhealthy: Whether an episode ends when the ant is not healthy.
+            healthy_z_range: How high a healthy one is.
+            contact_force_range: What contact forces are clipped to.
+            reset_noise_scale: How much the start varies.
+            exclude_current_positions_from_observation: Whether x and y are not observed.
+            include_cfrc_ext_in_observation: Whether contact forces are.
+            **common: See `MujocoEnv.describe`.
+        """
+        model = load_model(xml_file)
+        require_positions(model, 3, "that moves in space")
+        if not isinstance(main_body, str):
+            main_body = check_int("main_body", main_body, 0, model.mj.nbody - 1)
+        try:
+            model.body(main_body)
+        except ValueError as error:
+            raise ValueError(f"main_body: {error}") from error
+        options = check_options(
+            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
+            ctrl_cost_weight=ctrl_cost_weight, contact_cost_weight=contact_cost_weight, healthy_reward=healthy_reward,
+            main_body=main_body, terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
+            contact_force_range=contact_force_range, reset_noise_scale=reset_noise_scale,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
+            include_cfrc_ext_in_observation=include_cfrc_ext_in_observation)
+        size = model.mj.nq + model.mj.nv - 2 * options["exclude_current_positions_from_observation"]
+        size += 6 * (model.mj.nbody - 1) * options["include_cfrc_ext_in_observation"]
+        info = {**ANT_INFO, "reward_ctrl": "action", "reward_contact": "float64"}
+        return describe_robot(model, size, info, options, common, {"distance": 4.0})
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.forward_reward_weight = spec.options["forward_reward_weight"]
+        self.main_body = self.loaded.body(spec.options["main_body"])
+        self.first_force = 1 if spec.options["include_cfrc_ext_in_observation"] else -1
+
+    cdef int reset_info(self) except -1 nogil:
+        self.clip_forces()
+        self.write_position(self.data.qpos)
+        return 0
+
+    cdef int step_model(self) except -1 nogil:
+        self.simulate_with_velocity()
+        cdef double forward = self.info[ANT_X_VELOCITY] * self.forward_reward_weight
+        cdef bint healthy = self.is_healthy()
+        cdef double survive = healthy * self.healthy_reward
+        cdef double ctrl_cost = self.control_cost(self.ctrl_cost_weight), contact_cost = self.contact_cost()
+        self.reward = (forward + survive) - (ctrl_cost + contact_cost)
+        self.terminated = not healthy and self.terminate_when_unhealthy
+        self.write_position(self.data.qpos)
+        self.info[ANT_REWARD_FORWARD] = forward
+        self.info[ANT_REWARD_CTRL] = -ctrl_cost
+        self.info[ANT_REWARD_SURVIVE] = survive
+        self.info[ANT_REWARD_CONTACT] = -contact_cost
+        return 0
+
+
+cdef class AntV4(_Ant):
+    """The same ant, as it was before.
+
+    Follows `gymnasium.envs.mujoco.ant_v4.AntEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (27,), as `Ant` without contact forces; (111,) with those of all bodies if
+        `use_contact_forces`.
+    Action, Terminated: As `Ant`.
+    Reward: As `Ant`, but contact forces cost only if `use_contact_forces`; and health is rewarded also when it is lost,
+        if that ends the episode.
+    Info: As `Ant`, without `reward_contact`, but with `forward_reward`. If `use_contact_forces`, `reward_ctrl` is the
+        cost of contacts.
+    """
+    cdef bint use_contact_forces
+
+    @staticmethod
+    def describe(xml_file="ant.xml", frame_skip=5, ctrl_cost_weight=0.5, use_contact_forces=False,
+                 contact_cost_weight=5e-4, healthy_reward=1.0, terminate_when_unhealthy=True,
+                 healthy_z_range=(0.2, 1.0), contact_force_range=(-1.0, 1.0), reset_noise_scale=0.1,
+                 exclude_current_positions_from_observation=True, **common):
+        """Returns the spec.
+
+        Args:
+            use_contact_forces: Whether contact forces are observed, and cost.
+            others: As `Ant.describe`.
+        """
+        model = load_model(xml_file)
+        require_positions(model, 3, "that moves in space")
+        model.body("torso")
+        options = check_options(
+            xml_file=xml_file, frame_skip=frame_skip, ctrl_cost_weight=ctrl_cost_weight,
+            use_contact_forces=use_contact_forces, contact_cost_weight=contact_cost_weight,
+            healthy_reward=healthy_reward, terminate_when_unhealthy=terminate_when_unhealthy,
+            healthy_z_range=healthy_z_range, contact_force_range=contact_force_range,
+            reset_noise_scale=reset_noise_scale,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation)
+        size = model.mj.nq + model.mj.nv - 2 * options["exclude_current_positions_from_observation"]
+        size += 6 * model.mj.nbody * options["use_contact_forces"]
+        kind = "float64" if options["use_contact_forces"] else "action"
+        info = {**ANT_INFO, "reward_ctrl": kind, "forward_reward": "float64"}
+        return describe_robot(model, size, info, options, common, {"distance": 4.0})
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.main_body = self.loaded.body("torso")
+        self.use_contact_forces = spec.options["use_contact_forces"]
+        self.first_force = 0 if self.use_contact_forces else -1
+
+    cdef int step_model(self) except -1 nogil:
+        self.simulate_with_velocity()
+        cdef double forward = self.info[ANT_X_VELOCITY]
+        cdef bint healthy = self.is_healthy()
+        cdef double survive = (healthy or self.terminate_when_unhealthy) * self.healthy_reward
+        cdef double cost = self.control_cost(self.ctrl_cost_weight)
+        self.info[ANT_REWARD_CTRL] = -cost
+        if self.use_contact_forces:
+            cost += self.contact_cost()
+            self.info[ANT_REWARD_CTRL] = -self.contact_cost()
+        self.reward = (forward + survive) - cost
+        self.terminated = not healthy and self.terminate_when_unhealthy
+        self.write_position(self.data.xpos + 3 * self.main_body)
+        self.info[ANT_REWARD_FORWARD] = self.info[ANT_FORWARD_REWARD] = forward
+        self.info[ANT_REWARD_SURVIVE] = survive
+        return 0

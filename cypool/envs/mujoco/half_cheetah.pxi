@@ -1,0 +1,98 @@
+# HalfCheetah: the robot to read first.
+from dataclasses import replace
+
+
+from cypool.envs.mujoco_common.mujoco_common cimport load_model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+
+# where info has what
+cdef enum:
+    CHEETAH_X_POSITION
+    CHEETAH_X_VELOCITY
+    CHEETAH_REWARD_FORWARD
+    CHEETAH_REWARD_CTRL
+
+
+cdef class HalfCheetah(MujocoEnv):
+    """A two-legged animal in the plane, which is to run to the right.
+
+    Follows `gymnasium.envs.mujoco.half_cheetah_v5.HalfCheetahEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (17,): positions of the joints, without that of the whole animal, and velocities.
+    Action: float32 (6,) in [-1, 1]: the torques.
+    Reward: `forward_reward_weight` times the velocity, less `ctrl_cost_weight` times the sum of squares of the action.
+    Terminated: Never.
+    Info: `x_position`, `x_velocity`, `reward_forward` float64; `reward_ctrl` of the action's dtype.
+    """
+    cdef double forward_reward_weight, ctrl_cost_weight, reset_noise_scale
+    cdef int skipped                     # positions at the beginning that are not observed
+
+    @staticmethod
+    def describe(xml_file="half_cheetah.xml", frame_skip=5, forward_reward_weight=1.0, ctrl_cost_weight=0.1,
+                 reset_noise_scale=0.1, exclude_current_positions_from_observation=True, **common):
+        """Returns the spec.
+
+        Args:
+            xml_file: The robot: a path, or the name of one of Gymnasium's files.
+            frame_skip: MuJoCo's steps in one of ours.
+            forward_reward_weight, ctrl_cost_weight: Of the parts of the reward.
+            reset_noise_scale: How much the start varies.
+            exclude_current_positions_from_observation: Whether the first position is not observed.
+            **common: See `MujocoEnv.describe`.
+        """
+        model = load_model(xml_file)
+        options = check_options(
+            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
+            ctrl_cost_weight=ctrl_cost_weight, reset_noise_scale=reset_noise_scale,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation)
+        info = {"x_position": "float64", "x_velocity": "float64", "reward_forward": "float64", "reward_ctrl": "action"}
+        size = model.mj.nq + model.mj.nv - options["exclude_current_positions_from_observation"]
+        return describe_robot(model, size, info, options, common, {"distance": 4.0})
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        options = spec.options
+        self.forward_reward_weight = options["forward_reward_weight"]
+        self.ctrl_cost_weight = options["ctrl_cost_weight"]
+        self.reset_noise_scale = options["reset_noise_scale"]
+        self.skipped = options["exclude_current_positions_from_observation"]
+
+    cdef int reset_model(self) except -1 nogil:
+        self.add_uniform(self.reset_noise_scale, self.init_qpos.data(), self.data.qpos, self.model.nq)
+        self.add_normal(self.reset_noise_scale, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        return 0
+
+    cdef int reset_info(self) except -1 nogil:
+        self.info[CHEETAH_X_POSITION] = self.data.qpos[0]
+        return 0
+
+    cdef int step_model(self) except -1 nogil:
+        cdef double before = self.data.qpos[0], velocity, forward, cost
+        self.simulate()
+        velocity = (self.data.qpos[0] - before) / self.dt
+        forward = self.forward_reward_weight * velocity
+        cost = self.control_cost(self.ctrl_cost_weight)
+        self.reward = forward - cost
+        self.info[CHEETAH_X_POSITION] = self.data.qpos[0]
+        self.info[CHEETAH_X_VELOCITY] = velocity
+        self.info[CHEETAH_REWARD_FORWARD] = forward
+        self.info[CHEETAH_REWARD_CTRL] = -cost
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qvel, self.model.nv)
+        return 0
+
+
+cdef class HalfCheetahV4(HalfCheetah):
+    """The same animal, as `gymnasium.envs.mujoco.half_cheetah_v4.HalfCheetahEnv` has it: `reward_forward` is called
+    `reward_run`.
+    """
+
+    @staticmethod
+    def describe(**options):
+        """Returns the spec; the options are those of `HalfCheetah.describe`."""
+        spec = HalfCheetah.describe(**options)
+        return replace(spec, info={{"reward_forward": "reward_run"}.get(name, name): array
+                                   for name, array in spec.info.items()})

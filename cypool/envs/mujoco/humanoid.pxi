@@ -1,0 +1,402 @@
+# Humanoid and HumanoidStandup: a person in three dimensions.
+
+from libc.string cimport memcpy, memset
+
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
+from cypool.envs.mujoco_common.mujoco_common cimport load_model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.common.numpy_math cimport clip, norm, sum as numpy_sum, sum_of_squares
+
+
+def camera_at(height):
+    """Returns the camera's settings: a look at so high above the middle."""
+    return {"distance": 4.0, "lookat": (0.0, 0.0, height), "elevation": -20.0}
+
+
+cdef class _Person(MujocoEnv):
+    """The observation and the initial state of a person."""
+    cdef double ctrl_cost_weight, impact_weight, least_impact, most_impact, reset_noise_scale
+    cdef int skipped                     # positions at the beginning that are not observed
+    cdef int first_body                  # the first body that is observed
+    cdef int first_force                 # the first degree of freedom whose actuator force is
+    cdef bint sees_inertia, sees_velocity, sees_actuators, sees_forces
+    cdef int tendons                     # where info has their lengths, and then their velocities
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.contact_forces = True
+        self.first_body, self.first_force = 1, 6
+        self.sees_inertia = self.sees_velocity = self.sees_actuators = self.sees_forces = True
+        self.skipped = 2
+
+    cdef void read_options(self, dict options):
+        """Takes the options of version 5 that say what is observed."""
+        self.skipped = 2 if options["exclude_current_positions_from_observation"] else 0
+        self.sees_inertia = options["include_cinert_in_observation"]
+        self.sees_velocity = options["include_cvel_in_observation"]
+        self.sees_actuators = options["include_qfrc_actuator_in_observation"]
+        self.sees_forces = options["include_cfrc_ext_in_observation"]
+
+    cdef int reset_model(self) except -1 nogil:
+        self.add_uniform(self.reset_noise_scale, self.init_qpos.data(), self.data.qpos, self.model.nq)
+        self.add_uniform(self.reset_noise_scale, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        return 0
+
+    cdef double control(self) noexcept nogil:
+        # of what MuJoCo has taken, whatever the action's dtype
+        return self.ctrl_cost_weight * sum_of_squares(<const double*>self.data.ctrl, self.model.nu)
+
+    cdef double impact(self) noexcept nogil:
+        cdef double cost = self.impact_weight * sum_of_squares(<const double*>self.data.cfrc_ext, 6 * self.model.nbody)
+        return clip(cost, self.least_impact, self.most_impact)
+
+    cdef void tell_tendons(self) noexcept nogil:
+        cdef double* tendon_info = self.info.data() + self.tendons
+        memcpy(tendon_info, self.data.ten_length, self.model.ntendon * sizeof(double))
+        memcpy(tendon_info + self.model.ntendon, self.data.ten_velocity, self.model.ntendon * sizeof(double))
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef Py_ssize_t first = self.first_body, bodies = self.model.nbody - first
+        obs.put(self.data.qpos + self.skipped, self.model.nq - self.skipped)
+        obs.put(self.data.qvel, self.model.nv)
+        if self.sees_inertia:
+            obs.put(self.data.cinert + 10 * first, 10 * bodies)
+        if self.sees_velocity:
+            obs.put(self.data.cvel + 6 * first, 6 * bodies)
+        if self.sees_actuators:
+            obs.put(self.data.qfrc_actuator + self.first_force, self.model.nv - self.first_force)
+        if self.sees_forces:
+            obs.put(self.data.cfrc_ext + 6 * first, 6 * bodies)
+        return 0
+
+
+cdef int observed(const mjModel* mj, dict options) except -1:
+    """Returns the size of an observation of version 5."""
+    if mj.nv < 6:
+        raise ValueError(f"xml_file: expected a robot that moves freely, found {mj.nv} degrees of freedom")
+    bodies = mj.nbody - 1
+    return (mj.nq + mj.nv - 2 * options["exclude_current_positions_from_observation"]
+            + 10 * bodies * options["include_cinert_in_observation"]
+            + 6 * bodies * options["include_cvel_in_observation"]
+            + (mj.nv - 6) * options["include_qfrc_actuator_in_observation"]
+            + 6 * bodies * options["include_cfrc_ext_in_observation"])
+
+
+cdef dict with_tendons(const mjModel* mj, names):
+    """Returns the info of these names, with that of tendons, if there are any, behind them."""
+    info = {name: "float64" for name in names}
+    if mj.ntendon > 0:
+        info |= {name: ("float64", mj.ntendon) for name in ("tendon_length", "tendon_velocity")}
+    return info
+
+
+# where Humanoid's info has what
+cdef enum:
+    HUMANOID_X_POSITION
+    HUMANOID_Y_POSITION
+    HUMANOID_DISTANCE
+    HUMANOID_X_VELOCITY
+    HUMANOID_Y_VELOCITY
+    HUMANOID_REWARD_SURVIVE
+    HUMANOID_REWARD_FORWARD
+    HUMANOID_REWARD_CTRL
+    HUMANOID_REWARD_CONTACT                       # v5
+    HUMANOID_FORWARD_REWARD = HUMANOID_REWARD_CONTACT      # v4
+    TENDONS
+
+POSITIONS = ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity")
+
+
+cdef class _Humanoid(_Person):
+    """The common part of both versions."""
+    cdef double forward_reward_weight, healthy_reward, least_z, most_z
+    cdef bint terminate_when_unhealthy
+    cdef double[2] centre                # of the mass, as MuJoCo last computed it
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        options = spec.options
+        self.forward_reward_weight = options["forward_reward_weight"]
+        self.ctrl_cost_weight = options["ctrl_cost_weight"]
+        self.healthy_reward = options["healthy_reward"]
+        self.terminate_when_unhealthy = options["terminate_when_unhealthy"]
+        self.least_z, self.most_z = options["healthy_z_range"]
+        self.reset_noise_scale = options["reset_noise_scale"]
+
+    cdef bint is_healthy(self) noexcept nogil:
+        return self.least_z < self.data.qpos[2] < self.most_z
+
+    cdef int simulate_with_velocity(self) except -1 nogil:
+        """Applies the action; info contains the velocity."""
+        cdef double x, y
+        self.find_centre()
+        x, y = self.centre[0], self.centre[1]
+        self.simulate()
+        self.find_centre()
+        self.info[HUMANOID_X_VELOCITY] = (self.centre[0] - x) / self.dt
+        self.info[HUMANOID_Y_VELOCITY] = (self.centre[1] - y) / self.dt
+        return 0
+
+    cdef void find_centre(self) noexcept nogil:
+        cdef double mass = numpy_sum(<const double*>self.model.body_mass, self.model.nbody)
+        cdef Py_ssize_t k
+        memset(self.centre, 0, sizeof(self.centre))
+        for k in range(self.model.nbody):
+            self.centre[0] += self.model.body_mass[k] * self.data.xipos[3 * k]
+            self.centre[1] += self.model.body_mass[k] * self.data.xipos[3 * k + 1]
+        self.centre[0] /= mass
+        self.centre[1] /= mass
+
+    cdef void write_position(self, const double* position) noexcept nogil:
+        self.info[HUMANOID_X_POSITION] = position[0]
+        self.info[HUMANOID_Y_POSITION] = position[1]
+        self.info[HUMANOID_DISTANCE] = norm(position, 2)
+
+
+cdef class Humanoid(_Humanoid):
+    """A person, who is to walk to the right without falling.
+
+    Follows `gymnasium.envs.mujoco.humanoid_v5.HumanoidEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (348,): positions without x and y, and velocities; of each body but the world inertia and
+        velocity; forces of the actuators; contact forces on each body.
+    Action: float32 (17,) in [-0.4, 0.4]: the torques.
+    Reward: For velocity of the centre of mass and for health, less the costs of the action and of contact forces.
+    Terminated: The torso is too high or too low.
+    Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, the parts of the reward,
+        `reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`, and `tendon_length` and `tendon_velocity`,
+        if there are tendons: float64.
+    """
+
+    @staticmethod
+    def describe(xml_file="humanoid.xml", frame_skip=5, forward_reward_weight=1.25, ctrl_cost_weight=0.1,
+                 contact_cost_weight=5e-7, contact_cost_range=(-float("inf"), 10.0), healthy_reward=5.0,
+                 terminate_when_unhealthy=True, healthy_z_range=(1.0, 2.0), reset_noise_scale=1e-2,
+                 exclude_current_positions_from_observation=True, include_cinert_in_observation=True,
+                 include_cvel_in_observation=True, include_qfrc_actuator_in_observation=True,
+                 include_cfrc_ext_in_observation=True, **common):
+        """Returns the spec.
+
+        Args:
+            xml_file: The robot: a path, or the name of one of Gymnasium's files.
+            frame_skip: MuJoCo's steps in one of ours.
+            forward_reward_weight, ctrl_cost_weight, contact_cost_weight, healthy_reward: Of the parts of the reward.
+            contact_cost_range: What the cost of contact forces is clipped to.
+            terminate_when_unhealthy: Whether an episode ends when the person is not healthy.
+            healthy_z_range: How high the torso of a healthy one is.
+            reset_noise_scale: How much the start varies.
+            exclude_current_positions_from_observation: Whether x and y are not observed.
+            include_cinert_in_observation, include_cvel_in_observation, include_qfrc_actuator_in_observation,
+                include_cfrc_ext_in_observation: Whether inertia, velocity, actuator forces and contact forces are.
+            **common: See `MujocoEnv.describe`.
+        """
+        model = load_model(xml_file)
+        options = check_options(
+            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
+            ctrl_cost_weight=ctrl_cost_weight, contact_cost_weight=contact_cost_weight,
+            contact_cost_range=contact_cost_range, healthy_reward=healthy_reward,
+            terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
+            reset_noise_scale=reset_noise_scale,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
+            include_cinert_in_observation=include_cinert_in_observation,
+            include_cvel_in_observation=include_cvel_in_observation,
+            include_qfrc_actuator_in_observation=include_qfrc_actuator_in_observation,
+            include_cfrc_ext_in_observation=include_cfrc_ext_in_observation)
+        info = with_tendons(model.mj, (*POSITIONS, "reward_survive", "reward_forward", "reward_ctrl",
+                                       "reward_contact"))
+        return describe_robot(model, observed(model.mj, options), info, options, common, camera_at(2.0))
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.read_options(spec.options)
+        self.impact_weight = spec.options["contact_cost_weight"]
+        self.least_impact, self.most_impact = spec.options["contact_cost_range"]
+        self.tendons = TENDONS
+
+    cdef int reset_info(self) except -1 nogil:
+        self.write_position(self.data.qpos)
+        self.tell_tendons()
+        return 0
+
+    cdef int step_model(self) except -1 nogil:
+        self.simulate_with_velocity()
+        cdef double forward = self.forward_reward_weight * self.info[HUMANOID_X_VELOCITY]
+        cdef bint healthy = self.is_healthy()
+        cdef double survive = healthy * self.healthy_reward
+        cdef double ctrl_cost = self.control(), contact_cost = self.impact()
+        self.reward = (forward + survive) - (ctrl_cost + contact_cost)
+        self.terminated = not healthy and self.terminate_when_unhealthy
+        self.reset_info()
+        self.info[HUMANOID_REWARD_SURVIVE] = survive
+        self.info[HUMANOID_REWARD_FORWARD] = forward
+        self.info[HUMANOID_REWARD_CTRL] = -ctrl_cost
+        self.info[HUMANOID_REWARD_CONTACT] = -contact_cost
+        return 0
+
+
+cdef class HumanoidV4(_Humanoid):
+    """The same person, as it was before.
+
+    Follows `gymnasium.envs.mujoco.humanoid_v4.HumanoidEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (376,): as `Humanoid`, with the world among the bodies, and the actuator forces of all degrees
+        of freedom.
+    Action, Terminated: As `Humanoid`.
+    Reward: As `Humanoid`, but contact forces cost nothing; and health is rewarded also when it is lost, if that ends
+        the episode.
+    Info: `x_position` and `y_position` of the centre of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
+        `reward_alive`, `reward_linvel`, `reward_quadctrl`, `forward_reward` float64.
+    """
+
+    @staticmethod
+    def describe(xml_file="humanoid.xml", frame_skip=5, forward_reward_weight=1.25, ctrl_cost_weight=0.1,
+                 healthy_reward=5.0, terminate_when_unhealthy=True, healthy_z_range=(1.0, 2.0), reset_noise_scale=1e-2,
+                 exclude_current_positions_from_observation=True, **common):
+        """Returns the spec; the options are among those of `Humanoid.describe`."""
+        model = load_model(xml_file)
+        options = check_options(
+            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
+            ctrl_cost_weight=ctrl_cost_weight, healthy_reward=healthy_reward,
+            terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
+            reset_noise_scale=reset_noise_scale,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation)
+        require_positions(model, 3, "that moves in space")
+        size = model.mj.nq + 2 * model.mj.nv + 22 * model.mj.nbody
+        size -= 2 * options["exclude_current_positions_from_observation"]
+        info = {name: "float64" for name in (*POSITIONS, "reward_alive", "reward_linvel", "reward_quadctrl",
+                                             "forward_reward")}
+        return describe_robot(model, size, info, options, common, camera_at(2.0))
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.first_body = self.first_force = 0
+        self.skipped = 2 if spec.options["exclude_current_positions_from_observation"] else 0
+
+    cdef int step_model(self) except -1 nogil:
+        self.simulate_with_velocity()
+        cdef double forward = self.forward_reward_weight * self.info[HUMANOID_X_VELOCITY]
+        cdef bint healthy = self.is_healthy()
+        cdef double survive = (healthy or self.terminate_when_unhealthy) * self.healthy_reward
+        cdef double ctrl_cost = self.control()
+        self.reward = (forward + survive) - ctrl_cost
+        self.terminated = not healthy and self.terminate_when_unhealthy
+        self.write_position(self.centre)
+        self.info[HUMANOID_REWARD_SURVIVE] = survive
+        self.info[HUMANOID_REWARD_FORWARD] = self.info[HUMANOID_FORWARD_REWARD] = forward
+        self.info[HUMANOID_REWARD_CTRL] = -ctrl_cost
+        return 0
+
+
+# where HumanoidStandup's info has what
+cdef enum:
+    STANDUP_X
+    STANDUP_Y
+    STANDUP_Z_DISTANCE
+    STANDUP_LINUP
+    STANDUP_QUADCTRL
+    STANDUP_IMPACT
+    STANDUP_TENDONS
+
+STANDUP = ("x_position", "y_position", "z_distance_from_origin", "reward_linup", "reward_quadctrl", "reward_impact")
+
+
+cdef class _Standup(_Person):
+    """The common part of both versions."""
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.tendons = STANDUP_TENDONS
+
+    cdef int reset_info(self) except -1 nogil:
+        self.info[STANDUP_X] = self.data.qpos[0]
+        self.info[STANDUP_Y] = self.data.qpos[1]
+        self.info[STANDUP_Z_DISTANCE] = self.data.qpos[2] - self.init_qpos[2]
+        self.tell_tendons()
+        return 0
+
+    cdef int step_model(self) except -1 nogil:
+        cdef double height, ctrl_cost, impact_cost
+        self.simulate()
+        height = self.data.qpos[2] / self.model.opt.timestep
+        ctrl_cost, impact_cost = self.control(), self.impact()
+        self.reward = height - ctrl_cost - impact_cost + 1
+        self.reset_info()
+        self.info[STANDUP_LINUP] = height
+        self.info[STANDUP_QUADCTRL] = -ctrl_cost
+        self.info[STANDUP_IMPACT] = -impact_cost
+        return 0
+
+
+cdef class HumanoidStandup(_Standup):
+    """A person who lies on the ground, and is to stand up.
+
+    Follows `gymnasium.envs.mujoco.humanoidstandup_v5.HumanoidStandupEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation, Action: As `Humanoid`.
+    Reward: The height of the torso over the time step, less the costs of the action and of contact forces, plus 1.
+    Terminated: Never.
+    Info: `x_position`, `y_position`, `z_distance_from_origin`, the parts of the reward, `reward_linup`,
+        `reward_quadctrl`, `reward_impact`, and `tendon_length` and `tendon_velocity`, if there are tendons: float64.
+    """
+
+    @staticmethod
+    def describe(xml_file="humanoidstandup.xml", frame_skip=5, uph_cost_weight=1.0, ctrl_cost_weight=0.1,
+                 impact_cost_weight=0.5e-6, impact_cost_range=(-float("inf"), 10.0), reset_noise_scale=1e-2,
+                 exclude_current_positions_from_observation=True, include_cinert_in_observation=True,
+                 include_cvel_in_observation=True, include_qfrc_actuator_in_observation=True,
+                 include_cfrc_ext_in_observation=True, **common):
+        """Returns the spec.
+
+        Args:
+            uph_cost_weight: Without effect, as in Gymnasium.
+            ctrl_cost_weight, impact_cost_weight: Of the costs of the action and of contact forces.
+            impact_cost_range: What the latter is clipped to.
+            others: As `Humanoid.describe`.
+        """
+        model = load_model(xml_file)
+        options = check_options(
+            xml_file=xml_file, frame_skip=frame_skip, uph_cost_weight=uph_cost_weight,
+            ctrl_cost_weight=ctrl_cost_weight, impact_cost_weight=impact_cost_weight,
+            impact_cost_range=impact_cost_range, reset_noise_scale=reset_noise_scale,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
+            include_cinert_in_observation=include_cinert_in_observation,
+            include_cvel_in_observation=include_cvel_in_observation,
+            include_qfrc_actuator_in_observation=include_qfrc_actuator_in_observation,
+            include_cfrc_ext_in_observation=include_cfrc_ext_in_observation)
+        return describe_robot(model, observed(model.mj, options), with_tendons(model.mj, STANDUP), options,
+                              common, camera_at(0.8925))
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        options = spec.options
+        self.read_options(options)
+        self.ctrl_cost_weight = options["ctrl_cost_weight"]
+        self.impact_weight = options["impact_cost_weight"]
+        self.least_impact, self.most_impact = options["impact_cost_range"]
+        self.reset_noise_scale = options["reset_noise_scale"]
+
+
+cdef class HumanoidStandupV4(_Standup):
+    """The same person, as it was before.
+
+    Follows `gymnasium.envs.mujoco.humanoidstandup_v4.HumanoidStandupEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (376,), as `HumanoidV4`. All else is as in `HumanoidStandup` with its defaults; Gymnasium's
+        info has only the parts of the reward.
+    """
+
+    @staticmethod
+    def describe(xml_file="humanoidstandup.xml", frame_skip=5, **common):
+        """Returns the spec; the options are among those of `HumanoidStandup.describe`."""
+        model = load_model(xml_file)
+        options = check_options(xml_file=xml_file, frame_skip=frame_skip)
+        require_positions(model, 3, "that moves in space")
+        size = model.mj.nq - 2 + 2 * model.mj.nv + 22 * model.mj.nbody
+        return describe_robot(model, size, with_tendons(model.mj, STANDUP), options, common, camera_at(0.8925))
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.first_body = self.first_force = 0
+        self.ctrl_cost_weight, self.impact_weight = 0.1, 0.5e-6
+        self.least_impact, self.most_impact = -float("inf"), 10
+        self.reset_noise_scale = 0.01

@@ -1,0 +1,209 @@
+# InvertedPendulum and InvertedDoublePendulum: poles on a cart that is pushed.
+
+from libc.math cimport fabs, isfinite
+from libc.stdint cimport int64_t
+
+from cypool.envs.mujoco_common.mujoco_common cimport load_model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.common.numpy_math cimport clip, cos, sin, square
+
+
+cdef class _InvertedPendulum(MujocoEnv):
+    """The common part of both versions."""
+    cdef double reset_noise_scale
+
+    cdef int reset_model(self) except -1 nogil:
+        self.add_uniform(self.reset_noise_scale, self.init_qpos.data(), self.data.qpos, self.model.nq)
+        self.add_uniform(self.reset_noise_scale, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        return 0
+
+    cdef int step_model(self) except -1 nogil:
+        cdef bint finite = True
+        cdef int64_t k
+        self.simulate()
+        for k in range(self.model.nq):
+            finite &= isfinite(self.data.qpos[k])
+        for k in range(self.model.nv):
+            finite &= isfinite(self.data.qvel[k])
+        self.terminated = not finite or fabs(self.data.qpos[1]) > 0.2
+        self.reward = 0 if self.terminated else 1
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
+        return 0
+
+
+cdef class InvertedPendulum(_InvertedPendulum):
+    """A pole on a cart, which is to stay upright.
+
+    Follows `gymnasium.envs.mujoco.inverted_pendulum_v5.InvertedPendulumEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (4,): position of the cart, angle of the pole, and their velocities.
+    Action: float32 (1,) in [-3, 3]: the force.
+    Reward: 1 a step, 0 for the last.
+    Terminated: The pole is off by more than 0.2, or a number is not finite.
+    Info: `reward_survive` int64.
+    """
+
+    @staticmethod
+    def describe(xml_file="inverted_pendulum.xml", frame_skip=2, reset_noise_scale=0.01, **common):
+        """Returns the spec.
+
+        Args:
+            xml_file: The robot: a path, or the name of one of Gymnasium's files.
+            frame_skip: MuJoCo's steps in one of ours.
+            reset_noise_scale: How much the start varies.
+            **common: See `MujocoEnv.describe`.
+        """
+        model = load_model(xml_file)
+        require_positions(model, 2, "with a cart and a pole")
+        options = check_options(xml_file=xml_file, frame_skip=frame_skip, reset_noise_scale=reset_noise_scale)
+        return describe_robot(model, model.mj.nq + model.mj.nv, {"reward_survive": "int64"}, options, common,
+                              {"distance": 2.04})
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.reset_noise_scale = spec.options["reset_noise_scale"]
+
+    cdef int step_model(self) except -1 nogil:
+        _InvertedPendulum.step_model(self)
+        self.info[0] = self.reward
+        return 0
+
+
+cdef class InvertedPendulumV4(_InvertedPendulum):
+    """The same pole, as `gymnasium.envs.mujoco.inverted_pendulum_v4.InvertedPendulumEnv` has it: the last step is
+    rewarded, too, and info is empty.
+    """
+
+    @staticmethod
+    def describe(xml_file="inverted_pendulum.xml", frame_skip=2, **common):
+        """Returns the spec; the options are among those of `InvertedPendulum.describe`."""
+        model = load_model(xml_file)
+        require_positions(model, 2, "with a cart and a pole")
+        options = check_options(xml_file=xml_file, frame_skip=frame_skip)
+        return describe_robot(model, model.mj.nq + model.mj.nv, {}, options, common, {"distance": 2.04})
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.reset_noise_scale = 0.01
+
+    cdef int step_model(self) except -1 nogil:
+        _InvertedPendulum.step_model(self)
+        self.reward = 1
+        return 0
+
+
+# where the double pendulum's info has what
+cdef enum:
+    PENDULUM_REWARD_SURVIVE
+    DISTANCE_PENALTY
+    VELOCITY_PENALTY
+
+PENDULUM_INFO = {name: "float64" for name in ("reward_survive", "distance_penalty", "velocity_penalty")}
+
+
+cdef class _DoublePendulum(MujocoEnv):
+    """The common part of both versions."""
+    cdef double healthy_reward, reset_noise_scale
+    cdef bint rewards_the_end
+    cdef int64_t seen_forces             # of how many degrees of freedom constraint forces are observed
+
+    cdef int reset_model(self) except -1 nogil:
+        self.add_uniform(self.reset_noise_scale, self.init_qpos.data(), self.data.qpos, self.model.nq)
+        self.add_normal(self.reset_noise_scale, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        return 0
+
+    cdef int step_model(self) except -1 nogil:
+        cdef double x, y, distance, velocity, survive
+        self.simulate()
+        x, y = self.data.site_xpos[0], self.data.site_xpos[2]
+        distance = 0.01 * square(x) + square(y - 2)
+        velocity = 1e-3 * square(self.data.qvel[1]) + 5e-3 * square(self.data.qvel[2])
+        self.terminated = y <= 1
+        survive = self.healthy_reward if self.rewards_the_end or not self.terminated else 0 * self.healthy_reward
+        self.reward = survive - distance - velocity
+        self.info[PENDULUM_REWARD_SURVIVE] = survive
+        self.info[DISTANCE_PENALTY] = -distance
+        self.info[VELOCITY_PENALTY] = -velocity
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef int64_t k
+        obs.put(self.data.qpos[0])
+        for k in range(1, self.model.nq):
+            obs.put(sin(self.data.qpos[k]))
+        for k in range(1, self.model.nq):
+            obs.put(cos(self.data.qpos[k]))
+        for k in range(self.model.nv):
+            obs.put(clip(self.data.qvel[k], -10, 10))
+        for k in range(self.seen_forces):
+            obs.put(clip(self.data.qfrc_constraint[k], -10, 10))
+        return 0
+
+
+def describe_double(options, seen_forces, common, camera=None):
+    """Returns the spec of a double pendulum that observes this number of forces, or all if None."""
+    model = load_model(options["xml_file"])
+    if model.mj.nv < 3 or model.mj.nsite < 1:
+        raise ValueError(f"xml_file: expected a robot with a cart, two poles and a site at the tip, found "
+                         f"{model.mj.nv} degrees of freedom and {model.mj.nsite} sites")
+    size = 2 * model.mj.nq - 1 + model.mj.nv + (model.mj.nv if seen_forces is None else seen_forces)
+    return describe_robot(model, size, PENDULUM_INFO, check_options(**options), common, camera)
+
+
+cdef class InvertedDoublePendulum(_DoublePendulum):
+    """Two poles, one on top of the other, on a cart.
+
+    Follows `gymnasium.envs.mujoco.inverted_double_pendulum_v5.InvertedDoublePendulumEnv` of Gymnasium 1.4, addition by
+    addition.
+
+    Observation: float64 (9,): position of the cart; sines of the angles, then cosines; velocities, and the force of the
+        cart's limits, clipped to 10.
+    Action: float32 (1,) in [-1, 1]: the force.
+    Reward: For health, less the squares of the tip's distance from above the middle and of the angular velocities.
+    Terminated: The tip is not higher than 1.
+    Info: `reward_survive`, `distance_penalty`, `velocity_penalty` float64.
+    """
+
+    @staticmethod
+    def describe(xml_file="inverted_double_pendulum.xml", frame_skip=5, healthy_reward=10.0, reset_noise_scale=0.1,
+                 **common):
+        """Returns the spec.
+
+        Args:
+            xml_file: The robot: a path, or the name of one of Gymnasium's files.
+            frame_skip: MuJoCo's steps in one of ours.
+            healthy_reward: For a step that is not the last.
+            reset_noise_scale: How much the start varies.
+            **common: See `MujocoEnv.describe`.
+        """
+        return describe_double(dict(xml_file=xml_file, frame_skip=frame_skip, healthy_reward=healthy_reward,
+                                    reset_noise_scale=reset_noise_scale), 1, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.healthy_reward = spec.options["healthy_reward"]
+        self.reset_noise_scale = spec.options["reset_noise_scale"]
+        self.seen_forces = 1
+
+
+cdef class InvertedDoublePendulumV4(_DoublePendulum):
+    """The same poles, as `gymnasium.envs.mujoco.inverted_double_pendulum_v4.InvertedDoublePendulumEnv` has them: forces
+    of the limits of all joints are observed, in all float64 (11,), and the last step is rewarded, too. Gymnasium's info
+    is empty.
+    """
+
+    @staticmethod
+    def describe(xml_file="inverted_double_pendulum.xml", frame_skip=5, **common):
+        """Returns the spec; the options are among those of `InvertedDoublePendulum.describe`."""
+        camera = {"distance": 4.1225, "lookat": (0.0, 0.0, 0.12250000000000005)}
+        return describe_double(dict(xml_file=xml_file, frame_skip=frame_skip), None, common, camera)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.healthy_reward, self.reset_noise_scale = 10, 0.1
+        self.rewards_the_end = True
+        self.seen_forces = self.model.nv

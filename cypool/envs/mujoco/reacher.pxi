@@ -1,0 +1,260 @@
+# Reacher and Pusher: arms that are to bring something to a place.
+
+from libc.string cimport memcpy
+
+from cypool.envs.mujoco_common.mujoco_common cimport Model, load_model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.common.numpy_math cimport cos, norm, sin
+
+
+cdef class _Arm(MujocoEnv):
+    """A base class that measures distances between bodies."""
+
+    cdef double distance(self, int body, int other) noexcept nogil:
+        cdef double[3] difference
+        self.subtract(body, other, difference)
+        return norm(difference, 3)
+
+    cdef void subtract(self, int body, int other, double* difference) noexcept nogil:
+        cdef int k
+        for k in range(3):
+            difference[k] = self.data.xpos[3 * body + k] - self.data.xpos[3 * other + k]
+
+
+# where Reacher's info has what
+cdef enum:
+    REACHER_DIST
+    REACHER_CTRL
+
+
+cdef class _Reacher(_Arm):
+    """The common part of both versions."""
+    cdef double reward_dist_weight, reward_control_weight
+    cdef int fingertip, target
+    cdef int seen_dimensions             # of the way to the target
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.fingertip, self.target = self.loaded.body("fingertip"), self.loaded.body("target")
+
+    cdef int reset_model(self) except -1 nogil:
+        cdef double* goal = self.data.qpos + self.model.nq - 2
+        self.add_uniform(0.1, self.init_qpos.data(), self.data.qpos, self.model.nq)
+        while True:
+            goal[0] = self.uniform(-0.2, 0.2)
+            goal[1] = self.uniform(-0.2, 0.2)
+            if norm(goal, 2) < 0.2:
+                break
+        self.add_uniform(0.005, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        self.data.qvel[self.model.nv - 2] = self.data.qvel[self.model.nv - 1] = 0
+        return 0
+
+    cdef void reward_arm(self) noexcept nogil:
+        cdef double near = -self.distance(self.fingertip, self.target) * self.reward_dist_weight
+        cdef double effort = -self.control_cost(self.reward_control_weight)
+        self.reward = near + effort
+        self.info[REACHER_DIST] = near
+        self.info[REACHER_CTRL] = effort
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef double[3] way
+        obs.put(cos(self.data.qpos[0]))
+        obs.put(cos(self.data.qpos[1]))
+        obs.put(sin(self.data.qpos[0]))
+        obs.put(sin(self.data.qpos[1]))
+        obs.put(self.data.qpos + 2, self.model.nq - 2)
+        obs.put(self.data.qvel, 2)
+        self.subtract(self.fingertip, self.target, way)
+        obs.put(way, self.seen_dimensions)
+        return 0
+
+
+def describe_reacher(options, seen_dimensions, common):
+    """Returns the spec of an arm that observes this number of dimensions of the way to its target."""
+    model = load_model(options["xml_file"])
+    _require(model, ("fingertip", "target"), 4)
+    info = {"reward_dist": "float64", "reward_ctrl": "action"}
+    return describe_robot(model, 4 + model.mj.nq + seen_dimensions, info, check_options(**options), common)
+
+
+def _require(Model model, bodies, min_joints):
+    for name in bodies:
+        model.body(name)
+    if model.mj.nv < min_joints or model.mj.nq != model.mj.nv:
+        raise ValueError(f"xml_file: expected a robot with at least {min_joints} hinges and slides, and no other "
+                         f"joints, found {model.mj.nv} degrees of freedom in {model.mj.nq} positions")
+
+
+cdef class Reacher(_Reacher):
+    """An arm with two joints in the plane, the tip of which is to come to a target.
+
+    Follows `gymnasium.envs.mujoco.reacher_v5.ReacherEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (10,): cosines of the angles, then sines; the target; angular velocities; way to the target.
+    Action: float32 (2,) in [-1, 1]: the torques.
+    Reward: Minus the distance, less the sum of squares of the action, both with their weights.
+    Terminated: Never.
+    Info: `reward_dist` float64; `reward_ctrl` of the action's dtype.
+    """
+
+    @staticmethod
+    def describe(xml_file="reacher.xml", frame_skip=2, reward_dist_weight=1.0, reward_control_weight=1.0, **common):
+        """Returns the spec.
+
+        Args:
+            xml_file: The robot: a path, or the name of one of Gymnasium's files.
+            frame_skip: MuJoCo's steps in one of ours.
+            reward_dist_weight, reward_control_weight: Of the parts of the reward.
+            **common: See `MujocoEnv.describe`.
+        """
+        return describe_reacher(dict(xml_file=xml_file, frame_skip=frame_skip, reward_dist_weight=reward_dist_weight,
+                                     reward_control_weight=reward_control_weight), 2, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.reward_dist_weight = spec.options["reward_dist_weight"]
+        self.reward_control_weight = spec.options["reward_control_weight"]
+        self.seen_dimensions = 2
+
+    cdef int step_model(self) except -1 nogil:
+        self.simulate()
+        self.reward_arm()
+        return 0
+
+
+cdef class ReacherV4(_Reacher):
+    """The same arm, as `gymnasium.envs.mujoco.reacher_v4.ReacherEnv` has it: the reward is for the distance before the
+    step, and the way to the target is observed in three dimensions, float64 (11,) in all.
+    """
+
+    @staticmethod
+    def describe(xml_file="reacher.xml", frame_skip=2, **common):
+        """Returns the spec; the options are among those of `Reacher.describe`."""
+        return describe_reacher(dict(xml_file=xml_file, frame_skip=frame_skip), 3, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.reward_dist_weight = self.reward_control_weight = 1
+        self.seen_dimensions = 3
+
+    cdef int step_model(self) except -1 nogil:
+        self.reward_arm()
+        self.simulate()
+        return 0
+
+
+# where Pusher's info has what
+cdef enum:
+    PUSHER_DIST
+    PUSHER_CTRL
+    PUSHER_NEAR
+
+
+cdef class _Pusher(_Arm):
+    """The common part of both versions."""
+    cdef int thing, tip, goal
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.thing, self.tip = self.loaded.body("object"), self.loaded.body("tips_arm")
+        self.goal = self.loaded.body("goal")
+
+    cdef int reset_model(self) except -1 nogil:
+        cdef double* place = self.data.qpos + self.model.nq - 4
+        cdef int k
+        memcpy(self.data.qpos, self.init_qpos.data(), self.model.nq * sizeof(double))
+        while True:
+            place[0] = self.uniform(-0.3, 0)
+            place[1] = self.uniform(-0.2, 0.2)
+            if norm(place, 2) > 0.17:
+                break
+        place[2] = place[3] = 0
+        self.add_uniform(0.005, self.init_qvel.data(), self.data.qvel, self.model.nv)
+        for k in range(4):
+            self.data.qvel[self.model.nv - 4 + k] = 0
+        return 0
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, 7)
+        obs.put(self.data.qvel, 7)
+        obs.put(self.data.xpos + 3 * self.tip, 3)
+        obs.put(self.data.xpos + 3 * self.thing, 3)
+        obs.put(self.data.xpos + 3 * self.goal, 3)
+        return 0
+
+
+def describe_pusher(options, common):
+    """Returns the spec of an arm that pushes."""
+    model = load_model(options["xml_file"])
+    _require(model, ("object", "tips_arm", "goal"), 7)
+    info = {"reward_dist": "float64", "reward_ctrl": "action", "reward_near": "float64"}
+    return describe_robot(model, 23, info, check_options(**options), common, {"distance": 4.0})
+
+
+cdef class Pusher(_Pusher):
+    """An arm with seven joints, which is to push a cylinder to a goal.
+
+    Follows `gymnasium.envs.mujoco.pusher_v5.PusherEnv` of Gymnasium 1.4, addition by addition.
+
+    Observation: float64 (23,): angles of the arm, and their velocities; places of the arm's tip, the cylinder and the
+        goal.
+    Action: float32 (7,) in [-2, 2]: the torques.
+    Reward: Minus the distances from the cylinder to the goal and to the tip, less the sum of squares of the action,
+        each with its weight.
+    Terminated: Never.
+    Info: `reward_dist`, `reward_near` float64; `reward_ctrl` of the action's dtype.
+    """
+    cdef double reward_near_weight, reward_dist_weight, reward_control_weight
+
+    @staticmethod
+    def describe(xml_file="pusher_v5.xml", frame_skip=5, reward_near_weight=0.5, reward_dist_weight=1.0,
+                 reward_control_weight=0.1, **common):
+        """Returns the spec.
+
+        Args:
+            xml_file: The robot: a path, or the name of one of Gymnasium's files.
+            frame_skip: MuJoCo's steps in one of ours.
+            reward_near_weight, reward_dist_weight, reward_control_weight: Of the parts of the reward.
+            **common: See `MujocoEnv.describe`.
+        """
+        return describe_pusher(dict(xml_file=xml_file, frame_skip=frame_skip, reward_near_weight=reward_near_weight,
+                                    reward_dist_weight=reward_dist_weight,
+                                    reward_control_weight=reward_control_weight), common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.reward_near_weight = spec.options["reward_near_weight"]
+        self.reward_dist_weight = spec.options["reward_dist_weight"]
+        self.reward_control_weight = spec.options["reward_control_weight"]
+
+    cdef int step_model(self) except -1 nogil:
+        cdef double near, dist, ctrl
+        self.simulate()
+        near = -self.distance(self.thing, self.tip) * self.reward_near_weight
+        dist = -self.distance(self.thing, self.goal) * self.reward_dist_weight
+        ctrl = -self.control_cost(self.reward_control_weight)
+        self.reward = dist + ctrl + near
+        self.info[PUSHER_DIST] = dist
+        self.info[PUSHER_CTRL] = ctrl
+        self.info[PUSHER_NEAR] = near
+        return 0
+
+
+cdef class PusherV4(_Pusher):
+    """The same arm, as `gymnasium.envs.mujoco.pusher_v4.PusherEnv` has it: the reward is for the distances before the
+    step, and info contains its parts without their weights. Gymnasium itself refuses to make this one with MuJoCo 3.
+    """
+
+    @staticmethod
+    def describe(xml_file="pusher.xml", frame_skip=5, **common):
+        """Returns the spec; the options are among those of `Pusher.describe`."""
+        return describe_pusher(dict(xml_file=xml_file, frame_skip=frame_skip), common)
+
+    cdef int step_model(self) except -1 nogil:
+        cdef double near = -self.distance(self.thing, self.tip), dist = -self.distance(self.thing, self.goal)
+        self.reward = dist + -self.control_cost(0.1) + 0.5 * near
+        self.info[PUSHER_DIST] = dist
+        self.info[PUSHER_CTRL] = -self.control_cost(1)
+        self.info[PUSHER_NEAR] = near
+        self.simulate()
+        return 0

@@ -1,4 +1,0 @@
-# by .ci/stubs: not to be edited
-class Model:
-    @property
-    def path(self) -> str: ...

@@ -1,0 +1,5 @@
+"""DOC."""
+include "model.pxi"
+include "camera.pxi"
+include "variation.pxi"
+include "simulation.pxi"

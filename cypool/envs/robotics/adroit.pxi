@@ -1,0 +1,407 @@
+# The Adroit hand: a door, a hammer, a pen and a ball.
+import numpy as np
+
+from cypool.util.arguments import check_reset_options, shown
+
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+from cypool.envs.common.numpy_math cimport clip, dot, norm, sum_of_squares
+from cypool.envs.mujoco_common cimport libmujoco
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
+from cypool.envs.mujoco_common.mujoco_common cimport Model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+
+ADROIT_FRAME_SKIP = 5
+# what a sparse reward is, with success and without
+cdef double SUCCESS = 10.0, FAILURE = -0.1
+
+
+cdef int set_gains(Model model) except -1:
+    """Sets the gains of the actuators, as the reference does."""
+    cdef mjModel* m = model.mj
+    cdef int first, last, k
+    for one, other, gain in (("A_WRJ1", "A_WRJ0", 10), ("A_FFJ3", "A_THJ0", 1)):
+        first, last = model.find(libmujoco.mjOBJ_ACTUATOR, one), model.find(libmujoco.mjOBJ_ACTUATOR, other)
+        for k in range(first, last + 1):
+            m.actuator_gainprm[k * libmujoco.mjNGAIN] = gain
+            m.actuator_gainprm[k * libmujoco.mjNGAIN + 1] = m.actuator_gainprm[k * libmujoco.mjNGAIN + 2] = 0
+            m.actuator_biasprm[k * libmujoco.mjNBIAS] = m.actuator_biasprm[k * libmujoco.mjNBIAS + 2] = 0
+            m.actuator_biasprm[k * libmujoco.mjNBIAS + 1] = -gain
+    return 0
+
+
+cdef Model load_adroit(str task):
+    return load_robot(f"adroit_hand/adroit_{task}.xml", set_gains)
+
+
+def describe_adroit(task, obs_size, num_actions, camera, reward_type, common):
+    """Returns the `EnvSpec` of a task."""
+    return describe_robot(
+        load_adroit(task), obs_size=obs_size, goal_size=0, num_actions=num_actions, info={"success": "bool"},
+        frame_skip=ADROIT_FRAME_SKIP, camera=camera, options={}, common={"reward_type": reward_type, **common}, render_fps=100)
+
+
+cdef class Adroit(RoboticsEnv):
+    """Base of the four tasks.
+
+    Action: float32 in [-1, 1]: where joints are to be, in their ranges.
+    Reward: 10 for success, else -0.1; "dense" as the task has it.
+    Terminated: Never.
+    Info: `success` bool.
+    """
+    cdef vector[double] middle, half     # of the actuators' ranges
+    cdef int palm                        # a site
+    cdef dict parts                      # of `initial_state_dict`: sizes by names
+    cdef vector[double] given            # the next reset's `initial_state_dict`, part after part; empty: none
+
+    def __init__(self, spec, env_id, task, written, placed):
+        cdef double low, high
+        cdef int k
+        super().__init__(spec, env_id, load_adroit(task), None, ADROIT_FRAME_SKIP, written)
+        for k in range(self.model.nu):
+            low, high = self.model.actuator_ctrlrange[2 * k], self.model.actuator_ctrlrange[2 * k + 1]
+            self.middle.push_back((low + high) / 2.0)
+            self.half.push_back(0.5 * (high - low))
+        self.palm = self.site("S_grasp")
+        self.parts = {"qpos": self.model.nq, "qvel": self.model.nv, **placed}
+
+    cdef void place(self) noexcept nogil:
+        """Draws where things are, and writes it to the model."""
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        """Writes where things are to the model."""
+
+    cdef void begin_measures(self) noexcept nogil:
+        """Remembers what an episode has of its own, after the first forward."""
+
+    cdef bint judge(self) noexcept nogil:
+        """Returns whether it is a success; sets a dense reward."""
+        return False
+
+    cdef int begin_episode(self) except -1 nogil:
+        cdef vector[double] given
+        # it is for one reset, also if that fails
+        given.swap(self.given)
+        self.reset_data()
+        self.place()
+        self.set_initial()
+        self.forward()
+        self.begin_measures()
+        if not given.empty():
+            memcpy(self.data.qpos, given.data(), self.model.nq * sizeof(double))
+            memcpy(self.data.qvel, given.data() + self.model.nq, self.model.nv * sizeof(double))
+            self.place_at(given.data() + self.model.nq + self.model.nv)
+            self.forward()
+        return 0
+
+    cdef int take_reset_options(self, dict options) except -1:
+        check_reset_options(options, ("initial_state_dict",))
+        state, numbers = options.get("initial_state_dict"), []
+        if state is not None:
+            if not isinstance(state, dict) or state.keys() != self.parts.keys():
+                raise ValueError(f"initial_state_dict: expected a dict of {', '.join(self.parts)}, got {shown(state)}")
+            for name, size in self.parts.items():
+                part = state[name]
+                if not isinstance(part, np.ndarray) or part.dtype != np.float64 or part.shape != (size,):
+                    raise TypeError(f"initial_state_dict: expected {name} as {size} numbers of float64, got "
+                                    f"{shown(part)}")
+                if not np.isfinite(part).all():
+                    raise ValueError(f"initial_state_dict: expected finite numbers in {name}, got {shown(part)}")
+                numbers += part.tolist()
+        self.given = numbers
+        return 0
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef bint success
+        cdef int k
+        for k in range(self.model.nu):
+            self.data.ctrl[k] = self.middle[k] + self.element(action, k) * self.half[k]
+        self.simulate()
+        success = self.judge()
+        if not self.dense:
+            self.reward = SUCCESS if success else FAILURE
+        self.info[0] = success
+        return 0
+
+    cdef const double* at(self, int site) noexcept nogil:
+        return self.data.site_xpos + 3 * site
+
+    cdef double apart(self, const double* one, const double* other) noexcept nogil:
+        return distance_blas(one, other, 3)
+
+
+cdef void put_difference(ObsWriter* obs, const double* one, const double* other) noexcept nogil:
+    cdef int k
+    for k in range(3):
+        obs.put(one[k] - other[k])
+
+
+cdef class AdroitDoor(Adroit):
+    """A door is to be opened.
+
+    Follows `gymnasium_robotics.envs.adroit_hand.adroit_door` 1.4.2.
+
+    Observation: float64 (39,): joints, latch and hinge; palm, handle, and their difference; whether the door is open.
+    Action: As `Adroit`, (28,).
+    Others: As `Adroit`.
+    """
+    cdef int frame, hinge, handle
+
+    @staticmethod
+    def describe(reward_type="dense", **common):
+        """Returns the spec.
+
+        Args:
+            reward_type: "dense", or "sparse".
+            **common: See `RoboticsEnv.describe`.
+        """
+        return describe_adroit("door", 39, 28, {"distance": 1.5, "azimuth": 90.0}, reward_type, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "door", ("body_pos",), {"door_body_pos": 3})
+        # the reference takes its place in qvel for that in qpos
+        self.frame, self.hinge, self.handle = self.body("frame"), self.qvel_of("door_hinge"), self.site("S_handle")
+
+    cdef void place(self) noexcept nogil:
+        cdef double* frame = self.own.body_pos + 3 * self.frame
+        frame[0] = self.uniform(-0.3, -0.2)
+        frame[1] = self.uniform(0.25, 0.35)
+        frame[2] = self.uniform(0.252, 0.35)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_pos + 3 * self.frame, numbers, 3 * sizeof(double))
+
+    cdef bint judge(self) noexcept nogil:
+        cdef double angle = self.data.qpos[self.hinge]
+        if self.dense:
+            self.reward = 0.1 * self.apart(self.at(self.palm), self.at(self.handle))
+            self.reward += -0.1 * (angle - 1.57) * (angle - 1.57)
+            self.reward += -1e-05 * sum_of_squares(self.data.qvel, self.model.nv)
+            if angle > 0.2:
+                self.reward += 2
+            if angle > 1.0:
+                self.reward += 8
+            if angle > 1.35:
+                self.reward += 10
+        return angle >= 1.35
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef const double* qpos = self.data.qpos
+        obs.put(qpos + 1, self.model.nq - 3)
+        obs.put(qpos[self.model.nq - 1])
+        obs.put(qpos[self.hinge])
+        obs.put(self.at(self.palm), 3)
+        obs.put(self.at(self.handle), 3)
+        put_difference(obs, self.at(self.palm), self.at(self.handle))
+        obs.put(1.0 if qpos[self.hinge] > 1.0 else -1.0)
+        return 0
+
+
+cdef class AdroitHammer(Adroit):
+    """A nail is to be driven in.
+
+    Follows `gymnasium_robotics.envs.adroit_hand.adroit_hammer` 1.4.2.
+
+    Observation: float64 (46,): joints; velocities of the hammer, clipped; palm, hammer and its rotation; nail and the
+        force on it.
+    Action: As `Adroit`, (26,).
+    Others: As `Adroit`.
+    """
+    cdef int board, hammer               # bodies
+    cdef int nail, head, nail_goal       # sites
+    cdef int force                       # a sensor
+
+    @staticmethod
+    def describe(reward_type="dense", **common):
+        """Returns the spec.
+
+        Args:
+            others: As `AdroitDoor.describe`.
+        """
+        return describe_adroit("hammer", 46, 26, {"distance": 2.0, "azimuth": 45.0}, reward_type, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "hammer", ("body_pos",), {"board_pos": 3})
+        self.sees_sensors = True
+        self.board, self.hammer = self.body("nail_board"), self.body("Object")
+        self.nail, self.head, self.nail_goal = self.site("S_target"), self.site("tool"), self.site("nail_goal")
+        # the reference takes the number of a sensor for its place
+        self.force = self.loaded.find(libmujoco.mjOBJ_SENSOR, "S_nail")
+
+    cdef void place(self) noexcept nogil:
+        self.own.body_pos[3 * self.board + 2] = self.uniform(0.1, 0.25)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_pos + 3 * self.board, numbers, 3 * sizeof(double))
+
+    cdef bint judge(self) noexcept nogil:
+        cdef const double* hammer = self.data.xpos + 3 * self.hammer
+        cdef double far = self.apart(self.at(self.nail), self.at(self.nail_goal))
+        if self.dense:
+            self.reward = 0.1 * self.apart(self.at(self.palm), hammer)
+            self.reward -= self.apart(self.at(self.head), self.at(self.nail))
+            self.reward -= 10 * far
+            self.reward -= 0.01 * norm(self.data.qvel, self.model.nv)
+            if hammer[2] > 0.04 and self.at(self.head)[2] > 0.04:
+                self.reward += 2
+            if far < 0.02:
+                self.reward += 25
+            if far < 0.01:
+                self.reward += 75
+        return far < 0.01
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef double[3] euler
+        cdef int64_t k
+        obs.put(self.data.qpos, self.model.nq - 6)
+        for k in range(self.model.nv - 6, self.model.nv):
+            obs.put(clip(self.data.qvel[k], -1.0, 1.0))
+        obs.put(self.at(self.palm), 3)
+        obs.put(self.data.xpos + 3 * self.hammer, 3)
+        quat2euler(self.data.xquat + 4 * self.hammer, euler)
+        obs.put(euler, 3)
+        obs.put(self.at(self.nail), 3)
+        obs.put(clip(self.data.sensordata[self.force], -1.0, 1.0))
+        return 0
+
+
+cdef class AdroitPen(Adroit):
+    """A pen is to be turned as another one is.
+
+    Follows `gymnasium_robotics.envs.adroit_hand.adroit_pen` 1.4.2.
+
+    Observation: float64 (45,): joints; place and velocities of the pen; its direction, and the other's; differences.
+    Action: As `Adroit`, (24,).
+    Others: As `Adroit`.
+    """
+    cdef int wanted, pen                 # bodies
+    cdef int ball, top, bottom, wanted_top, wanted_bottom    # sites
+
+    @staticmethod
+    def describe(reward_type="dense", **common):
+        """Returns the spec.
+
+        Args:
+            others: As `AdroitDoor.describe`.
+        """
+        return describe_adroit("pen", 45, 24, {"distance": 1.0, "azimuth": -45.0}, reward_type, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "pen", ("body_quat",), {"desired_orien": 4})
+        self.wanted, self.pen, self.ball = self.body("target"), self.body("Object"), self.site("eps_ball")
+        self.top, self.bottom = self.site("object_top"), self.site("object_bottom")
+        self.wanted_top, self.wanted_bottom = self.site("target_top"), self.site("target_bottom")
+        # the lengths of both pens
+        self.episode.assign(2, 1.0)
+
+    cdef void place(self) noexcept nogil:
+        cdef double[3] euler = [0, 0, 0]
+        euler[0] = self.uniform(-1, 1)
+        euler[1] = self.uniform(-1, 1)
+        euler2quat(euler, self.own.body_quat + 4 * self.wanted)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_quat + 4 * self.wanted, numbers, 4 * sizeof(double))
+
+    cdef void begin_measures(self) noexcept nogil:
+        self.episode[0] = self.apart(self.at(self.top), self.at(self.bottom))
+        self.episode[1] = self.apart(self.at(self.wanted_top), self.at(self.wanted_bottom))
+
+    cdef void directions(self, double* pen, double* wanted) noexcept nogil:
+        cdef int k
+        for k in range(3):
+            pen[k] = (self.at(self.top)[k] - self.at(self.bottom)[k]) / self.episode[0]
+            wanted[k] = (self.at(self.wanted_top)[k] - self.at(self.wanted_bottom)[k]) / self.episode[1]
+
+    cdef bint judge(self) noexcept nogil:
+        cdef const double* place = self.data.xpos + 3 * self.pen
+        cdef double[3] pen, wanted
+        cdef double far = self.apart(place, self.at(self.ball)), similarity
+        self.directions(pen, wanted)
+        similarity = dot(pen, wanted, 3)
+        if self.dense:
+            self.reward = -far + similarity
+            if far < 0.075 and similarity > 0.9:
+                self.reward += 10
+            if far < 0.075 and similarity > 0.95:
+                self.reward += 50
+            if place[2] < 0.075:
+                self.reward -= 5
+        return far < 0.075 and similarity > 0.95
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef const double* place = self.data.xpos + 3 * self.pen
+        cdef double[3] pen, wanted
+        self.directions(pen, wanted)
+        obs.put(self.data.qpos, self.model.nq - 6)
+        obs.put(place, 3)
+        obs.put(self.data.qvel + self.model.nv - 6, 6)
+        obs.put(pen, 3)
+        obs.put(wanted, 3)
+        put_difference(obs, place, self.at(self.ball))
+        put_difference(obs, pen, wanted)
+        return 0
+
+
+cdef class AdroitRelocate(Adroit):
+    """A ball is to be brought to a place.
+
+    Follows `gymnasium_robotics.envs.adroit_hand.adroit_relocate` 1.4.2.
+
+    Observation: float64 (39,): joints; differences of palm, ball and target.
+    Action: As `Adroit`, (30,).
+    Others: As `Adroit`.
+    """
+    cdef int ball                        # a body
+    cdef int target                      # a site
+
+    @staticmethod
+    def describe(reward_type="dense", **common):
+        """Returns the spec.
+
+        Args:
+            others: As `AdroitDoor.describe`.
+        """
+        return describe_adroit("relocate", 39, 30, {"distance": 1.5, "azimuth": 90.0}, reward_type, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "relocate", ("body_pos", "site_pos"), {"obj_pos": 3, "target_pos": 3})
+        self.ball, self.target = self.body("Object"), self.site("target")
+
+    cdef void place(self) noexcept nogil:
+        cdef double* ball = self.own.body_pos + 3 * self.ball
+        cdef double* target = self.own.site_pos + 3 * self.target
+        ball[0] = self.uniform(-0.15, 0.15)
+        ball[1] = self.uniform(-0.15, 0.3)
+        target[0] = self.uniform(-0.2, 0.2)
+        target[1] = self.uniform(-0.2, 0.2)
+        target[2] = self.uniform(0.15, 0.35)
+
+    cdef void place_at(self, const double* numbers) noexcept nogil:
+        memcpy(self.own.body_pos + 3 * self.ball, numbers, 3 * sizeof(double))
+        memcpy(self.own.site_pos + 3 * self.target, numbers + 3, 3 * sizeof(double))
+
+    cdef bint judge(self) noexcept nogil:
+        cdef const double* ball = self.data.xpos + 3 * self.ball
+        cdef double far = self.apart(ball, self.at(self.target))
+        if self.dense:
+            self.reward = 0.1 * self.apart(self.at(self.palm), ball)
+            if ball[2] > 0.04:
+                self.reward += 1.0
+                self.reward += -0.5 * self.apart(self.at(self.palm), self.at(self.target))
+                self.reward += -0.5 * far
+            if far < 0.1:
+                self.reward += 10.0
+            if far < 0.05:
+                self.reward += 20.0
+        return far < 0.1
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef const double* ball = self.data.xpos + 3 * self.ball
+        obs.put(self.data.qpos, self.model.nq - 6)
+        put_difference(obs, self.at(self.palm), ball)
+        put_difference(obs, self.at(self.palm), self.at(self.target))
+        put_difference(obs, ball, self.at(self.target))
+        return 0

@@ -1,0 +1,536 @@
+# The Shadow hand: fingertips that are to meet, and things that are to be turned.
+from weakref import WeakKeyDictionary
+
+from cypool.util.arguments import check_bool, check_choice, check_float, shown
+from cypool.envs.robotics.goals import Distance, Pose, parallel_rotations
+
+from libc.math cimport M_PI
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
+from libcpp.vector cimport vector
+
+from cypool.envs.common.numpy_math cimport clip, log
+from cypool.envs.mujoco_common cimport guard, libmujoco
+from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
+from cypool.envs.mujoco_common.mujoco_common cimport Model
+from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.random cimport integers
+
+HAND_FRAME_SKIP = 20
+HAND_CAMERA = {"distance": 0.5, "azimuth": 55.0, "elevation": -25.0, "lookat": (1.0, 0.96, 0.14)}
+# of the hand that reaches, in the package's code only
+HAND_QPOS = {
+    "WRJ1": -0.16514339750464327, "WRJ0": -0.31973286565062153, "FFJ3": 0.14340512546557435,
+    "FFJ2": 0.32028208333591573, "FFJ1": 0.7126053607727917, "FFJ0": 0.6705281001412586, "MFJ3": 0.000246444303701037,
+    "MFJ2": 0.3152655251085491, "MFJ1": 0.7659800313729842, "MFJ0": 0.7323156897425923, "RFJ3": 0.00038520700007378114,
+    "RFJ2": 0.36743546201985233, "RFJ1": 0.7119514095008576, "RFJ0": 0.6699446327514138, "LFJ4": 0.0525442258033891,
+    "LFJ3": -0.13615534724474673, "LFJ2": 0.39872030433433003, "LFJ1": 0.7415570009679252, "LFJ0": 0.704096378652974,
+    "THJ4": 0.003673823825070126, "THJ3": 0.5506291436028695, "THJ2": -0.014515151997119306,
+    "THJ1": -0.0015229223564485414, "THJ0": -0.7894883021600622,
+}
+FINGERS = ("ff", "mf", "rf", "lf", "th")
+TOUCH = ("sensordata", "boolean", "log")
+TOUCH_PICTURES = ("on_touch", "off", "always")
+# of the goal around the object
+RANGES = ((-0.04, 0.04), (-0.06, 0.02), (0.0, 0.06))
+# of a reset; the reference tries for ever
+cdef enum: HAND_MOST_ATTEMPTS = 100
+cdef enum:
+    POSITION_IGNORED
+    POSITION_FIXED
+    POSITION_RANDOM
+cdef enum:
+    ROTATION_XYZ
+    ROTATION_Z
+    ROTATION_PARALLEL
+cdef enum:
+    NO_TOUCH
+    TOUCH_SENSORDATA
+    TOUCH_BOOLEAN
+    TOUCH_LOG
+POSITIONS = ("ignore", "fixed", "random")
+ROTATIONS = ("xyz", "z", "parallel")
+# of a site where something is touched, and where nothing is
+cdef float[4] TOUCHED = [1.0, 0.0, 0.0, 0.5]
+cdef float[4] UNTOUCHED = [0.0, 0.5, 0.0, 0.2]
+# by model and joints: where an episode begins, where the fingertips are then, and where the palm is
+_hand_starts = WeakKeyDictionary()
+
+
+def check_qpos(given, Model model):
+    """Returns positions by names of joints; None: those of the package."""
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise TypeError(f"initial_qpos: expected a dict of joints, got {shown(given)}")
+    for joint in given:
+        if model.named(libmujoco.mjOBJ_JOINT, joint) < 0:
+            raise ValueError(f"initial_qpos: expected joints of the model, got {shown(joint)}")
+    # more is unstable to MuJoCo
+    return {joint: check_float("initial_qpos", value, -1e10, 1e10) for joint, value in given.items()}
+
+
+cdef tuple hand_start_of(Model model, dict given):
+    """Returns of the hand that reaches time, qpos and qvel; the fingertips; and the palm."""
+    cdef const mjModel* m = model.mj
+    cdef mjData* d
+    cdef int site, palm = model.find(libmujoco.mjOBJ_BODY, "robot0:palm"), k
+    joints = {f"robot0:{joint}": value for joint, value in HAND_QPOS.items()} if given is None else given
+    starts = _hand_starts.setdefault(model, {})
+    key = frozenset(joints.items())
+    if key in starts:
+        return starts[key]
+    d = guard.make_data(m, False)
+    try:
+        for joint, value in joints.items():
+            d.qpos[m.jnt_qposadr[model.find(libmujoco.mjOBJ_JOINT, joint)]] = value
+        guard.forward(m, d)
+        tips = []
+        for finger in FINGERS:
+            site = model.find(libmujoco.mjOBJ_SITE, f"robot0:S_{finger}tip")
+            tips += [d.site_xpos[3 * site + k] for k in range(3)]
+        start = d.time, [d.qpos[k] for k in range(m.nq)], [d.qvel[k] for k in range(m.nv)]
+        starts[key] = start, tips, [d.xpos[3 * palm + k] for k in range(3)]
+    finally:
+        libmujoco.mj_deleteData(d)
+    return starts[key]
+
+
+cdef class Hand(RoboticsEnv):
+    """Base of the robots with this hand."""
+    cdef vector[int] joints, joints_qvel     # of the hand
+
+    def __init__(self, spec, env_id, model, start, written):
+        self.has_scene = True
+        super().__init__(spec, env_id, model, start, HAND_FRAME_SKIP, written)
+        # the wrist and the fingers, by number
+        for name in self.loaded.names(libmujoco.mjOBJ_JOINT, self.model.njnt):
+            if name.startswith("robot"):
+                self.joints.push_back(self.qpos_of(name))
+                self.joints_qvel.push_back(self.qvel_of(name))
+
+    cdef void control(self, const void* action) noexcept nogil:
+        """Moves each joint to a part of its range; in the middle if there is no action."""
+        cdef double low, high, part
+        cdef int k
+        for k in range(self.model.nu):
+            low, high = self.model.actuator_ctrlrange[2 * k], self.model.actuator_ctrlrange[2 * k + 1]
+            part = 0.0 if action == NULL else self.element(action, k)
+            self.data.ctrl[k] = clip((high + low) / 2.0 + part * ((high - low) / 2.0), low, high)
+
+    cdef void put_joints(self, ObsWriter* obs) noexcept nogil:
+        cdef size_t k
+        for k in range(self.joints.size()):
+            obs.put(self.data.qpos[self.joints[k]])
+        for k in range(self.joints.size()):
+            obs.put(self.data.qvel[self.joints_qvel[k]])
+
+
+cdef class HandReach(Hand):
+    """The thumb and a finger are to meet.
+
+    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.reach` 1.4.2.
+
+    Observation: float64 `observation` (63,): positions and velocities of joints, places of fingertips;
+        `achieved_goal`, `desired_goal` (15,): places of fingertips.
+    Action: float32 (20,) in [-1, 1]: where joints are to be, in their ranges.
+    Reward: -1 as long as the fingertips are `distance_threshold` away from the goal or more, then -0.0; "dense": less
+        the distance.
+    Terminated: Never.
+    Info: `is_success` float32.
+    """
+    cdef double distance_threshold
+    cdef int[5] tips, targets, fingers   # sites
+    cdef double[15] initial_goal
+    cdef double[3] palm
+
+    @staticmethod
+    def describe(distance_threshold=0.01, initial_qpos=None, **common):
+        """Returns the spec.
+
+        Args:
+            distance_threshold: How near is a success.
+            initial_qpos: Where an episode begins: positions by names of joints, those of the model for others; None:
+                those of the package.
+            **common: See `RoboticsEnv.describe`.
+        """
+        cdef Model model = load_robot("hand/reach.xml", NULL)
+        distance_threshold = check_float("distance_threshold", distance_threshold, 0, 1e300)
+        return describe_robot(
+            model, obs_size=63, goal_size=15, num_actions=20,
+            info={"is_success": "float32"}, frame_skip=HAND_FRAME_SKIP, camera=HAND_CAMERA,
+            options={"distance_threshold": distance_threshold, "initial_qpos": check_qpos(initial_qpos, model)},
+            common=common,
+            goals=Distance(common.get("reward_type", "sparse"), distance_threshold), render_fps=25)
+
+    def __init__(self, spec, env_id):
+        cdef Model model = load_robot("hand/reach.xml", NULL)
+        start, tips, palm = hand_start_of(model, spec.options["initial_qpos"])
+        self.initial_goal = tips
+        self.palm = palm
+        super().__init__(spec, env_id, model, start, ("site_pos",))
+        self.distance_threshold = spec.options["distance_threshold"]
+        self.tips = [self.site(f"robot0:S_{finger}tip") for finger in FINGERS]
+        self.targets = [self.site(f"target{k}") for k in range(5)]
+        self.fingers = [self.site(f"finger{k}") for k in range(5)]
+
+    cdef int begin_episode(self) except -1 nogil:
+        cdef double[3] meeting = [self.palm[0] + 0.0, self.palm[1] + -0.09, self.palm[2] + 0.05]
+        cdef double[3] way
+        cdef int64_t finger
+        cdef double* tip
+        cdef int thumb, k
+        self.reset_data()
+        self.set_initial()
+        self.forward()
+        finger = integers(self.rng, 0, 4)
+        for k in range(3):
+            meeting[k] += self.normal(0.005)
+        self.goal.assign(self.initial_goal, self.initial_goal + 15)
+        for thumb in range(1, -1, -1):
+            tip = self.goal.data() + 3 * (4 if thumb else finger)
+            for k in range(3):
+                way[k] = meeting[k] - tip[k]
+            normalize(way, 3)
+            for k in range(3):
+                tip[k] = meeting[k] - 0.005 * way[k]
+        if self.uniform(0, 1) < 0.1:
+            self.goal.assign(self.initial_goal, self.initial_goal + 15)
+        self.find_goals()
+        return 0
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef double far
+        self.control(action)
+        self.simulate()
+        self.find_goals()
+        far = distance(self.achieved_goal.data(), self.goal.data(), 15)
+        self.info[0] = far < self.distance_threshold
+        if self.dense:
+            self.reward = -far
+        else:
+            self.reward = -1.0 if far > self.distance_threshold else -0.0
+        return 0
+
+    cdef void find_goals(self) noexcept nogil:
+        cdef int k
+        for k in range(5):
+            memcpy(self.achieved_goal.data() + 3 * k, self.data.site_xpos + 3 * self.tips[k], 3 * sizeof(double))
+        self.desired_goal = self.goal
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        self.put_joints(obs)
+        obs.put(self.achieved_goal.data(), 15)
+        return 0
+
+    cdef int arrange_scene(self) except -1 nogil:
+        cdef double[30] kept
+        cdef int site, k, i
+        for k in range(10):
+            site = self.targets[k] if k < 5 else self.fingers[k - 5]
+            memcpy(kept + 3 * k, self.own.site_pos + 3 * site, 3 * sizeof(double))
+            for i in range(3):
+                self.own.site_pos[3 * site + i] = (
+                    (self.goal[3 * k + i] if k < 5 else self.achieved_goal[3 * k - 15 + i])
+                    - (self.scene.site_xpos[3 * site + i] - kept[3 * k + i]))
+        try:
+            guard.forward(self.model, self.scene)
+        finally:
+            for k in range(10):
+                site = self.targets[k] if k < 5 else self.fingers[k - 5]
+                memcpy(self.own.site_pos + 3 * site, kept + 3 * k, 3 * sizeof(double))
+        return 0
+
+
+cdef Model load_manipulate(str thing, object touch):
+    return load_robot(f"hand/manipulate_{thing}{'' if touch is None else '_touch_sensors'}.xml", NULL)
+
+
+def describe_manipulate(thing, target_position, target_rotation, touch_get_obs, touch_visualisation, options, common):
+    """Returns the `EnvSpec` of a hand with a thing."""
+    options = {
+        "target_position": check_choice("target_position", target_position, POSITIONS),
+        "target_rotation": check_choice("target_rotation", target_rotation, ROTATIONS),
+        "touch_get_obs": None if touch_get_obs is None else check_choice("touch_get_obs", touch_get_obs, TOUCH),
+        "touch_visualisation": check_choice("touch_visualisation", touch_visualisation, TOUCH_PICTURES),
+        **options,
+    }
+    for name in ("distance_threshold", "rotation_threshold"):
+        if name in options:
+            options[name] = check_float(name, options[name], 0, 1e300)
+    for name in ("randomize_initial_position", "randomize_initial_rotation", "ignore_z_target_rotation"):
+        if name in options:
+            options[name] = check_bool(name, options[name])
+    is_pen = thing == "pen"
+    return describe_robot(
+        load_manipulate(thing, options["touch_get_obs"]), obs_size=61 if touch_get_obs is None else 153, goal_size=7,
+        num_actions=20, info={"is_success": "float32"}, frame_skip=HAND_FRAME_SKIP, camera=HAND_CAMERA, options=options,
+        common=common, render_fps=25,
+        goals=Pose(common.get("reward_type", "sparse"), target_position == "ignore",
+                   options.get("ignore_z_target_rotation", is_pen),
+                   options.get("distance_threshold", 0.05 if is_pen else 0.01), options.get("rotation_threshold", 0.1)))
+
+
+cdef class Manipulate(Hand):
+    """Base of the hands with a thing on the palm, which is to be moved and turned.
+
+    Observation: float64 `observation` (61,): positions and velocities of joints, velocities of the thing, its place and
+        its quaternion; (153,) with 92 touch sensors; `achieved_goal`, `desired_goal` (7,): place and quaternion.
+    Action: float32 (20,) in [-1, 1]: where joints are to be, in their ranges.
+    Reward: -1, or 0 at the goal; "dense": less ten times the distance, and less the angle.
+    Terminated: Never.
+    Info: `is_success` float32.
+    """
+    cdef int position, rotation, touch
+    cdef bint shows_touch                # whether colours of pictures depend on it
+    cdef bint randomize_position, randomize_rotation, ignores_z
+    cdef double distance_threshold, rotation_threshold
+    cdef double[6] ranges
+    cdef double[96] parallel             # 24 quaternions
+    cdef int thing, thing_qvel, target, target_qvel, center
+    cdef int hidden                      # a geom; -1: there is none
+    cdef vector[int] sensors, sites      # of touch
+
+    def __init__(self, spec, env_id, thing):
+        options = spec.options
+        cdef Model model = load_manipulate(thing, options["touch_get_obs"])
+        cdef int k
+        super().__init__(spec, env_id, model, None, ("geom_rgba", "site_rgba"))
+        goals = spec.goals
+        self.position = POSITIONS.index(options["target_position"])
+        self.rotation = ROTATIONS.index(options["target_rotation"])
+        self.touch = NO_TOUCH if options["touch_get_obs"] is None else 1 + TOUCH.index(options["touch_get_obs"])
+        self.shows_touch = options["touch_visualisation"] == "on_touch"
+        self.randomize_position = options.get("randomize_initial_position", True)
+        self.randomize_rotation = options.get("randomize_initial_rotation", thing != "pen")
+        self.ignores_z = goals.ignores_z
+        self.distance_threshold, self.rotation_threshold = goals.distance_threshold, goals.rotation_threshold
+        self.ranges = [number for pair in RANGES for number in pair]
+        self.parallel = parallel_rotations().ravel().tolist()
+        self.thing, self.thing_qvel = self.qpos_of("object:joint"), self.qvel_of("object:joint")
+        self.target, self.target_qvel = self.qpos_of("target:joint"), self.qvel_of("target:joint")
+        self.center = self.site("object:center")
+        self.hidden = self.loaded.named(libmujoco.mjOBJ_GEOM, "object_hidden")
+        self.sees_sensors = self.touch != NO_TOUCH
+        if self.touch != NO_TOUCH:
+            for name in self.loaded.names(libmujoco.mjOBJ_SENSOR, self.model.nsensor):
+                if "robot0:TS_" in name:
+                    k = self.loaded.find(libmujoco.mjOBJ_SENSOR, name)
+                    # the reference takes the number of a sensor for its place
+                    self.sensors.push_back(k)
+                    self.sites.push_back(self.site(name.replace("TS_", "T_")))
+                    if options["touch_visualisation"] == "off":
+                        self.own.site_rgba[4 * self.sites.back() + 3] = 0
+
+    cdef int begin_episode(self) except -1 nogil:
+        cdef double* quat = self.goal.data() + 3
+        cdef double[3] axis = [0, 0, 1]
+        cdef double angle
+        cdef int attempts = 0, k
+        while not self.is_placed():
+            attempts += 1
+            if attempts == HAND_MOST_ATTEMPTS:
+                raise RuntimeError(f"expected the object to stay on the palm, it fell in {HAND_MOST_ATTEMPTS} attempts")
+        for k in range(3):
+            self.goal[k] = self.data.qpos[self.thing + k]
+            if self.position == POSITION_RANDOM:
+                self.goal[k] += self.uniform(self.ranges[2 * k], self.ranges[2 * k + 1])
+        angle = self.uniform(-M_PI, M_PI)
+        if self.rotation == ROTATION_XYZ:
+            for k in range(3):
+                axis[k] = self.uniform(-1.0, 1.0)
+        quat_of(angle, axis, quat)
+        if self.rotation == ROTATION_PARALLEL:
+            quat_mul(quat, self.parallel + 4 * integers(self.rng, 0, 24), quat)
+        normalize(quat, 4)
+        self.find_goals()
+        return 0
+
+    cdef int is_placed(self) except -1 nogil:
+        """Puts the thing on the palm and waits; whether it is still there.
+
+        The data is not reset: warm start, controls and forces are those of the episode before.
+        """
+        cdef double* qpos = self.data.qpos + self.thing
+        cdef double[3] place, axis = [0, 0, 1]
+        cdef double[4] quat, turn
+        cdef double angle
+        cdef int k, _k
+        self.set_initial()
+        self.forward()
+        memcpy(place, qpos, sizeof(place))
+        memcpy(quat, qpos + 3, sizeof(quat))
+        if self.randomize_rotation:
+            angle = self.uniform(-M_PI, M_PI)
+            if self.rotation == ROTATION_XYZ:
+                for k in range(3):
+                    axis[k] = self.uniform(-1.0, 1.0)
+            quat_of(angle, axis, turn)
+            if self.rotation == ROTATION_PARALLEL:
+                quat_mul(turn, self.parallel + 4 * integers(self.rng, 0, 24), turn)
+            quat_mul(quat, turn, quat)
+        if self.randomize_position and self.position != POSITION_FIXED:
+            for k in range(3):
+                place[k] += self.normal(0.005)
+        normalize(quat, 4)
+        memcpy(qpos, place, sizeof(place))
+        memcpy(qpos + 3, quat, sizeof(quat))
+        for _k in range(10):
+            self.control(NULL)
+            self.simulate()
+        self.forward()
+        return self.data.site_xpos[3 * self.center + 2] > 0.04
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef const double* achieved = self.achieved_goal.data()
+        cdef double far = 0, turned
+        cdef double[3] euler, wanted
+        cdef double[4] quat
+        cdef bint success
+        self.control(action)
+        self.simulate()
+        self.find_goals()
+        if self.position != POSITION_IGNORED:
+            far = distance(achieved, self.goal.data(), 3)
+        memcpy(quat, achieved + 3, sizeof(quat))
+        if self.ignores_z:
+            quat2euler(quat, euler)
+            quat2euler(self.goal.data() + 3, wanted)
+            euler[2] = wanted[2]
+            euler2quat(euler, quat)
+        turned = angle_between(quat, self.goal.data() + 3)
+        success = far < self.distance_threshold and turned < self.rotation_threshold
+        self.info[0] = success
+        self.reward = -(10.0 * far + turned) if self.dense else success - 1.0
+        return 0
+
+    cdef void find_goals(self) noexcept nogil:
+        memcpy(self.achieved_goal.data(), self.data.qpos + self.thing, 7 * sizeof(double))
+        self.desired_goal = self.goal
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        cdef double force
+        cdef size_t k
+        self.put_joints(obs)
+        obs.put(self.data.qvel + self.thing_qvel, 6)
+        obs.put(self.achieved_goal.data(), 7)
+        for k in range(self.sensors.size()):
+            force = self.data.sensordata[self.sensors[k]]
+            if self.touch == TOUCH_BOOLEAN:
+                force = force > 0.0
+            elif self.touch == TOUCH_LOG:
+                force = log(force + 1.0)
+            obs.put(force)
+        return 0
+
+    cdef int arrange_scene(self) except -1 nogil:
+        cdef mjData* d = self.scene
+        cdef float* colour
+        cdef size_t k
+        memcpy(d.qpos + self.target, self.goal.data(), 7 * sizeof(double))
+        # aside, so that it does not hide the thing
+        if self.position == POSITION_IGNORED:
+            d.qpos[self.target] += 0.15
+        memset(d.qvel + self.target_qvel, 0, 6 * sizeof(double))
+        if self.hidden >= 0:
+            self.own.geom_rgba[4 * self.hidden + 3] = 1.0
+        guard.forward(self.model, d)
+        if not self.shows_touch:
+            return 0
+        for k in range(self.sites.size()):
+            colour = self.own.site_rgba + 4 * self.sites[k]
+            if d.sensordata[self.sensors[k]] != 0:
+                memcpy(colour, TOUCHED, sizeof(TOUCHED))
+            else:
+                memcpy(colour, UNTOUCHED, sizeof(UNTOUCHED))
+        return 0
+
+
+cdef class HandBlock(Manipulate):
+    """A block is to be moved and turned.
+
+    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_block` 1.4.2, and the one with touch sensors.
+
+    Others: As `Manipulate`.
+    """
+
+    @staticmethod
+    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
+                 distance_threshold=0.01, rotation_threshold=0.1, randomize_initial_position=True,
+                 randomize_initial_rotation=True,
+                 ignore_z_target_rotation=False, **common):
+        """Returns the spec.
+
+        Args:
+            target_position: "random", "fixed" where the object begins, or "ignore": any place will do.
+            target_rotation: "xyz": any; "z": around the vertical axis; "parallel": axes to axes, and around it.
+            touch_get_obs: What is observed of touch: "sensordata", "boolean" or "log"; None: nothing.
+            touch_visualisation: How pictures show the touch sensors: "on_touch", red where something is touched;
+                "always", as in the model; or "off".
+            distance_threshold: How near is a success, in metres.
+            rotation_threshold: How near, in radians.
+            randomize_initial_position, randomize_initial_rotation: Whether it begins somewhere else each time.
+            ignore_z_target_rotation: Whether any rotation around the vertical axis will do.
+            **common: See `RoboticsEnv.describe`.
+        """
+        return describe_manipulate(
+            "block", target_position, target_rotation, touch_get_obs, touch_visualisation,
+            {"distance_threshold": distance_threshold, "rotation_threshold": rotation_threshold,
+             "randomize_initial_position": randomize_initial_position,
+             "randomize_initial_rotation": randomize_initial_rotation,
+             "ignore_z_target_rotation": ignore_z_target_rotation}, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "block")
+
+
+cdef class HandEgg(Manipulate):
+    """An egg is to be moved and turned.
+
+    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_egg` 1.4.2, and the one with touch sensors.
+
+    Others: As `Manipulate`.
+    """
+
+    @staticmethod
+    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
+                 distance_threshold=0.01, rotation_threshold=0.1, randomize_initial_position=True,
+                 randomize_initial_rotation=True,
+                 ignore_z_target_rotation=False, **common):
+        """Returns the spec.
+
+        Args:
+            others: As `HandBlock.describe`.
+        """
+        return describe_manipulate(
+            "egg", target_position, target_rotation, touch_get_obs, touch_visualisation,
+            {"distance_threshold": distance_threshold, "rotation_threshold": rotation_threshold,
+             "randomize_initial_position": randomize_initial_position,
+             "randomize_initial_rotation": randomize_initial_rotation,
+             "ignore_z_target_rotation": ignore_z_target_rotation}, common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "egg")
+
+
+cdef class HandPen(Manipulate):
+    """A pen is to be moved and turned; its rotation around itself does not count.
+
+    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_pen` 1.4.2, and the one with touch sensors.
+
+    Others: As `Manipulate`.
+    """
+
+    @staticmethod
+    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
+                 **common):
+        """Returns the spec.
+
+        Args:
+            others: As `HandBlock.describe`.
+        """
+        return describe_manipulate("pen", target_position, target_rotation, touch_get_obs, touch_visualisation, {},
+                                   common)
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id, "pen")

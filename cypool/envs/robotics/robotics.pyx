@@ -1,0 +1,8 @@
+"""DOC."""
+include "robotics_env.pxi"
+include "rotations.pxi"
+include "adroit.pxi"
+include "fetch.pxi"
+include "hand.pxi"
+include "kitchen.pxi"
+include "mazes.pxi"

@@ -1,0 +1,290 @@
+# The base class of all robots of Gymnasium-Robotics. Its `.pxd` lists what a subclass has, and what it implements.
+import numpy as np
+
+from cypool.util.arguments import check_choice
+from cypool.envs.robotics.models import asset_path
+from cypool.spec import Array, EnvSpec
+from cypool.state import check_state
+
+from libc.math cimport sqrt
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+from cypool.env cimport Slot
+from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
+from cypool.envs.mujoco_common cimport guard, libmujoco, saved
+from cypool.envs.mujoco_common.mujoco_common cimport (Camera, Edit, Model, Simulation, Variation, check_camera,
+                                                      check_randomize, held, load_edited)
+from cypool.random cimport normal as draw_normal, uniform as draw_uniform
+
+
+cdef Model load_robot(str path, Edit edit):
+    return load_edited(asset_path(path), edit)
+
+
+cdef double distance(const double* a, const double* b, int n) noexcept nogil:
+    cdef double[16] way
+    cdef int k
+    for k in range(n):
+        way[k] = a[k] - b[k]
+    return sqrt(sum_of_squares(<const double*>way, n))
+
+
+cdef double distance_blas(const double* a, const double* b, int n) noexcept nogil:
+    cdef double[16] way
+    cdef int k
+    for k in range(n):
+        way[k] = a[k] - b[k]
+    return norm(way, n)
+
+
+def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame_skip, camera, options, common,
+                   goals=None, render_fps=None, action_bounds=(-1, 1)):
+    """Returns the `EnvSpec` of a robot.
+
+    Args:
+        model: Its model.
+        obs_size: How many numbers an observation has.
+        goal_size: How many a goal has; 0: there are no goals.
+        num_actions: How many an action has.
+        info: The infos, in the order of `Simulation.info`: names and dtypes.
+        frame_skip: MuJoCo's steps in one of ours.
+        camera: Where pictures are taken from, if `default_camera_config` does not say.
+        options: Its own options, checked.
+        common: The options that all robots have, as `RoboticsEnv.describe` lists them.
+        goals: What computes rewards of goals, for `EnvSpec.goals`.
+        render_fps: As the reference's metadata has it; None: that of a step.
+        action_bounds: Of all numbers of an action, or arrays of bounds.
+    """
+    common = RoboticsEnv.describe(**common)
+    common["randomize"] = check_randomize(model, common["randomize"])
+    common.update(check_camera(model, common, camera))
+    dtype = common["obs_dtype"]
+    shape, observed = (obs_size,), dtype
+    if common["from_pixels"]:
+        shape, observed = (common["height"], common["width"], 3), np.uint8
+    stack = None
+    if common["frame_stack"] > 1:
+        shape, stack = (common["frame_stack"], *shape), (0, common["frame_stack"])
+    observation = Array(shape, observed, stack=stack)
+    if goal_size > 0:
+        goal = Array((goal_size,), dtype)
+        observation = {"achieved_goal": goal, "desired_goal": goal, "observation": observation}
+    columns = {name: Array((), kind) for name, kind in info.items()}
+    columns["unstable"] = Array((), np.int32, 0)
+    return EnvSpec(
+        observation=observation,
+        action=Array((num_actions,), common["action_dtype"], *action_bounds),
+        info=columns,
+        render_fps=render_fps or int(np.round(1 / (model.mj.opt.timestep * frame_skip))),
+        options={**options, **common},
+        goals=goals,
+    )
+
+
+cdef class RoboticsEnv(Simulation):
+    """Base of the robots of Gymnasium-Robotics.
+
+    Follows gymnasium-robotics 1.4.2, addition by addition and draw by draw. What MuJoCo reports as an error, or as a
+    warning that is not one of instability, is the `EnvError` of this environment.
+
+    Info: the infos of the robot, and `unstable` int32, as `MujocoEnv` has it.
+    """
+
+    @staticmethod
+    def describe(reward_type="sparse", default_camera_config=None, **common):
+        """Returns the options that all robots have, those checked that can be without a model.
+
+        Args:
+            reward_type: "sparse", or "dense".
+            default_camera_config: The free camera, as `MujocoEnv.describe` has it.
+            **common: See `Simulation.describe`. A picture takes the place of `observation`; goals remain numbers. Only
+                `observation` is stacked.
+        """
+        return {"reward_type": check_choice("reward_type", reward_type, ("sparse", "dense")),
+                **Simulation.describe(**common), "default_camera_config": default_camera_config}
+
+    def __dealloc__(self):
+        if self.scene != NULL:
+            libmujoco.mj_deleteData(self.scene)
+
+    def __init__(self, spec, env_id, Model model, start, int frame_skip, written=()):
+        """Makes an environment.
+
+        Args:
+            spec: Its spec.
+            env_id: Its place in the pool.
+            model: Its model.
+            start: Time, positions and velocities that an episode begins with; None: those of the model.
+            frame_skip: MuJoCo's steps in one of ours.
+            written: Names of the model's fields that it writes to.
+        """
+        options = spec.options
+        self.loaded = held(model)
+        self.variation = Variation(model, options["randomize"] or {}, tuple(name.encode() for name in written))
+        self.own = self.variation.edit()
+        # one struct of pointers for all, if it can be: 6 KB that stay in the cache
+        self.model = self.own if written or options["randomize"] or model.mj.nsensor > 0 else model.mj
+        self.camera = Camera(model, options)
+        self.data = guard.make_data(self.model, self.camera.sees_contacts)
+        self.frame_skip, self.dt = frame_skip, frame_skip * self.model.opt.timestep
+        if start is None:
+            self.init_qpos.assign(self.data.qpos, self.data.qpos + self.model.nq)
+            self.init_qvel.assign(self.data.qvel, self.data.qvel + self.model.nv)
+        else:
+            self.init_time, self.init_qpos, self.init_qvel = start
+        self.dense = options["reward_type"] == "dense"
+        obs_size = 0
+        for name, part in spec.observations:
+            if name is None or name == "observation":
+                *_, obs_size = part.shape
+            else:
+                self.goal.resize(part.low.size)
+        self.achieved_goal = self.desired_goal = self.goal
+        self.set_up_info(spec)
+        self.set_up_frames(spec, 0 if options["from_pixels"] else obs_size)
+        if self.from_pixels:
+            self._set_up_scene()
+
+    cdef int begin_episode(self) except -1 nogil:
+        raise NotImplementedError("begin_episode")
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        raise NotImplementedError("step_robot")
+
+    cdef int arrange_scene(self) except -1 nogil:
+        raise NotImplementedError("arrange_scene")
+
+    cdef int reset(self) except -1 nogil:
+        self.clear_info()
+        if not self.variation.parts.empty():
+            self.variation.draw(self.rng, self.data)
+        self.begin_episode()
+        if self.from_pixels:
+            self.camera.set_viewpoint(self.model, self.data)
+        self.push_frame()
+        self.frames.fill(0)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.clear_info()
+        self.step_robot(action)
+        self.push_frame()
+        return 0
+
+    cdef int reset_data(self) except -1 nogil:
+        guard.reset_data(self.model, self.data)
+        return 0
+
+    cdef void set_initial(self) noexcept nogil:
+        self.data.time = self.init_time
+        memcpy(self.data.qpos, self.init_qpos.data(), self.model.nq * sizeof(double))
+        memcpy(self.data.qvel, self.init_qvel.data(), self.model.nv * sizeof(double))
+
+    cdef int forward(self) except -1 nogil:
+        self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
+        return 0
+
+    cdef int simulate(self) except -1 nogil:
+        cdef int unstable
+        if self.model.nsensor > 0:
+            unstable = guard.simulate_unseen(self.own, self.data, self.frame_skip, self.sees_sensors)
+        else:
+            unstable = guard.simulate(self.model, self.data, self.frame_skip, False)
+        self.info[self.info.size() - 1] += unstable
+        return 0
+
+    cdef double element(self, const void* action, int k) noexcept nogil:
+        return clip((<const float*>action)[k] if self.action_is_single else (<const double*>action)[k], -1.0, 1.0)
+
+    cdef double uniform(self, double low, double high) noexcept nogil:
+        return draw_uniform(self.rng, low, high)
+
+    cdef double normal(self, double deviation) noexcept nogil:
+        return draw_normal(self.rng, 0, deviation)
+
+    cdef int body(self, str name) except -1:
+        return self.loaded.find(libmujoco.mjOBJ_BODY, name)
+
+    cdef int site(self, str name) except -1:
+        return self.loaded.find(libmujoco.mjOBJ_SITE, name)
+
+    cdef int qpos_of(self, str joint) except -1:
+        return self.model.jnt_qposadr[self.loaded.find(libmujoco.mjOBJ_JOINT, joint)]
+
+    cdef int qvel_of(self, str joint) except -1:
+        return self.model.jnt_dofadr[self.loaded.find(libmujoco.mjOBJ_JOINT, joint)]
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef int k, part = 0
+        self.write_infos(out)
+        if not self.goal.empty():
+            self._write_goal(&self.achieved_goal, out.obs[0])
+            self._write_goal(&self.desired_goal, out.obs[1])
+            part = 2
+        if not self.from_pixels:
+            self.write_numbers(0, self.obs_size, out.obs[part])
+        elif self.frames.num_frames == 1:
+            self.draw(<unsigned char*>out.obs[part])
+        else:
+            for k in range(self.frames.num_frames):
+                memcpy(<char*>out.obs[part] + k * self.picture_bytes, self.frames.frame(0, k), self.picture_bytes)
+        return 0
+
+    cdef int _write_goal(self, const vector[double]* goal, void* out) noexcept nogil:
+        cdef size_t k
+        for k in range(goal.size()):
+            if self.obs_is_single:
+                (<float*>out)[k] = <float>goal.data()[k]
+            else:
+                (<double*>out)[k] = goal.data()[k]
+        return 0
+
+    cdef int _set_up_scene(self) except -1:
+        if self.has_scene and self.scene == NULL:
+            self.scene = guard.make_data(self.model, True)
+        return 0
+
+    cdef int draw(self, unsigned char* out) except -1 nogil:
+        cdef mjData* scene = self.scene
+        if scene == NULL:
+            return self.camera.render_into(self.model, self.data, out)
+        # a copy: what the reference does to show its goal changes the episode
+        memcpy(scene.buffer, self.data.buffer, self.data.nbuffer)
+        scene.time = self.data.time
+        saved.set_awake(scene, saved.get_awake(self.data))
+        self.arrange_scene()
+        return self.camera.render_into(self.model, scene, out)
+
+    cdef object render(self):
+        self._set_up_scene()
+        return Simulation.render(self)
+
+    cdef object save_own(self):
+        return (tuple(self.info), tuple(self.goal), tuple(self.achieved_goal), tuple(self.desired_goal),
+                tuple(self.episode), self.variation.contents())
+
+    cdef object check_own(self, object state):
+        if type(state) is not tuple or len(state) != 6:
+            raise ValueError("expected six values of the robot")
+        info, *goals, episode, written = state
+        numbers = [float] * <Py_ssize_t>self.goal.size()
+        if type(written) is not bytes or len(written) != len(self.variation.contents()):
+            raise ValueError("expected the fields of the model that the robot writes")
+        goals = [check_state(goal, *numbers) for goal in goals]
+        return self.check_info(info), goals, self.check_episode(episode), written
+
+    cdef object check_episode(self, object values):
+        return check_state(values, *[float] * <Py_ssize_t>self.episode.size())
+
+    cdef int load_own(self, object checked) except -1:
+        self.info, goals, self.episode, written = checked
+        self.variation.set_contents(written)
+        self.goal, self.achieved_goal, self.desired_goal = goals
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        self.goal, self.episode = (<RoboticsEnv>other).goal, (<RoboticsEnv>other).episode
+        self.achieved_goal = (<RoboticsEnv>other).achieved_goal
+        self.desired_goal = (<RoboticsEnv>other).desired_goal
+        return 0

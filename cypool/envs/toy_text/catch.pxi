@@ -1,0 +1,87 @@
+# Catch.
+import numpy as np
+
+from cypool.util.arguments import check_int
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
+
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from cypool.env cimport Env, Slot
+from cypool.random cimport integers
+
+cdef enum:
+    CATCH_PIXELS = 16                          # a side of one square, drawn
+
+
+cdef class Catch(Env):
+    """A ball falls down, a paddle at the bottom has to catch it: left (0), stay (1) or right (2).
+
+    Follows EnvPool's `Catch-v0`, in all but the stream of random numbers. The ball begins in any column of the
+    first row, the paddle in column `width // 2` of the last one.
+
+    Observation: float32 (height, width): 1 where ball and paddle are, else 0.
+    Reward: 0; in the last step 1 with the ball caught, else -1.
+    Terminated: The ball is in the last row.
+    """
+    cdef int height
+    cdef int width
+    cdef int row                         # of the ball
+    cdef int col
+    cdef int paddle
+
+    @staticmethod
+    def describe(height=10, width=5):
+        """Returns the spec.
+
+        Args:
+            height: Number of rows, 2 to 1000.
+            width: Number of columns, 1 to 1000.
+        """
+        height, width = check_int("height", height, 2, 1000), check_int("width", width, 1, 1000)
+        return EnvSpec(observation=Array((height, width), np.float32, 0, 1), action=Discrete(3), render_fps=4,
+                       options={"height": height, "width": width})
+
+    def __init__(self, spec, env_id):
+        self.height = spec.options["height"]
+        self.width = spec.options["width"]
+
+    cdef int reset(self) except -1 nogil:
+        self.row = 0
+        self.col = <int>integers(self.rng, 0, self.width)
+        self.paddle = self.width // 2
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.paddle = min(max(self.paddle + <int>(<const int64_t*>action)[0] - 1, 0), self.width - 1)
+        # a state may say that the game is not over with the ball in the last row
+        self.row = min(self.row + 1, self.height - 1)
+        if self.row == self.height - 1:
+            self.terminated = True
+            self.reward = 1.0 if self.col == self.paddle else -1.0
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef float* board = <float*>out.obs[0]
+        memset(board, 0, self.height * self.width * sizeof(float))
+        board[self.row * self.width + self.col] = 1
+        board[(self.height - 1) * self.width + self.paddle] = 1
+        return 0
+
+    cdef object save(self):
+        return self.row, self.col, self.paddle
+
+    cdef int load(self, object state) except -1:
+        self.row, self.col, self.paddle = check_state(state, (0, self.height - 1), (0, self.width - 1),
+                                                      (0, self.width - 1))
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.row, self.col, self.paddle = (<Catch>other).row, (<Catch>other).col, (<Catch>other).paddle
+        return 0
+
+    cdef object render(self):
+        board = np.zeros((self.height, self.width, 3), np.uint8)
+        board[self.row, self.col] = board[self.height - 1, self.paddle] = 255
+        return board.repeat(CATCH_PIXELS, 0).repeat(CATCH_PIXELS, 1)

@@ -1,0 +1,81 @@
+# Environments that are a table of what may follow each state and action.
+import numpy as np
+
+from cypool.spec import Array
+from cypool.state import check_state
+
+from libc.stdint cimport int64_t
+
+from cypool.env cimport Env, Slot
+from cypool.random cimport categorical
+
+INFO = {"prob": Array((), np.float64, 0, 1)}
+
+
+cdef class Table:
+    """The possible outcomes of each state and action.
+
+    Args:
+        transitions: `transitions[state][action]` is a list of (probability, next state, reward, terminated), of one
+            length in all the table or 1.
+        start: The probability of each state to begin an episode.
+
+    Threads: any number, it never changes.
+    """
+
+    def __init__(self, transitions, start):
+        self.num_states = len(transitions)
+        self.num_actions = len(transitions[0])
+        self.width = max(len(outcomes) for state in transitions for outcomes in state)
+        for state in transitions:
+            for outcomes in state:
+                sums = np.cumsum([outcome[0] for outcome in outcomes])
+                for k in range(self.width):
+                    # one that is certain comes first and is found first
+                    prob, following, reward, terminated = outcomes[min(k, len(outcomes) - 1)]
+                    self.outcomes.push_back(Outcome(prob, reward, following, terminated))
+                    self.sums.push_back(sums[min(k, len(outcomes) - 1)])
+        sums = np.cumsum(start)
+        for state in np.flatnonzero(start):
+            self.starts.push_back(state)
+            self.start_sums.push_back(sums[state])
+
+
+cdef class Tabular(Env):
+    """Base of the environments that are a table; a subclass sets `table`.
+
+    Info: `prob` float64: the probability of what came of the last action, 1 after a reset.
+    """
+
+    cdef int reset(self) except -1 nogil:
+        cdef int k = categorical(self.rng, self.table.start_sums.data(), <int>self.table.start_sums.size())
+        self.state = self.table.starts[k]
+        self.prob = 1.0
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef int width = self.table.width
+        cdef int64_t row = (self.state * self.table.num_actions + (<const int64_t*>action)[0]) * width
+        cdef const Outcome* outcome = self.table.outcomes.data() + row
+        outcome += categorical(self.rng, self.table.sums.data() + row, width)
+        self.state = outcome.state
+        self.prob = outcome.prob
+        self.reward = outcome.reward
+        self.terminated = outcome.terminated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        (<int64_t*>out.obs[0])[0] = self.state
+        (<double*>out.info[0])[0] = self.prob
+        return 0
+
+    cdef object save(self):
+        return self.state, self.prob
+
+    cdef int load(self, object state) except -1:
+        self.state, self.prob = check_state(state, (0, self.table.num_states - 1), (0.0, 1.0))
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.state, self.prob = (<Tabular>other).state, (<Tabular>other).prob
+        return 0

@@ -1,0 +1,8 @@
+"""DOC."""
+include "blackjack.pxi"
+include "catch.pxi"
+include "tabular.pxi"
+include "cliff_walking.pxi"
+include "frozen_lake.pxi"
+include "nchain.pxi"
+include "taxi.pxi"

@@ -1,0 +1,247 @@
+# Doom: ViZDoom's engine, as a base for the interfaces it is known by.
+import functools
+import os
+from collections import namedtuple
+
+import numpy as np
+
+from cypool.envs.vizdoom import assets
+from cypool.envs.vizdoom.names import BUTTONS, FORMATS, VARIABLES
+from cypool.envs.vizdoom.options import is_alone
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memcpy
+from libcpp.memory cimport make_shared, shared_ptr
+from libcpp.string cimport string
+
+cimport cypool.envs.vizdoom.match as library
+from cypool.env cimport STEP_ALONE, Env, Rows, Slot
+
+cdef enum:
+    ATTEMPTS = 3                 # to start an engine, before it is an error
+
+
+def _end_engines():
+    with nogil:
+        library.end_engines()
+
+
+assets.before_leaving.append(_end_engines)
+
+Config = namedtuple("Config", [
+    "buttons", "variables", "width", "height", "channels", "format", "depth", "labels", "automap", "audio",
+    "notifications", "samples_per_tic", "audio_tics", "iwad", "wad", "map"])
+
+
+def read_config(path, text=""):
+    """Returns what a config comes to, as a `Config` of names and numbers.
+
+    Args:
+        path: A config file, or "".
+        text: Lines in the same format, which follow those of the file.
+
+    Raises:
+        ValueError: The library does not understand a line.
+    """
+    # each environment reads it again
+    return _read_config(path, text, os.stat(path).st_mtime_ns if path else 0)
+
+
+@functools.lru_cache
+def _read_config(path, text, changed):
+    cdef library.Settings settings
+    cdef library.Facts facts
+    settings.config_path = os.fsencode(path)
+    settings.config = text.encode()
+    facts = library.probe(settings)
+    if not facts.remarks.empty():
+        raise ValueError(f"config: {(<bytes>facts.remarks.c_str()).decode(errors='replace').strip()}")
+    if not facts.buttons.size():
+        raise ValueError(f"config: expected some available_buttons, got none in {path or text!r}")
+    return _config_of(facts)
+
+
+cdef object _config_of(library.Facts facts):
+    return Config([BUTTONS[k] for k in facts.buttons], [VARIABLES[k] for k in facts.variables], facts.width,
+                  facts.height, facts.channels, FORMATS[facts.format], facts.depth, facts.labels, facts.automap,
+                  facts.audio, facts.notifications, facts.samples_per_tic, facts.audio_tics,
+                  os.fsdecode(facts.iwad), os.fsdecode(facts.wad), facts.map.decode())
+
+
+cdef inline library.Match* game(Doom self) noexcept nogil:
+    return <library.Match*>self.match
+
+
+cdef class Doom(Env):
+    """One match, and what both interfaces have in common.
+
+    Start-up, and a restart after a fault, are left to `reset`, which runs on the pool's threads.
+    """
+    def __init__(self, spec, env_id, config_path, text, arguments, bint pipelined):
+        """Makes the match.
+
+        Args:
+            config_path, text: The config, and lines that follow those of the file.
+            arguments: Those of each player's engine.
+            pipelined: Whether all tics of a step may be sent for at once, where nobody else plays.
+        """
+        cdef library.Settings settings
+        options = spec.options
+        folder, names = assets.engine_dir()
+        self.config = read_config(config_path, text)
+        settings.config_path = os.fsencode(config_path)
+        settings.config = text.encode()
+        settings.engine = os.fsencode(options.get("vzd_path") or assets.package() / "vizdoom")
+        settings.iwad = os.fsencode(options["iwad_path"])
+        settings.wad = os.fsencode(options["wad_path"])
+        for words in arguments:
+            settings.arguments.push_back(words.encode())
+        settings.num_bots = options["num_bots"]
+        settings.alone = is_alone(options)
+        settings.pipelined = pipelined and settings.alone
+        settings.patience = options["engine_timeout"]
+        settings.circumstances.folder = os.fsencode(folder)
+        settings.circumstances.names = names
+        del self.match
+        self.match = <Match*>new library.Match(settings)
+        # it has read the file again, and nobody checks sizes later
+        now = type(self).describe(**options)
+        played = _config_of(game(self).facts())._replace(iwad=self.config.iwad, wad=self.config.wad)
+        if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info) or (
+                played != self.config):
+            raise ValueError(f"config: {config_path} has changed since it was described")
+        self.num_players = game(self).num_players()
+        self.num_buttons = len(self.config.buttons)
+        self.frame_skip = options["frame_skip"]
+        self.action_bytes = spec.action_bytes
+        self.tells_pid = options["engine_pid"]
+        self.values.resize(self.num_players * self.num_buttons)
+        self.player_rewards.resize(self.num_players)
+
+    def __dealloc__(self):
+        del self.match
+
+    cdef int begin(self, bint seeded, uint32_t seed, const string& recording) except -1 nogil:
+        cdef int _k
+        self.restarted = False
+        for _k in range(ATTEMPTS):
+            if game(self).reset(seeded, seed, recording):
+                return 0
+            self.restarted = True
+        with gil:
+            raise RuntimeError(f"ViZDoom's engine failed {ATTEMPTS} times: "
+                               f"{(<bytes>game(self).failure().c_str()).decode(errors='replace')}")
+
+    cdef bint play(self) noexcept nogil:
+        self.restarted = not game(self).step(self.values.data(), self.num_buttons, self.frame_skip)
+        self.truncated = self.restarted
+        return not self.restarted
+
+    cdef void press(self, const void* action) noexcept nogil:
+        pass
+
+    cdef bint prepare_pool(self, list envs) except -1:
+        cdef Doom env
+        cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
+        if any(type(each) is not type(self) or game(<Doom>each).num_requests(1) == 0 for each in envs):
+            return False
+        for env in envs:
+            pool.get().push_back(<PyObject*>env)
+            env.pool = pool
+        return True
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        # their engines work at once, while the thread waits for one after the other
+        cdef unsigned turn
+        cdef PyObject* env
+        cdef uint32_t k
+        for turn in range(game(self).num_requests(self.frame_skip)):
+            for k in range(rows.count):
+                rows.terminated[k] = STEP_ALONE
+                env = self.pool.get()[0][rows.ids[k]]
+                if (<Doom>env).needs_reset or (<Doom>env).observe_only:
+                    continue
+                if turn == 0:
+                    (<Doom>env).press(rows.actions + rows.ids[k] * self.action_bytes)
+                game(<Doom>env).request((<Doom>env).values.data(), self.num_buttons, self.frame_skip)
+        return 0
+
+    cdef object save(self):
+        raise NotImplementedError("save: ViZDoom's engine is a process of its own, whose state cannot be taken down")
+
+    cdef int load(self, object state) except -1:
+        raise NotImplementedError("load: ViZDoom's engine is a process of its own, whose state cannot be put back")
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        raise NotImplementedError("copy: ViZDoom's engine is a process of its own, whose state cannot be taken down")
+
+    cdef object render(self):
+        if not self.running() or self.finished():
+            return np.zeros((self.config.height, self.num_players * self.config.width, 3), np.uint8)
+        return np.concatenate([self.picture(k) for k in range(self.num_players)], axis=1)
+
+    def picture(self, size_t player):
+        """Returns the screen of a player, uint8 (height, width, 3)."""
+        cdef const uint8_t* screen = self.buffer(player, SCREEN)
+        config = self.config
+        size = config.height * config.width * config.channels
+        pixels = np.frombuffer(screen[:size], np.uint8)
+        if config.channels == 1:
+            return np.repeat(pixels.reshape(config.height, config.width, 1), 3, axis=2)
+        if config.format in ("CRCGCB", "CBCGCR"):
+            pixels = pixels.reshape(3, config.height, config.width).transpose(1, 2, 0)
+        else:
+            pixels = pixels.reshape(config.height, config.width, config.channels)
+        order = {"BGR24": (2, 1, 0), "CBCGCR": (2, 1, 0), "BGRA32": (2, 1, 0), "ARGB32": (1, 2, 3),
+                 "ABGR32": (3, 2, 1)}.get(config.format, (0, 1, 2))
+        return np.ascontiguousarray(pixels[:, :, list(order)])
+
+    cdef void give_rewards(self) noexcept nogil:
+        if self.agents != NULL:
+            memcpy(self.agents.reward, self.player_rewards.data(), self.num_players * sizeof(double))
+
+    cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil:
+        cdef bint running = self.running()
+        cdef size_t k
+        (<uint8_t*>out.info[first])[0] = self.restarted
+        if self.num_players > 1:
+            memcpy(out.info[first + 1], self.player_rewards.data(), self.num_players * sizeof(double))
+            for k in range(self.num_players):
+                (<uint8_t*>out.info[first + 2])[k] = running and self.dead(k)
+            first += 2
+        if self.tells_pid:
+            for k in range(self.num_players):
+                (<int32_t*>out.info[first + 1])[k] = game(self).player(k).pid() if running else 0
+
+    cdef bint running(self) noexcept nogil:
+        return game(self).running()
+
+    cdef bint finished(self) noexcept nogil:
+        return game(self).over()
+
+    cdef bint timed_out(self) noexcept nogil:
+        return game(self).player(0).timed_out()
+
+    cdef bint dead(self, size_t player) noexcept nogil:
+        return game(self).player(player).dead()
+
+    cdef double variable(self, size_t player, int which) noexcept nogil:
+        return game(self).player(player).variable(which)
+
+    cdef double last_reward(self, size_t player) noexcept nogil:
+        return game(self).player(player).last_reward()
+
+    cdef const uint8_t* buffer(self, size_t player, Source source) noexcept nogil:
+        if source == SCREEN:
+            return game(self).player(player).screen()
+        if source == DEPTH:
+            return game(self).player(player).depth()
+        if source == LABELS:
+            return game(self).player(player).labels()
+        if source == AUTOMAP:
+            return game(self).player(player).automap()
+        return <const uint8_t*>game(self).player(player).audio()
+
+    cdef void notifications(self, size_t player, uint8_t* out, size_t size) noexcept nogil:
+        game(self).player(player).notifications(out, size)

@@ -1,0 +1,218 @@
+"""DOC."""
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.atomic cimport atomic
+from libcpp.vector cimport vector
+
+from cypool.backend cimport StepBackend
+from cypool.env cimport Env
+
+
+# The memory that a pool shares with its worker processes: control words, mailboxes, payloads and observations.
+
+cdef extern from "cypool/subproc/shared_memory.h" namespace "cypool" nogil:
+    enum Task:
+        STEP
+        RESET
+        CALL
+
+    enum TaskState:
+        IDLE
+        POSTED
+        RUNNING
+        DONE
+
+    enum Life:
+        STARTING
+        READY
+        ENDED
+
+    cdef struct PoolControl:           # of a pool
+        atomic[uint32_t] answers
+        atomic[uint32_t] target
+        atomic[uint32_t] sleeping
+        atomic[uint32_t] deaths
+        atomic[uint32_t] closing
+        atomic[uint32_t] layout
+
+    cdef struct WorkerControl:         # of a worker
+        atomic[uint32_t] doorbell
+        atomic[uint32_t] sleeping
+        atomic[uint32_t] life
+        atomic[uint32_t] made
+        int32_t status
+        uint64_t payload_bytes
+        atomic[int64_t] since
+
+    cdef struct EnvMailbox:            # of an environment
+        atomic[uint32_t] state
+        uint32_t task
+        uint64_t seed
+        uint64_t payload_bytes
+        double reward
+        atomic[int64_t] since
+        cbool requested
+        cbool seeded
+        cbool resets
+        cbool last
+        cbool terminated
+        cbool truncated
+        cbool was_reset
+        cbool failed
+
+cdef enum:
+    BYTES_PER_ENV = 1 << 24          # payload, action, two observations; untouched pages cost nothing
+
+
+cdef class SharedMemory:
+    """The memory that a pool shares with its workers."""
+    cdef readonly int fd
+    cdef readonly int num_envs
+    cdef readonly int num_workers
+    cdef char* _data                 # owned
+    cdef size_t _nbytes
+    cdef char* _payloads
+    cdef PoolControl* control
+    cdef WorkerControl* worker_controls
+    cdef EnvMailbox* mailboxes
+
+    cdef char* at(self, int env_id) noexcept nogil
+    cdef int worker_of(self, int env_id) noexcept nogil
+    cdef void notify(self, int worker) noexcept nogil
+    cdef void answered(self) noexcept nogil
+    cdef bytes payload(self, int env_id, uint64_t nbytes)
+    cdef uint64_t write_payload(self, int env_id, bytes payload, size_t most) except? 0
+
+
+cdef class SlotLayout:
+    """Where in an environment's part of the memory its action and its observations lie."""
+    cdef list dtypes
+    cdef list shapes
+    cdef vector[size_t] sizes        # of each part of an observation
+    cdef vector[size_t] offsets      # in the first observation
+    cdef size_t second               # how far behind it the second one lies: the last of an episode
+    cdef size_t action_at
+    cdef size_t action_bytes
+    cdef readonly size_t payload_bytes  # at most
+    cdef readonly uint32_t checksum  # not 0
+
+
+# The worker's side: makes environments and runs the tasks in their mailboxes.
+
+cdef class WorkerLoop:
+    """Makes environments, and runs the tasks that come into their mailboxes."""
+    cdef SharedMemory memory
+    cdef WorkerControl* control      # of the worker; borrowed from the memory
+    cdef int first                   # env id
+    cdef int num
+    cdef list factories
+    cdef list envs
+    cdef list is_open                # of each environment whether it is to be closed
+    cdef list unwrapped              # of all rows in this process the environments without wrappers; shared with others
+    cdef list answers                # in the pool's process, of all rows: (info, final info), an exception or None
+    cdef list is_loaded              # of each environment whether it came from a state
+    cdef list is_broken              # whether to make it again: it has raised since, or Ctrl-C came in its code
+    cdef SlotLayout layout
+    cdef list actions                # arrays over the memory
+    cdef list parts                  # of the observation: keys, None for one that has no parts
+    cdef list text_bytes             # of each part; 0: it is not a text
+    cdef int turn
+
+    cdef bint run_next(self) except -1
+    cdef int run_one(self, int k) except -1
+    cdef int run_task(self, int k, EnvMailbox* mailbox) except -1
+    cdef int next_posted(self) noexcept nogil
+    cdef int _step(self, int k, EnvMailbox* mailbox) except -1
+    cdef int _write_observation(self, int k, int which, object observation) except -1
+    cdef int _write_infos(self, int k, EnvMailbox* mailbox, object info, object final_info) except -1
+    cdef int _write(self, int k, EnvMailbox* mailbox, str name, object payload) except -1
+
+
+# Workers that are processes, which a fork server starts.
+
+cdef class WorkerProcesses:
+    """The workers of a pool that are processes."""
+    cdef SharedMemory memory
+    cdef int forkserver              # the process that starts them; 0: there is none, or it has ended
+    cdef int forkserver_status       # with which it did, as os.waitpid has it
+    cdef object channel              # socket to it
+    cdef int setup_fd
+    cdef uint32_t deaths             # as the control had them when all that had ended were replaced
+    cdef uint32_t deaths_found       # and when they were last looked for
+    # where tasks have a time limit
+    cdef int64_t timeout_ns          # 0: none
+    cdef int64_t slice_ns            # how often to look for processes that take too long
+    cdef int64_t checked_at          # when that was last done, ns
+    cdef vector[int64_t] overdue_since  # of each worker when it was first found to take too long; 0: it was not
+    cdef list kill_reasons           # of each worker the error for which it is being ended, or None
+    cdef vector[int64_t] kill_requested_at  # and since when
+
+    cdef bint have_ended(self, bint thoroughly) except -1
+    cdef int replace(self, int worker) except -1
+    cdef int all_replaced(self) except -1
+    cdef bint forkserver_ended(self, int64_t timeout_ns) noexcept nogil
+    cdef void kill_forkserver(self) noexcept nogil
+    cdef int kill_overdue(self) except -1
+    cdef object kill_reason(self, int worker, int64_t now)
+
+
+# Workers that are threads of the pool's process.
+
+cdef class WorkerThreads:
+    """The workers of a pool that are threads of its process."""
+    cdef SharedMemory memory
+    cdef list answers
+    cdef list threads                # of threading.Thread, one for each worker that was started
+    cdef object starting             # a lock: held while threads are started
+    cdef object starter              # the thread that starts them; later, another one may have its number
+
+
+# The pool's side of environments that are stepped in other processes, or in threads of this one.
+
+cdef class SubprocEnv(Env):
+    """An environment whose steps a `SubprocBackend` has made."""
+    cdef SubprocBackend workers
+    cdef EnvMailbox* mailbox         # borrowed from the memory, as is the next
+    cdef char* memory_slot
+    cdef SlotLayout layout
+    cdef int observed_slot           # which of its two observations
+    cdef size_t num_obs              # parts of the observation; what the agents got comes behind them
+    cdef bint sent                   # there is, or will be, an answer that was not taken
+    cdef bint calling                # it is the answer to a call
+    cdef bint failed
+    cdef object error                # why it failed
+    cdef bint lost                   # its process ended since its last reset
+    cdef object next_seed
+    cdef object extra_infos          # (info, final info), or None
+
+    cdef void read_agents(self, bint stepped) noexcept nogil
+    cdef int read_answer(self) except -1
+    cdef object call(self, str name, tuple args=*, dict kwargs=*)
+
+
+cdef class SubprocBackend(StepBackend):
+    """The processes, or threads of this one, that step the environments of a pool."""
+    cdef readonly SharedMemory memory
+    cdef SlotLayout layout
+    cdef WorkerLoop worker_loop      # without workers: where environments are stepped
+    cdef WorkerThreads threads       # workers that are threads, or None
+    cdef WorkerProcesses processes   # workers that are processes, or None
+    cdef list answers                # in this process: see WorkerLoop; None of processes
+    cdef int64_t timeout_ns          # 0: none
+    cdef int64_t slice_ns            # how long to sleep at most
+    cdef list envs                   # SubprocEnv
+    cdef list env_descriptions
+    cdef vector[int32_t] sent        # ids of tasks that are not taken
+    cdef vector[int32_t] called      # workers to notify
+    cdef int num_forks               # when the workers were started
+    cdef bint closed
+
+    cdef int submit_task(self, int env_id) except -1
+    cdef int notify_workers(self) except -1
+    cdef int count_done(self, int most) except -1
+    cdef int collect_done(self, int32_t* ids, int most) except -1
+    cdef int await_call(self, SubprocEnv env) except -1
+    cdef int check_workers(self, bint thoroughly) except -1
+    cdef int fail_worker_tasks(self, int worker, object error) except -1
+    cdef int fail_env(self, SubprocEnv env, object error) except -1
+    cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil

@@ -1,0 +1,6 @@
+"""DOC."""
+include "shared_memory.pxi"
+include "worker.pxi"
+include "worker_processes.pxi"
+include "worker_threads.pxi"
+include "backend.pxi"

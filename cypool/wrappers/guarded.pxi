@@ -1,0 +1,93 @@
+# Checks for debugging: whether an environment writes all of its row, and nothing else.
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint32_t
+
+from cpython.ref cimport PyObject
+
+from cypool.errors import RowError
+
+from cypool.cfunctions.env_methods cimport observe_env
+from cypool.env cimport Env, Slot
+
+cdef enum:
+    LEAST_ZONE = 4096
+
+# what the memory holds before it is observed to: a byte that keeps both was not written
+cdef char[2] FILLS = [0x5A, 0x25]
+
+
+cdef class Guarded(Wrapper):
+    """Has the environment observe to memory with zones around every part, and looks what it wrote.
+
+    A part that is written beyond its end, before its start, not wholly, or not the same twice in a row is a
+    RowError that names it; the pool makes an `EnvError` of that.
+    """
+    cdef Scratch first, second
+
+    def __init__(self, spec, int env_id, Env inner):
+        super().__init__(spec, env_id, inner)
+        # a wrong dtype writes up to eight times as much
+        self.first = Scratch(inner.spec, lambda size: LEAST_ZONE + 8 * size)
+        self.second = Scratch(inner.spec, lambda size: LEAST_ZONE + 8 * size)
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef uint32_t k
+        Wrapper.step(self, action)
+        if self.agents != NULL:
+            for k in range(self.agents.count):
+                if not isfinite(self.agents.reward[k]):
+                    self.complain_of_reward(self.agents.reward[k])
+        # with agents NaN says that it is the sum of theirs
+        if not isfinite(self.reward) and not (self.agents != NULL and isnan(self.reward)):
+            self.complain_of_reward(self.reward)
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef int k
+        self.lend()
+        self.first.fill(FILLS[0])
+        observe_env(<PyObject*>self.inner, &self.first.slot)
+        self.second.fill(FILLS[1])
+        observe_env(<PyObject*>self.inner, &self.second.slot)
+        for k in range(<int>self.first.sizes.size()):
+            self.look_around(k)
+            self.look_inside(k)
+        self.first.copy_obs(&self.first.slot, out)
+        self.first.copy_info(&self.first.slot, out)
+        return 0
+
+    cdef int look_around(self, int k) except -1 nogil:
+        """Looks at the zones around a part."""
+        cdef const char* start = <char*>self.first.parts[k]
+        cdef size_t zone = self.first.zones[k], size = self.first.sizes[k], at
+        # the farthest byte says the most
+        for at in range(zone, 0, -1):
+            if start[size + at - 1] != FILLS[0]:
+                self.complain(k, "wrote at least", <long>(size + at))
+        for at in range(zone, 0, -1):
+            if (start - at)[0] != FILLS[0]:
+                self.complain(k, "wrote before the start, at", -<long>at)
+        return 0
+
+    cdef int look_inside(self, int k) except -1 nogil:
+        """Looks for bytes of a part that were not written, or not the same twice."""
+        cdef const char* a = <char*>self.first.parts[k]
+        cdef const char* b = <char*>self.second.parts[k]
+        cdef size_t at
+        for at in range(self.first.sizes[k]):
+            if a[at] == FILLS[0] and b[at] == FILLS[1]:
+                self.complain(k, "did not write byte", <long>at)
+            if a[at] != b[at]:
+                self.complain(k, "wrote another one when it was called again, at", <long>at)
+        return 0
+
+    cdef int complain_of_reward(self, double reward) except -1 with gil:
+        raise RowError(f"{type(self.inner).__name__}.step, reward: expected a finite number, got {reward}")
+
+    cdef int complain(self, int k, const char* what, long at) except -1 with gil:
+        described = [(f"observation {name}" if name is not None else "observation", part)
+                     for name, part in self.inner.spec.observations]
+        described += [(f"info {name}", part) for name, part in self.inner.spec.info.items()]
+        name, part = described[k]
+        raise RowError(f"{type(self.inner).__name__}.observe, {name}: expected {self.first.sizes[k]} bytes, as "
+                       f"describe specifies for {part.dtype}, {part.shape}; it {what.decode()} {at}")

@@ -1,7 +1,0 @@
-# by .ci/stubs: not to be edited
-from typing import Any
-
-from cypool.wrappers.wrapper import Wrapper
-
-class Guarded(Wrapper):
-    def __init__(self, spec: Any, env_id: int, inner: Any) -> None: ...

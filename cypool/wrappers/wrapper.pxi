@@ -1,0 +1,130 @@
+# An environment around another one, and memory for what that one observes.
+from libc.math cimport NAN
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+from cpython.ref cimport PyObject
+
+from cypool.cfunctions.env_methods cimport (copy_from_env, give_options, load_env, observe_env, reset_env, seed_env,
+                                            step_env)
+from cypool.util.constants cimport ALIGNMENT
+
+
+cdef class Wrapper(Env):
+    """Holds another environment and does as that does; a subclass changes some of it.
+
+    Args:
+        spec: The `EnvSpec` that this one has.
+        env_id: Position in the pool.
+        inner: The other environment.
+    """
+
+    def __init__(self, spec, int env_id, Env inner):
+        if self.inner is not None:
+            # its memory would be freed, which a thread may be using
+            raise RuntimeError("the environment is made already")
+        self.inner = inner
+        # those of the other environment, which lives as long
+        free(self.agents)
+        self.agents = inner.agents
+
+    def __dealloc__(self):
+        self.agents = NULL
+
+    cdef void lend(self) noexcept nogil:
+        self.inner.elapsed_step = self.elapsed_step
+        self.inner.needs_reset = self.needs_reset
+        self.inner.reset_requested = self.reset_requested
+        self.inner.reward = self.reward if self.agents != NULL else 0
+        self.inner.terminated = self.inner.truncated = False
+        self.inner.raw_reward = NAN
+
+    cdef void fetch(self) noexcept nogil:
+        self.elapsed_step = self.inner.elapsed_step
+        self.reward = self.inner.reward
+        self.terminated = self.inner.terminated
+        self.truncated = self.inner.truncated
+        self.raw_reward = self.inner.raw_reward
+
+    cdef int reset(self) except -1 nogil:
+        self.lend()
+        reset_env(<PyObject*>self.inner)
+        self.fetch()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.lend()
+        step_env(<PyObject*>self.inner, action)
+        self.fetch()
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        self.lend()
+        return observe_env(<PyObject*>self.inner, out)
+
+    cdef int seed(self, object seed) except -1:
+        seed_env(self.inner, seed)
+        self._bit_generator, self.rng = self.inner._bit_generator, self.inner.rng
+        return 0
+
+    cdef object save(self):
+        self.lend()
+        return self.inner.save()
+
+    cdef int load(self, object state) except -1:
+        return load_env(self.inner, state)
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        # nothing is lent: others may read the other one at the same time
+        return copy_from_env(<PyObject*>self.inner, <PyObject*>(<Wrapper>other).inner)
+
+    cdef object render(self):
+        self.lend()
+        return self.inner.render()
+
+    cdef int take_reset_options(self, dict options) except -1:
+        return give_options(self.inner, options)
+
+
+cdef class Scratch:
+    """One row outside of any batch, with zones around its parts.
+
+    Args:
+        spec: Whose parts of the observation and infos it has.
+        zone: A function of the size of a part: how many bytes are before and behind it.
+    """
+
+    def __init__(self, spec, zone):
+        cdef size_t at = 0
+        described = [part for _, part in spec.observations] + list(spec.info.values())
+        self.num_obs = len(spec.observations)
+        for part in described:
+            size = part.dtype.itemsize
+            for n in part.shape:
+                size *= n
+            around = -(-zone(size) // ALIGNMENT) * ALIGNMENT
+            self.sizes.push_back(size)
+            self.zones.push_back(around)
+            self.offsets.push_back(at + around)
+            at += around + <size_t>(-(-size // ALIGNMENT) * ALIGNMENT) + around
+        self.memory.resize(at + ALIGNMENT)
+        self.first = ALIGNMENT - <uintptr_t>self.memory.data() % ALIGNMENT
+        for k in range(len(described)):
+            self.offsets[k] += self.first
+            self.parts.push_back(self.memory.data() + self.offsets[k])
+        self.slot.obs = self.parts.data()
+        self.slot.info = self.parts.data() + self.num_obs
+
+    cdef void fill(self, char value) noexcept nogil:
+        memset(self.memory.data(), value, self.memory.size())
+
+    cdef void copy_obs(self, const Slot* row, const Slot* out) noexcept nogil:
+        cdef int k
+        for k in range(self.num_obs):
+            memcpy(out.obs[k], row.obs[k], self.sizes[k])
+
+    cdef void copy_info(self, const Slot* row, const Slot* out) noexcept nogil:
+        cdef size_t k
+        for k in range(self.sizes.size() - self.num_obs):
+            memcpy(out.info[k], row.info[k], self.sizes[self.num_obs + k])

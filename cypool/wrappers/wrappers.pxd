@@ -1,0 +1,31 @@
+"""DOC."""
+from libcpp.vector cimport vector
+
+from cypool.env cimport Env, Slot
+
+
+# An environment around another one, and memory for what that one observes.
+
+cdef class Wrapper(Env):
+    """Holds another environment and does as that does; a subclass changes some of it."""
+    cdef Env inner
+
+    cdef void lend(self) noexcept nogil      # what the engine keeps, to the inner environment
+    cdef void fetch(self) noexcept nogil     # what the inner environment set, for the engine
+
+
+cdef class Scratch:
+    """One row outside of any batch, with zones around its parts."""
+    cdef Slot slot                           # what observe writes to
+    cdef vector[size_t] offsets              # of each part; before and behind it lies a zone
+    cdef vector[size_t] sizes
+    cdef vector[size_t] zones                # bytes before the part, and as many behind it
+    cdef vector[char] memory
+    cdef vector[void*] parts                 # of observation and info: where slot points
+    cdef size_t first                        # byte of memory where the first zone begins: aligned
+    cdef int num_obs
+
+    cdef void fill(self, char value) noexcept nogil
+    # between rows of this spec
+    cdef void copy_obs(self, const Slot* row, const Slot* out) noexcept nogil
+    cdef void copy_info(self, const Slot* row, const Slot* out) noexcept nogil

@@ -1,0 +1,4 @@
+"""DOC."""
+include "wrapper.pxi"
+include "guarded.pxi"
+include "hooked.pxi"
