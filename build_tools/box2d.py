@@ -86,6 +86,6 @@ BOX2D = SourceLibrary(
     flags=("-std=c++17", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-fwrapv",
            "-fno-tree-slp-vectorize", "-fno-access-control", "-w"),
     # saving a world reads and writes what its classes keep to themselves
-    flags_for_users=("-fno-access-control", "-O3"),
+    flags_for_users=("-fno-access-control",),
     generate=_one_unit,
 )

@@ -3,10 +3,10 @@
 import fcntl
 import functools
 import os
+import re
 import shutil
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
-from operator import attrgetter
 from pathlib import Path
 
 from setuptools import Extension
@@ -15,12 +15,12 @@ from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 
-from . import cache, cythonize, mujoco, sdist, toolchain
+from . import cache, cythonize, mujoco, report, sdist, toolchain
+from .parts import parts_of
 
 FLAGS = (
     "-std=c++20",
-    *(("-O0", "-g", "-D_GLIBCXX_ASSERTIONS", "-DCYTHON_TRACE_NOGIL=1") if cythonize.DEBUG else
-      ("-O2", "-g0", "-DNDEBUG")),
+    *(("-O0", "-g", "-D_GLIBCXX_ASSERTIONS", "-DCYTHON_TRACE_NOGIL=1") if cythonize.DEBUG else ("-g0", "-DNDEBUG")),
     "-fPIC",
     "-fvisibility=hidden",
     "-ffp-contract=off",  # a fused multiply-add rounds once where NumPy and OpenCV round twice
@@ -39,6 +39,10 @@ FLAGS = (
     "-Wno-deprecated-declarations",
 )
 
+# of modules without hot loops, which take two thirds of the time: gcc then still inlines what is called once
+LOW_LEVEL = "-O1"
+INLINING = ("-finline-small-functions", "-findirect-inlining", "-fpartial-inlining", "-foptimize-sibling-calls",
+            "-fstrict-aliasing")
 
 # what the C++ of most modules includes
 HEADER = Path(__file__).with_name("common.h")
@@ -75,8 +79,18 @@ def extensions(package, libraries):
         if library is None or library.family not in without:
             module = Extension(name, [str(source)], language="c++")
             module.library = library
+            module.level = level_of(source)
             modules.append(module)
     return modules
+
+
+def level_of(source):
+    """Returns the level of optimization that a module asks for in its first lines, as Cython has it.
+
+    It is that of `# distutils: extra_compile_args = -O2`, without which it is `LOW_LEVEL`.
+    """
+    found = re.match(r"(?:#.*\n)*?# distutils: extra_compile_args = (-O\d)\n", source.read_text(encoding="utf-8"))
+    return found[1] if found else LOW_LEVEL
 
 
 class EggInfo(egg_info):
@@ -90,7 +104,7 @@ class EggInfo(egg_info):
 
 
 class BuildExt(build_ext):
-    """Compiles all modules and libraries at once, on all cores, and what did not change not at all."""
+    """Compiles all modules and libraries at once, on all cores, and only those that changed."""
 
     def build_extensions(self):
         _lock()
@@ -101,35 +115,55 @@ class BuildExt(build_ext):
 
     def _build(self):
         folder = Path(self.build_temp).absolute()
-        prefix = toolchain.Prefix(HEADER, folder, FLAGS, _include_dirs())
-        prepared = {library: library.prepare(folder)
-                    for library in {module.library for module in self.extensions} if library}
+        # at other levels, a module reads the header itself
+        prefixes = {level: toolchain.Prefix(HEADER, folder, _flags(level), _include_dirs())
+                    for level in (LOW_LEVEL, "-O2")}
+        libraries = {module.library for module in self.extensions} - {None}
         with ThreadPoolExecutor(_jobs(self.parallel)) as pool:
+            jobs = []
+
+            def submit(name, function, *arguments):
+                """Runs a function in the pool; its cost counts as that of `name`."""
+                def measured():
+                    with report.measure() as cost:
+                        jobs.append((name, cost))
+                        return function(*arguments)
+                return pool.submit(measured)
+
             try:
-                # our modules first: one of them takes as long as many files of a library
-                modules = [(module, pool.submit(_compile_module, module, prefix, prepared.get(module.library)))
-                           for module in self.extensions]
-                members, objects = ({library: [pool.submit(toolchain.compile_unit, unit) for unit in units(ready)]
-                                     for library, ready in prepared.items()}
-                                    for units in (attrgetter("units"), attrgetter("objects")))
+                preparing = {library: submit(f"({library.family})", library.prepare, folder) for library in libraries}
+                prepared = {library: job.result() for library, job in preparing.items()}
+                # one of our modules takes as long as many files of a library, and the largest comes first
+                modules = [(module, submit(module.name, _compile_module, module, prefixes.get(module.level),
+                                           prepared.get(module.library)))
+                           for module in sorted(self.extensions, key=_size, reverse=True)]
+                compiled = {(library, kind): [submit(f"({library.family})", toolchain.compile_unit, unit)
+                                              for unit in getattr(ready, kind)]
+                            for library, ready in prepared.items() for kind in ("units", "objects")}
                 archives = {}
-                for module, compiled in modules:
-                    path, remarks = compiled.result()
+                for library in libraries:
+                    if members := compiled[library, "units"]:
+                        archives[library] = folder / f"lib{library.family}.a"
+                        toolchain.archive([member.result()[0] for member in members], archives[library])
+                linking = []
+                for module, job in modules:
+                    path, remarks = job.result()
                     if remarks:
                         print(remarks, flush=True)
                     inputs, arguments, library = [path], (), module.library
                     if library:
-                        if library not in archives and members[library]:
-                            archives[library] = folder / f"lib{library.family}.a"
-                            toolchain.archive([member.result()[0] for member in members[library]], archives[library])
-                        inputs += [member.result()[0] for member in objects[library]]
+                        inputs += [member.result()[0] for member in compiled[library, "objects"]]
                         inputs += [archives[library]] if library in archives else []
                         arguments = prepared[library].link_arguments
-                    arguments = (*arguments, _numpy_random())
-                    toolchain.link(inputs, Path(self.get_ext_fullpath(module.name)), arguments)
+                    target = Path(self.get_ext_fullpath(module.name))
+                    linking.append(submit(module.name, toolchain.link, inputs, target, (*arguments, _numpy_random())))
+                for job in linking:
+                    job.result()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
+        sizes = {module.name: Path(self.get_ext_fullpath(module.name)).stat().st_size for module, _ in modules}
+        report.write(report.table(jobs, sizes))
 
 
 class BuildPy(build_py):
@@ -165,12 +199,24 @@ def _lock():
     return file
 
 
+def _flags(level):
+    """The compiler's flags at a level of optimization."""
+    if cythonize.DEBUG:
+        return FLAGS
+    return (*FLAGS, level, *(INLINING if level == LOW_LEVEL and toolchain.is_gcc() else ()))
+
+
+def _size(module):
+    """Stands for the time that a module takes to compile."""
+    return sum(part.stat().st_size for part in parts_of(Path(module.sources[0])))
+
+
 def _compile_module(module, prefix, ready):
     """From .pyx to object. Returns its path, and what Cython and the compiler said."""
     source = Path(module.sources[0])
     target = Path("build", "cython-debug" if cythonize.DEBUG else "cython", source.with_suffix(".cpp"))
     generated, remarks = cythonize.generate(module.name, source, target)
-    flags = (*FLAGS, *(ready.flags if ready else ()))
+    flags = (*_flags(module.level), *(ready.flags if ready else ()))
     include_dirs = _include_dirs(*(ready.include_dirs if ready else ()))
     path, warnings = toolchain.compile_unit(toolchain.Unit(generated, flags, include_dirs, prefix=prefix))
     return path, remarks + warnings

@@ -11,7 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import cache, toolchain
+from . import cache, report, toolchain
+from .parts import check_names, parts_of
 
 DEBUG = os.environ.get("CYPOOL_DEBUG") == "1"
 
@@ -44,8 +45,17 @@ def generate(module, source, target):
     Returns:
         (path of the .cpp in the cache, what Cython had to say: "" unless there were warnings).
     """
+    check_names(source)
     key = cache.digest(_versions(), module, str(source), json.dumps(DIRECTIVES), "texts:", *_made_from(source))
-    kept, said = cache.get("cython", key, ".cpp", lambda new: _translate(module, source, new))
+    made = False
+
+    def translate(new):
+        nonlocal made
+        made = True
+        return _translate(module, source, new)
+
+    kept, said = cache.get("cython", key, ".cpp", translate)
+    report.count(made)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(kept, target)
     return kept, said
@@ -59,7 +69,7 @@ def _made_from(source):
     declarations = {}
     for path in Path(source.parts[0]).rglob("*.pxd"):
         declarations.setdefault(path.stem, []).append(path)
-    found, todo = set(), [source, source.with_suffix(".pxd"), *declarations.get("__init__", ())]
+    found, todo = set(), [*parts_of(source), source.with_suffix(".pxd"), *declarations.get("__init__", ())]
     while todo:
         path = todo.pop()
         if path not in found and path.exists():
@@ -89,7 +99,8 @@ def _translate(module, source, target):
     if not answer:
         raise toolchain.CompileError(f"Cython ended with status {worker.wait()} at {source}")
     _idle.put(worker)
-    failed, said = json.loads(answer)
+    failed, said, seconds = json.loads(answer)
+    report.spend("cython", seconds)
     if failed:
         raise toolchain.CompileError(f"Cython could not translate {source}\n{said}")
     return said

@@ -113,6 +113,7 @@ class SourceLibrary:
         family: the folder of `cypool/envs` that needs it, and the name for `CYPOOL_WITHOUT`.
         sdist: where the sources come from.
         root: folder inside the sdist; `sources`, `exclude` and `replace` are relative to it.
+        further_files: files inside the sdist that are needed, outside of `root` and `include_dirs`.
         sources: globs of what to compile.
         exclude: globs of what not to.
         together: each of these groups is compiled as one unit, which takes a fraction of the time.
@@ -142,6 +143,7 @@ class SourceLibrary:
     generated_sources: tuple = ()
     generate: Callable = lambda unpacked, folder: None
     rewrite: Rewrite | None = None
+    further_files: tuple = ()
 
     def prepare(self, folder):
         """Finds the sources and unpacks them below `folder`.
@@ -155,7 +157,9 @@ class SourceLibrary:
         except sdist.SourceNotFound as error:
             hint = f"Or do without its environments: CYPOOL_WITHOUT={self.family}"
             raise sdist.SourceNotFound(f"{error}\n{hint}") from None
-        unpacked = found if found.is_dir() else _unpack(found, folder / self.sdist.sha256[:16])
+        wanted = (self.root, *self.include_dirs, self.sdist.version_file, *self.further_files)
+        unpacked = found if found.is_dir() else _unpack(found, folder / cache.digest(self.sdist.sha256, *wanted)[:16],
+                                                        wanted)
         generated = folder / f"{self.family}-include"
         generated.mkdir(parents=True, exist_ok=True)
         self.generate(unpacked, generated)
@@ -188,7 +192,9 @@ class SourceLibrary:
             for pattern in together.patterns:
                 if not any(source.relative_to(root).match(pattern) for source in sources):
                     raise ValueError(f"{self.sdist.project}: expected sources that match {pattern!r}, found none")
-            unit = generated / f"together{number}.cpp"
+            # not in a folder of headers, which are digested
+            unit = folder / f"{self.family}-together" / f"together{number}.cpp"
+            unit.parent.mkdir(exist_ok=True)
             unit.write_text("".join(f'#include "{source}"\n' for source in sources))
             names = (str(source.relative_to(root)) for source in sources)
             units.append(Unit(unit, (*self.flags, *together.flags), private_dirs,
@@ -284,13 +290,17 @@ class WheelLibrary:
         return None, ""
 
 
-def _unpack(archive, target):
-    """Unpacks a tar.gz with one folder at its top; returns that folder, moved to `target`."""
+def _unpack(archive, target, wanted):
+    """Unpacks some files and folders of a tar.gz with one folder at its top; returns that folder, moved to `target`."""
+    def is_wanted(member):
+        name = member.name.partition("/")[2]
+        return any(path == "." or name == path or name.startswith(f"{path}/") for path in wanted)
+
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as work, tarfile.open(archive) as tar:
             tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python before 3.10.12 has none
-            tar.extractall(work)
+            tar.extractall(work, filter(is_wanted, tar))
             (top,) = Path(work).iterdir()
             top.rename(target)
     return target

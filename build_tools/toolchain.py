@@ -1,16 +1,18 @@
 """Runs the C++ compiler and the linker: through the cache, with readable errors."""
 
+import collections
 import functools
 import os
 import shlex
 import shutil
 import subprocess
 import sysconfig
+import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cache
+from . import cache, headers, report
 
 EXPORTS = Path(__file__).with_name("exports.map")
 
@@ -26,8 +28,8 @@ class Prefix:
     Attributes:
         header: the file.
         folder: where to put what is compiled, to be found by the next build in this folder.
-        flags, include_dirs: as in `Unit`. For a unit with other flags, gcc decides whether what is compiled will do,
-            and reads the header if not.
+        flags, include_dirs: as in `Unit`, and the same as those of the units: one that was compiled with another level
+            of optimization brings that level along.
     """
 
     header: Path
@@ -57,14 +59,31 @@ class Unit:
     prefix: "Prefix | None" = None
 
 
-def run(command):
-    """Runs a command, given as words and paths. Returns the finished process, or raises CompileError."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
-    if done.returncode:
+@dataclass(frozen=True)
+class Finished:
+    """What a process has printed."""
+
+    stdout: str
+    stderr: str
+
+
+def run(command, tool="compile"):
+    """Runs a command, given as words and paths, and adds its CPU time to the report. Raises CompileError if it fails."""
+    command = [str(word) for word in command]
+    # files, not pipes: wait4 says how much CPU time the process took, and nobody reads meanwhile
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        report.spend(tool, used.ru_utime + used.ru_stime)
+        printed = []
+        for file in (stdout, stderr):
+            file.seek(0)
+            printed.append(file.read().decode(errors="replace"))
+    if process.returncode:
         # what a preprocessor has printed so far is of no use
-        output = done.stderr or done.stdout
-        raise CompileError(f"status {done.returncode} from\n{shlex.join(done.args)}\n{output}")
-    return done
+        raise CompileError(f"status {process.returncode} from\n{shlex.join(command)}\n{printed[1] or printed[0]}")
+    return Finished(*printed)
 
 
 def words(variable):
@@ -83,7 +102,15 @@ def compiler():
 
 @functools.cache
 def compiler_identity():
-    return run([*compiler(), "--version"]).stdout + run([*compiler(), "-dumpmachine"]).stdout
+    """All that decides what the compiler's own headers are, which nobody digests."""
+    said = (run([*compiler(), option]).stdout for option in ("--version", "-dumpmachine"))
+    paths = (f"{name}={os.environ.get(name, '')}" for name in ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"))
+    return "".join([*said, os.confstr("CS_GNU_LIBC_VERSION") or "", *paths])
+
+
+def is_gcc():
+    """Whether the compiler is GNU's."""
+    return "Free Software Foundation" in compiler_identity()
 
 
 def all_flags(unit):
@@ -91,14 +118,22 @@ def all_flags(unit):
     return [*unit.flags, *words("CPPFLAGS"), *words("CXXFLAGS"), *words("CYPOOL_CFLAGS")]
 
 
-@functools.cache
 def precompiled(prefix):
-    """Compiles a prefix, unless that has been done in its folder. Returns the header to include."""
+    """Compiles a prefix, once for all threads, unless that has been done in its folder. Returns what to include."""
+    with _precompiling[prefix.flags]:
+        return _precompiled(prefix)
+
+
+_precompiling = collections.defaultdict(threading.Lock)
+
+
+@functools.cache
+def _precompiled(prefix):
     # other compilers refuse what was compiled with other flags
-    if "Free Software Foundation" not in compiler_identity():
+    if not is_gcc():
         return prefix.header
     command = [*compiler(), *all_flags(prefix), *(f"-I{folder}" for folder in prefix.include_dirs)]
-    text = run([*command, "-E", prefix.header]).stdout
+    text = headers.digest_of(prefix.header, (), prefix.include_dirs)
     folder = prefix.folder / cache.digest(compiler_identity(), *map(str, command), "text:", text)[:16]
     header = folder / prefix.header.name
     # gcc looks for this next to the header
@@ -111,10 +146,6 @@ def precompiled(prefix):
     return header
 
 
-# two threads at once would both do it
-_precompiling = threading.Lock()
-
-
 def compile_unit(unit):
     """Compiles one unit, unless the cache has it. Returns (path of the object in the cache, warnings)."""
     flags = all_flags(unit)
@@ -122,24 +153,23 @@ def compile_unit(unit):
         # else there would be no symbols to edit, or copies of what is replaced within its file
         flags += ["-fno-lto", "-fsemantic-interposition"]
     command = [*compiler(), *flags, *(f"-I{folder}" for folder in unit.include_dirs)]
-    prefix = ["-include", unit.prefix.header] if unit.prefix else []
-    if unit.identity:
-        text = unit.identity
-    else:
-        # -P leaves out the names of files, which differ between pip's temporary environments; -g needs them
-        names = [] if any(flag.startswith("-g") and flag != "-g0" for flag in flags) else ["-P"]
-        text = run([*command, *prefix, *names, "-E", unit.source]).stdout
+    text = unit.identity or headers.digest_of(unit.source, (unit.prefix.header,) if unit.prefix else (),
+                                              unit.include_dirs)
+    if any(flag.startswith("-g") and flag != "-g0" for flag in flags):
+        # an object for a debugger names its files
+        text += str([unit.source, *unit.include_dirs])
     cpu = cache.native_cpu(*compiler(), *flags)
     key = cache.digest(compiler_identity(), *compiler(), *flags, "cpu:", cpu, "text:", text)
+    made = False
 
     def compiled(new):
-        if not unit.prefix:
-            return run([*command, "-c", unit.source, "-o", new]).stderr
-        with _precompiling:
-            header = precompiled(unit.prefix)
-        return run([*command, "-include", header, "-c", unit.source, "-o", new]).stderr
+        nonlocal made
+        made = True
+        prefix = ("-include", precompiled(unit.prefix)) if unit.prefix else ()
+        return run([*command, *prefix, "-c", unit.source, "-o", new]).stderr
 
     path, warnings = cache.get("objects", key, ".o", compiled)
+    report.count(made)
     if unit.weak:
         path, _ = cache.get("objects", cache.digest(key, "weak:", *unit.weak), ".o",
                             lambda new: _weaken(path, new, unit.weak))
@@ -173,8 +203,20 @@ def archive(objects, target):
 
 
 def link(inputs, target, arguments=()):
-    """Links an extension module that shows nothing to the world but its PyInit function."""
+    """Links an extension module, unless the cache has it. It shows nothing to the world but its PyInit function."""
+    command = [*compiler(), "-shared", "-pthread", f"-Wl,--version-script={EXPORTS}", *inputs, *arguments,
+               *words("LDFLAGS"), *words("CYPOOL_CFLAGS")]
+    # of a file its contents count, not where it is
+    key = cache.digest(compiler_identity(), EXPORTS, *(
+        _named(word) if isinstance(word, Path) else word.replace(str(EXPORTS), "") for word in command))
+    kept, _ = cache.get("modules", key, ".so", lambda new: run([*command, "-o", new], "link").stderr)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)  # a running process may have the old one mapped
-    run([*compiler(), "-shared", "-pthread", f"-Wl,--version-script={EXPORTS}", *inputs, *arguments,
-         *words("LDFLAGS"), *words("CYPOOL_CFLAGS"), "-o", target])
+    shutil.copyfile(kept, target)
+    target.chmod(0o755)
+
+
+@functools.cache
+def _named(path):
+    """Returns a name that stands for a file's contents: an object of the cache is called so."""
+    return path.stem if path.suffix == ".o" else cache.digest(path)

@@ -44,4 +44,6 @@ VIZDOOM = SourceLibrary(
     # a step spends its time in the engine
     flags=("-std=c++17", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_headers,
+    # what the library includes of the engine
+    further_files=("src/vizdoom/src/viz_doom_classes.h",),
 )

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Random numbers for environments; see its `.pxd`."""
 import numpy
 from numpy.random import MT19937, PCG64, Generator

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """A multilayer perceptron as a policy, for rollouts."""
 cimport cython
 from libc.stdint cimport int64_t, uint64_t, uintptr_t

@@ -1,6 +1,6 @@
 # Batches: aligned memory with one array per column, used again once nobody holds an array of it.
 cimport cython
-from cpython.object cimport PyObject
+from cpython.ref cimport PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memset

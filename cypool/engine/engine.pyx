@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """DOC."""
 include "action_check.pxi"
 include "batch.pxi"

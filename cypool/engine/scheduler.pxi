@@ -5,7 +5,7 @@
 # the caller when the batch is full. An exception passes through the thread's
 # shell, which has `fail` complete the row.
 cimport cython
-from libc.math cimport NAN, isnan, round
+from libc.math cimport NAN, isnan, round as round_double
 from libc.string cimport memset
 
 from cypool.util.park cimport now_ns, park, relax, wake
@@ -79,7 +79,7 @@ cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bin
     batch.episode_return[row] = (<Env>env).episode_return if ended else 0
     batch.episode_length[row] = (<Env>env).episode_length if ended else 0
     # in seconds, with six digits, as Gymnasium has them
-    batch.episode_time[row] = round((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
+    batch.episode_time[row] = round_double((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
     if batch.num_groups > 0:
         write_agent_stats(env, batch, row, ended)
 

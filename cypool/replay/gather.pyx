@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 # distutils: language = c++
 """Samples of a replay buffer, gathered from its ring: observations from frames, one or several steps as one."""
 from libc.math cimport pow

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 # distutils: language = c++
 """The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn.
 

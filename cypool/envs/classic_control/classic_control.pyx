@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """DOC."""
 include "fast.pxi"
 include "acrobot.pxi"

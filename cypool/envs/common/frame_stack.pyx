@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 # distutils: language = c++
 """The last few frames of an environment, or of each of its players."""
 from libc.string cimport memcpy, memset

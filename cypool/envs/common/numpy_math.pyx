@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Functions of single numbers that give NumPy's bits, without the GIL.
 
 An environment that follows one written in Python needs the sine that its source calls. `math.sin` is the C library's.

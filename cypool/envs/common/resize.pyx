@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 # distutils: language = c++
 """Resizing of gray images, callable on arrays.
 

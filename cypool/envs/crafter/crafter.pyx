@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Crafter: an open world of survival."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """The tasks of Meta-World: a Sawyer arm at a table."""
 from itertools import chain
 

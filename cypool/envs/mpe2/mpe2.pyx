@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """The multi-agent particle environments: circles on a plane that cooperate, compete and talk."""
 import functools
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Procgen: sixteen games with levels of chance."""
 import os
 
