@@ -42,3 +42,13 @@ def folder():
 def get(kind, key, suffix, make):
     """A file of the cache folder; see `get` in cypool/util/cache.py."""
     return _shared.get(folder(), kind, key, suffix, make)
+
+
+def find(kind, key, suffix):
+    """A file of the cache folder, or None; see `find` in cypool/util/cache.py."""
+    return _shared.find(folder(), kind, key, suffix)
+
+
+def put(kind, key, suffix, make):
+    """Makes a file of the cache folder; see `put` in cypool/util/cache.py."""
+    return _shared.put(folder(), kind, key, suffix, make)

@@ -16,6 +16,7 @@ from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 
 from . import cache, cythonize, mujoco, report, sdist, toolchain
+from .library import left_out
 from .parts import parts_of
 
 FLAGS = (
@@ -46,11 +47,6 @@ INLINING = ("-finline-small-functions", "-findirect-inlining", "-fpartial-inlini
 
 # what the C++ of most modules includes
 HEADER = Path(__file__).with_name("common.h")
-
-
-def left_out():
-    """The families of environments that `CYPOOL_WITHOUT` names."""
-    return set(os.environ.get("CYPOOL_WITHOUT", "").replace(",", " ").split())
 
 
 def extensions(package, libraries):
@@ -110,7 +106,7 @@ class BuildExt(build_ext):
         _lock()
         try:
             self._build()
-        except (sdist.SourceNotFound, toolchain.CompileError, cache.UnsafeCache) as error:
+        except (sdist.SourceNotFound, toolchain.CompileError, cache.UnsafeCache, OSError) as error:
             raise SetupError(str(error)) from None  # setuptools prints the text, without a traceback
 
     def _build(self):

@@ -15,6 +15,11 @@ from . import cache, sdist, toolchain
 from .toolchain import Unit
 
 
+def left_out():
+    """The families of environments that `CYPOOL_WITHOUT` names."""
+    return set(os.environ.get("CYPOOL_WITHOUT", "").replace(",", " ").split())
+
+
 @dataclass(frozen=True)
 class Prepared:
     """The compiler and linker settings of a library.

@@ -132,9 +132,13 @@ class PipSettings:
     @classmethod
     def read(cls):
         """Asks pip for its configuration files; `PIP_*` variables win over these, as in pip itself."""
-        listing = subprocess.run(
-            [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True
-        ).stdout
+        # the pip that installs; -I hides what a build environment puts before it
+        for options in (["-I"], []):
+            done = subprocess.run([sys.executable, *options, "-m", "pip", "config", "list"], capture_output=True,
+                                  text=True)
+            if not done.returncode:
+                break
+        listing = done.stdout
         found = dict(re.findall(r"^([\w:.-]+)=(.*)$", listing, re.MULTILINE))
 
         def get(name):

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""DOC."""
+"""The engine, as one module of parts, in the order in which they build on each other. `engine.pxd` declares them."""
 include "action_check.pxi"
 include "batch.pxi"
 include "agents.pxi"

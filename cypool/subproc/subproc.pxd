@@ -1,4 +1,4 @@
-"""DOC."""
+"""What the parts of `subproc.pyx` offer each other and the engine."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.atomic cimport atomic

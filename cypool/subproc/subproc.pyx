@@ -1,4 +1,4 @@
-"""DOC."""
+"""Python environments in worker processes or threads: the pool's side, the workers' side, the memory between."""
 include "shared_memory.pxi"
 include "worker.pxi"
 include "worker_processes.pxi"

@@ -57,18 +57,41 @@ def get(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], A
     Returns:
         The file's path, and what `make` said when the file was made (maybe by another process).
     """
-    target = folder / kind / key[:2] / (key + suffix)
-    # the digest of the file, then what there was to say
-    beside = target.with_suffix(".sha256")
-    with suppress(FileNotFoundError):
+    return find(folder, kind, key, suffix) or put(folder, kind, key, suffix, make)
+
+
+def find(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, str] | None:
+    """Finds a file of the cache that is as it was made.
+
+    Args:
+        folder, kind, key, suffix: As of `get`.
+
+    Returns:
+        The file's path and what was said when it was made, or None.
+    """
+    target, beside = _places(folder, kind, key, suffix)
+    # a file that is cut off, or a folder in its place, is none
+    with suppress(OSError):
         made, _, said = beside.read_text(encoding="utf-8", errors="replace").partition("\n")
         if made == digest(target):
             return target, said
+    return None
+
+
+def put(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], Any]) -> tuple[Path, Any]:
+    """Makes a file of the cache. Arguments and result are those of `get`."""
+    target, beside = _places(folder, kind, key, suffix)
     with publish(target) as new:
         said = make(new)
         with publish(beside) as text:
             text.write_text(f"{digest(new)}\n{said}", encoding="utf-8")
     return target, said
+
+
+def _places(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, Path]:
+    """Returns where a file is, and where its digest is, with what there was to say."""
+    target = folder / kind / key[:2] / (key + suffix)
+    return target, target.with_suffix(".sha256")
 
 
 def digest(*parts: str | bytes | Path) -> str:

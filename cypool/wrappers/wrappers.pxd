@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of environments that contain another one."""
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot

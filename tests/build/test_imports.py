@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 FLOORS = [
     ["util", "errors", "random"],
     ["spec", "state", "env", "cfunctions.signatures"],
-    ["hooks", "policies", "backend", "making.registry", "cfunctions.env_methods"],
+    ["hooks", "policies", "backend", "making.registry", "cfunctions.env_methods", "cfunctions.network"],
     ["numba", "cfunctions.mlp", "engine", "wrappers", "envs", "subproc", "making.gymnasium_ids"],
     ["api"],
     ["replay"],
@@ -40,7 +40,10 @@ def read_modules(package):
     modules = defaultdict(list)
     for path in sorted(package.rglob("*")):
         parts = path.relative_to(package).with_suffix("").parts
-        if path.suffix in (".py", ".pyx", ".pxd") and COPIED not in parts:
+        if path.suffix == ".pxi":
+            # a part of the module that has its package's name
+            parts = (*parts[:-1], path.parent.name)
+        if path.suffix in (".py", ".pyx", ".pxd", ".pxi") and COPIED not in parts:
             modules[".".join(part for part in parts if part != "__init__")].append(path)
     return dict(modules)
 
@@ -76,15 +79,13 @@ def imports_of_python(text, module, is_package):
 
 
 def imports_of_cython(text):
-    """Returns pairs as `imports_of_python`; an include is one of the file's module."""
+    """Returns pairs as `imports_of_python`."""
     text = re.sub(r'(?s)""".*?"""', "", text)
     text = re.sub(r"#.*", "", text)
     found = [(name, None) for name in re.findall(r"(?m)^\s*c?import\s+([\w.]+)", text)]
     for base, names in re.findall(r"(?m)^\s*from\s+([\w.]+)\s+c?import\s+(\([^)]*\)|[^\n]*)", text):
         found.extend((base, re.split(r"\s+as\s+", name.strip())[0]) for name in names.strip("()").split(",")
                      if name.strip())
-    found.extend((f"cypool.{path.removesuffix('.pxi').replace('/', '.')}", None)
-                 for path in re.findall(r'(?m)^\s*include\s+"([^"]+)"', text))
     found.extend((name, None) for name in re.findall(r'(?:import_module|__import__)\(f?"(cypool[\w.]*)', text))
     return found
 

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Kernels that make images of frames."""
 from libc.stdint cimport uint8_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Atari games."""
 include "image.pxi"
 include "frames.pxi"
 include "game.pxi"

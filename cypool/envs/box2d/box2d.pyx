@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O3
-"""DOC."""
+"""Gymnasium's Box2D environments."""
 include "bipedal_walker.pxi"
 include "car_racing.pxi"
 include "lunar_lander.pxi"

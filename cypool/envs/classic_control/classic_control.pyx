@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""DOC."""
+"""The environments of classic control; `fast.pxi` steps many of them at once."""
 include "fast.pxi"
 include "acrobot.pxi"
 include "cartpole.pxi"

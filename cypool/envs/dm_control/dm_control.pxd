@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of the suite's tasks, and their rewards."""
 from libcpp.vector cimport vector
 
 from cypool.envs.dm_control.random_state cimport RandomState

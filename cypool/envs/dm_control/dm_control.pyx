@@ -1,4 +1,4 @@
-"""DOC."""
+"""The DeepMind Control Suite."""
 include "rewards.pxi"
 include "task.pxi"
 include "arms.pxi"

@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of Gymnasium's robots."""
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.mujoco_common cimport Model, Simulation

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Gymnasium's robots."""
 include "mujoco_env.pxi"
 include "ant.pxi"
 include "half_cheetah.pxi"

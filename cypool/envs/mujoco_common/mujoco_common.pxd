@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of MuJoCo's environments, and what it consists of."""
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot

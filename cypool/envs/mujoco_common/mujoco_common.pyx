@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of MuJoCo's environments, and what it consists of: models, cameras, randomized fields."""
 include "model.pxi"
 include "camera.pxi"
 include "variation.pxi"

@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of these robots, and rotations."""
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Gymnasium-Robotics: Fetch, the Shadow hand, mazes, Adroit and the kitchen."""
 include "robotics_env.pxi"
 include "rotations.pxi"
 include "adroit.pxi"

@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of environments whose transitions are a table."""
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 

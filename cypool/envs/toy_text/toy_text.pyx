@@ -1,4 +1,4 @@
-"""DOC."""
+"""Gymnasium's toy texts, and EnvPool's Catch and NChain."""
 include "blackjack.pxi"
 include "catch.pxi"
 include "tabular.pxi"

@@ -1,4 +1,4 @@
-"""DOC."""
+"""The base class of both kinds of Doom."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint8_t
 from libcpp.memory cimport shared_ptr

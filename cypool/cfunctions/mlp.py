@@ -1,80 +1,25 @@
-# distutils: extra_compile_args = -O2
 """A multilayer perceptron as a policy, for rollouts."""
-cimport cython
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
-from libcpp cimport bool as cbool
-from libcpp.memory cimport make_unique, unique_ptr
-from libcpp.vector cimport vector
-
-cimport numpy as cnp
+from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from cypool.util.arguments import check_array, check_int, check_list, shown, shown_shape
+from cypool.cfunctions.network import LOG_STD_LIMIT, POLICY, Call, Network, Steps
 from cypool.policies import Policy
 from cypool.spec import Array, Discrete, EnvSpec
-
-cnp.import_array()
-
-cdef extern from "cypool/cfunctions/mlp.h" namespace "cypool" nogil:
-    cdef enum class Activation(int):
-        pass
-
-    cdef enum class Output(int):
-        pass
-
-    cdef enum class Input(int):
-        pass
-
-    cdef enum class Simd(int):
-        pass
-
-    cdef struct Decisions:
-        pass
-
-    cdef cppclass CMlp "cypool::Mlp":
-        CMlp() except +
-        Activation activation
-        Output output
-        Input input
-        cbool is_double
-        uint64_t seed
-        vector[double] lows, highs
-        vector[float] log_stds
-        size_t observation_bytes, action_bytes
-        void add(cbool to_value, const float* weights, const float* bias, size_t inputs, size_t outputs) except +
-        void complete() except +
-
-        @staticmethod
-        Simd best() noexcept
-        void use(Simd simd) noexcept
-
-    cdef cppclass MlpCall:
-        const CMlp* network
-        uint64_t first_step
-        size_t agents, rows
-        float* raw_action
-        float* log_prob
-        float* entropy
-        float* value
-        int choose(const void* obs, void* actions, int64_t step, size_t env_id, size_t count) noexcept
-
-    int mlp_policy(const Decisions* decisions) noexcept
-
-    const int CLogStdLimit "cypool::mlp::LOG_STD_LIMIT"
 
 # in the order of the enums
 ACTIVATIONS = ["tanh", "relu"]
 OUTPUTS = ["argmax", "identity", "clip", "tanh", "categorical", "gaussian", "tanh_gaussian"]
 INPUTS = ["f4", "f8", "u1", "i4", "i8"]
-SIMD = ["none", "avx2", "avx512"]
 # for actions that are Discrete, and for arrays
 DISCRETE, CONTINUOUS = ["argmax", "categorical"], ["identity", "clip", "tanh", "gaussian", "tanh_gaussian"]
 GAUSSIANS = ["gaussian", "tanh_gaussian"]
-LOG_STD_LIMIT = CLogStdLimit
 
 
 class Choice(NamedTuple):
@@ -89,126 +34,11 @@ class Choice(NamedTuple):
         value: float32; None without a value network.
     """
 
-    action: Any
-    raw_action: Any
-    log_prob: Any
-    entropy: Any
-    value: Any
-
-
-@cython.final
-cdef class _Network:
-    """The network in C++.
-
-    Args:
-        policy, value: Layers, pairs (weights, bias) of C-contiguous float32 arrays that fit; none of value: no such
-            network.
-        activation, output, input: As the enums of `mlp.h`.
-        low, high: Bounds of the action; empty: it is discrete.
-        log_std: float32; empty: the network has them.
-        is_double: Whether the action is of float64.
-        seed: Of what is drawn.
-        observation_bytes, action_bytes: What an agent sees and does.
-    """
-    cdef unique_ptr[CMlp] mlp
-
-    def __init__(self, list policy, list value, int activation, int output, int input, low, high, log_std,
-                 bint is_double, uint64_t seed, size_t observation_bytes, size_t action_bytes):
-        cdef cnp.ndarray weights, bias
-        cdef double bound
-        cdef float number
-        cdef bint to_value
-        if self.mlp.get() != NULL:
-            raise RuntimeError("the network is made already")
-        self.mlp = make_unique[CMlp]()
-        self.mlp.get().activation, self.mlp.get().output = <Activation>activation, <Output>output
-        self.mlp.get().input, self.mlp.get().is_double = <Input>input, is_double
-        self.mlp.get().seed = seed
-        self.mlp.get().observation_bytes, self.mlp.get().action_bytes = observation_bytes, action_bytes
-        for bound in low:
-            self.mlp.get().lows.push_back(bound)
-        for bound in high:
-            self.mlp.get().highs.push_back(bound)
-        for number in log_std:
-            self.mlp.get().log_stds.push_back(number)
-        for to_value, layers in enumerate((policy, value)):
-            for weights, bias in layers:
-                self.mlp.get().add(to_value, <const float*>cnp.PyArray_DATA(weights),
-                                   <const float*>cnp.PyArray_DATA(bias), cnp.PyArray_DIM(weights, 1),
-                                   cnp.PyArray_DIM(weights, 0))
-        self.mlp.get().complete()
-
-    @property
-    def simd(self):
-        """The instructions that this CPU has, in the order of `SIMD`."""
-        return SIMD[:<int>CMlp.best() + 1]
-
-    def use_simd(self, str name):
-        """Has the network use these instructions, for tests: one of `simd`."""
-        self.mlp.get().use(<Simd><int>self.simd.index(name))
-
-
-@cython.final
-cdef class _Steps:
-    """Counts the steps that an MLP has made: what is drawn depends on the number."""
-    cdef uint64_t count
-
-    def take(self, uint64_t num_steps):
-        """Counts some more, and returns how many there were before."""
-        cdef uint64_t first
-        # without the GIL, another thread may begin a rollout now
-        with cython.critical_section(self):
-            first = self.count
-            self.count = first + num_steps
-        return first
-
-
-cdef float* numbers_of(cnp.ndarray array):
-    """Where the numbers of a float32 array are; NULL for None."""
-    if array is None:
-        return NULL
-    return <float*>cnp.PyArray_DATA(array)
-
-
-@cython.final
-cdef class _Call:
-    """A network at work: for a rollout, or for observations that are given.
-
-    Args:
-        network: Chooses.
-        agents: Rows of an environment.
-        first_step: Which random numbers the first step has.
-        raw_action, log_prob, entropy, value: C-contiguous float32 arrays with a row for each row of each step, or None.
-    """
-    cdef MlpCall call
-    cdef object owners
-
-    def __cinit__(self, _Network network, size_t agents, uint64_t first_step, size_t rows, cnp.ndarray raw_action,
-                  cnp.ndarray log_prob, cnp.ndarray entropy, cnp.ndarray value):
-        self.call.network = network.mlp.get()
-        self.call.agents, self.call.first_step, self.call.rows = agents, first_step, rows
-        self.call.raw_action = numbers_of(raw_action)
-        self.call.log_prob = numbers_of(log_prob)
-        self.call.entropy = numbers_of(entropy)
-        self.call.value = numbers_of(value)
-        self.owners = network, raw_action, log_prob, entropy, value
-
-    @property
-    def address(self):
-        """Where the call is."""
-        return <uintptr_t>&self.call
-
-    def choose(self, cnp.ndarray obs, cnp.ndarray actions, int64_t step, size_t count):
-        """Chooses for C-contiguous observations of `count` environments; without actions only their values."""
-        cdef const void* source = cnp.PyArray_DATA(obs)
-        cdef void* target = NULL
-        cdef int failed
-        if actions is not None:
-            target = cnp.PyArray_DATA(actions)
-        with nogil:
-            failed = self.call.choose(source, target, step, 0, count)
-        if failed:
-            raise MemoryError("MLP")
+    action: NDArray[Any]
+    raw_action: NDArray[Any] | None
+    log_prob: NDArray[Any] | None
+    entropy: NDArray[Any] | None
+    value: NDArray[Any] | None
 
 
 class MLP(Policy):
@@ -238,12 +68,18 @@ class MLP(Policy):
         TypeError, ValueError: An argument is of the wrong kind, or does not fit the others.
     """
 
-    def __init__(self, spec, weights, biases, *, activation="tanh", output=None, log_std=None, value=None, seed=0):
+    def __init__(self, spec: EnvSpec, weights: Iterable[Any], biases: Iterable[Any], *,
+                 activation: Literal["tanh", "relu"] = "tanh",
+                 output: Literal["argmax", "categorical", "identity", "clip", "tanh", "gaussian",
+                                 "tanh_gaussian"] | None = None,
+                 log_std: ArrayLike | None = None, value: tuple[Iterable[Any], Iterable[Any]] | None = None,
+                 seed: int = 0) -> None:
         if "_network" in self.__dict__:
             raise RuntimeError("the MLP is made already")
         if not isinstance(spec, EnvSpec):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
-        observation, action, agents = spec.observation, spec.action, ()
+        observation, action = spec.observation, spec.action
+        agents: tuple[int, ...] = ()
         if spec.agents:
             if len(spec.agents) > 1:
                 raise ValueError(f"spec: expected one group of agents, got {list(spec.agents)}")
@@ -274,10 +110,11 @@ class MLP(Policy):
         self._observation, self._action, self._agents = observation, action, agents
         self._activation, self._output, self._seed = activation, output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action
-        self._state, self._steps, self._log_std, self._value = None, _Steps(), None, None
+        self._state, self._steps, self._log_std, self._value = None, Steps(), None, None
         self._network = self._made(weights, biases, log_std, value)
 
-    def update(self, weights, biases, *, log_std=None, value=None):
+    def update(self, weights: Iterable[Any], biases: Iterable[Any], *, log_std: ArrayLike | None = None,
+               value: tuple[Iterable[Any], Iterable[Any]] | None = None) -> None:
         """Takes new weights, for the calls and rollouts that begin afterwards.
 
         Args:
@@ -293,7 +130,7 @@ class MLP(Policy):
         self._network = self._made(weights, biases, self._log_std if log_std is None else log_std,
                                    self._value if value is None else value)
 
-    def _made(self, weights, biases, log_std, value):
+    def _made(self, weights: Any, biases: Any, log_std: Any, value: Any) -> Network:
         """Returns a network of these layers, and keeps what the next one may lack."""
         observation, action = self._observation, self._action
         discrete, num_inputs = isinstance(action, Discrete), math.prod(observation.shape)
@@ -319,14 +156,14 @@ class MLP(Policy):
             _check_ends("value", value_layers, num_inputs, 1, "the value")
             value = [each[0] for each in value_layers], [each[1] for each in value_layers]
         low, high = ((), ()) if discrete else (action.low.reshape(-1), action.high.reshape(-1))
-        network = _Network(layers, value_layers, ACTIVATIONS.index(self._activation), OUTPUTS.index(self._output),
+        network = Network(layers, value_layers, ACTIVATIONS.index(self._activation), OUTPUTS.index(self._output),
                            INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}"), low, high,
                            () if log_std is None else log_std, action.dtype == np.float64, self._seed,
                            observation.dtype.itemsize * num_inputs, action.dtype.itemsize * math.prod(action.shape))
         self._log_std, self._value = log_std, value
         return network
 
-    def __call__(self, observation):
+    def __call__(self, observation: Any) -> NDArray[Any]:
         """Returns the actions for observations.
 
         Args:
@@ -340,7 +177,7 @@ class MLP(Policy):
         """
         return self.choose(observation).action
 
-    def choose(self, observation):
+    def choose(self, observation: Any) -> Choice:
         """Returns actions for observations, and what a learner needs with them.
 
         Args:
@@ -355,7 +192,7 @@ class MLP(Policy):
         observation, rows = self._checked(observation)
         return _Rollout(self, 1, rows).choose(observation)
 
-    def values(self, observation):
+    def values(self, observation: Any) -> NDArray[Any]:
         """Returns the values of observations, float32. Nothing is drawn.
 
         Args:
@@ -372,10 +209,10 @@ class MLP(Policy):
         observation, rows = self._checked(observation)
         value = np.zeros(rows, np.float32)
         count = math.prod(rows)
-        _Call(self._network, 1, 0, count, None, None, None, value).choose(observation, None, 0, count)
+        Call(self._network, 1, 0, count, None, None, None, value).choose(observation, None, 0, count)
         return value
 
-    def _checked(self, observation):
+    def _checked(self, observation: Any) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Returns C-contiguous observations and the shape of their rows."""
         shape, dtype = self._observation.shape, self._observation.dtype
         observation = np.asarray(observation)
@@ -385,18 +222,18 @@ class MLP(Policy):
                              f"{observation.dtype} of shape {observation.shape}")
         return np.ascontiguousarray(observation), rows
 
-    def check(self, spec, num_envs):
+    def check(self, spec: EnvSpec, num_envs: int) -> None:
         """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
         if (spec.observation, spec.action) != self._fits:
             raise ValueError(f"policy: expected one for {spec.observation} and {spec.action}, got an MLP for "
                              f"{self._fits[0]} and {self._fits[1]}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("an MLP cannot be pickled or copied: make another one of its weights")
 
-    def _for_rollout(self):
+    def _for_rollout(self) -> Policy:
         """Returns the policy of one rollout, with the weights as they are."""
-        return _Rollout(self, None, None)
+        return _Rollout(self, None, ())
 
 
 class _Rollout(Policy):
@@ -408,20 +245,21 @@ class _Rollout(Policy):
         rows: The shape of a step: (num_envs,) or (num_envs, agents).
     """
 
-    def __init__(self, mlp, num_steps, rows):
+    def __init__(self, mlp: MLP, num_steps: int | None, rows: tuple[int, ...]) -> None:
         self._mlp, self._network, self._state = mlp, mlp._network, None
-        self._outputs, self._step = {}, 0
+        self._outputs: dict[str, NDArray[Any]] = {}
+        self._step = 0
         if num_steps is not None:
             self._allocate(num_steps, rows)
 
-    def check(self, spec, num_envs):
+    def check(self, spec: EnvSpec, num_envs: int) -> None:
         self._mlp.check(spec, num_envs)
 
-    def _begin(self, num_steps, num_envs):
+    def _begin(self, num_steps: int, num_envs: int) -> None:
         """Takes memory, and random numbers that no other rollout has."""
         self._allocate(num_steps, (num_envs, *self._mlp._agents))
 
-    def _allocate(self, num_steps, rows):
+    def _allocate(self, num_steps: int, rows: tuple[int, ...]) -> None:
         mlp = self._mlp
         shape = num_steps, *rows
         gaussian = mlp._output in GAUSSIANS
@@ -433,11 +271,11 @@ class _Rollout(Policy):
         if mlp._value is not None:
             self._outputs["value"] = np.zeros(shape, np.float32)
         self._rows = rows
-        self._call = _Call(self._network, math.prod(rows[1:]), mlp._steps.take(num_steps), math.prod(rows),
-                           *map(self._outputs.get, Choice._fields[1:]))
-        self._many_address, self._parameters_address = <uintptr_t>&mlp_policy, self._call.address
+        memory: list[Any] = [self._outputs.get(name) for name in Choice._fields[1:]]
+        self._call = Call(self._network, math.prod(rows[1:]), mlp._steps.take(num_steps), math.prod(rows), *memory)
+        self._many_address, self._parameters_address = POLICY, self._call.address
 
-    def choose(self, observation):
+    def choose(self, observation: Any) -> Choice:
         """Returns a `Choice` for the next step, from checked observations."""
         step, mlp = self._step, self._mlp
         actions = np.zeros((*self._rows, *mlp._action.shape), mlp._action.dtype)
@@ -446,11 +284,11 @@ class _Rollout(Policy):
         return Choice(actions, *(self._outputs[name][step] if name in self._outputs else None
                                  for name in Choice._fields[1:]))
 
-    def __call__(self, observation):
+    def __call__(self, observation: Any) -> NDArray[Any]:
         return self.choose(self._mlp._checked(observation)[0]).action
 
 
-def _check_ends(name, layers, num_inputs, num_outputs, why):
+def _check_ends(name: str, layers: list[tuple[Any, Any]], num_inputs: int, num_outputs: int, why: str) -> None:
     """Raises a ValueError if the first or the last layer has another size."""
     for which, wanted, got in (("inputs of the first layer, as the observation has", num_inputs,
                                 layers[0][0].shape[1]),
@@ -460,7 +298,7 @@ def _check_ends(name, layers, num_inputs, num_outputs, why):
             raise ValueError(f"{name}: expected {wanted} {which}, got {got}")
 
 
-def _layers(name, name_of_biases, weights, biases):
+def _layers(name: str, name_of_biases: str, weights: Any, biases: Any) -> list[tuple[Any, Any]]:
     """Returns a list of (weights, bias), checked: C-contiguous arrays of float32."""
     weights, biases = (
         [_numbers(each_name, each, ndim) for each in check_list(each_name, given, "an array for each layer")]
@@ -480,7 +318,7 @@ def _layers(name, name_of_biases, weights, biases):
     return list(zip(weights, biases))
 
 
-def _numbers(name, given, ndim):
+def _numbers(name: str, given: Any, ndim: int) -> NDArray[Any]:
     if hasattr(type(given), "detach"):
         # a tensor of torch, which may need gradients, and be on another device
         given = given.detach().cpu()
