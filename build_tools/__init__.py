@@ -1,16 +1,22 @@
 """How cypool is compiled. Imported by setup.py; never installed.
 
-    setup.py --> commands --> cythonize (.pyx -> .cpp) --+--> toolchain (.cpp -> .o -> .so)
-                    |                                    |         |
+    backend --> wheel_cache (sources -> wheel)
+       |
+    setup.py --> commands --> cythonize (.pyx -> .cpp) --+--> toolchain (.cpp -> .o -> .so) --> headers
+                    |            parts                   |         |
                     +-------> library --> sdist          |       cache (content -> file)
                  (ale.py, mujoco.py)  (download) -+
 
 | module | what it does |
 | --- | --- |
-| `backend` | the build backend: setuptools', which also asks for the MuJoCo that is chosen |
+| `backend` | the build backend: setuptools', unless the cache has the wheel |
+| `wheel_cache` | whole wheels, under the hash of their sources and of the compiler |
 | `commands` | the setuptools commands; joins everything below |
-| `cythonize` | runs Cython, one process per module |
+| `cythonize` | runs Cython, in as many processes as there are jobs |
+| `parts` | the files that a module includes, whose names must not clash |
 | `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |
+| `headers` | digests what a source includes |
+| `report` | adds up CPU time by package, for build/report.txt |
 | `common.h` | what the C++ of all modules begins with, compiled once |
 | `library` | what a native library is, and how one becomes an archive to link |
 | `ale`, `box2d`, `vizdoom` | the declarations of the Arcade Learning Environment, of Box2D and of ViZDoom's library |
@@ -23,7 +29,7 @@
 | `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
 | `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |
 | `CYPOOL_ALE_REFERENCE=1` | compiles ALE's emulator as it is, without our parts (docs/explanation/emulator.md) |
-| `CYPOOL_WITHOUT=atari,box2d,mujoco,vizdoom` | leaves out families of environments, separated by commas |
+| `CYPOOL_WITHOUT=atari,crafter` | leaves out families, by their folders; `mujoco` all that need it |
 | `CYPOOL_ALE_SOURCE`, `CYPOOL_BOX2D_SOURCE`, `CYPOOL_VIZDOOM_SOURCE` | the sdist, or its folder, not a download |
 | `CYPOOL_MUJOCO=3.3.7` | the MuJoCo to build with; by default the installed one, with build isolation 3.17.0 |
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |

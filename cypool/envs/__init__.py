@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from cypool.making.registry import unregister
+
 if TYPE_CHECKING:
     from cypool.envs.family import Family
 
@@ -24,6 +26,8 @@ def _declared(folder: str, path: str) -> Family:
         del sys.modules[name]
         raise
     family: Family = module.FAMILY
+    if not family.is_built:
+        unregister(f"cypool.envs.{folder}.")
     return family
 
 

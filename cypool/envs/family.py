@@ -35,13 +35,12 @@ class Family(NamedTuple):
     "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
 
     Attributes:
-        name: The folder.
+        name: The folder, and its extension module.
         title: As people write the name.
         description: What it has: a phrase for a table.
         smoke_ids: One or two ids that show that it works, within a second.
         page: The page of documentation about it, below `docs/reference`.
         licence: Of its data and its library, where that is not cypool's.
-        extension: The module that is missing if a build left the family out; "": it cannot be left out.
         package: The Python package to import that its environments need to run.
         download: The module that gets what its environments need where no package of today brings it, for `cypool
             get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
@@ -80,7 +79,6 @@ class Family(NamedTuple):
     smoke_ids: tuple[str, ...]
     page: str = ""
     licence: str = ""
-    extension: str = ""
     package: str = ""
     download: str = ""
     extra: str = ""
@@ -113,7 +111,7 @@ class Family(NamedTuple):
         """Whether the build has the family: `CYPOOL_WITHOUT` may leave it out."""
         folder = os.path.join(os.path.dirname(__file__), self.name)
         # find_spec would import the package first
-        return not self.extension or PathFinder.find_spec(self.extension, [folder]) is not None
+        return PathFinder.find_spec(self.name, [folder]) is not None
 
     @property
     def is_installed(self) -> bool:

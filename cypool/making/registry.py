@@ -94,6 +94,16 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
     _notify(entry)
 
 
+def unregister(package: str) -> None:
+    """Forgets the ids of a package: of a family that a build left out.
+
+    Args:
+        package: What the entry points begin with.
+    """
+    for id in [id for id, entry in _entries.items() if entry.entry_point.startswith(package)]:
+        del _entries[id]
+
+
 def register_absent(ids: Iterable[str], reason: str) -> None:
     """Has the error about unknown ids give a reason for some that cypool lacks."""
     _absent.update(dict.fromkeys(ids, reason))

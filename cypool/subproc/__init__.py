@@ -1,7 +1,7 @@
 """Environments of Gymnasium, or anybody's with its API, in worker processes or threads behind a pool.
 
-`backend.pyx` is the pool's side, `worker.pyx` the worker's, `shared_memory.pyx` the memory between them.
-`worker_processes.pyx` and `worker_threads.pyx` start and end the workers, and `spaces.py` translates Gymnasium's
+`backend.pxi` is the pool's side, `worker.pxi` the worker's, `shared_memory.pxi` the memory between them.
+`worker_processes.pxi` and `worker_threads.pxi` start and end the workers, and `spaces.py` translates Gymnasium's
 spaces.
 """
 from __future__ import annotations

@@ -10,8 +10,6 @@ FAMILY = Family(
     title="Atari",
     description="the 104 games of `ale-py` for one player",
     licence="ALE: GPL-2",
-    # CYPOOL_WITHOUT=atari leaves it out
-    extension="atari",
     reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, as the preset says",
     fidelity="everything, with a preset",
     smoke_ids=("Pong-v5", "ALE/Breakout-v5"),
@@ -36,7 +34,7 @@ FAMILY = Family(
 _ATARI: Any = {"entry_point": "cypool.envs.atari.atari:Atari", "reference": "cypool.envs.atari.reference:make"}
 # what ale_py's own environments show
 _ALE: Any = {"preset": "gymnasium", "obs_type": "screen", "gray_scale": False, "stack_num": 1, "noop_max": 0}
-for _task in roms.TASKS if FAMILY.is_built else ():
+for _task in roms.TASKS:
     register(f"{roms.title(_task)}-v5", task=_task, **_ATARI)
     register(f"ALE/{roms.ale_title(_task)}-v5", task=_task, **_ATARI, **_ALE)
     for _version, _sticky in (("v0", 0.25), ("v4", 0.0)):

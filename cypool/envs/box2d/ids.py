@@ -8,8 +8,6 @@ FAMILY = Family(
     description="LunarLander, BipedalWalker and CarRacing",
     page="box2d.md",
     licence="Box2D: zlib",
-    # CYPOOL_WITHOUT=box2d leaves it out
-    extension="box2d",
     extra="render",
     reference="Gymnasium 1.4, box2d 2.3.10, pygame-ce 2.5.8",
     reference_package="Box2D",
@@ -30,15 +28,14 @@ FAMILY = Family(
     keys={"LunarLander": {"": 0, "left": 1, "up": 2, "right": 3}})
 
 _BOX2D = "cypool.envs.box2d.box2d"
-if FAMILY.is_built:
-    for _id, _continuous in (("LunarLander", False), ("LunarLanderContinuous", True)):
-        register(f"{_id}-v3", f"{_BOX2D}:LunarLander", max_episode_steps=1000,
-                 reference=f"gymnasium:{_id}-v3", continuous=_continuous)
-        register(f"{_id}-v2", f"{_BOX2D}:LunarLander", max_episode_steps=1000, continuous=_continuous)
-    register("BipedalWalker-v3", f"{_BOX2D}:BipedalWalker", max_episode_steps=1600,
-             reference="gymnasium:BipedalWalker-v3", hardcore=False)
-    register("BipedalWalkerHardcore-v3", f"{_BOX2D}:BipedalWalker", max_episode_steps=2000,
-             reference="gymnasium:BipedalWalkerHardcore-v3", hardcore=True)
-    register("CarRacing-v3", f"{_BOX2D}:CarRacing", max_episode_steps=1000,
-             reference="gymnasium:CarRacing-v3")
-    register("CarRacing-v2", f"{_BOX2D}:CarRacing", max_episode_steps=1000)
+for _id, _continuous in (("LunarLander", False), ("LunarLanderContinuous", True)):
+    register(f"{_id}-v3", f"{_BOX2D}:LunarLander", max_episode_steps=1000,
+             reference=f"gymnasium:{_id}-v3", continuous=_continuous)
+    register(f"{_id}-v2", f"{_BOX2D}:LunarLander", max_episode_steps=1000, continuous=_continuous)
+register("BipedalWalker-v3", f"{_BOX2D}:BipedalWalker", max_episode_steps=1600,
+         reference="gymnasium:BipedalWalker-v3", hardcore=False)
+register("BipedalWalkerHardcore-v3", f"{_BOX2D}:BipedalWalker", max_episode_steps=2000,
+         reference="gymnasium:BipedalWalkerHardcore-v3", hardcore=True)
+register("CarRacing-v3", f"{_BOX2D}:CarRacing", max_episode_steps=1000,
+         reference="gymnasium:CarRacing-v3")
+register("CarRacing-v2", f"{_BOX2D}:CarRacing", max_episode_steps=1000)

@@ -11,8 +11,6 @@ FAMILY = Family(
     description="all 51 tasks of `dm_control.suite`, as numbers or as images",
     page="dm_control.md",
     licence="MuJoCo, dm_control: Apache 2.0",
-    # CYPOOL_WITHOUT=mujoco leaves it out
-    extension="dm_control",
     package="dm_control",
     extra="dm-control",
     reference="dm_control 1.0.50 with the MuJoCo of the build",
@@ -35,7 +33,7 @@ assert _spec is not None and _spec.loader is not None
 _tasks = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_tasks)
 
-for _name, _domain in _tasks.DOMAINS.items() if FAMILY.is_built else ():
+for _name, _domain in _tasks.DOMAINS.items():
     for _task in _domain.tasks:
         for _id in (f"dm_control/{_name}-{_task}-v0", _tasks.envpool_id(_name, _task)):
             register(_id, f"cypool.envs.dm_control.dm_control:{_domain.entry_point}",

@@ -10,8 +10,6 @@ FAMILY = Family(
     description="fifty tasks of a Sawyer arm at a table, and the benchmarks MT and ML",
     page="metaworld.md",
     licence="MuJoCo: Apache 2.0; metaworld: MIT",
-    # CYPOOL_WITHOUT=mujoco leaves it out
-    extension="sawyer",
     package="metaworld",
     extra="metaworld",
     reference="metaworld 3.1.1 with the MuJoCo of the build",
@@ -39,7 +37,7 @@ _TASKS = (
 
 
 def _register(id: str, **options: Any) -> None:
-    register(id, "cypool.envs.metaworld.sawyer:Sawyer", max_episode_steps=500,
+    register(id, "cypool.envs.metaworld.metaworld:Sawyer", max_episode_steps=500,
              reference="cypool.envs.metaworld.reference:make_reference", **options)
 
 
@@ -64,5 +62,4 @@ def _register_all() -> None:
     _register("Meta-World/custom-ml-envs", expand=benchmarks + "own_meta_tasks")
 
 
-if FAMILY.is_built:
-    _register_all()
+_register_all()

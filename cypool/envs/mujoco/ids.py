@@ -8,8 +8,6 @@ FAMILY = Family(
     description="Gymnasium's robots in versions 5 and 4, as numbers or as images",
     page="mujoco.md",
     licence="MuJoCo: Apache 2.0",
-    # CYPOOL_WITHOUT=mujoco leaves it out
-    extension="mujoco",
     package="mujoco",
     extra="mujoco",
     reference="Gymnasium 1.4 with the MuJoCo of the build",
@@ -31,7 +29,7 @@ FAMILY = Family(
 _ROBOTS = {"Ant": 1000, "HalfCheetah": 1000, "Hopper": 1000, "Humanoid": 1000, "HumanoidStandup": 1000,
            "InvertedDoublePendulum": 1000, "InvertedPendulum": 1000, "Pusher": 100, "Reacher": 50, "Swimmer": 1000,
            "Walker2d": 1000}
-for _robot, _steps in _ROBOTS.items() if FAMILY.is_built else ():
+for _robot, _steps in _ROBOTS.items():
     for _id, _class in ((f"{_robot}-v4", f"{_robot}V4"), (f"{_robot}-v5", _robot)):
         # Gymnasium does not make Pusher-v4 with the MuJoCo there is
         register(_id, f"cypool.envs.mujoco.mujoco:{_class}", max_episode_steps=_steps,

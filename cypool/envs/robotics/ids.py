@@ -10,8 +10,6 @@ FAMILY = Family(
     description="robots with goals: Fetch, Shadow hands, mazes, Adroit, Franka's kitchen",
     page="robotics.md",
     licence="MuJoCo: Apache 2.0; gymnasium-robotics: MIT, with models under the licences of their makers",
-    # CYPOOL_WITHOUT=mujoco leaves it out
-    extension="robotics",
     package="gymnasium_robotics",
     extra="robotics",
     reference="gymnasium-robotics 1.4.2 with the MuJoCo of the build",
@@ -104,5 +102,4 @@ _TURNS = {
     "Pen": {"": ("random", "xyz"), "Full": ("random", "xyz"), "Rotate": ("ignore", "xyz")},
 }
 
-if FAMILY.is_built:
-    _register_all()
+_register_all()
