@@ -42,7 +42,7 @@ VIZDOOM = SourceLibrary(
     include_dirs=("include", "src/lib"),
     own_include_dirs=("cypool/envs/vizdoom/cpp",),
     # a step spends its time in the engine
-    flags=("-std=c++17", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
+    flags=("-std=c++17", "-Og", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_headers,
     # what the library includes of the engine
     further_files=("src/vizdoom/src/viz_doom_classes.h",),
