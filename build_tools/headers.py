@@ -34,8 +34,13 @@ def _at(folder, name):
     return path if path.is_file() else None
 
 
-@functools.cache
 def _read(path):
     """Returns the digest of a file, and the names that it includes."""
+    found = path.stat()
+    return _read_version(path, found.st_mtime_ns, found.st_size)
+
+
+@functools.cache
+def _read_version(path, *_):
     text = path.read_bytes()
     return cache.digest(text), tuple(name.decode(errors="replace") for name in _INCLUDE.findall(text))

@@ -1,4 +1,4 @@
-"""The parts of a module: the .pxi files that its .pyx includes. They share one namespace, so their names must not clash.
+"""The parts of a module: the .pxi files that its .pyx includes. They share one namespace, where names must not clash.
 
 A module costs a second or two of the compiler before its first line; files that a person reads are better small.
 """

@@ -58,7 +58,7 @@ def table(jobs, sizes):
     for name, size in sizes.items():
         rows[_group(name)][5] += size
     lines = ["CPU seconds          Cython  compiler    linker      made    cached     KB"]
-    total = [sum(column) for column in zip(*rows.values())]
+    total = [sum(column) for column in zip(*rows.values(), strict=True)]
     for name, row in [*sorted(rows.items(), key=lambda item: -sum(item[1][:3])), ("all", total)]:
         lines.append(f"{name:20} {row[0]:6.1f} {row[1]:9.1f} {row[2]:9.1f} {row[3]:9} {row[4]:9} {row[5] / 1000:6.0f}")
     return "\n".join(lines) + "\n"

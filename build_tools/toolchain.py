@@ -68,7 +68,7 @@ class Finished:
 
 
 def run(command, tool="compile"):
-    """Runs a command, given as words and paths, and adds its CPU time to the report. Raises CompileError if it fails."""
+    """Runs a command, given as words and paths, and reports its CPU time. Raises CompileError if it fails."""
     command = [str(word) for word in command]
     # files, not pipes: wait4 says how much CPU time the process took, and nobody reads meanwhile
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:

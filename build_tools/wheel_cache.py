@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # what ends up in a wheel, or decides what does
 FILES = ("cypool", "include", "build_tools", "setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE")
 MADE = (".so", ".pyc", ".gch")
-# names of what compiles, that of cypool's own variables, less those that decide only where and how fast
+# what compilers and pip read, and cypool's own variables but for those that decide only where and how fast
 VARIABLES = ("CC", "CXX", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS", "AR", "NM", "OBJCOPY", "LIBRARY_PATH",
              "SOURCE_DATE_EPOCH", "_PYTHON_HOST_PLATFORM", "PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT")
 OURS, NOT_OURS = "CYPOOL_", ("CYPOOL_CACHE", "CYPOOL_JOBS")
@@ -46,7 +46,7 @@ def find(config_settings):
 
     An isolated build begins without tools. A build that has some takes no wheel that was made with other versions.
     """
-    with contextlib.suppress(OSError, cache.UnsafeCache, toolchain.CompileError, ValueError, KeyError):
+    with contextlib.suppress(OSError, cache.UnsafeCache, toolchain.CompileError, ValueError, KeyError, TypeError):
         if found := _is_cacheable() and cache.find("wheels", _key(config_settings), ".whl"):
             path, said = found
             known = json.loads(said)
@@ -87,7 +87,7 @@ def _key(config_settings):
              toolchain.compiler_identity(), cache.native_cpu(*compiler), MUJOCO.version(),
              repr(sorted((config_settings or {}).items()))]
     for name, value in sorted(os.environ.items()):
-        if name in VARIABLES or name.startswith(OURS) and name not in NOT_OURS:
+        if name in VARIABLES or (name.startswith(OURS) and name not in NOT_OURS):
             parts += [name, value]
             if name.endswith("CONSTRAINT"):
                 parts += [Path(word) for word in value.split() if Path(word).is_file()]

@@ -15,7 +15,8 @@ from cypool.util.arguments import shown
 if TYPE_CHECKING:
     from cypool.engine.engine import Pool
     from cypool.spec import EnvSpec
-    from cypool.util.typing import Batch as EngineBatch, EnvIds
+    from cypool.util.typing import Batch as EngineBatch
+    from cypool.util.typing import EnvIds
 
 
 class HookedPool:

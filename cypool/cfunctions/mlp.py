@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cypool.util.arguments import check_array, check_int, check_list, shown, shown_shape
 from cypool.cfunctions.network import LOG_STD_LIMIT, POLICY, Call, Network, Steps
 from cypool.policies import Policy
 from cypool.spec import Array, Discrete, EnvSpec
+from cypool.util.arguments import check_array, check_int, check_list, shown, shown_shape
 
 # in the order of the enums
 ACTIVATIONS = ["tanh", "relu"]
@@ -307,7 +307,7 @@ def _layers(name: str, name_of_biases: str, weights: Any, biases: Any) -> list[t
         names = name if name == name_of_biases else f"{name}, {name_of_biases}"
         raise ValueError(f"{names}: expected one of each for each layer, got {len(weights)} and {len(biases)}")
     inputs = weights[0].shape[1]
-    for k, (weight, bias) in enumerate(zip(weights, biases)):
+    for k, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         if weight.shape != (len(bias), inputs) or weight.size == 0:
             raise ValueError(f"{name}: expected shape {(len(bias), inputs)} in layer {k}, which has {len(bias)} "
                              f"biases, got {weight.shape}")
@@ -315,7 +315,7 @@ def _layers(name: str, name_of_biases: str, weights: Any, biases: Any) -> list[t
             if np.isnan(array).any():
                 raise ValueError(f"{each_name}: expected numbers, got NaN in layer {k}")
         inputs = len(bias)
-    return list(zip(weights, biases))
+    return list(zip(weights, biases, strict=True))
 
 
 def _numbers(name: str, given: Any, ndim: int) -> NDArray[Any]:

@@ -509,7 +509,7 @@ cdef class ThreadPool:
 
 # Routes a batch from send() to those who step its environments, and its rows back to recv().
 #
-# There are four ways, a module each: `SyncDispatch`; `QueueDispatch` and `DeferredDispatch`, which are asynchronous; and
+# There are four ways: `SyncDispatch`; `QueueDispatch` and `DeferredDispatch`, which are asynchronous; and
 # `BackendDispatch` around another one.
 
 cdef class Dispatch:

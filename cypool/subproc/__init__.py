@@ -15,9 +15,9 @@ import gymnasium
 
 from cypool.making.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import EnvSpec
-from cypool.subproc.subproc import SubprocBackend
 from cypool.subproc.pettingzoo import make_pettingzoo, module_of
 from cypool.subproc.spaces import described, without_texts
+from cypool.subproc.subproc import SubprocBackend
 from cypool.util.arguments import check_choice, check_float, check_int, shown
 
 WORKER_OPTIONS = ("workers", "num_workers", "start_method", "worker_timeout")

@@ -1,7 +1,7 @@
 # The pool's side of environments that are stepped in other processes, or in threads of this one.
 #
-# `SubprocBackend.submit` puts a task into the environment's mailbox and notifies its worker. `SubprocBackend.wait` waits
-# for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has written.
+# `SubprocBackend.submit` puts a task into the environment's mailbox and notifies its worker. `SubprocBackend.wait`
+# waits for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has written.
 import pickle
 from contextlib import suppress
 
@@ -20,6 +20,8 @@ from cypool.util.constants cimport SLICE_NS
 from cypool.env cimport Env, Slot
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park
+from cypool.subproc.worker cimport (CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP, EnvMailbox,
+                                    SharedMemory, SlotLayout, WorkerLoop)
 
 
 cdef class SubprocEnv(Env):

@@ -97,7 +97,7 @@ def main(setup: Any, setup_fd: int, channel: int, memory_fd: int, num_envs: int,
     for fd in (setup_fd, channel, memory_fd):
         os.set_inheritable(fd, False)
     factories, preload, fresh = pickle.load(setup)
-    from cypool.subproc.subproc import SharedMemory
+    from cypool.subproc.worker import SharedMemory
 
     memory = SharedMemory(num_envs, num_workers, memory_fd)
     with socket.socket(fileno=channel) as commands:
@@ -253,7 +253,7 @@ def spawned_worker_main(setup: Any, setup_fd: int, memory_fd: int, num_envs: int
     for fd in (setup_fd, memory_fd):
         os.set_inheritable(fd, False)
     factories, _, _ = pickle.load(setup)
-    from cypool.subproc.subproc import SharedMemory
+    from cypool.subproc.worker import SharedMemory
 
     sys.exit(worker_main(SharedMemory(num_envs, num_workers, memory_fd), factories[worker], worker, parent))
 
@@ -266,7 +266,7 @@ def worker_main(memory: Any, factories: Any, worker: int, parent: int) -> Any:
     try:
         import cloudpickle
 
-        from cypool.subproc.subproc import WorkerLoop
+        from cypool.subproc.worker import WorkerLoop
 
         worker_loop = WorkerLoop(memory, memory.envs_of(worker)[0], cloudpickle.loads(factories))
     except BaseException as error:

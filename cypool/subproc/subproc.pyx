@@ -1,6 +1,4 @@
-"""Python environments in worker processes or threads: the pool's side, the workers' side, the memory between."""
-include "shared_memory.pxi"
-include "worker.pxi"
+"""Python environments in worker processes or threads: the pool's side."""
 include "worker_processes.pxi"
 include "worker_threads.pxi"
 include "backend.pxi"

@@ -14,6 +14,7 @@ from cypool.subproc import forkserver
 from cypool.subproc.remote_errors import describe_exit, unpickle_error
 
 from cypool.util.park cimport now_ns
+from cypool.subproc.worker cimport ENDED, POSTED, RUNNING, STARTING, SharedMemory, WorkerControl
 
 cdef int64_t SECOND = 1_000_000_000  # in ns
 

@@ -8,6 +8,7 @@ from cypool.subproc import forkserver
 from cypool.util.warn import warn_caller
 
 from cypool.util.park cimport now_ns
+from cypool.subproc.worker cimport RUNNING, SharedMemory, WorkerLoop
 
 # by Task
 cdef tuple TASK_NAMES = ("step", "reset", "a call")

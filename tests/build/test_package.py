@@ -51,7 +51,8 @@ def test_another_numpy_inside_is_an_import_error(run_python, change, said):
 
 def test_listing_loads_no_family(run_python):
     done = run_python("import cypool, sys; cypool.list_all_envs(); print(*sys.modules)")
-    heavy = {"numpy", "ale_py", "cypool.envs.atari.atari", "cypool.envs.classic_control.classic_control", "cypool.testing"}
+    heavy = {"numpy", "ale_py", "cypool.envs.atari.atari", "cypool.envs.classic_control.classic_control",
+             "cypool.testing"}
     assert not heavy & set(done.stdout.split())
 
 
@@ -66,7 +67,7 @@ def test_headers_and_pxd_files_are_there():
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*") if path.is_file())
     assert headers == [f"cypool/{name}.h" for name in ("access", "policy", "rng", "slot", "transition")]
     package = Path(cypool.__file__).parent
-    for name in ("env.pxd", "engine/scheduler.pxd", "envs/common/frame_stack.pxd"):
+    for name in ("env.pxd", "engine/engine.pxd", "envs/common/frame_stack.pxd"):
         assert (package / name).is_file()
 
 

@@ -117,7 +117,7 @@ cdef class CarRacing(ArchivedEnv):
         self.action_type = ord(spec.action.dtype.char)
         _prepare_texts()
         self.world.reset(new CarWorld(spec.options["continuous"], spec.options["domain_randomize"],
-                                   spec.options["fresh_world"], spec.options["lap_complete_percent"]))
+                                      spec.options["fresh_world"], spec.options["lap_complete_percent"]))
         self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:

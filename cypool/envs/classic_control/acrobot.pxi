@@ -51,7 +51,8 @@ cdef State slope_at(const State* y, double torque) noexcept nogil:
     d1 = 0.25 + (1.25 + c2) + 1.0 + 1.0
     d2 = 0.25 + 0.5 * c2 + 1.0
     phi2 = 0.5 * 9.8 * cos(y.theta1 + y.theta2 - M_PI / 2)
-    phi1 = -0.5 * square(y.velocity2) * s2 - y.velocity2 * y.velocity1 * s2 + 1.5 * 9.8 * cos(y.theta1 - M_PI / 2) + phi2
+    phi1 = (-0.5 * square(y.velocity2) * s2 - y.velocity2 * y.velocity1 * s2 + 1.5 * 9.8 * cos(y.theta1 - M_PI / 2)
+            + phi2)
     slope.theta1 = y.velocity1
     slope.theta2 = y.velocity2
     slope.velocity2 = (torque + d2 / d1 * phi1 - 0.5 * square(y.velocity1) * s2 - phi2) / (1.25 - square(d2) / d1)
@@ -142,7 +143,8 @@ cdef class Acrobot(Env):
 
     cdef int load(self, object state) except -1:
         # an angle far out would take for ever to wrap
-        angle, velocity1, velocity2 = (-M_PI, M_PI), (-MAX_VELOCITY_1, MAX_VELOCITY_1), (-MAX_VELOCITY_2, MAX_VELOCITY_2)
+        angle = -M_PI, M_PI
+        velocity1, velocity2 = (-MAX_VELOCITY_1, MAX_VELOCITY_1), (-MAX_VELOCITY_2, MAX_VELOCITY_2)
         (self.y.theta1, self.y.theta2, self.y.velocity1, self.y.velocity2, *trigonometry, self.moved) = check_state(
             state, angle, angle, velocity1, velocity2, *[(-1.0, 1.0)] * 4, bool)
         for k, value in enumerate(trigonometry):

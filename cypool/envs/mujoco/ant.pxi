@@ -23,7 +23,7 @@ cdef enum:
     ANT_FORWARD_REWARD = ANT_REWARD_CONTACT      # v4
 
 ANT_INFO = {name: "float64" for name in ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity",
-                                     "reward_forward", "reward_ctrl", "reward_survive")}
+                                         "reward_forward", "reward_ctrl", "reward_survive")}
 
 
 cdef class _Ant(MujocoEnv):

@@ -16,7 +16,7 @@ cdef enum:
     UPRIGHT_REWARD_SURVIVE
 
 UPRIGHT_INFO = {"x_position": "float64", "z_distance_from_origin": "float64", "x_velocity": "float64",
-        "reward_forward": "float64", "reward_ctrl": "action", "reward_survive": "float64"}
+                "reward_forward": "float64", "reward_ctrl": "action", "reward_survive": "float64"}
 
 
 cdef class _Upright(MujocoEnv):

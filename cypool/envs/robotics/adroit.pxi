@@ -12,6 +12,7 @@ from cypool.envs.mujoco_common cimport libmujoco
 from cypool.envs.mujoco_common.libmujoco cimport mjModel
 from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.robotics.rotations cimport euler2quat, quat2euler
 
 ADROIT_FRAME_SKIP = 5
 # what a sparse reward is, with success and without
@@ -40,7 +41,8 @@ def describe_adroit(task, obs_size, num_actions, camera, reward_type, common):
     """Returns the `EnvSpec` of a task."""
     return describe_robot(
         load_adroit(task), obs_size=obs_size, goal_size=0, num_actions=num_actions, info={"success": "bool"},
-        frame_skip=ADROIT_FRAME_SKIP, camera=camera, options={}, common={"reward_type": reward_type, **common}, render_fps=100)
+        frame_skip=ADROIT_FRAME_SKIP, camera=camera, options={}, common={"reward_type": reward_type, **common},
+        render_fps=100)
 
 
 cdef class Adroit(RoboticsEnv):

@@ -13,6 +13,7 @@ from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.robotics.rotations cimport mat2euler
 
 FETCH_FRAME_SKIP = 20
 FETCH_CAMERA = {"distance": 2.5, "azimuth": 132.0, "elevation": -14.0, "lookat": (1.3, 0.75, 0.55)}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.envs.robotics.robotics import angles_of_pens
+from cypool.envs.robotics.rotations import angles_of_pens
 
 Numbers = NDArray[np.float64]
 

@@ -14,6 +14,8 @@ from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.robotics.rotations cimport (angle_between, euler2quat, normalize, quat2euler, quat_mul,
+                                             quat_of)
 from cypool.random cimport integers
 
 HAND_FRAME_SKIP = 20

@@ -59,7 +59,8 @@ def _mazes() -> dict[str, tuple[tuple[Any, ...], bool, bool]]:
 
 
 def _register(id: str, class_name: str, max_episode_steps: int, **options: Any) -> None:
-    register(id, f"cypool.envs.robotics.robotics:{class_name}", max_episode_steps=max_episode_steps, reference=_REFERENCE, **options)
+    register(id, f"cypool.envs.robotics.robotics:{class_name}", max_episode_steps=max_episode_steps,
+             reference=_REFERENCE, **options)
 
 
 def _register_all() -> None:

@@ -77,8 +77,8 @@ cdef class FrankaKitchen(RoboticsEnv):
     cdef vector[double] noisy            # what is observed
 
     @staticmethod
-    def describe(tasks_to_complete=tuple(KITCHEN_TASKS), terminate_on_tasks_completed=True, remove_task_when_completed=True,
-                 robot_noise_ratio=0.01, object_noise_ratio=0.0005, action_dtype="float64", **common):
+    def describe(tasks_to_complete=tuple(KITCHEN_TASKS), terminate_on_tasks_completed=True,
+                 remove_task_when_completed=True, robot_noise_ratio=0.01, object_noise_ratio=0.0005, action_dtype="float64", **common):
         """Returns the spec.
 
         Args:
@@ -97,8 +97,9 @@ cdef class FrankaKitchen(RoboticsEnv):
         }
         sizes = tuple(len(KITCHEN_TASKS[task][1]) for task in options["tasks_to_complete"])
         return describe_robot(
-            load_robot(MODEL, NULL), obs_size=59, goal_size=sum(sizes), num_actions=ROBOT, frame_skip=KITCHEN_FRAME_SKIP,
-            camera=KITCHEN_CAMERA, options=options, goals=None if options["remove_task_when_completed"] else Tasks(sizes),
+            load_robot(MODEL, NULL), obs_size=59, goal_size=sum(sizes), num_actions=ROBOT,
+            frame_skip=KITCHEN_FRAME_SKIP, camera=KITCHEN_CAMERA, options=options,
+            goals=None if options["remove_task_when_completed"] else Tasks(sizes),
             info=dict.fromkeys(("tasks_to_complete", "step_task_completions", "episode_task_completions"), "int32"),
             common={"action_dtype": action_dtype, **common})
 

@@ -1,6 +1,5 @@
 """Gymnasium-Robotics: Fetch, the Shadow hand, mazes, Adroit and the kitchen."""
 include "robotics_env.pxi"
-include "rotations.pxi"
 include "adroit.pxi"
 include "fetch.pxi"
 include "hand.pxi"

@@ -111,7 +111,7 @@ cdef class FrozenLake(Tabular):
     def __init__(self, spec, env_id):
         options = spec.options
         self.table = _lake_table(options["desc"] or MAPS[options["map_name"]], options["is_slippery"],
-                            options["success_rate"], options["reward_schedule"])
+                                 options["success_rate"], options["reward_schedule"])
 
     cdef object render(self):
         options = self.spec.options

@@ -72,16 +72,16 @@ def race():
 
 
 def test_pixels_are_the_same_without_vector_instructions():
-    from cypool.envs.box2d import car_racing
+    from cypool.envs.box2d.box2d import use_canvas_simd
 
     fast = race()
-    car_racing.use_simd(False)
+    use_canvas_simd(False)
     try:
         assert race() == fast
     finally:
-        car_racing.use_simd(True)
+        use_canvas_simd(True)
     with pytest.raises(TypeError, match="on: expected True or False, got 'no'"):
-        car_racing.use_simd("no")
+        use_canvas_simd("no")
 
 
 @needs_box2d

@@ -57,20 +57,20 @@ def test_some_of_them_in_any_order():
 
 @pytest.mark.parametrize("num_envs", [5, NUM])
 def test_the_same_without_wide_vectors(num_envs):
-    from cypool.envs.box2d import lunar_lander
+    from cypool.envs.box2d.box2d import use_simd
 
     def rows():
         env = started(make("LunarLander-v3", num_envs=num_envs))
         return Player(env, "NextStep").play(actions_for(env, 120))
 
     wide = rows()
-    lunar_lander.use_simd(False)
+    use_simd(False)
     try:
         assert rows() == wide
     finally:
-        lunar_lander.use_simd(True)
+        use_simd(True)
     with pytest.raises(TypeError, match="on: expected True or False, got 'no'"):
-        lunar_lander.use_simd("no")
+        use_simd("no")
 
 
 def test_a_damaged_one():

@@ -18,9 +18,9 @@ if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
 
 import mujoco
 
-from cypool.envs.robotics.robotics import TASKS
 from cypool.envs.robotics.models import asset_path
 from cypool.envs.robotics.reference import load, make
+from cypool.envs.robotics.robotics import HAND_QPOS, KITCHEN_TASKS
 
 # of each class one, with either reward
 IDS = ["FetchReachDense-v4", "FetchPush-v4", "FetchSlideDense-v4", "FetchPickAndPlace-v4", "HandReach-v3",
@@ -581,11 +581,11 @@ def test_constants_are_those_of_the_package():
     from gymnasium_robotics.envs.shadow_dexterous_hand.reach import DEFAULT_INITIAL_QPOS
     from gymnasium_robotics.utils import rotations
 
-    from cypool.envs.robotics import goals, hand
+    from cypool.envs.robotics import goals
 
-    assert {f"robot0:{name}": value for name, value in hand.QPOS.items()} == DEFAULT_INITIAL_QPOS
-    assert list(TASKS) == list(kitchen_env.OBS_ELEMENT_GOALS)
-    for name, (first, goal) in TASKS.items():
+    assert {f"robot0:{name}": value for name, value in HAND_QPOS.items()} == DEFAULT_INITIAL_QPOS
+    assert list(KITCHEN_TASKS) == list(kitchen_env.OBS_ELEMENT_GOALS)
+    for name, (first, goal) in KITCHEN_TASKS.items():
         assert list(goal) == kitchen_env.OBS_ELEMENT_GOALS[name].tolist()
         assert first == kitchen_env.OBS_ELEMENT_INDICES[name][0]
     parallel = np.array([rotations.euler2quat(each) for each in rotations.get_parallel_rotations()])

@@ -1,4 +1,5 @@
-# Rotations as `gymnasium_robotics.utils.rotations` computes them, bit for bit: matrices, Euler angles, quaternions.
+# distutils: extra_compile_args = -O2
+"""Rotations as `gymnasium_robotics.utils.rotations` computes them, bit for bit: matrices, Euler angles, quaternions."""
 from libc.math cimport sqrt
 from libc.string cimport memcpy
 

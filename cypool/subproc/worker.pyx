@@ -1,8 +1,10 @@
-# The worker's side: makes environments and runs the tasks in their mailboxes.
-#
-# The pool writes a task into an environment's mailbox. A `WorkerLoop`, in a worker process or in the pool's own, runs it
-# and writes the answer. Observations and actions lie in shared memory; infos, errors and calls are pickled payloads. In
-# the pool's own process, infos and errors are objects.
+"""The worker's side: makes environments and runs the tasks in their mailboxes.
+
+The pool writes a task into an environment's mailbox. A `WorkerLoop`, in a worker process or in the pool's own, runs it
+and writes the answer. Observations and actions lie in shared memory; infos, errors and calls are pickled payloads. In
+the pool's own process, infos and errors are objects.
+"""
+include "shared_memory.pxi"
 import copy
 import pickle
 import traceback
