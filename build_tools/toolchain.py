@@ -61,7 +61,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a process has printed."""
+    """The output of a process."""
 
     stdout: str
     stderr: str

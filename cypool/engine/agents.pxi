@@ -1,7 +1,8 @@
 # Several agents in one environment: their part of a step, of a row and of a state.
 #
 # An environment sets the agents' rewards, and says which parts are over: of single agents, or of all that are alive
-# with `terminated` and `truncated`. The engine makes the rest of it: who acted, who is alive, and the end of the episode.
+# with `terminated` and `truncated`. The engine makes the rest of it: who acted, who is alive, and the end of the
+# episode.
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset

@@ -1,4 +1,4 @@
-"""What the engine's parts offer each other and the layers above, in the order of `engine.pyx`."""
+"""Declarations of the engine's parts, for each other and for the layers above, in the order of `engine.pyx`."""
 cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t

@@ -1,7 +1,8 @@
 # The pool's side of environments that are stepped in other processes, or in threads of this one.
 #
 # `SubprocBackend.submit` puts a task into the environment's mailbox and notifies its worker. `SubprocBackend.wait`
-# waits for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has written.
+# waits for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has
+# written.
 import pickle
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""What the parts of `subproc.pyx` offer each other and the engine."""
+"""Declarations of the parts of `subproc.pyx`."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 

@@ -70,7 +70,7 @@ def find(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, str] | N
         The file's path and what was said when it was made, or None.
     """
     target, beside = _places(folder, kind, key, suffix)
-    # a file that is cut off, or a folder in its place, is none
+    # a file that is cut off, or a folder in its place, does not count
     with suppress(OSError):
         made, _, said = beside.read_text(encoding="utf-8", errors="replace").partition("\n")
         if made == digest(target):

@@ -18,7 +18,7 @@ def test_records_name_what_there_is():
     for family in FAMILIES:
         folder = ROOT / "cypool" / "envs" / family.name
         assert (folder / "ids.py").is_file()
-        assert not family.extension or (folder / f"{family.extension}.pyx").is_file()
+        assert (folder / f"{family.name}.pyx").is_file()
         assert not family.page or (ROOT / "docs" / "reference" / family.page).is_file()
         assert not family.extra or re.search(rf"(?m)^{family.extra} = ", project)
         known = {entry.id for entry in family.entries(("*",))}

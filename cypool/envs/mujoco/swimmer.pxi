@@ -17,8 +17,8 @@ cdef enum:
     SWIMMER_REWARD_CTRL
     SWIMMER_FORWARD_REWARD                       # v4
 
-SWIMMER_INFO = {"reward_ctrl": "action", **dict.fromkeys(
-    ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity", "reward_forward"), "float64")}
+SWIMMER_INFO = {**dict.fromkeys(("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity",
+                                 "reward_forward"), "float64"), "reward_ctrl": "action"}
 
 
 cdef class Swimmer(MujocoEnv):

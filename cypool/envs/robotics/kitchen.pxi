@@ -78,7 +78,8 @@ cdef class FrankaKitchen(RoboticsEnv):
 
     @staticmethod
     def describe(tasks_to_complete=tuple(KITCHEN_TASKS), terminate_on_tasks_completed=True,
-                 remove_task_when_completed=True, robot_noise_ratio=0.01, object_noise_ratio=0.0005, action_dtype="float64", **common):
+                 remove_task_when_completed=True, robot_noise_ratio=0.01, object_noise_ratio=0.0005,
+                 action_dtype="float64", **common):
         """Returns the spec.
 
         Args:

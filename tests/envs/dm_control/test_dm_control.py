@@ -11,8 +11,8 @@ pytest.importorskip("dm_control", reason="dm_control is not installed: it needs 
 from dm_control.rl.control import PhysicsError
 
 import cypool
-from cypool.envs.dm_control import models
 from cypool.envs.dm_control import dm_control as dm_control_module
+from cypool.envs.dm_control import models
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
 from cypool.making.registry import entry_of, resolve
@@ -270,7 +270,7 @@ def test_a_model_is_loaded_once_and_then_freed(run_python, id):
     done = run_python(f"""
 import gc
 import cypool
-from cypool.envs.mujoco_common import model
+from cypool.envs.mujoco_common import mujoco_common as model
 from cypool.making.registry import resolve
 resolve({id!r}, None, {{}})
 (first,) = map(id, model._models.values())

@@ -348,7 +348,7 @@ def test_models_are_shared_and_freed(run_python):
     done = run_python("""
 import gc
 import cypool
-from cypool.envs.mujoco_common import model
+from cypool.envs.mujoco_common import mujoco_common as model
 env = cypool.make("Meta-World/coffee-pull-v3", num_envs=3)
 other = cypool.make("Meta-World/coffee-push-v3", num_envs=2)
 print(len(model._models))

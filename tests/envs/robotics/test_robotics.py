@@ -596,7 +596,7 @@ def test_models_are_shared_and_freed(run_python):
     done = run_python("""
 import gc
 import cypool
-from cypool.envs.mujoco_common import model
+from cypool.envs.mujoco_common import mujoco_common as model
 env = cypool.make("FetchReach-v4", num_envs=3)
 print(len(model._models))
 env.close()
