@@ -12,7 +12,7 @@ from cypool.api.conversions import JaxFunctions, convert
 from cypool.api.env_ids import ids_of
 from cypool.api.frames import FrameBuffers
 from cypool.api.goals import of_goals
-from cypool.api.rollouts import RolloutBuffers, SearchResult, rollout, search
+from cypool.api.rollouts import RolloutBuffers, SearchResult, reader_of_rollouts, rollout, search
 from cypool.engine.pool import Pool
 from cypool.errors import EnvError
 from cypool.state import State
@@ -65,6 +65,7 @@ class VectorAPI:
     def __init__(self, pool: Pool, spec: EnvSpec):
         self._pool = pool
         self._read: Any = reader_of(spec, pool.num_envs)
+        self._read_rollout = reader_of_rollouts(spec, pool.num_envs)
         self._has_absent_agents = spec.has_absent_agents
         self._env_spec = spec
         # plain attributes: training scripts assign some of them
