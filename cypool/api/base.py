@@ -264,8 +264,8 @@ class VectorAPI:
         actions as `step` takes them.
 
         Args:
-            actions: Shape (T, num_envs, *action shape), or a dict of such arrays where actions are dicts. With a
-                policy: T, an int.
+            actions: Shape (T, num_envs, *action shape), the steps first, or a dict of such arrays where actions are
+                dicts. With a policy: T, an int.
             out: What `rollout_buffers(T)`, or an earlier rollout, returned: is written to and returned.
             observe: Which observations, and infos of the environment, are kept: "all"; "last", that of step T - 1; or
                 an int k, those of the steps k - 1, 2 k - 1, ..., and T - 1.
@@ -274,9 +274,10 @@ class VectorAPI:
             timeout: Seconds to wait at most; by default without limit.
 
         Returns:
-            `RolloutBuffers` with T steps; with `observe` fewer observations. Of an environment that ends its episode in
-            a pool with SameStep autoreset, `info["final_obs"]` and `info["final_info"]` have the last observation
-            and info, where `terminated` or `truncated` is True, if all observations are kept.
+            `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is what `actions[t]` led to. Of
+            an environment that ends its episode in a pool with SameStep autoreset, `info["final_obs"]` and
+            `info["final_info"]` have the last observation and info, where `terminated` or `truncated` is True, if all
+            observations are kept.
 
         Raises:
             TypeError, ValueError: Wrong arguments; nothing was stepped.
@@ -298,7 +299,8 @@ class VectorAPI:
 
         Args:
             state: A `State` of one environment, with the id and options of the pool's.
-            actions: Shape (K, T, *action shape), or a dict of such arrays.
+            actions: Shape (K, T, *action shape), the sequences first and not the steps, as in `rollout`; or a dict of
+                such arrays.
             timeout: Seconds that each turn may take; by default without limit.
 
         Returns:

@@ -110,6 +110,11 @@ class SearchResult(NamedTuple):
     truncated: Bools
     length: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        # not all numbers of hundreds of sequences
+        best = int(np.argmax(self.reward))
+        return f"SearchResult({len(self.reward)} sequences, the best reward is {self.reward[best]:g} of number {best})"
+
 
 class RolloutEnv(Protocol):
     """The part of a pool that rollouts and searches use; `VectorAPI` has it."""
@@ -178,11 +183,17 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
     spec, num_envs = env.env_spec, env._pool.num_envs
-    arrays = [check_array("actions", part, "actions of shape (K, T, ...)") for part in parts_of(spec, actions)]
-    lengths = {len(array) for array in arrays if array.ndim >= 2}
-    if len(lengths) != 1 or 0 in lengths:
-        raise ValueError("actions: expected shape (K, T, ...) with K of at least 1, got "
-                         f"{', '.join(str(array.shape) for array in arrays)}")
+    arrays, lengths = [], set()
+    for part, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
+        which = "" if name is None else f" as {name}"
+        wanted = f"shape {shown_shape('K', 'T', *described.shape)}, K sequences of T steps each, none of them 0{which}"
+        array = check_array("actions", part, wanted)
+        if array.ndim < 2 or array.shape[2:] != described.shape or 0 in array.shape[:2]:
+            raise ValueError(f"actions: expected {wanted}, got {array.shape}")
+        arrays.append(array)
+        lengths.add(len(array))
+    if len(lengths) > 1:
+        raise ValueError(f"actions: expected as many sequences of each part, got {sorted(lengths)}")
     (count,) = lengths
     results: list[SearchResult] = []
     for first in range(0, count, num_envs):
@@ -247,7 +258,7 @@ def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
     """Returns actions (T, num_envs, ...) with one axis in the place of the first two, and T."""
     shape = num_envs, *part.shape
-    wanted = f"shape {shown_shape('T', *shape)} with T of at least 1"
+    wanted = f"shape {shown_shape('T', *shape)}, T steps of {num_envs} envs, at least 1"
     array = actions
     if type(array) is not np.ndarray:
         array = check_array("actions", actions, f"{part.dtype} of {wanted}")
