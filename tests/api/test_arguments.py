@@ -460,3 +460,40 @@ def test_actions_of_rollouts_in_one_pass_are_those_of_the_reader(walker):
                   np.zeros(3, int), np.broadcast_to(one, (2**30, 3))):
         rejected(ValueError, "actions: expected", lambda wrong=wrong: read(wrong))
     rejected(TypeError, "actions: expected", lambda: read(np.zeros((2, 3))))
+
+
+def test_options_that_make_has_for_itself_are_refused():
+    text = """
+from cypool.env cimport Env, Slot, import_cypool
+from cypool.spec import Discrete, EnvSpec
+
+import_cypool()
+
+cdef class Named(Env):
+    @staticmethod
+    def describe(seed=3):
+        return EnvSpec(observation=Discrete(2), action=Discrete(2))
+
+cdef class Required(Env):
+    @staticmethod
+    def describe(level):
+        return EnvSpec(observation=Discrete(2), action=Discrete(2))
+"""
+    with pytest.raises(TypeError, match="options with other names than the arguments of cypool.make, got seed"):
+        cypool.make_spec(cypool.compile(text, "Named"))
+    with pytest.raises(TypeError, match="describe: expected a default of each option, got none of level"):
+        cypool.make_spec(cypool.compile(text, "Required"))
+    assert cypool.make_spec(cypool.compile(text, "Required", level=3)).options == {"level": 3}
+
+
+def test_ids_in_namespaces_of_cypool_ask_for_no_plug_in():
+    with pytest.raises(ValueError, match="^id: no environment 'Meta-World/reach-v2'") as caught:
+        cypool.make("Meta-World/reach-v2")
+    assert "install the package" not in str(caught.value)
+
+
+def test_dicts_where_arrays_are_expected_are_named():
+    with cypool.make("CartPole-v1") as env:
+        env.reset()
+        with pytest.raises(TypeError, match="^actions: expected integers of shape .* got {'a': 1}: "):
+            env.step({"a": 1})
