@@ -13,7 +13,7 @@ from cypool.making.registry import entry_of
 from cypool.spec import Array
 from cypool.util.arguments import seeds_of
 
-# methods of environments with goals, by which libraries tell them from others
+# methods of environments with goals, by which libraries know them
 GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
 
 
