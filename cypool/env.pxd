@@ -94,4 +94,6 @@ cdef inline int import_cypool() except -1:
     if env.ABI != CYPOOL_ABI:
         raise ImportError(f"built for cypool ABI {CYPOOL_ABI}, running {env.ABI}: rebuild this package against the "
                           "installed cypool")
+    # for check_env: of the module that this is compiled into
+    globals()["_cypool_abi"] = CYPOOL_ABI
     return 0

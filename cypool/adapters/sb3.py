@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.adapters import make_same_step, require, same_step, synchronous
+from cypool.adapters.single import GOAL_METHODS
 from cypool.api.gymnasium import space_of
 from cypool.subproc.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
 
@@ -20,22 +21,20 @@ require("stable_baselines3", "stable-baselines3", "2.7", "3")
 from stable_baselines3.common.monitor import Monitor  # noqa: E402
 from stable_baselines3.common.vec_env import VecEnv  # noqa: E402
 
-# what HerReplayBuffer calls: a pool has them for all of its environments
-GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
 
-
-def make(id: str, **kwargs: Any) -> SB3VecEnv:
+def make(id: str, num_envs: int | None = None, **kwargs: Any) -> SB3VecEnv:
     """Makes a batch of environments as a `SB3VecEnv`.
 
     Args:
         id: An id of `cypool.list_all_envs()`.
+        num_envs: As for `cypool.make`.
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 leaves no choice
             of. `episode_statistics` is True by default: SB3 logs them.
 
     Returns:
         A `SB3VecEnv`; a `SB3AgentVecEnv` where several agents act.
     """
-    pool = make_same_step(id, "Stable-Baselines3", **{"episode_statistics": True, **kwargs})
+    pool = make_same_step(id, "Stable-Baselines3", num_envs=num_envs, **{"episode_statistics": True, **kwargs})
     return SB3AgentVecEnv(pool) if pool.env_spec.agents else SB3VecEnv(pool)
 
 

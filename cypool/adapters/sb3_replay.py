@@ -20,7 +20,7 @@ require("stable_baselines3", "stable-baselines3", "2.7", "3")
 
 from gymnasium import spaces  # noqa: E402
 from stable_baselines3.common import buffers, type_aliases  # noqa: E402
-from stable_baselines3.common.vec_env import VecNormalize  # noqa: E402
+from stable_baselines3.common.vec_env import VecNormalize, VecTransposeImage  # noqa: E402
 
 
 class SB3ReplayBuffer(buffers.ReplayBuffer):
@@ -63,7 +63,9 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         if not isinstance(pool, GymnasiumPool):
             raise TypeError("env: expected environments that cypool.adapters.sb3 made, as in replay_buffer_kwargs="
                             f"{{'env': env}}, got {shown(env)}")
-        if pool.num_envs != n_envs or pool.single_observation_space != observation_space:
+        # which parts of the observation SB3 has with the channels first
+        self._transposed = _transposed(pool.single_observation_space, observation_space)
+        if pool.num_envs != n_envs or self._transposed is None:
             raise ValueError(f"env: expected what the model was made with, {n_envs} rows of {observation_space}, got "
                              f"{pool}")
         stack = max([part.stack[1] for _, part in pool.env_spec.observations if isinstance(part, Array) and part.stack],
@@ -71,7 +73,9 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         rows = self.buffer_size + int(spare * stack * self.buffer_size) + 2 * stack + 2
         self.replay = ReplayBuffer(pool, rows * n_envs)
         # which step is where SB3 has it
-        self.index = np.zeros((self.buffer_size, n_envs), np.int64)
+        self.index = np.full((self.buffer_size, n_envs), -1, np.int64)
+        # as SB3 has them: scaled, in float32
+        self.actions = np.zeros((self.buffer_size, n_envs, self.action_dim), self._maybe_cast_dtype(action_space.dtype))
 
     def add(self, obs: Any, next_obs: Any, action: NDArray[Any], reward: NDArray[Any],
             done: NDArray[Any], infos: list[dict[str, Any]]) -> None:
@@ -79,10 +83,29 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         cut = np.zeros(self.n_envs, np.bool_)
         if self.handle_timeout_termination:
             cut[:] = [info.get("TimeLimit.truncated", False) for info in infos]
-        self.index[self.pos] = self.replay.add(obs, action, reward, next_obs, done & ~cut, done & cut)
+        obs, next_obs = self._moved(obs, -3, -1), self._moved(next_obs, -3, -1)
+        self.index[self.pos] = self.replay.add(obs, self._unscaled(action), reward, next_obs, done & ~cut, done & cut)
+        self.actions[self.pos] = np.reshape(action, (self.n_envs, self.action_dim))
         self.pos += 1
         if self.pos == self.buffer_size:
             self.full, self.pos = True, 0
+
+    def _unscaled(self, action: NDArray[Any]) -> NDArray[Any]:
+        """Returns actions as the environment takes them: SB3 stores those of a `Box` scaled to [-1, 1]."""
+        space = self.action_space
+        action = np.reshape(action, (self.n_envs, *(space.shape or ())))
+        if not isinstance(space, spaces.Box):
+            return action
+        low, high = space.low, space.high
+        unscaled = np.clip(low + 0.5 * (action + 1.0) * (high - low), low, high)
+        return np.where(np.isfinite(unscaled), unscaled, np.clip(0, low, high)).astype(space.dtype)
+
+    def _moved(self, obs: Any, source: int, destination: int) -> Any:
+        """Returns observations with another place for the channels, where SB3 has them first."""
+        if isinstance(obs, dict):
+            return {name: np.moveaxis(part, source, destination) if name in self._transposed else part
+                    for name, part in obs.items()}
+        return np.moveaxis(obs, source, destination) if self._transposed else obs
 
     def __getstate__(self) -> dict[str, Any]:
         # of the pool, a pickle has how to make it
@@ -94,18 +117,23 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         replay._unpickle(header, arrays)
         self.__dict__.update(state, replay=replay)
 
+    def _has(self, places: Any) -> NDArray[np.bool_]:
+        """Returns of which places the replay buffer still has the steps."""
+        index = self.index.reshape(-1)[places]
+        # in the others there was none yet
+        return (index >= 0) & self.replay.has(np.maximum(index, 0))
+
     def _get_samples(self, batch_inds: NDArray[Any], env: VecNormalize | None = None) -> Any:
         # the same draws as SB3's
         env_indices = np.random.randint(0, high=self.n_envs, size=(len(batch_inds),))
-        index = self.index[batch_inds, env_indices]
-        lost = ~self.replay.has(index)
+        places = batch_inds * self.n_envs + env_indices
+        lost = ~self._has(places)
         if lost.any():
-            index[lost] = self.replay.sample(int(lost.sum())).index
+            places[lost] = np.random.choice(np.flatnonzero(self._has(slice(None))), int(lost.sum()))
+        index = self.index.reshape(-1)[places]
         sample = self.replay.gather(index)
-        obs, next_obs = (self._normalize_obs(part, env) for part in (sample.obs, sample.next_obs))
-        action = sample.action.reshape(len(index), self.action_dim)
-        if action.dtype == np.float64:
-            action = action.astype(np.float32)
+        obs, next_obs = (self._normalize_obs(self._moved(part, -1, -3), env) for part in (sample.obs, sample.next_obs))
+        action = self.actions.reshape(-1, self.action_dim)[places]
         done = sample.terminated.astype(np.float32).reshape(-1, 1)
         reward = self._normalize_reward(sample.reward.reshape(-1, 1), env)
         made = type_aliases.ReplayBufferSamples
@@ -115,3 +143,25 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         else:
             obs, next_obs = self.to_torch(obs), self.to_torch(next_obs)
         return made(obs, self.to_torch(action), next_obs, self.to_torch(done), self.to_torch(reward))
+
+
+def _transposed(ours: spaces.Space[Any], theirs: spaces.Space[Any]) -> set[str | None] | None:
+    """Returns which parts of an observation SB3 has put in another order, by name; None for one that has none.
+
+    None in the place of the set: they are not the same.
+    """
+    if isinstance(ours, spaces.Dict):
+        if not isinstance(theirs, spaces.Dict) or ours.keys() != theirs.keys():
+            return None
+        found: set[str | None] = set()
+        for name, part in ours.items():
+            moved = _transposed(part, theirs[name])
+            if moved is None:
+                return None
+            found |= {name} if moved else set()
+        return found
+    if ours == theirs:
+        return set()
+    if isinstance(ours, spaces.Box) and len(ours.shape) == 3 and VecTransposeImage.transpose_space(ours) == theirs:
+        return {None}
+    return None

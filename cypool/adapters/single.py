@@ -4,15 +4,23 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+import numpy as np
 
 import cypool
-from cypool.api.gymnasium import metadata_of
+from cypool.api.actions import map_parts, parts_of
+from cypool.api.gymnasium import GymnasiumPool, metadata_of
 from cypool.making.registry import entry_of
+from cypool.spec import Array
 from cypool.util.arguments import seeds_of
+
+# methods of environments with goals, by which libraries know them
+GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
 
 
 class SingleEnv(gymnasium.Env):
     """A pool of one environment as a `gymnasium.Env`: no batch axis, no automatic reset.
+
+    An environment with goals has `compute_reward`, `compute_terminated` and `compute_truncated`, as a pool has them.
 
     Args:
         id: An id of `cypool.list_all_envs()`.
@@ -53,24 +61,19 @@ class SingleEnv(gymnasium.Env):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Makes a step. After the end of an episode, it raises a RuntimeError until `reset`."""
-        obs, reward, terminated, truncated, info = self.pool.step([action])
+        spec = self.pool.env_spec
+        parts = [np.asarray(part)[None] for part in parts_of(spec, action)]
+        obs, reward, terminated, truncated, info = self.pool.step(map_parts(spec.action, iter(parts).__next__))
         return self._row(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def render(self) -> Any:
         """Returns a picture, uint8, (height, width, 3)."""
         return self.pool.render()[0]
 
-    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
-        """Returns the rewards of goals. See `compute_reward` of a pool."""
-        return self.pool.compute_reward(achieved_goal, desired_goal, info)
-
-    def compute_terminated(self, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
-        """Returns whether an episode ends with these goals. See `compute_terminated` of a pool."""
-        return self.pool.compute_terminated(achieved_goal, desired_goal, info)
-
-    def compute_truncated(self, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
-        """Returns False for each pair of goals. See `compute_truncated` of a pool."""
-        return self.pool.compute_truncated(achieved_goal, desired_goal, info)
+    def __getattr__(self, name: str) -> Any:
+        if name in GOAL_METHODS and self.pool.env_spec.goals is not None:
+            return getattr(self.pool, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def close(self) -> None:
         """Ends the threads. A second call does nothing."""
@@ -83,17 +86,26 @@ class SingleEnv(gymnasium.Env):
 
     def _row(self, obs: Any) -> Any:
         spec = self.pool.env_spec
-        return spec.pack([part[0] for part in spec.unpack(obs)])
+        parts = [part[0] for part in spec.unpack(obs)]
+        # a Box of one number contains arrays only
+        return spec.pack([np.asarray(part) if isinstance(described, Array) else part
+                          for part, (_, described) in zip(parts, spec.observations, strict=True)])
 
 
 class UnlimitedEnv(SingleEnv):
     """A `SingleEnv` without the step limit of its id: `gymnasium.make("cypool/...")` puts a `TimeLimit` around it."""
 
-    def __init__(self, id: str, **kwargs: Any):
+    # not called `id`, which Gymnasium's `make` has for itself
+    def __init__(self, cypool_id: str, **kwargs: Any):
         # a limit that depends on options is part of the environment, and stays
-        if entry_of(id).max_episode_steps is not None:
+        if entry_of(cypool_id).max_episode_steps is not None:
             kwargs["max_episode_steps"] = 2**31 - 2  # the longest
-        super().__init__(id, **kwargs)
+        super().__init__(cypool_id, **kwargs)
+
+
+def make_vector(cypool_id: str, **kwargs: Any) -> GymnasiumPool:
+    """Makes a pool, for `gymnasium.make_vec("cypool/...")`."""
+    return cypool.make_gymnasium(cypool_id, **kwargs)
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:

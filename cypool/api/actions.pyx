@@ -47,7 +47,18 @@ def reader_of(spec, int num_envs):
     reader = DictReader(readers) if len(readers) > 1 else readers.popitem()[1]
     if any(isinstance(group.action, Mapping) for group in spec.agents.values()):
         return reader
-    return AgentsReader(spec.action, num_envs, reader)
+    return ArraysReader(spec.action, num_envs, reader)
+
+
+def rollout_reader_of(spec, int num_envs, reader):
+    """Returns what turns actions of many steps, (steps, num_envs, *action shape), into the array that the engine takes.
+
+    Args:
+        reader: Takes all actions that are right, and reports what is wrong with others.
+    """
+    if isinstance(spec.action, Mapping) and any(isinstance(part, Mapping) for part in spec.action.values()):
+        return reader
+    return ArraysReader(spec.action, (2**31 - 1) // num_envs, reader, (num_envs,))
 
 
 def _reader_of(description, int num_envs, int num_agents, int first_agent):
@@ -138,27 +149,28 @@ cdef bint has_dims(cnp.ndarray array, const vector[cnp.npy_intp]& dims) noexcept
     return True
 
 
-cdef class AgentsReader:
-    """Takes actions of all agents in one pass if they are arrays of the usual shape, and leaves others to a reader.
+cdef class ArraysReader:
+    """Takes actions in one pass if they are arrays of the usual shape, and leaves others to a reader.
 
     Args:
-        action: The array that describes the actions of all agents, or a dict of such for several groups.
-        num_envs: The most rows there can be.
+        action: Describes the actions of a row: an array, or a dict of arrays.
+        most: How long the first axis can be.
         reader: Takes all actions that are right, and reports what is wrong with others.
+        axes: Lengths of the axes between the first one and those of an action; the result has one axis for all of them.
     """
     cdef readonly object reader
-    cdef list names                         # of the groups; None: actions are one array
-    cdef vector[vector[cnp.npy_intp]] dims  # of the actions of each, but for the rows
+    cdef list names                         # of the parts; None: actions are one array
+    cdef vector[vector[cnp.npy_intp]] dims  # of the actions of each, but for the first axis
     cdef vector[ActionPart] parts
     cdef vector[cnp.npy_intp] taken_dims    # of the result, with a place for the rows
     cdef int taken_type                     # NumPy's number of its dtype
-    cdef Py_ssize_t num_envs, row_bytes
+    cdef Py_ssize_t most, rows_each, row_bytes
 
-    def __init__(self, action, num_envs, reader):
-        self.reader, self.num_envs, self.row_bytes = reader, num_envs, 0
+    def __init__(self, action, most, reader, axes=()):
+        self.reader, self.most, self.row_bytes, self.rows_each = reader, most, 0, math.prod(axes)
         self.names = list(action) if isinstance(action, Mapping) else None
         described = [action] if self.names is None else list(action.values())
-        self.dims = [part.shape for part in described]
+        self.dims = [(*axes, *part.shape) for part in described]
         # bools are numbers for the engine, but users pass no others
         takes_all = all([is_checkable(part) and part.dtype.kind != "b" for part in described])
         for part in described if takes_all else []:
@@ -185,14 +197,14 @@ cdef class AgentsReader:
             if type(given) is not cnp.ndarray:
                 return None
             part = given
-            if not has_dims(part, self.dims[k]):
+            # a view of one number may say that it has millions of rows
+            if not has_dims(part, self.dims[k]) or not cnp.PyArray_ISCARRAY_RO(part):
                 return None
             if taken is None:
                 rows = cnp.PyArray_DIM(part, 0)
-                # a view of one number may say that it has millions of rows
-                if not 0 < rows <= self.num_envs:
+                if not 0 < rows <= self.most:
                     return None
-                dims[0] = rows
+                dims[0] = rows * self.rows_each
                 taken = cnp.PyArray_EMPTY(<int>dims.size(), dims.data(), self.taken_type, 0)
             if cnp.PyArray_DIM(part, 0) != rows or not take_array(
                     part, self.parts[k], cnp.PyArray_BYTES(taken) + self.parts[k].offset, self.row_bytes):

@@ -12,7 +12,7 @@ from cypool.api.conversions import JaxFunctions, convert
 from cypool.api.env_ids import ids_of
 from cypool.api.frames import FrameBuffers
 from cypool.api.goals import of_goals
-from cypool.api.rollouts import RolloutBuffers, SearchResult, rollout, search
+from cypool.api.rollouts import RolloutBuffers, SearchResult, reader_of_rollouts, rollout, search
 from cypool.engine.engine import Pool
 from cypool.errors import EnvError
 from cypool.state import State
@@ -65,6 +65,7 @@ class VectorAPI:
     def __init__(self, pool: Pool, spec: EnvSpec):
         self._pool = pool
         self._read: Any = reader_of(spec, pool.num_envs)
+        self._read_rollout = reader_of_rollouts(spec, pool.num_envs)
         self._has_absent_agents = spec.has_absent_agents
         self._env_spec = spec
         # plain attributes: training scripts assign some of them
@@ -263,8 +264,8 @@ class VectorAPI:
         actions as `step` takes them.
 
         Args:
-            actions: Shape (T, num_envs, *action shape), or a dict of such arrays where actions are dicts. With a
-                policy: T, an int.
+            actions: Shape (T, num_envs, *action shape), the steps first, or a dict of such arrays where actions are
+                dicts. With a policy: T, an int.
             out: What `rollout_buffers(T)`, or an earlier rollout, returned: is written to and returned.
             observe: Which observations, and infos of the environment, are kept: "all"; "last", that of step T - 1; or
                 an int k, those of the steps k - 1, 2 k - 1, ..., and T - 1.
@@ -273,9 +274,10 @@ class VectorAPI:
             timeout: Seconds to wait at most; by default without limit.
 
         Returns:
-            `RolloutBuffers` with T steps; with `observe` fewer observations. Of an environment that ends its episode in
-            a pool with SameStep autoreset, `info["final_obs"]` and `info["final_info"]` have the last observation
-            and info, where `terminated` or `truncated` is True, if all observations are kept.
+            `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is what `actions[t]` led to. Of
+            an environment that ends its episode in a pool with SameStep autoreset, `info["final_obs"]` and
+            `info["final_info"]` have the last observation and info, where `terminated` or `truncated` is True, if all
+            observations are kept.
 
         Raises:
             TypeError, ValueError: Wrong arguments; nothing was stepped.
@@ -297,7 +299,8 @@ class VectorAPI:
 
         Args:
             state: A `State` of one environment, with the id and options of the pool's.
-            actions: Shape (K, T, *action shape), or a dict of such arrays.
+            actions: Shape (K, T, *action shape), the sequences first and not the steps, as in `rollout`; or a dict of
+                such arrays.
             timeout: Seconds that each turn may take; by default without limit.
 
         Returns:

@@ -15,8 +15,7 @@ from cypool.util.arguments import shown
 if TYPE_CHECKING:
     from cypool.engine.engine import Pool
     from cypool.spec import EnvSpec
-    from cypool.util.typing import Batch as EngineBatch
-    from cypool.util.typing import EnvIds
+    from cypool.util.typing import Batch as EngineBatch, EnvIds
 
 
 class HookedPool:

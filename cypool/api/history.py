@@ -13,8 +13,7 @@ import numpy as np
 from cypool.api.actions import reader_of, unpack
 from cypool.api.base import VectorAPI
 from cypool.errors import EnvError
-from cypool.state import State, decoded, encoded, sealed, unsealed
-from cypool.state import unpack as unpack_zlib
+from cypool.state import State, decoded, encoded, sealed, unpack as unpack_zlib, unsealed
 from cypool.util.arguments import check_int, check_path, shown
 from cypool.util.version import version
 

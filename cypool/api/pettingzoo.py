@@ -78,11 +78,11 @@ class ParallelEnv(_ParallelEnv):
         """The space of what `state` returns.
 
         Raises:
-            NotImplementedError: The environment has no state.
+            AttributeError: The environment has no state. PettingZoo's conversions ask so whether there is one.
         """
         described = self.pool.env_spec.state
         if described is None:
-            raise NotImplementedError(f"state: {self.pool.env_spec.id} has none")
+            raise AttributeError(f"state_space: {self.pool.env_spec.id} has no state")
         if isinstance(described, Array):
             return space_of(described)
         spec = self.pool.env_spec

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from cypool.api.actions import map_parts, neutral, parts_of, reader_of, unpack
+from cypool.api.actions import map_parts, neutral, parts_of, reader_of, rollout_reader_of, unpack
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.state import State
@@ -110,6 +110,11 @@ class SearchResult(NamedTuple):
     truncated: Bools
     length: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        # not all numbers of hundreds of sequences
+        best = int(np.argmax(self.reward))
+        return f"SearchResult({len(self.reward)} sequences, the best reward is {self.reward[best]:g} of number {best})"
+
 
 class RolloutEnv(Protocol):
     """The part of a pool that rollouts and searches use; `VectorAPI` has it."""
@@ -121,6 +126,7 @@ class RolloutEnv(Protocol):
     all_env_ids: EnvIds
     recipe: dict[str, Any]
     _pool: Any
+    _read_rollout: Callable[[Any], NDArray[Any]]
 
     @property
     def env_spec(self) -> EnvSpec: ...
@@ -134,28 +140,36 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
     if env.is_async:
         raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
     if policy is None:
-        rows, num_steps = _actions(env, actions)
+        rows = env._read_rollout(actions)
+        num_steps = len(rows) // env._pool.num_envs
     else:
         policy = policy_of(policy)
         if isinstance(policy, Policy):
             policy = policy._for_rollout()
         num_steps = check_int("actions", actions, 1, (2**31 - 1) // env._pool.num_envs)
         rows = _unchosen(env, num_steps)
-    every = {"all": 1, "last": num_steps}.get(observe) if isinstance(observe, str) else observe
-    if every is None:
-        raise ValueError(f"observe: expected 'all', 'last' or an int, got {shown(observe)}")
-    every = min(check_int("observe", every, 1, 2**31 - 1), num_steps)
+    every = 1 if isinstance(observe, str) and observe == "all" else _every(observe, num_steps)
     if timeout is not None:
         timeout = check_float("timeout", timeout, 0, 1e9)
     if out is not None:
         _check_out(env, out, num_steps)
         if every > 1:
             raise ValueError(f"out: expected none with observe={shown(observe)}, as they hold every observation")
-    if isinstance(policy, Policy) and not (env.engine_rollouts or callable(policy)):
+    if env.engine_rollouts and (policy is None or isinstance(policy, Policy)):
+        return _in_engine(env, rows, num_steps, every, out, timeout, policy)
+    if isinstance(policy, Policy) and not callable(policy):
         raise ValueError("policy: expected a Python function in a pool of Python environments or with hooks in Python, "
                          "got one in C")
-    in_engine = env.engine_rollouts and (policy is None or isinstance(policy, Policy))
-    return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
+    return _step_by_step(env, rows, num_steps, every, out, timeout, policy)
+
+
+def _every(observe: Any, num_steps: int) -> int:
+    """Returns of how many steps one is observed."""
+    if isinstance(observe, str):
+        if observe != "last":
+            raise ValueError(f"observe: expected 'all', 'last' or an int, got {shown(observe)}")
+        return num_steps
+    return min(check_int("observe", observe, 1, 2**31 - 1), num_steps)
 
 
 def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -> SearchResult:
@@ -169,11 +183,17 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
     spec, num_envs = env.env_spec, env._pool.num_envs
-    arrays = [check_array("actions", part, "actions of shape (K, T, ...)") for part in parts_of(spec, actions)]
-    lengths = {len(array) for array in arrays if array.ndim >= 2}
-    if len(lengths) != 1 or 0 in lengths:
-        raise ValueError("actions: expected shape (K, T, ...) with K of at least 1, got "
-                         f"{', '.join(str(array.shape) for array in arrays)}")
+    arrays, lengths = [], set()
+    for part, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
+        which = "" if name is None else f" as {name}"
+        wanted = f"shape {shown_shape('K', 'T', *described.shape)}, K sequences of T steps each, none of them 0{which}"
+        array = check_array("actions", part, wanted)
+        if array.ndim < 2 or array.shape[2:] != described.shape or 0 in array.shape[:2]:
+            raise ValueError(f"actions: expected {wanted}, got {array.shape}")
+        arrays.append(array)
+        lengths.add(len(array))
+    if len(lengths) > 1:
+        raise ValueError(f"actions: expected as many sequences of each part, got {sorted(lengths)}")
     (count,) = lengths
     results: list[SearchResult] = []
     for first in range(0, count, num_envs):
@@ -194,17 +214,21 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     return SearchResult(reward, spec.pack(obs), terminated, truncated, length)
 
 
-def _actions(env: RolloutEnv, actions: Any) -> tuple[NDArray[Any], int]:
-    """Returns the actions of all steps as the engine takes them, those of the first step first, and how many steps."""
-    spec, num_envs = env.env_spec, env._pool.num_envs
+def reader_of_rollouts(spec: EnvSpec, num_envs: int) -> Callable[[Any], NDArray[Any]]:
+    """Returns what turns the actions of all steps into those that the engine takes, the first step's first."""
+    return rollout_reader_of(spec, num_envs, functools.partial(_actions, spec, num_envs))
+
+
+def _actions(spec: EnvSpec, num_envs: int, actions: Any) -> NDArray[Any]:
+    """Returns any actions of all steps as the engine takes them; raises if they are wrong."""
     given = zip(parts_of(spec, actions), spec.actions, strict=True)
     flat = [_flat(part, described, num_envs) for part, (_, described) in given]
     lengths = {num_steps for _, num_steps in flat}
     if len(lengths) > 1:
         raise ValueError(f"actions: expected as many steps of each part, got {sorted(lengths)}")
-    num_steps = lengths.pop()
-    return reader_of(spec, num_steps * num_envs)(map_parts(spec.action, iter([rows for rows, _ in flat]).__next__)), (
-        num_steps)
+    rows: NDArray[Any] = reader_of(spec, lengths.pop() * num_envs)(
+        map_parts(spec.action, iter([rows for rows, _ in flat]).__next__))
+    return rows
 
 
 def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
@@ -234,7 +258,7 @@ def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
     """Returns actions (T, num_envs, ...) with one axis in the place of the first two, and T."""
     shape = num_envs, *part.shape
-    wanted = f"shape {shown_shape('T', *shape)} with T of at least 1"
+    wanted = f"shape {shown_shape('T', *shape)}, T steps of {num_envs} envs, at least 1"
     array = actions
     if type(array) is not np.ndarray:
         array = check_array("actions", actions, f"{part.dtype} of {wanted}")
@@ -271,48 +295,61 @@ def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
 def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                timeout: float | None, policy: Policy | None) -> RolloutBuffers:
     """All steps of an environment on its thread, one after the other."""
-    spec, num_envs = env.env_spec, env._pool.num_envs
-    num_observed = -(-num_steps // every)
-
-    def shaped(array: NDArray[Any], steps: int = num_steps) -> NDArray[Any]:
-        # rows beyond those of the steps that were observed have nothing in them
-        return array[:steps * num_envs].reshape(steps, num_envs, *array.shape[1:])
-
-    def formatted(batch: Any) -> RolloutBuffers:
-        obs, reward, terminated, truncated, info = batch
-        buffers = out
-        if buffers is None:
-            obs = spec.pack([shaped(part, num_observed) for part in spec.unpack(obs)])
-            buffers = RolloutBuffers.from_arrays(spec, obs, shaped(reward), shaped(terminated), shaped(truncated))
-        buffers.set_choices(None if policy is None else _chosen(env, rows, num_steps),
-                            {} if policy is None else policy._outputs)
-        buffers.set_info(lambda: formatted_info(info))
-        return buffers
-
-    def shaped_all(values: dict[str, Any]) -> dict[str, Any]:
-        return {name: shaped_all(each) if isinstance(each, dict) else shaped(each) for name, each in values.items()}
-
-    def formatted_info(info: dict[str, Any]) -> dict[str, Any]:
-        infos: dict[str, Any] = {}
-        final = info.pop("final", None)
-        if every == 1 and final is not None:
-            infos["final_obs"] = spec.pack([shaped(part) for part in spec.unpack(final[0])])
-            infos["final_info"] = {key: shaped(values) for key, values in final[1].items()}
-        for key, values in info.items():
-            if isinstance(values, dict):
-                infos[key] = shaped_all(values)
-            else:
-                infos[key] = shaped(values, num_observed if key in spec.info else num_steps)
-        return infos
-
     arrays = None
     if out is not None:
-        arrays = tuple(array.reshape(num_steps * num_envs, *array.shape[2:]) for array in out.arrays())
+        arrays = tuple(array.reshape(len(rows), *array.shape[2:]) for array in out.arrays())
     try:
-        return formatted(env._pool.rollout(rows, num_steps, every, arrays, timeout, policy))
+        batch = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy)
     except EnvError as error:
-        error.batch = formatted(error.batch)
+        error.batch = _formatted(env, error.batch, rows, num_steps, every, out, policy)
         raise
+    return _formatted(env, batch, rows, num_steps, every, out, policy)
+
+
+def _formatted(env: RolloutEnv, batch: Any, rows: NDArray[Any], num_steps: int, every: int,
+               buffers: RolloutBuffers | None, policy: Policy | None) -> RolloutBuffers:
+    """Returns the engine's batch as buffers, which are those it was written to if there are such."""
+    obs, reward, terminated, truncated, info = batch
+    spec, shape = env.env_spec, (num_steps, env._pool.num_envs)
+    if buffers is None:
+        observed = shape if every == 1 else (-(-num_steps // every), shape[1])
+        # in most environments it has no parts
+        obs = _shaped(obs, observed) if type(obs) is np.ndarray else spec.pack(
+            [_shaped(part, observed) for part in spec.unpack(obs)])
+        buffers = RolloutBuffers.from_arrays(spec, obs, reward.reshape(shape), terminated.reshape(shape),
+                                             truncated.reshape(shape))
+    else:
+        buffers.set_choices(None, {})
+    if policy is not None:
+        buffers.set_choices(_chosen(env, rows, num_steps), policy._outputs)
+    buffers.set_info(functools.partial(_formatted_info, spec, info, shape, every))
+    return buffers
+
+
+def _shaped(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+    """Returns rows as those of steps and environments; more rows than these have nothing in them."""
+    count = shape[0] * shape[1]
+    return (array if len(array) == count else array[:count]).reshape(*shape, *array.shape[1:])
+
+
+def _formatted_info(spec: EnvSpec, info: dict[str, Any], shape: tuple[int, int], every: int) -> dict[str, Any]:
+    """Returns the infos of the engine's batch as those of buffers."""
+    def shaped_all(values: dict[str, Any]) -> dict[str, Any]:
+        return {name: shaped_all(each) if isinstance(each, dict) else _shaped(each, shape)
+                for name, each in values.items()}
+
+    infos: dict[str, Any] = {}
+    final = info.pop("final", None)
+    if every == 1 and final is not None:
+        infos["final_obs"] = spec.pack([_shaped(part, shape) for part in spec.unpack(final[0])])
+        infos["final_info"] = shaped_all(final[1])
+    observed = -(-shape[0] // every), shape[1]
+    for key, values in info.items():
+        if isinstance(values, dict):
+            infos[key] = shaped_all(values)
+        else:
+            infos[key] = _shaped(values, observed if key in spec.info else shape)
+    return infos
 
 
 def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,

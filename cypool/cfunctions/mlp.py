@@ -215,7 +215,7 @@ class MLP(Policy):
     def _checked(self, observation: Any) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Returns C-contiguous observations and the shape of their rows."""
         shape, dtype = self._observation.shape, self._observation.dtype
-        observation = np.asarray(observation)
+        observation = check_array("observation", observation, f"{dtype} of shape {shown_shape('k', *shape)}")
         rows = observation.shape[:observation.ndim - len(shape)]
         if observation.shape[len(rows):] != shape or not 1 <= len(rows) <= 2 or observation.dtype != dtype:
             raise ValueError(f"observation: expected {dtype} of shape {shown_shape('k', *shape)}, got "
@@ -231,8 +231,11 @@ class MLP(Policy):
     def __reduce__(self) -> NoReturn:
         raise TypeError("an MLP cannot be pickled or copied: make another one of its weights")
 
-    def _for_rollout(self) -> Policy:
+    def _for_rollout(self) -> Any:
         """Returns the policy of one rollout, with the weights as they are."""
+        if type(self).__call__ is not MLP.__call__ or type(self).choose is not MLP.choose:
+            # a function in Python, which may call this one
+            return self.__call__
         return _Rollout(self, None, ())
 
 

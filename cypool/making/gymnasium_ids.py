@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cypool.making.registry import Entry
 
 # what makes vectors of environments for Gymnasium, and single environments
-ENTRY_POINT = "cypool:make_gymnasium"
+ENTRY_POINT = "cypool.adapters.single:make_vector"
 _SINGLE_ENTRY_POINT = "cypool.adapters.single:UnlimitedEnv"
 
 
@@ -48,9 +48,11 @@ def announce(entries: Iterable[Entry]) -> None:
         if entry.expand is not None:
             continue
         name, threshold = name_of(entry.id), None
-        if is_gymnasium_id(entry.reference):
-            reference = registry.get(entry.reference.removeprefix(GYMNASIUM_PREFIX))
-            threshold = None if reference is None else reference.reward_threshold
+        # what Gymnasium itself cannot make any more is no reference, but registered there
+        reference = registry.get(entry.reference.removeprefix(GYMNASIUM_PREFIX) if is_gymnasium_id(entry.reference)
+                                 else entry.id)
+        if reference is not None:
+            threshold = reference.reward_threshold
         if name in registry:
             known = registry[name]
             # what was compiled once more may have another limit
@@ -60,7 +62,7 @@ def announce(entries: Iterable[Entry]) -> None:
             try:
                 spec = make_spec(name, _SINGLE_ENTRY_POINT, reward_threshold=threshold,
                                  max_episode_steps=entry.max_episode_steps, vector_entry_point=ENTRY_POINT,
-                                 kwargs={"id": entry.id})
+                                 kwargs={"cypool_id": entry.id})
             except gymnasium.error.Error:
                 # it is stricter about names; ours are for cypool.make in the first place
                 continue

@@ -215,6 +215,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
                 if not hint and "randomize" in defaults:
                     hint = " (randomize= changes what its model has)"
                 raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
+    _check_defaults(f"{entry.entry_point}.describe", defaults, registered)
     chosen = {**defaults, **registered, **options}
     spec = _described(cls, id, chosen, {**registered, **options})
     if not isinstance(spec, EnvSpec):
@@ -229,6 +230,17 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
         limit = spec.max_episode_steps if entry.max_episode_steps is None else entry.max_episode_steps
     # what describe returns is checked, what it was given is not
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
+
+
+def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[str, Any]) -> None:
+    """Raises a TypeError if an option can never be set, or has no value."""
+    for name, value in defaults.items():
+        # some of cypool's own are for what their ids are registered with
+        if name in _reserved and not describe.startswith("cypool."):
+            raise TypeError(f"{describe}: expected options with other names than the arguments of cypool.make, got "
+                            f"{name}")
+        if value is inspect.Parameter.empty and name not in registered:
+            raise TypeError(f"{describe}: expected a default of each option, got none of {name}")
 
 
 def _described(cls: Any, id: str, chosen: dict[str, Any], given: dict[str, Any]) -> Any:
@@ -264,7 +276,9 @@ def entry_of(id: str) -> Entry:
         found, failed = _import_plugins(namespace)
         if failed and id not in entries:
             raise failed[0]
-        hint = "; install the package that has it, or import it first if it has no entry point"
+        # of cypool's own, or of a plug-in's that has been imported
+        if not any(other.startswith(f"{namespace}/") for other in entries):
+            hint = "; install the package that has it, or import it first if it has no entry point"
         if found:
             hint = f"; the plug-in {namespace!r} has been imported and does not register it"
     if id in _absent:

@@ -108,7 +108,8 @@ class AgentsEnv:
         # of a plain dict it sorts the keys
         self.observation_space = spaces.Dict(OrderedDict(boxes))
         self.action_space = spaces.Box(0, 255, (self._spec.action_bytes,), np.uint8)
-        self.render_mode, self.metadata = env.render_mode, env.metadata
+        # the base class has neither
+        self.render_mode, self.metadata = getattr(env, "render_mode", None), getattr(env, "metadata", {})
 
     @staticmethod
     def _groups(env: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's Missi
 def env_description(env: Any) -> Any:
     """Returns what a pool wants to know of an environment, as something that pickles."""
     fps = None
-    if env.render_mode == "rgb_array":
+    if getattr(env, "render_mode", None) == "rgb_array":
         # Gymnasium's own default for videos
         fps = int(env.metadata.get("render_fps") or 30)
     limit = None if env.spec is None else env.spec.max_episode_steps

@@ -5,7 +5,8 @@ import itertools
 import math
 import pickle
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +14,8 @@ import numpy as np
 
 import cypool
 from cypool.errors import EnvError, RowError
-from cypool.making.registry import entry_of
+from cypool.making.registry import entry_of, resolve
+from cypool.state import State
 from cypool.util.arguments import check_bool, check_int, shown
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 THREADS = (1, 2, 5)
 MODES = ("NextStep", "SameStep", "Disabled")
-PATIENCE = 60  # seconds that one step may take, at most
+# seconds that one step may take, at most: some, and more where steps take long
+LEAST_PATIENCE, MOST_PATIENCE = 2, 60
 
 
 class ContractError(AssertionError):
@@ -69,10 +72,13 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     * Observations lie in their space, rewards are finite. Those that are declared as stacks are.
     * The same seed and actions give the same bytes, whatever the number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
-    * `save` is complete: `load` restores the state in this pool, in another one, and after pickling.
+    * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` refuses
+      values that are missing, too many or of another type; whether a number is in its range, nobody else knows.
+    * `copy` does what `save` and `load` do.
     * The autoreset modes have the same episodes.
     * A step that fails costs a row, and nothing else.
     * Its steps and resets run without the GIL.
+    * Its module calls `import_cypool()`.
 
     Args:
         id: A registered id.
@@ -128,11 +134,13 @@ class _Check:
                  options: dict[str, Any]):
         self.report = report
         self.id, self.num_envs, self.num_steps, self.seed = id, num_envs, num_steps, seed
-        spec = cypool.make_spec(id, **options)
+        self.cls, spec = resolve(id, options.get("max_episode_steps"),
+                                 {name: value for name, value in options.items() if name != "max_episode_steps"})
         self.options = options
         if "max_episode_steps" not in options:
             limit = max(num_steps // 5, 2)
             self.options = {**options, "max_episode_steps": min(limit, spec.max_episode_steps or limit)}
+        self.slowest = 0.0  # step or reset of all, in seconds
         self.passed: list[str] = []
         self.skipped: list[str] = []
         with self.make() as env:
@@ -157,6 +165,7 @@ class _Check:
 
     def go(self, without_gil: bool) -> Contract:
         # before it can do harm
+        self.look_at_module()
         self.watch_rows()
         with self.make() as env:
             events = self.play(env)
@@ -173,7 +182,8 @@ class _Check:
                 self.compare(events, self.play_asynchronously(env), f"in an asynchronous pool with {count} threads")
         self.hold("the same seed and actions give the same bytes: 0, 1, 2 and 5 threads, synchronous and "
                          "asynchronous, and after reset(seed)")
-        self.save_and_load()
+        if self.save_and_load():
+            self.copy()
         for mode in MODES[1:]:
             with self.make(autoreset_mode=mode) as env:
                 self.compare(events, self.play(env), f"in autoreset mode {mode}")
@@ -196,12 +206,13 @@ class _Check:
         events: Events = [[] for _ in range(self.num_envs)]
         taken = np.zeros(self.num_envs, np.int64)
         mode = env.metadata["autoreset_mode"].value
-        obs, info = env.reset(seed=seed)
+        obs, info = self.timed(env.reset, seed=seed)
         for i in range(self.num_envs):
             events[i].append(self.event(obs, info, i))
         starting = np.zeros(self.num_envs, np.bool_)
         for _ in range(num_steps or self.num_steps):
-            obs, reward, terminated, truncated, info = env.step(self.actions_of(taken, np.arange(self.num_envs)))
+            obs, reward, terminated, truncated, info = self.timed(
+                env.step, self.actions_of(taken, np.arange(self.num_envs)))
             ended = terminated | truncated
             for i in range(self.num_envs):
                 flags = (reward[i], terminated[i], truncated[i])
@@ -222,6 +233,12 @@ class _Check:
                 for i in np.flatnonzero(ended).tolist():
                     events[i].append(self.event(obs, info, i))
         return events
+
+    def timed(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        began = time.monotonic()
+        result = call(*args, **kwargs)
+        self.slowest = max(self.slowest, time.monotonic() - began)
+        return result
 
     def play_asynchronously(self, env: Any) -> Events:
         events: Events = [[] for _ in range(self.num_envs)]
@@ -256,13 +273,14 @@ class _Check:
             self.complain(f"env {i}: the step that starts an episode has reward {reward}, terminated {terminated}, "
                           f"truncated {truncated}, expected 0, False, False")
 
-    def compare(self, expected: Events, got: Events, where: str) -> None:
+    def compare(self, expected: Events, got: Events, where: str,
+                otherwise: str = "in a synchronous pool without threads") -> None:
         for i, (first, second) in enumerate(zip(expected, got, strict=True)):
             for at, (a, b) in enumerate(zip(first, second, strict=False)):
                 name = a.difference(b)
                 if name is not None:
                     self.complain(f"env {i}, event {at}: {name} is {b.values.get(name)!r} {where}, and was "
-                                  f"{a.values[name]!r} in a synchronous pool without threads")
+                                  f"{a.values[name]!r} {otherwise}")
 
     def look_at_spaces(self, events: Events) -> None:
         for i, each in enumerate(events):
@@ -291,6 +309,13 @@ class _Check:
                         self.complain(f"env {i}, event {at}: {key} is declared as a stack of {count} frames, but does "
                                       "not have the last ones of the observation before it")
 
+    def look_at_module(self) -> None:
+        """Looks whether the module of a plug-in compares its ABI with the running one."""
+        module = self.cls.__module__
+        if module.split(".")[0] != "cypool" and not hasattr(sys.modules[module], "_cypool_abi"):
+            self.complain(f"expected the module {module} to call import_cypool(), which sees that it was built for "
+                          "another cypool; or it has to be built again")
+
     def watch_rows(self) -> None:
         try:
             with self.make(debug=True) as env:
@@ -301,7 +326,8 @@ class _Check:
             self.complain(str(error), error)
         self.hold("it writes all of its row, and nothing else")
 
-    def save_and_load(self) -> None:
+    def save_and_load(self) -> bool:
+        """Returns whether it has these."""
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
             self.play(env, num_steps=half)
@@ -309,7 +335,7 @@ class _Check:
                 state = env.save()
             except NotImplementedError:
                 self.skipped.append("save and load: it has none")
-                return
+                return False
             rest = self.go_on(env)
             for where, pool, loaded in (
                     ("after load into the same pool", env, state),
@@ -318,7 +344,38 @@ class _Check:
                 pool.reset()
                 obs, info = pool.load(loaded)
                 self.compare(rest, self.go_on(pool), where)
+            # as plain values
+            row = pickle.loads(pickle.dumps(state)).rows[0]
+            for what, own in _damaged(row["own"]):
+                try:
+                    env.load(State([0], [{**row, "own": own}]))
+                except Exception:
+                    continue
+                self.complain(f"load took a state {what}, expected an exception: cypool.state.check_state raises one")
         self.hold("save and load: the steps that follow have the same bytes")
+        return True
+
+    def copy(self) -> None:
+        """Looks whether copies of the first and of the last environment continue as these do."""
+        half = self.num_steps // 2
+        with self.make() as env, self.make(seed=self.seed + 1) as other:
+            for source in (0, self.num_envs - 1):
+                self.play(env, num_steps=half)
+                self.play(other, num_steps=half // 2)
+                targets = [i for i in range(self.num_envs) if i != source]
+                # they have to differ in all that a copy takes over, also in where they are in their episodes
+                mask = np.arange(self.num_envs) != source
+                env.reset(options={"reset_mask": mask})
+                state = env.save()
+                try:
+                    env.copy(source, targets)
+                except NotImplementedError:
+                    self.skipped.append("copy: it has none")
+                    return
+                other.load(state[[source] * self.num_envs], range(self.num_envs))
+                self.compare(self.go_on(other), self.go_on(env), f"after copy from env {source}",
+                             "after load of what it was copied from")
+        self.hold("copies continue as what they were copied from")
 
     def go_on(self, env: Any) -> Events:
         events: Events = [[] for _ in range(self.num_envs)]
@@ -355,6 +412,7 @@ class _Check:
         self.hold("a step that fails costs a row, and nothing else")
 
     def hold_the_gil(self) -> None:
+        patience = min(LEAST_PATIENCE + 10 * self.slowest, MOST_PATIENCE)
         with self.make(num_threads=1, batch_size=1) as env:
             # the thread needs the GIL to begin
             env.async_reset()
@@ -365,8 +423,8 @@ class _Check:
                 # another thread gets the GIL only while this one waits
                 sys.setswitchinterval(1e6)
                 for t in range(self.num_steps):
-                    if not env._pool.await_holding_gil(PATIENCE):
-                        self.complain(f"a step or reset took the GIL, or longer than {PATIENCE} s")
+                    if not env._pool.await_holding_gil(patience):
+                        self.complain(f"a step or reset took the GIL, or longer than {patience:.1f} s")
                     *_, info = env.recv()
                     env.send(self.actions_of(t, info["env_id"]), info["env_id"])
             finally:
@@ -380,6 +438,31 @@ class _Check:
 
     def complain(self, what: str, cause: BaseException | None = None) -> NoReturn:
         raise ContractError(f"{self.id}: {what}") from cause
+
+
+def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
+    """Yields what is wrong with it, and a state that is not one, but like it."""
+    yield "that is None", None
+    if isinstance(own, dict):
+        for key in own:
+            yield f"without {key!r}", {name: value for name, value in own.items() if name != key}
+            yield f"whose {key!r} is of another kind", {**own, key: _other(own[key])}
+    elif isinstance(own, (tuple, list)):
+        if own:
+            yield "without its last value", own[:-1]
+        yield "with a value more", type(own)([*own, 0])
+        for k in range(len(own)):
+            yield f"whose value {k} is of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
+            if isinstance(own[k], bytes):
+                # longer ones, as nobody can read beyond their end
+                yield f"whose value {k} is a byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
+    elif isinstance(own, bytes):
+        yield "that is a byte longer", own + b"\0"
+
+
+def _other(value: Any) -> Any:
+    """Returns a value of another kind; many take None for none."""
+    return 0.5 if isinstance(value, str) else "?"
 
 
 class _Catching:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST = 200  # characters of a value in a message
 MAX_ENVS = 2**20  # of a pool
+MAX_RANGE = 2**27  # numbers of a `range`, which takes no memory itself
 
 
 def shown(value: object) -> str:
@@ -170,6 +171,11 @@ def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
     import numpy as np
 
     try:
+        if isinstance(value, range) and len(value) > MAX_RANGE:
+            raise ValueError(f"{MAX_RANGE} numbers at most")
+        if isinstance(value, Mapping):
+            # NumPy makes an array of one object of it
+            raise TypeError("an array or numbers, not a dict")
         if isinstance(value, range):
             # NumPy would make a list of it first, and a Python without the GIL takes more memory for that than there is
             return np.arange(value.start, value.stop, value.step)

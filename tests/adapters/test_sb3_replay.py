@@ -31,6 +31,9 @@ def parameters_of(algorithm, policy, id, num_steps, ours, options=None, **kwargs
 @pytest.mark.parametrize("algorithm, policy, id, num_steps, options, kwargs", [
     (DQN, "MlpPolicy", "CartPole-v1", 2000, {"max_episode_steps": 30}, {"buffer_size": 500}),
     (SAC, "MlpPolicy", "Pendulum-v1", 400, {"max_episode_steps": 25}, {"buffer_size": 200}),
+    (SAC, "MlpPolicy", "Humanoid-v5", 120, {"max_episode_steps": 25}, {"buffer_size": 200}),
+    (SAC, "CnnPolicy", "CarRacing-v3", 80, {"max_episode_steps": 15}, {"buffer_size": 100, "batch_size": 8}),
+    (DQN, "CnnPolicy", "procgen-coinrun-v0", 100, {"max_episode_steps": 15}, {"buffer_size": 60, "batch_size": 8}),
     (DQN, "CnnPolicy", "Breakout-v5", 240, {"max_episode_steps": 100}, {"buffer_size": 120, "batch_size": 8})])
 def test_training_has_the_same_bits(algorithm, policy, id, num_steps, options, kwargs):
     torch.set_num_threads(1)
@@ -38,6 +41,18 @@ def test_training_has_the_same_bits(algorithm, policy, id, num_steps, options, k
     model, got = parameters_of(algorithm, policy, id, num_steps, {"spare": 0.3}, options, **kwargs)
     assert all(torch.equal(one, two) for one, two in zip(wanted, got, strict=True))
     assert model.replay_buffer.full
+
+
+def test_actions_are_those_of_the_environment():
+    env = sb3.make("Humanoid-v5", num_envs=2, seed=0)
+    model = SAC("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env},
+                learning_starts=100, device="cpu", seed=0)
+    model.learn(40)
+    replay = model.replay_buffer.replay
+    actions = replay.gather(replay.indices()).action
+    assert (np.abs(actions) <= np.float32(0.4)).all() and (np.abs(actions) > 0.3).any()
+    scaled = model.replay_buffer.sample(100).actions
+    assert (scaled.abs() <= 1).all() and (scaled.abs() > 0.8).any()
 
 
 def test_dicts_of_observations():

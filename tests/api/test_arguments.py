@@ -410,13 +410,13 @@ def test_arguments_of_make_are_no_options():
 
 def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
     """Arrays as they should be are read at once; all others, and what is wrong, by a reader for each group."""
-    from cypool.api.actions import AgentsReader, reader_of
+    from cypool.api.actions import ArraysReader, reader_of
 
     rng = np.random.default_rng(0)
     for id, options in (("walker/Crowd-v0", {"leave": False}), ("mpe2/simple_spread-v3", {})):
         spec = cypool.make_spec(id, **options)
         read = reader_of(spec, 5)
-        assert isinstance(read, AgentsReader)
+        assert isinstance(read, ArraysReader)
         for rows in (1, 4, 5):
             red = rng.integers(3, size=(rows, 3))
             blue = rng.uniform(-1, 1, (rows, 2, 2))
@@ -434,3 +434,66 @@ def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
         rejected(ValueError, "actions: expected", lambda changed=changed, name=name: read({**zeros, name: changed}))
     rejected(ValueError, "actions: expected", lambda: read({**zeros, "red": zeros["red"][:1]}))
     rejected(TypeError, "actions: expected a dict of red, blue", lambda: read({"red": zeros["red"]}))
+
+
+def test_actions_of_rollouts_in_one_pass_are_those_of_the_reader(walker):
+    from cypool.api.actions import ArraysReader
+    from cypool.api.rollouts import reader_of_rollouts
+
+    rng = np.random.default_rng(0)
+    for id, options in (("CartPole-v1", {}), ("Pendulum-v1", {}), ("walker/Crowd-v0", {"leave": False}),
+                        ("mpe2/simple_spread-v3", {})):
+        spec = cypool.make_spec(id, **options)
+        read = reader_of_rollouts(spec, 3)
+        assert isinstance(read, ArraysReader)
+        for steps in (1, 4):
+            parts = [rng.integers(2, size=(steps, 3, *part.shape)).astype(part.dtype) for _, part in spec.actions]
+            for change in (lambda part: part, lambda part: part.astype(">i4"), np.asfortranarray, np.ndarray.tolist,
+                           lambda part: part[:, ::-1]):
+                given = [change(part) for part in parts]
+                given = given[0] if len(given) == 1 else dict(zip(("red", "blue"), given, strict=True))
+                want, found = read.reader(given), read(given)
+                assert (found.dtype, found.shape) == (want.dtype, want.shape) and found.tobytes() == want.tobytes()
+    read = reader_of_rollouts(cypool.make_spec("CartPole-v1"), 3)
+    one = np.zeros(1, np.int64)
+    for wrong in (np.zeros((2, 2), int), np.zeros((0, 3), int), np.full((2, 3), 2), np.full((2, 3), -1),
+                  np.zeros(3, int), np.broadcast_to(one, (2**30, 3))):
+        rejected(ValueError, "actions: expected", lambda wrong=wrong: read(wrong))
+    rejected(TypeError, "actions: expected", lambda: read(np.zeros((2, 3))))
+
+
+def test_options_that_make_has_for_itself_are_refused():
+    text = """
+from cypool.env cimport Env, Slot, import_cypool
+from cypool.spec import Discrete, EnvSpec
+
+import_cypool()
+
+cdef class Named(Env):
+    @staticmethod
+    def describe(seed=3):
+        return EnvSpec(observation=Discrete(2), action=Discrete(2))
+
+cdef class Required(Env):
+    @staticmethod
+    def describe(level):
+        return EnvSpec(observation=Discrete(2), action=Discrete(2))
+"""
+    with pytest.raises(TypeError, match="options with other names than the arguments of cypool.make, got seed"):
+        cypool.make_spec(cypool.compile(text, "Named"))
+    with pytest.raises(TypeError, match="describe: expected a default of each option, got none of level"):
+        cypool.make_spec(cypool.compile(text, "Required"))
+    assert cypool.make_spec(cypool.compile(text, "Required", level=3)).options == {"level": 3}
+
+
+def test_ids_in_namespaces_of_cypool_ask_for_no_plug_in():
+    with pytest.raises(ValueError, match="^id: no environment 'Meta-World/reach-v2'") as caught:
+        cypool.make("Meta-World/reach-v2")
+    assert "install the package" not in str(caught.value)
+
+
+def test_dicts_where_arrays_are_expected_are_named():
+    with cypool.make("CartPole-v1") as env:
+        env.reset()
+        with pytest.raises(TypeError, match="^actions: expected integers of shape .* got {'a': 1}: "):
+            env.step({"a": 1})

@@ -340,3 +340,40 @@ def test_the_space_of_a_batch_is_made_when_it_is_asked_for():
     assert env.observation_space is env.observation_space
     env.observation_space = env.single_observation_space
     assert env.observation_space is env.single_observation_space
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_make_vec_of_gymnasiums_own_vectors_has_the_same_episodes(mode):
+    ours = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2)
+    theirs = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2, vectorization_mode=mode)
+    assert (ours.reset(seed=3)[0] == theirs.reset(seed=3)[0]).all()
+    for _ in range(40):
+        assert (ours.step(np.zeros(2, int))[0] == theirs.step(np.zeros(2, int))[0]).all()
+    theirs.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*(infinity|symmetric and normalized)")
+def test_dicts_of_actions_step_a_single_environment():
+    env = gymnasium.make("mpe2/simple_push-v3")
+    env.reset(seed=0)
+    assert isinstance(env.action_space, gymnasium.spaces.Dict)
+    env.action_space.seed(0)
+    obs, *_ = env.step(env.action_space.sample())
+    assert obs in env.observation_space
+    with pytest.raises(TypeError, match="^actions: expected a dict of "):
+        env.step(0)
+
+
+def test_parts_of_one_number_are_arrays_in_a_single_environment(recwarn):
+    env = gymnasium.make("dm_control/humanoid-stand-v0")
+    env.reset(seed=0)
+    obs, *_ = env.step(env.action_space.sample())
+    assert all(isinstance(part, np.ndarray) for part in obs.values())
+    assert not [each for each in recwarn if "Casting input" in str(each.message)]
+
+
+def test_only_environments_with_goals_have_methods_for_them():
+    plain, with_goals = gymnasium.make("cypool/CartPole-v1"), gymnasium.make("cypool/FetchReach-v4")
+    assert not hasattr(plain.unwrapped, "compute_reward")
+    goal = np.zeros(3)
+    assert with_goals.unwrapped.compute_reward(goal, goal, {}) == 0

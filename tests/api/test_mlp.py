@@ -606,3 +606,28 @@ def test_a_group_of_one_agent_has_an_axis_of_agents():
         choice, rollout = mlp.choose(obs), env.rollout(7, policy=mlp)
         for name in ("action", "log_prob", "entropy", "value"):
             assert getattr(choice, name).shape == (5, 1) and getattr(rollout, name).shape == (7, 5, 1)
+
+
+def test_an_mlp_that_overrides_its_call_is_asked_in_rollouts():
+    class Stubborn(cypool.MLP):
+        def __call__(self, observation):
+            return np.zeros(len(observation), np.int64)
+
+    rng = np.random.default_rng(0)
+    weights = [rng.normal(size=(2, 4)).astype(np.float32)], [np.array([0, 9], np.float32)]
+    spec = cypool.make_spec("CartPole-v1")
+    with cypool.make("CartPole-v1", num_envs=2, seed=0) as env:
+        env.reset()
+        assert (env.rollout(5, policy=cypool.MLP(spec, *weights)).action == 1).all()
+        assert (env.rollout(5, policy=Stubborn(spec, *weights)).action == 0).all()
+
+
+def test_observations_that_are_none_are_refused():
+    class Raises:
+        def __array__(self, *args, **kwargs):
+            raise RuntimeError("no array")
+
+    mlp = cypool.MLP(cypool.make_spec("CartPole-v1"), [np.zeros((2, 4), np.float32)], [np.zeros(2, np.float32)])
+    for bad in (range(10**12), Raises(), {"a": 1}):
+        with pytest.raises((TypeError, ValueError), match="^observation: expected float32 of shape"):
+            mlp(bad)

@@ -93,7 +93,7 @@ def test_bad_input(walker):
     with pytest.raises(ValueError, match=r"^values: expected arrays of shape \(k, 3, ...\), got shape \(1, 2\)$"):
         env.pool.by_agent({"red": np.zeros((1, 2)), "blue": np.zeros((1, 2))})
     env = cypool.parallel_env("walker/Crowd-v0", state=None)
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(AttributeError):
         assert env.state_space
 
 
@@ -103,3 +103,13 @@ def test_pettingzoo_is_not_needed_elsewhere(tmp_path):
     # not in the checkout, whose ./cypool may not be compiled
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert "cypool[pettingzoo]" in done.stdout, done.stderr
+
+
+def test_an_environment_without_state_has_no_state_space(walker):
+    from pettingzoo.utils.conversions import parallel_to_aec
+
+    env = cypool.parallel_env("walker/Crowd-v0")
+    assert not hasattr(env, "state_space")
+    turns = parallel_to_aec(env)
+    turns.reset(seed=0)
+    turns.step(turns.action_space(turns.agent_selection).sample())

@@ -549,3 +549,41 @@ def test_other_files(tmp_path, monkeypatch):
     assert not library.is_there()
     with pytest.raises(ImportError, match="CYPOOL_NETHACK: expected a folder with nle/libnethack.so"):
         made()
+
+
+def test_the_last_row_of_an_aborted_game_in_wizard_mode_is_that_of_nle():
+    pytest.importorskip("nle")
+    check_parity("NetHackScore-v0", num_envs=1, num_steps=60, seeds=[7], wizard=True, abort_steps=12)
+
+
+def test_turns_and_depth_stay_where_a_game_ends():
+    with cypool.make("NetHackScore-v0", num_envs=2, seed=0, infos=("turns", "depth"), abort_steps=30,
+                     autoreset_mode="Disabled") as env:
+        env.reset()
+        depth = turns = None
+        for _ in range(30):
+            _, _, terminated, truncated, info = env.step([0, 0])
+            if (terminated | truncated).any():
+                assert (info["depth"] > 0).all() and (info["turns"] >= turns).all()
+                break
+            depth, turns = info["depth"], info["turns"]
+        assert depth is not None and (terminated | truncated).any()
+
+
+def test_an_endless_loop_ends_in_the_child_of_a_fork():
+    env = made(max_step_seconds=0.2)
+    env.reset()
+    env.step([0])
+    child = os.fork()
+    if child == 0:
+        # ends the child where the loop does not end
+        signal.alarm(60)
+        game, = games_of(env)
+        game.overwrite("youmonst", "youmonst")
+        game.overwrite("invent", "youmonst")
+        try:
+            env.step([0])
+        except EnvError as error:
+            os._exit("it took too long" in str(error))
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1

@@ -328,3 +328,31 @@ def test_options_that_the_function_does_not_take(monkeypatch):
     monkeypatch.setattr(pettingzoo, "module_of", lambda name: SimpleNamespace(parallel_env=lambda max_cycles=1: None))
     with pytest.raises(TypeError, match=r"^max_cycle: expected options that pettingzoo:a/b takes, got {.*: 3}"):
         pettingzoo.make_pettingzoo("a/b", max_cycle=3)
+
+
+class Bare(ParallelEnv):
+    """Has no more than PettingZoo's base class asks for."""
+
+    def __init__(self):
+        self.possible_agents = ["red_0", "red_1"]
+
+    def observation_space(self, agent):
+        return gymnasium.spaces.Discrete(2)
+
+    def action_space(self, agent):
+        return gymnasium.spaces.Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        self.agents = list(self.possible_agents)
+        return dict.fromkeys(self.agents, 1), {agent: {} for agent in self.agents}
+
+    def step(self, actions):
+        each = dict.fromkeys(self.agents, False)
+        return dict.fromkeys(self.agents, 0), dict.fromkeys(self.agents, 1.0), each, each, {a: {} for a in self.agents}
+
+
+def test_an_environment_without_render_mode_steps():
+    with cypool.from_factories([Bare], workers="threads") as env:
+        env.reset(seed=0)
+        obs, reward, *_ = env.step(np.zeros((1, 2), int))
+        assert reward.tolist() == [2.0]

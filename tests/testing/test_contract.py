@@ -20,7 +20,7 @@ def test_our_own(family, entry):
     if not family.is_installed:
         pytest.skip(f"{family.needs} is not installed")
     report = check_env(entry.id, num_steps=40, **family.of_class(family.contract_options, entry.entry_point, {}))
-    assert len(report.passed) == 7 and report.skipped == () and report.num_episodes >= 9
+    assert len(report.passed) == 8 and report.skipped == () and report.num_episodes >= 9
 
 
 def test_many_at_once():
@@ -33,7 +33,7 @@ def test_many_at_once():
 ])
 def test_those_that_take_longer(id, options):
     report = check_env(id, num_envs=2, num_steps=15, **options)
-    assert len(report.passed) == 7 and report.num_episodes > 2
+    assert len(report.passed) == 8 and report.num_episodes > 2
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def test_a_report_says_what_holds(walker):
     assert report.options == {"limit": 4, "max_episode_steps": 10} and report.num_envs == 3
     text = str(report)
     assert text.startswith("walker/Walk-v0, limit=4, max_episode_steps=10 keeps the contract, in runs of 3 envs x 50")
-    assert text.count("passed: ") == 7 and "skipped" not in text
+    assert text.count("passed: ") == 8 and "skipped" not in text
     assert "skipped: runs without the GIL" in str(check_env("walker/Walk-v0", num_steps=20, without_gil=False))
 
 
@@ -76,6 +76,11 @@ FAULTS = [
     ("endless", "env 0: RowError: Careless.step, reward: expected a finite number, got nan"),
     ("unsteady", "observation steps is .* after reset.seed. of the same pool, and was"),
     ("forgetful", "observation steps is .* after load into"),
+    ("beyond", r"Careless.observe, obs_row.out, 2.: expected 0 to 1, as describe specifies 2 observations"),
+    ("before", r"Careless.observe, obs_row.out, -1.: expected 0 to 1, as describe specifies 2 observations"),
+    ("no such info", r"Careless.observe, info_row.out, 1.: expected 0 to 0, as describe specifies 1 infos"),
+    ("half copied", "observation steps is .* after copy from env 0, and was .* after load of what it was copied from"),
+    ("unchecked", "load took a state with a value more, expected an exception"),
     ("untimely", "observation steps is .* in autoreset mode Disabled"),
 ]
 
@@ -87,15 +92,36 @@ def test_faults_are_found(walker, fault, message):
 
 
 @pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="there is no GIL to take")
-def test_what_takes_the_gil_is_found(walker, monkeypatch):
-    monkeypatch.setattr("cypool.testing.contract.PATIENCE", 2)
-    with pytest.raises(ContractError, match="a step or reset took the GIL, or longer than 2 s"):
+def test_what_takes_the_gil_is_found(walker):
+    with pytest.raises(ContractError, match=r"a step or reset took the GIL, or longer than \d+\.\d s"):
         check_env("walker/Careless-v0", fault="locked")
-    assert len(check_env("walker/Careless-v0", fault="locked", without_gil=False).passed) == 6
+    assert len(check_env("walker/Careless-v0", fault="locked", without_gil=False).passed) == 7
+
+
+def test_a_module_that_does_not_compare_its_abi_is_found(walker):
+    id = cypool.compile("""
+from libc.stdint cimport int64_t
+from cypool.env cimport Env, Slot, obs_row
+from cypool.spec import Discrete, EnvSpec
+
+cdef class Forgotten(Env):
+    @staticmethod
+    def describe():
+        return EnvSpec(observation=Discrete(2), action=Discrete(2))
+    cdef int reset(self) except -1 nogil:
+        return 0
+    cdef int step(self, const void* action) except -1 nogil:
+        return 0
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        obs_row[int64_t](out, 0)[0] = 1
+        return 0
+""")
+    with pytest.raises(ContractError, match=r"expected the module .* to call import_cypool\(\)"):
+        check_env(id)
 
 
 def test_none_of_these(walker):
-    assert len(check_env("walker/Careless-v0").passed) == 7
+    assert len(check_env("walker/Careless-v0").passed) == 8
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])

@@ -17,7 +17,7 @@ IDS = {game: [id for id in cypool.list_all_envs()
 def test_atari(number):
     ids = IDS[GAMES[number]]
     report = check_env(ids[number % len(ids)], num_envs=2, num_steps=10)
-    assert len(report.passed) == 7 and report.skipped == ()
+    assert len(report.passed) == 8 and report.skipped == ()
 
 
 @pytest.mark.parametrize(("id", "options"), [

@@ -107,7 +107,7 @@ def test_options_of_base_classes_are_explained(capsys):
 def test_check(capsys):
     assert main(["check", "CartPole-v1", "--num-steps", "20", "--seeds", "2", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["holds"] and report["parity"]["seeds"] == [0, 1] and len(report["contract"]["passed"]) == 7
+    assert report["holds"] and report["parity"]["seeds"] == [0, 1] and len(report["contract"]["passed"]) == 8
 
 
 def test_check_finds(capsys, monkeypatch):

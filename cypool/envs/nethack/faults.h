@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "cypool/envs/nethack/memory.h"
+#include "cypool/util/forks.h"
 
 namespace cypool::nethack {
 
@@ -35,6 +36,8 @@ public:
     // Begins a step: its game gets this number of ticks at most.
     static void begin_step(int most) {
         static thread_local Thread own;
+        // a timer is not inherited by the child of a fork, and its thread has another number
+        if (own.forks_ != num_forks()) own.make_timer();
         ticks = 0;
         max_ticks = most;
         keep_ticking();
@@ -54,6 +57,7 @@ public:
 private:
     enum : size_t { STACK = 64 << 10 };
     std::unique_ptr<char[]> stack_;
+    int forks_ = 0;  // when the timer was made
 
     static void start_ticking() {
         ticks_since = handled_since.load(std::memory_order_relaxed);
@@ -78,6 +82,11 @@ private:
         sigemptyset(&tick);
         sigaddset(&tick, TICK);
         pthread_sigmask(SIG_UNBLOCK, &tick, nullptr);
+        make_timer();
+    }
+    void make_timer() {
+        forks_ = num_forks();
+        ticks_since = 0;
         sigevent event{};
         event.sigev_notify = SIGEV_THREAD_ID;
         event.sigev_signo = TICK;

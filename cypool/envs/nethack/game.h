@@ -97,7 +97,8 @@ struct Counts {
     std::map<std::pair<int64_t, int64_t>, int64_t> explored;  // what has been seen of a level
     int end_status = RUNNING;
     bool over = false;
-    std::vector<uint8_t> actions;  // since the episode began
+    int64_t last_turn = 0, last_depth = 0;  // where NetHack has cleared its status, what it was before
+    std::vector<uint8_t> actions;           // since the episode began
 };
 
 // A game as it was. Only memory of this process is put back: nobody can check it.
@@ -171,7 +172,8 @@ public:
     bool is_ascended() const { return observation().how_done == ASCENDED; }
     int how_done() const { return observation().how_done; }
     int64_t turn() const { return blstat(blstats::TURN); }
-    int64_t depth() const { return blstat(blstats::DEPTH); }
+    int64_t last_turn() const { return counts_.last_turn; }
+    int64_t last_depth() const { return counts_.last_depth; }
     const Start& start() const { return start_; }
     const std::vector<uint8_t>& actions() const { return counts_.actions; }
 
@@ -242,6 +244,7 @@ public:
         reward = 0;
         truncated = false;
         counts_.end_status = status();
+        keep_place();
         return true;
     }
 
@@ -256,6 +259,7 @@ public:
         if (values<int32_t>(PROGRAM_STATE)[state::GAME_OVER] == 1 || !options_.allow_all_modes) answer(true);
         ++counts_.steps;
         counts_.end_status = status();
+        keep_place();
         reward = reward_since(old, old_nutrition);
         if (counts_.end_status != RUNNING && !is_done()) {
             answer(false);
@@ -377,6 +381,12 @@ private:
 
     // ---- the task
 
+    // NetHack clears its status where a game ends.
+    void keep_place() {
+        if (blstat(blstats::DEPTH) == 0) return;
+        counts_.last_turn = turn();
+        counts_.last_depth = blstat(blstats::DEPTH);
+    }
     bool check_abort() {
         if (options_.task != CHALLENGE) return counts_.steps >= options_.abort_steps;
         if (counts_.has_turn && counts_.turn == turn()) {

@@ -62,8 +62,8 @@ cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
         int end_status()
         cbool is_ascended()
         int how_done()
-        int64_t turn()
-        int64_t depth()
+        int64_t last_turn()
+        int64_t last_depth()
         const Start& start()
         const vector[uint8_t]& actions()
         void observe(const int* keys, void** rows, int count) except +
@@ -203,7 +203,7 @@ cdef class NetHack(Env):
         chosen["nle_path"] = nle_path
         return EnvSpec(observation={key: KEYS[key] for key in chosen["observation_keys"]},
                        action=Discrete(len(chosen["actions"])), info={name: INFOS[name] for name in chosen["infos"]},
-                       options=chosen, render_fps=10)
+                       options=chosen, render_fps=42)
 
     def __init__(self, spec, env_id):
         chosen = spec.options
@@ -220,8 +220,9 @@ cdef class NetHack(Env):
         self.settings.fix_moon_phase = chosen["fix_moon_phase"]
         self.settings.penalty_step, self.settings.penalty_time = chosen["penalty_step"], chosen["penalty_time"]
         self.settings.max_step_seconds = chosen["max_step_seconds"]
-        # what else is disclosed at the end, NetHack may show without a question
-        self.settings.fills_late = chosen["options"] == default_options(chosen["task"])
+        # what else is disclosed at the end, NetHack may show without a question; in wizard mode it asks one before it says
+        # that the game is over
+        self.settings.fills_late = not chosen["wizard"] and chosen["options"] == default_options(chosen["task"])
         self.settings.text = text_of(chosen["options"], chosen["character"], chosen["wizard"]).encode()
         self.settings.actions = chosen["actions"]
         names = list(KEYS)
@@ -296,9 +297,9 @@ cdef class NetHack(Env):
             elif self.infos[k] == HOW_DONE:
                 (<int32_t*>out.info[k])[0] = self.game.how_done()
             elif self.infos[k] == TURNS:
-                (<int64_t*>out.info[k])[0] = self.game.turn()
+                (<int64_t*>out.info[k])[0] = self.game.last_turn()
             else:
-                (<int64_t*>out.info[k])[0] = self.game.depth()
+                (<int64_t*>out.info[k])[0] = self.game.last_depth()
         return 0
 
     cdef object save(self):

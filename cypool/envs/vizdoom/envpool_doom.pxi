@@ -257,7 +257,9 @@ cdef class EnvPoolDoom(Doom):
         cdef size_t k
         text = frames_lines(options["cfg_path"], options["map_id"], options["screen_resolution"])
         if spec.max_episode_steps is not None:
-            text += lines_of({"episode_timeout": (spec.max_episode_steps + 1) * options["frame_skip"]})
+            # of ViZDoom's type, whatever the limit is
+            timeout = min((spec.max_episode_steps + 1) * options["frame_skip"], 2**31 - 1)
+            text += lines_of({"episode_timeout": timeout})
         super().__init__(spec, env_id, options["cfg_path"], text,
                          player_arguments(options["num_players"], options["num_bots"], options["game_args"]), True)
         facts = self.config

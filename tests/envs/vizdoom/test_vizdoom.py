@@ -608,3 +608,9 @@ def test_names_are_the_librarys():
     for own, theirs in ((names.BUTTONS, vizdoom.Button), (names.VARIABLES, vizdoom.GameVariable),
                         (names.FORMATS, vizdoom.ScreenFormat)):
         assert [getattr(theirs, name).value for name in own] == list(range(len(own)))
+
+
+def test_the_longest_limit_is_one_of_vizdooms():
+    with cypool.make("Basic-v1", num_envs=1, seed=0, max_episode_steps=2**31 - 2) as env:
+        env.reset()
+        env.step(env.action_space.sample())

@@ -17,7 +17,7 @@ cdef class Careless(Env):
     """Counts its steps, but for what `fault` says."""
     cdef int64_t steps, seen
     cdef bint too_long, too_short, too_early, in_info, fickle, outside, endless, unsteady, forgetful, locked
-    cdef bint untimely
+    cdef bint untimely, beyond, before, no_such_info, half_copied, unchecked
 
     @staticmethod
     def describe(fault="none"):
@@ -38,6 +38,11 @@ cdef class Careless(Env):
         self.forgetful = fault == "forgetful"
         self.locked = fault == "locked"
         self.untimely = fault == "untimely"
+        self.beyond = fault == "beyond"
+        self.before = fault == "before"
+        self.no_such_info = fault == "no such info"
+        self.half_copied = fault == "half copied"
+        self.unchecked = fault == "unchecked"
 
     cdef int reset(self) except -1 nogil:
         # knows whether the user asked for this reset
@@ -76,7 +81,9 @@ cdef class Careless(Env):
             steps[1] = -1
         if self.unsteady:
             steps[2] = <short>(steps_of_all % 1000)
-        obs_row[int64_t](out, 1)[0] = self.steps % 2
+        obs_row[int64_t](out, 2 if self.beyond else -1 if self.before else 1)[0] = self.steps % 2
+        if self.no_such_info:
+            info_row[float](out, 1)[0] = 1
         if self.in_info:
             # doubles, where describe says floats
             info_row[double](out, 0)[0] = info_row[double](out, 0)[1] = 1.5
@@ -88,7 +95,15 @@ cdef class Careless(Env):
         return (0 if self.forgetful else self.steps,)
 
     cdef int load(self, object state) except -1:
+        if self.unchecked:
+            self.steps = state[0]
+            return 0
         self.steps, = check_state(state, (0, 2**62))
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        if not self.half_copied:
+            self.steps = (<Careless>other).steps
         return 0
 
 
