@@ -155,7 +155,13 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
         raise ValueError("policy: expected a Python function in a pool of Python environments or with hooks in Python, "
                          "got one in C")
     in_engine = env.engine_rollouts and (policy is None or isinstance(policy, Policy))
-    return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
+    at_rest = env._pool.num_pending == 0
+    try:
+        return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
+    except BaseException:
+        # what it has left in flight the next reset or load throws away
+        env.ended_early = at_rest and env._pool.num_pending > 0
+        raise
 
 
 def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -> SearchResult:
@@ -368,12 +374,8 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
             for i, cause in error.causes.items():
                 causes.setdefault(i, cause)
                 steps.setdefault(i, t)
-        except (TimeoutError, KeyboardInterrupt) as error:
-            # what is in flight the next reset or load throws away
-            env.ended_early = True
-            if isinstance(error, TimeoutError):
-                raise TimeoutError(f"rollout: not done in {timeout} s; in step {t}, {error}") from error
-            raise
+        except TimeoutError as error:
+            raise TimeoutError(f"rollout: not done in {timeout} s; in step {t}, {error}") from error
         for target, source in zip((*spec.unpack(obs), reward, terminated, truncated),
                                   (*spec.unpack(batch[0]), *batch[1:4]), strict=True):
             target[ids] = source

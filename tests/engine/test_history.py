@@ -304,14 +304,14 @@ def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
         rows = [env.step(np.ones(3, int))[0] for _ in range(10)]
         history.seek(7)
         state = plain(env)
-        recorder, check = env._pool, type(env._pool)._check
+        check = type(history)._check
 
         def fail(self, step, *args):
             if step == 2:
                 raise error("injected")
             check(self, step, *args)
 
-        monkeypatch.setattr(type(recorder), "_check", fail)
+        monkeypatch.setattr(type(history), "_check", fail)
         with pytest.raises(error, match="injected"):
             history.seek(3)
         monkeypatch.undo()
