@@ -144,8 +144,8 @@ cdef class Layout:
             array = out[k]
             # not its own `shape`, which a subclass may make up
             shape = tuple([cnp.PyArray_DIM(array, j) for j in range(cnp.PyArray_NDIM(array))])
-            if shape[:1] != wanted[:1]:
-                raise ValueError(f"out: expected arrays of {num_rows} rows, got shape {shape}")
+            if shape and shape[0] != num_rows:
+                raise ValueError(f"out: expected arrays of {num_rows} rows, got {shape[0]}")
             if (not cnp.PyArray_ISCARRAY(array) or shape != wanted
                     or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(array), self.dtypes[column].num)):
                 raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape "

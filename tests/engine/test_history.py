@@ -339,8 +339,8 @@ def test_options_are_those_that_were_given():
     env = cypool.make("PointMaze_UMaze-v3", num_envs=1, seed=0)
     env.reset()
     with cypool.history(env) as history:
-        cell = np.array([1, 1])
+        cell = [1, 1]
         wanted = env.reset(options={"goal_cell": cell})[0]["desired_goal"].copy()
-        cell[:] = 3, 1
+        cell[:] = 1, 3
         env.step(np.zeros((1, 2), np.float32))
         assert np.array_equal(history.seek(1)[0]["desired_goal"], wanted)
