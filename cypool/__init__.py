@@ -38,7 +38,8 @@ from cypool.making.gymnasium_ids import announce_all
 from cypool.making.registry import add_source, list_all_envs, make_spec, register
 
 if TYPE_CHECKING:
-    from cypool import testing as testing, tools as tools
+    from cypool import testing as testing
+    from cypool import tools as tools
     from cypool.api.history import Difference, History, first_difference, history, load_history
     from cypool.cfunctions.mlp import MLP, Choice
     from cypool.engine.engine import ThreadPool

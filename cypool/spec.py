@@ -244,6 +244,15 @@ def _parts(description: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[Any,
         yield (outer if len(outer) > 1 else outer[0] if outer else None), description
 
 
+def _has_goals(observation: Any) -> bool:
+    """Returns whether an observation has goals, one of which can take the place of the other."""
+    goals = [observation.get(f"{which}_goal") for which in ("achieved", "desired")] if isinstance(
+        observation, Mapping) else [None]
+    first = goals[0]
+    return isinstance(first, Array) and all(
+        isinstance(goal, Array) and (goal.shape, goal.dtype) == (first.shape, first.dtype) for goal in goals)
+
+
 @dataclass(frozen=True)
 class EnvSpec:
     """All that is known of an environment before it is made.
@@ -322,6 +331,9 @@ class EnvSpec:
                 raise ValueError(f"info: expected a name that cypool does not use itself, without an underscore in "
                                  f"front, got {shown(name)}; {', '.join(OWN_INFO)} are taken")
             _check_part(f"info[{name!r}]", part, Array)
+        if self.goals is not None and not _has_goals(self.observation):
+            raise ValueError("goals: expected achieved_goal and desired_goal in the observation, arrays of one dtype "
+                             f"and shape, got {shown(self.observation)}")
 
     def _take_agents(self) -> None:
         """Makes observation, action and the info of the state from the groups of agents."""
@@ -395,7 +407,7 @@ class EnvSpec:
         The observation of one group may stand alone.
         """
         if not self.agents:
-            return replace(self, observation=observation)
+            return replace(self, observation=observation, goals=self.goals if _has_goals(observation) else None)
         is_by_group = isinstance(observation, Mapping) and observation.keys() == self.agents.keys()
         if len(self.agents) == 1 and not is_by_group:
             observation = dict.fromkeys(self.agents, observation)

@@ -24,7 +24,9 @@ class _FramesOnce:
     """Keeps the observations of both buffers here; all else is Tianshou's."""
 
     maxsize: int
+    _meta: Any
     _random_state: Any
+    _set_batch_for_children: Any
 
     def __init__(self, env: PoolVectorEnv, total_size: int, *, spare: float = 0.02, **kwargs: Any):
         for name in ("stack_num", "ignore_obs_next", "save_only_last_obs", "sample_avail"):
@@ -40,7 +42,36 @@ class _FramesOnce:
         self.replay = ReplayBuffer(pool, rows * pool.num_envs)
         # which step is where Tianshou has it
         self._index = np.full(size * pool.num_envs, -1, np.int64)
+        # the rows of the last sample, which has both observations, and the sample
         self._gathered: tuple[Any, Any] = None, None
+
+    obs = property(lambda self: self._all("obs"), doc="Observations of all places; zeros where there is none.")
+    obs_next = property(lambda self: self._all("obs_next"), doc="What they led to, likewise.")
+
+    def _all(self, key: str) -> Any:
+        """Returns the observations of all places in an array of their own, or a Batch of such."""
+        places = np.flatnonzero(self.replay.has(self._index))
+        spec = self.replay.env.env_spec
+        parts = [np.zeros((len(self._index), *part.shape), part.dtype) for _, part in spec.observations]
+        if len(places):
+            sample = self.replay.gather(self._index[places])
+            for part, rows in zip(parts, spec.unpack(sample.obs if key == "obs" else sample.next_obs), strict=True):
+                part[places] = rows
+        return _shaped(spec.pack(parts), self._index.shape)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # of the pool, a pickle has how to make it
+        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, *self.replay._pickled()),
+                "_gathered": (None, None)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        pool, capacity, header, arrays = state["replay"]
+        replay = ReplayBuffer(pool, capacity)
+        replay._unpickle(header, arrays)
+        self.__dict__.update({**state, "replay": replay})
+        if len(self._meta.get_keys()):
+            # a pickle has copies of them
+            self._set_batch_for_children()
 
     def add(self, batch: Any, buffer_ids: Any = None) -> Any:
         ids = np.arange(self.replay.env.num_envs) if buffer_ids is None else np.asarray(buffer_ids)
@@ -60,8 +91,11 @@ class _FramesOnce:
 
     def sample_indices(self, batch_size: int | None) -> NDArray[Any]:
         index: NDArray[Any] = super().sample_indices(batch_size)  # type: ignore[misc]
-        if batch_size:
+        if len(index):
             lost = ~self.replay.has(self._index[index])
+            if batch_size == 0:
+                # all that there are
+                return index[~lost]
             if lost.any():
                 index[lost] = self._random_state.choice(np.flatnonzero(self.replay.has(self._index)), int(lost.sum()))
         return index
@@ -69,18 +103,17 @@ class _FramesOnce:
     def get(self, index: Any, key: str, default_value: Any = None, stack_num: int | None = None) -> Any:
         if key not in ("obs", "obs_next"):
             return super().get(index, key, default_value, stack_num)  # type: ignore[misc]
-        # one sample has both
-        if self._gathered[0] is not index:
-            self._gathered = index, self.replay.gather(np.atleast_1d(self._index[index]).reshape(-1))
+        rows = self._index[index]
+        if not np.array_equal(self._gathered[0], rows):
+            self._gathered = rows.copy(), self.replay.gather(np.atleast_1d(rows).reshape(-1))
         sample = self._gathered[1]
-        shape = np.shape(self._index[index])
         if key == "obs_next":
             self._gathered = None, None
-        return _shaped(sample.obs if key == "obs" else sample.next_obs, shape)
+        return _shaped(sample.obs if key == "obs" else sample.next_obs, np.shape(rows))
 
     def save_hdf5(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Is not there: `replay.save` writes the observations."""
-        raise NotImplementedError("save_hdf5: observations are in `replay`, which has `save`")
+        """Is not there: pickle the buffer."""
+        raise NotImplementedError("save_hdf5: expected pickle, as observations are not in Tianshou's arrays")
 
 
 class FrameReplayBuffer(_FramesOnce, VectorReplayBuffer):

@@ -79,6 +79,9 @@ class FrameStorage(LazyTensorStorage):
 
     def get(self, index: Any) -> Any:
         data = super().get(index).clone(False)
+        if isinstance(index, tuple):
+            # of one dimension
+            (index,) = index
         rows = self._rows[:len(self)][index if isinstance(index, int | slice) else np.asarray(index)]
         if not self.replay.has(np.atleast_1d(rows).reshape(-1)).all():
             raise RuntimeError("get: expected rows that are there: episodes are so short that `spare` has to be larger")

@@ -13,15 +13,16 @@ from cypool.api.env_ids import ids_of
 from cypool.api.frames import FrameBuffers
 from cypool.api.goals import of_goals
 from cypool.api.rollouts import RolloutBuffers, SearchResult, reader_of_rollouts, rollout, search
-from cypool.engine.engine import Pool
 from cypool.errors import EnvError
 from cypool.state import State
 from cypool.util.arguments import check_float, check_int, seeds_of, shown
+from cypool.util.fixed import fixed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from cypool.engine.engine import Pool
     from cypool.spec import EnvSpec
     from cypool.util.typing import Batch, Bools, EnvIds, Seed
 
@@ -41,7 +42,7 @@ class VectorAPI:
         batch_size: Rows of a batch.
         is_async: Whether `batch_size` is less than `num_envs`.
         num_threads: Threads that step environments; a synchronous caller is one of them.
-        all_env_ids: int32, (num_envs,): 0, 1, 2, ...
+        all_env_ids: int32, (num_envs,), read-only: 0, 1, 2, ...
         closed: Whether `close` was called.
         recipe: What to pass to `cypool.make` for the same again; what pickle and deepcopy do.
 
@@ -58,7 +59,12 @@ class VectorAPI:
     closed = False
     # whether a rollout from Python has left a step in flight
     ended_early = False
+    _last: Any = None
     recipe: dict[str, Any]
+    num_envs: int = fixed()
+    batch_size: int = fixed()
+    is_async: bool = fixed()
+    all_env_ids: EnvIds = fixed()
     # makes a pool of a recipe; set, as the recipe is, by who makes the API
     _make_again: Callable[[dict[str, Any]], Any]
 
@@ -68,16 +74,16 @@ class VectorAPI:
         self._read_rollout = reader_of_rollouts(spec, pool.num_envs)
         self._has_absent_agents = spec.has_absent_agents
         self._env_spec = spec
-        # plain attributes: training scripts assign some of them
         self.num_envs = pool.num_envs
         self.batch_size = pool.batch_size
         self.is_async = pool.is_async
         self.num_threads = pool.num_threads
         self.all_env_ids = np.arange(pool.num_envs, dtype=np.int32)
+        self.all_env_ids.flags.writeable = False
         # of random streams; who makes the API fills in what it has drawn
         self._seeds = [-1] * pool.num_envs
         # whether the engine makes many steps without a return to Python
-        self.engine_rollouts = isinstance(pool, Pool) and not pool.has_extra_infos
+        self.engine_rollouts = pool.hooks is None and not pool.has_extra_infos
 
     @property
     def env_spec(self) -> EnvSpec:
@@ -123,7 +129,6 @@ class VectorAPI:
             seeds = seeds_of(seed, self.num_envs, max_seed)
             if seeds is not None and masked is not None:
                 seeded, seeds = masked.tolist(), [seeds[i] for i in masked]
-            self._pool.drain()
         else:
             # read twice, here and by the engine
             ids = ids.copy()
@@ -132,14 +137,9 @@ class VectorAPI:
             if seeds is not None and not np.iterable(seed):
                 seeds = seeds_of([seed + i for i in seeded], len(seeded), max_seed)
         pairs = [] if seeds is None else [(i, s) for i, s in zip(seeded, seeds, strict=True) if s is not None]
-        self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs, options)
+        self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs, options, ids is None)
         for i, s in pairs:
             self._seeds[i] = s
-
-    def _replace_pool(self, pool: Any) -> Any:
-        """Sends all further calls to what stands for the engine's pool, as a recorder does; returns what did before."""
-        replaced, self._pool = self._pool, pool
-        return replaced
 
     def _drop_early_end(self) -> None:
         """Waits for the step that a rollout has left in flight, and throws it away."""
@@ -288,7 +288,20 @@ class VectorAPI:
                 environment is zero and truncated, and its next step starts an episode.
                 `batch` holds the rollout, `steps` says in which step an environment raised first.
         """
-        return rollout(self, actions, out, observe, timeout, policy)
+        # what `state` is asked for
+        self._last = None
+        try:
+            made = rollout(self, actions, out, observe, timeout, policy)
+        except EnvError as error:
+            self._keep(error.batch)
+            raise
+        self._keep(made)
+        return made
+
+    def _keep(self, last: Batch | RolloutBuffers) -> None:
+        """Notes what the environments have shown last, where somebody may ask for their state."""
+        if self._env_spec.state is not None:
+            self._last = last
 
     def search(self, state: State, actions: Any, *, timeout: float | None = None) -> SearchResult:
         """Tries K sequences of actions from one state: what planners need.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.api.actions import unpack
+from cypool.engine.observer import Observer
 from cypool.errors import EnvError
 from cypool.hooks import Batch
 from cypool.util.arguments import shown
@@ -15,14 +16,15 @@ from cypool.util.arguments import shown
 if TYPE_CHECKING:
     from cypool.engine.engine import Pool
     from cypool.spec import EnvSpec
-    from cypool.util.typing import Batch as EngineBatch, EnvIds
+    from cypool.util.typing import Batch as EngineBatch
+    from cypool.util.typing import Bools, EnvIds
 
 
-class HookedPool:
-    """The engine's pool, with hooks in Python called for each batch. What it does not name is the engine's own.
+class BatchHooks(Observer):
+    """Hooks in Python, called for each batch of a pool.
 
     Args:
-        pool: The engine.
+        num_envs: Of the pool.
         spec: The environments' own spec.
         reward: Function of a `cypool.hooks.Batch`; or None.
         observation: Function of an observation; or None.
@@ -32,9 +34,8 @@ class HookedPool:
     Threads: one at a time.
     """
 
-    def __init__(self, pool: Pool, spec: EnvSpec, reward: Callable[..., Any] | None,
+    def __init__(self, num_envs: int, spec: EnvSpec, reward: Callable[..., Any] | None,
                  observation: Callable[..., Any] | None, described: EnvSpec, debug: bool):
-        self._pool = pool
         self._spec, self._described, self._debug = spec, described, debug
         self._reward: Any = reward
         self._observation: Any = observation
@@ -43,48 +44,25 @@ class HookedPool:
         dtype: Any = np.uint8
         if not isinstance(spec.action, Mapping):
             shape, dtype = spec.action.shape, spec.action.dtype
-        self._actions = np.zeros((pool.num_envs, *shape), dtype)
-        self._last: Any = None  # env ids of the last batch
+        self._actions = np.zeros((num_envs, *shape), dtype)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._pool, name)
+    def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
+        self._actions[slice(None) if env_ids is None else env_ids] = actions
 
-    def send(self, actions: NDArray[Any], env_ids: EnvIds | None = None) -> None:
-        self._pool.send(actions, env_ids)
-        rows: Any = env_ids
-        if env_ids is None:
-            rows = self._last if self._pool.is_async else slice(None)
-        self._actions[rows] = actions
-
-    def recv(self, timeout: float | None = None) -> EngineBatch:
-        try:
-            batch = self._pool.recv(timeout)
-        except EnvError as error:
-            error.batch = self._changed(error.batch)
-            raise
-        return self._changed(batch)
-
-    def step(self, actions: NDArray[Any], env_ids: EnvIds | None = None,
-             out: tuple[NDArray[Any], ...] | None = None) -> EngineBatch:
-        if out is not None and len(out[-1]) != len(actions):
+    def step_to(self, pool: Pool, actions: NDArray[Any], env_ids: EnvIds | None,
+                out: tuple[NDArray[Any], ...]) -> EngineBatch:
+        """Does what `step` of the pool does, and writes the batch to the user's arrays."""
+        if len(out[-1]) != len(actions):
             raise ValueError(f"out: expected arrays of {len(actions)} rows, got {len(out[-1])}")
-        self.send(actions, env_ids)
         try:
-            batch = self.recv()
+            batch = pool.step(actions, env_ids)
         except EnvError as error:
-            if out is not None:
-                error.batch = self._written(error.batch, out)
+            error.batch = self._written(error.batch, out)
             raise
-        return batch if out is None else self._written(batch, out)
+        return self._written(batch, out)
 
-    def load(self, env_ids: EnvIds, states: list[dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-        obs, info = self._pool.load(env_ids, states)
-        return (obs if self._observation is None else self._observed(obs)), info
-
-    def _changed(self, batch: EngineBatch) -> EngineBatch:
-        """A batch of the engine's with the hooks' reward and observation."""
+    def _on_received(self, batch: EngineBatch, stepped: Bools, starts: Bools) -> EngineBatch:
         obs, reward, terminated, truncated, info = batch
-        self._last = info["env_id"].copy()
         ended = np.flatnonzero(terminated | truncated) if "final" in info else ()
         if self._reward is not None:
             led_to = obs
@@ -94,21 +72,20 @@ class HookedPool:
                 for part, last in zip(parts, final, strict=True):
                     part[ended] = last[ended]
                 led_to = self._spec.pack(parts)
-            # those that are only observed again have no reward either
-            starts = ~self._pool.stepped()
-            made = np.asarray(self._pool.call_user(self._reward, Batch(
-                self._last, unpack(self._spec, self._actions[self._last]), led_to, reward.copy(), terminated, truncated,
-                info, starts)))
+            ids = info["env_id"].copy()
+            made = np.asarray(self._reward(Batch(ids, unpack(self._spec, self._actions[ids]), led_to, reward.copy(),
+                                                 terminated, truncated, info, starts)))
             if made.shape != reward.shape or made.dtype.kind not in "fiub":
                 raise ValueError(f"reward_hook: expected numbers of shape {reward.shape}, got {made.dtype} of shape "
                                  f"{made.shape}")
             reward[:] = made
-            reward[starts] = 0
+            # those that are only observed again have none either
+            reward[~stepped] = 0
             if self._debug and not np.isfinite(reward).all():
                 row = int(np.isfinite(reward).argmin())
-                raise ValueError(f"reward_hook: expected finite numbers, got {reward[row]} for env {self._last[row]}")
+                raise ValueError(f"reward_hook: expected finite numbers, got {reward[row]} for env {ids[row]}")
         if self._observation is not None:
-            obs = self._observed(obs)
+            obs = self.observed(obs)
             if "final" in info:
                 info["final"] = self._finals(info["final"][0], ended, len(reward)), info["final"][1]
         return obs, reward, terminated, truncated, info
@@ -117,15 +94,17 @@ class HookedPool:
         """Last observations as the hook makes them, in the rows where an episode ended."""
         parts = [np.zeros((count, *part.shape), part.dtype) for _, part in self._described.observations]
         if len(ended):
-            last = self._observed(self._spec.pack([part[ended] for part in self._spec.unpack(final)]))
+            last = self.observed(self._spec.pack([part[ended] for part in self._spec.unpack(final)]))
             for part, values in zip(parts, self._described.unpack(last), strict=True):
                 part[ended] = values
         return self._described.pack(parts)
 
-    def _observed(self, obs: Any) -> Any:
-        """The observation that the hook returns for an observation."""
+    def observed(self, obs: Any) -> Any:
+        """Returns the observation that the hook makes of one; the same if there is no such hook."""
+        if self._observation is None:
+            return obs
         count = len(self._spec.unpack(obs)[0])
-        made = self._pool.call_user(self._observation, obs)
+        made = self._observation(obs)
         wanted = self._described.observation
         if isinstance(wanted, Mapping) and not (isinstance(made, Mapping) and made.keys() == wanted.keys()):
             raise ValueError(f"observation_hook: expected a dict of {list(wanted)}, got {shown(made)}")

@@ -58,7 +58,8 @@ class GymPool(VectorAPI):
     Autoreset is NEXT_STEP and nothing else: the step after `done` ignores the action and starts an episode, with
     reward 0.
 
-    Which rows a batch holds, and the other attributes: see `VectorAPI`. All attributes may be assigned.
+    Which rows a batch holds, and the other attributes: see `VectorAPI`. Attributes may be assigned, `num_envs`,
+    `batch_size`, `is_async` and `all_env_ids` only what they are.
 
     It is no subclass of `gym.Env`: Gym need not be installed. If it was imported before, the spaces are Gym's, else
     Gymnasium's.

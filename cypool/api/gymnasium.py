@@ -19,6 +19,7 @@ from cypool.api.base import VectorAPI
 from cypool.api.conversions import TorchEnv, convert
 from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
+from cypool.api.rollouts import RolloutBuffers
 from cypool.making.gymnasium_ids import ENTRY_POINT, name_of
 from cypool.making.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import Discrete, MultiBinary
@@ -177,8 +178,6 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     # of Gymnasium's environments; else they are merged into info
     keeps_extra_infos = False
     _spec = None
-    # the last batch, where `state` may be asked for
-    _last: Batch | None = None
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode):
         super().__init__(pool, spec)
@@ -324,6 +323,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     def state(self) -> NDArray[Any]:
         """Returns what a central critic sees, of the batch received last, for an environment with several agents.
 
+        After a rollout it is that of its last step.
+
         Returns:
             (k, ...) in the order of the rows of that batch: what the environment specifies (`env_spec.state`), or the
             observations of all agents, one after the other, in the dtype that holds all of them. Where these are one
@@ -331,14 +332,18 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
         Raises:
             NotImplementedError: The environment has no state.
-            RuntimeError: No batch was received.
+            RuntimeError: No batch was received, or a rollout ended early since.
         """
         described = self._env_spec.state
         if described is None:
             raise NotImplementedError(f"state: {self._env_spec.id} has none")
         if self._last is None:
             raise RuntimeError("state: expected a batch that was received, got none: call reset() first")
-        obs, *_, info = self._last
+        if isinstance(self._last, RolloutBuffers):
+            obs = self._env_spec.pack([part[-1] for part in self._env_spec.unpack(self._last.obs)])
+            info = {name: self._last.info[name][-1] for name in self._env_spec.info}
+        else:
+            obs, *_, info = self._last
         if described != "observations":
             state: NDArray[Any] = info["state"]
             return state

@@ -1,30 +1,29 @@
 """The history of a pool, which puts it back to any step: actions, resets, and exact states now and then."""
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cypool.api.actions import reader_of, unpack
 from cypool.api.base import VectorAPI
-from cypool.errors import EnvError
-from cypool.state import State, decoded, encoded, sealed, unpack as unpack_zlib, unsealed
+from cypool.engine.observer import Observer
+from cypool.errors import ClosedError, EnvError
+from cypool.state import State, decoded, encoded, sealed, unsealed
+from cypool.state import unpack as unpack_zlib
 from cypool.util.arguments import check_int, check_path, shown
 from cypool.util.version import version
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cypool.api.batch_hooks import HookedPool
-    from cypool.engine.engine import Pool
-    from cypool.policies import Policy
-    from cypool.spec import EnvSpec
-    from cypool.util.typing import Batch, EnvIds, Pathlike
+    from cypool.util.typing import Batch, Bools, EnvIds, Pathlike
 
 # as that of states; the JSON is of the object of `History._contents`
 MAGIC = b"cypool history 1\n"
@@ -112,7 +111,7 @@ def _events(packed: bytes) -> list[tuple[Any, ...]]:
     return events
 
 
-class History:
+class History(Observer):
     """The steps of a synchronous pool since `cypool.history(env)`.
 
     It records calls of the pool, and every `every` steps an exact state. `len(history)` is the number of steps;
@@ -141,7 +140,11 @@ class History:
         self._behind: tuple[int, int, tuple[Any, ...] | None] | None = None
         self._sums: list[NDArray[np.uint32]] = []  # of each step, by env id
         self._seen: list[bool] = []  # whether that is of observations, too
-        self._recorder: _Recorder | None = None
+        self._sent: int | None = None  # the step that is in flight; None: a reset is
+        # what happens next begins with an exact state, as nobody knows what led there
+        self._gap = False
+        self._paused = self._closed = False
+        self._readers: dict[int, Any] = {}
 
     def __len__(self) -> int:
         return self._length
@@ -164,9 +167,7 @@ class History:
                 The pool, and the history, are then as they were before.
         """
         step = check_int("step", step, 0, self._length)
-        recorder = self._open()
-        if recorder.num_pending:
-            raise RuntimeError("seek: steps are in flight: call recv() first")
+        self._at_rest("seek")
         index = max(k for k, segment in enumerate(self._segments) if segment.first <= step)
         segment = self._segments[index]
         segment.unpack()
@@ -175,20 +176,13 @@ class History:
         except RuntimeError:
             # of a file, and the environments were never reset
             before = None
-        with recorder.paused():
+        with self._pause():
             try:
                 self.env._load(State.from_bytes(segment.state), None)
-                try:
-                    count, position, part = recorder.replay(segment, step)
-                except (LookupError, TypeError, ValueError, OverflowError) as error:
-                    # of a file that somebody made
-                    raise ValueError(f"history: expected events as they are recorded, got others: {error}") from error
+                count, position, part = self._replay(segment, step)
                 shown_now = self.env.load(self.env.save())
             except BaseException:
-                # Ctrl-C may come in a step
-                recorder.pool.drain()
-                if before is not None:
-                    self.env._load(before, None)
+                self._put_back(before)
                 raise
         self._behind, self.position = (index, count, part), position
         return shown_now
@@ -204,32 +198,24 @@ class History:
         Raises:
             ValueError, RuntimeError: As `seek`.
         """
-        recorder = self._open()
-        if recorder.num_pending:
-            raise RuntimeError("repeat: steps are in flight: call recv() first")
+        self._at_rest("repeat")
         before = self.env.save()
-        with recorder.paused():
+        ends = [segment.first for segment in self._segments[1:]] + [len(self)]
+        with self._pause():
             try:
                 there: bytes | None = None
-                for segment in self._segments:
+                for segment, end in zip(self._segments, ends, strict=True):
                     state = State.from_bytes(segment.state)
                     if there != _without_times(state):
                         obs, *_, info = self.env._load(state, None)
                         begin(obs, info)
                     # the segment stays as it is
-                    events = segment.events if segment._packed is None else _events(segment._packed)
                     own = _Segment(segment.first, segment.state)
-                    own.events = events
-                    try:
-                        recorder.replay(own, len(self), visit)
-                    except (LookupError, TypeError, OverflowError) as error:
-                        raise ValueError(f"history: expected events as they are recorded, got others: {error}"
-                                         ) from error
-                    there = _without_times(State(*recorder.pool.save()))
+                    own.events = segment.events if segment._packed is None else _events(segment._packed)
+                    self._replay(own, end, visit)
+                    there = _without_times(self.env.save())
             finally:
-                # Ctrl-C may come in a step
-                recorder.pool.drain()
-                self.env._load(before, None)
+                self._put_back(before)
 
     def save(self, path: Pathlike) -> None:
         """Writes the history to a file: plain data, compressed, with a checksum and cypool's version.
@@ -239,6 +225,8 @@ class History:
             OSError: The file cannot be written.
         """
         path = check_path("path", path)
+        with suppress(ClosedError):
+            self._settle()
         # of the history as it is, also behind the step that the pool was put back to
         blobs: list[bytes] = []
         segments = []
@@ -254,9 +242,8 @@ class History:
 
     def close(self) -> None:
         """Ends the recording; the pool continues without it. A second call does nothing."""
-        if self._recorder is not None:
-            self.env._replace_pool(self._recorder.pool)
-            self._recorder = None
+        self.env._pool.detach(self)
+        self._closed = True
 
     def __enter__(self) -> History:
         return self
@@ -267,10 +254,37 @@ class History:
     def __repr__(self) -> str:
         return f"History({self.env.env_spec.id}, {len(self)} steps of {self.env.num_envs} envs)"
 
-    def _open(self) -> _Recorder:
-        if self._recorder is None:
+    def _at_rest(self, name: str) -> None:
+        """Raises a RuntimeError unless the history is open, and the pool at rest."""
+        if self._closed:
             raise RuntimeError("the history is closed")
-        return self._recorder
+        if self.env._pool.num_pending:
+            raise RuntimeError(f"{name}: steps are in flight: call recv() first")
+        self._settle()
+
+    def _settle(self) -> None:
+        """Takes an exact state after a gap, once the pool is at rest."""
+        self.env._pool.catch_up()
+        if self._gap and not self._closed and not self.env._pool.num_pending:
+            self._take_state()
+
+    @contextmanager
+    def _pause(self) -> Iterator[None]:
+        """Records nothing in a with statement."""
+        self._paused = True
+        try:
+            yield
+        finally:
+            try:
+                self.env._pool.catch_up()
+            finally:
+                self._paused = False
+
+    def _put_back(self, state: State | None) -> None:
+        """Puts the pool to a state, also if Ctrl-C has left a step in flight."""
+        self.env._pool.drain()
+        if state is not None:
+            self.env._load(state, None)
 
     def _record(self, *event: Any) -> None:
         """Takes down an event that has no step."""
@@ -278,17 +292,21 @@ class History:
         self._segments[-1].events.append(event)
 
     def _record_steps(self, num_steps: int, *event: Any) -> None:
-        self._record(*event)
-        self._length += num_steps
-        self.position = self._length
+        self._forget_the_rest()
         self._sums += [np.zeros(self.env.num_envs, np.uint32) for _ in range(num_steps)]
         self._seen += [True] * num_steps
+        self._segments[-1].events.append(event)
+        self._length += num_steps
+        self.position = self._length
 
-    def _begin_segment(self, state: bytes) -> None:
+    def _take_state(self) -> None:
+        """Begins a segment."""
+        state = self.env.save().to_bytes()
         self._forget_the_rest()
         if self._segments:
             self._segments[-1].pack()
         self._segments.append(_Segment(self._length, state))
+        self._gap = False
 
     def _forget_the_rest(self) -> None:
         """Drops what came behind the step that the pool was put back to."""
@@ -300,149 +318,52 @@ class History:
             del self._sums[self.position:], self._seen[self.position:]
             self._length, self._behind = self.position, None
 
-
-class _Recorder:
-    """The engine's pool, or what hooks make of it; records calls. What it does not name is the pool's own.
-
-    Args:
-        pool: The pool.
-        history: Where to.
-    """
-
-    def __init__(self, pool: Pool | HookedPool, history: History):
-        self.pool = pool
-        self._history = history
-        self._spec: EnvSpec = history.env.env_spec
-        self._sent: int | None = None  # the step that is in flight; None: a reset is
-        self._paused = False
-        self._readers: dict[int, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.pool, name)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Records nothing in a with statement."""
-        self._paused = True
-        try:
-            yield
-        finally:
-            self._paused = False
-
-    def _next_step(self) -> int:
-        """Takes an exact state, where the next step is far enough from the last one; returns that step's number."""
-        history = self._history
-        if history._behind is None and len(history) - history._segments[-1].first >= history.every:
-            self._take_state()
-        return history.position
-
-    def _take_state(self) -> None:
-        self._history._begin_segment(State(*self.pool.save()).to_bytes())
-
-    def send(self, actions: NDArray[Any], env_ids: EnvIds | None = None) -> None:
+    def _before(self, options: Any) -> None:
         if self._paused:
-            self.pool.send(actions, env_ids)
             return
-        step = self._next_step() if self.pool.num_pending == 0 else 0
-        self.pool.send(actions, env_ids)
-        self._note_sent(step, actions, env_ids)
-
-    def _note_sent(self, step: int, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
-        ids = None if env_ids is None else env_ids.tolist()
-        self._history._record_steps(1, "step", ids, actions.tobytes())
-        self._sent = step
-
-    def send_reset(self, env_ids: EnvIds | None = None, others: bool = False,
-                   seeds: list[tuple[int, int]] | None = None, options: Any = None) -> None:
-        ids = None if env_ids is None else env_ids.tolist()
-        event = ("reset", ids, others, None if seeds is None else [tuple(map(int, pair)) for pair in seeds], options)
         try:
-            encoded(event, [])
+            encoded(options, [])
         except TypeError as error:
             raise ValueError(f"options: expected plain data in a pool with a history: {error}") from error
-        self.pool.send_reset(env_ids, others, seeds, options)
-        if not self._paused:
-            self._history._record(*event)
-            self._sent = None
-
-    def recv(self, timeout: float | None = None) -> Batch:
-        try:
-            batch = self.pool.recv(timeout)
-        except EnvError as error:
-            self._note_sums(error.batch)
-            raise
-        self._note_sums(batch)
-        return batch
-
-    def step(self, actions: NDArray[Any], env_ids: EnvIds | None = None, out: Any = None) -> Batch:
-        if self._paused or self.pool.num_pending:
-            return self.pool.step(actions, env_ids, out)
-        step, done = self._next_step(), False
-        try:
-            batch = self.pool.step(actions, env_ids, out)
-            done = True
-        except EnvError as error:
-            done, batch = True, error.batch
-            raise
-        finally:
-            # after Ctrl-C the batch may still come
-            if done or self.pool.num_pending:
-                self._note_sent(step, actions, env_ids)
-            if done:
-                self._note_sums(batch)
-        return batch
-
-    def _note_sums(self, batch: Batch) -> None:
-        if self._sent is not None and not self._paused:
-            self._history._sums[self._sent][batch[4]["env_id"]] = _sums(batch, True)
-            self._sent = None
-
-    def rollout(self, actions: NDArray[Any], num_steps: int, observe_every: int, out: Any = None,
-                timeout: float | None = None, policy: Policy | None = None) -> Batch:
-        if self._paused:
-            return self.pool.rollout(actions, num_steps, observe_every, out, timeout, policy)
-        self._next_step()
-        try:
-            batch = self.pool.rollout(actions, num_steps, observe_every, out, timeout, policy)
-        except EnvError as error:
-            if policy is not None:
-                # it may be the policy that failed, and it is not there when the actions are repeated
-                self._take_state()
-                raise
-            self._note_rollout(actions, num_steps, observe_every, error.batch)
-            raise
-        except (TimeoutError, KeyboardInterrupt):
-            # nobody knows which steps were made
+        self._settle()
+        if self._behind is None and len(self) - self._segments[-1].first >= self.every and (
+                not self.env._pool.num_pending):
             self._take_state()
-            raise
-        self._note_rollout(actions, num_steps, observe_every, batch)
+
+    def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
+        if not self._paused:
+            self._sent = self.position
+            self._record_steps(1, "step", None if env_ids is None else env_ids.tolist(), actions.tobytes())
+
+    def _on_reset(self, env_ids: EnvIds | None, others: bool, seeds: list[tuple[int, int]] | None,
+                  options: Any) -> None:
+        if not self._paused:
+            # the caller's may change
+            self._record("reset", None if env_ids is None else env_ids.tolist(), others,
+                         None if seeds is None else [tuple(map(int, pair)) for pair in seeds], copy.deepcopy(options))
+            self._sent = None
+
+    def _on_received(self, batch: Batch, stepped: Bools, starts: Bools) -> Batch:
+        if self._sent is not None and not self._paused:
+            self._sums[self._sent][batch[4]["env_id"]] = _sums(batch, True)
+            self._sent = None
         return batch
 
-    def _note_rollout(self, actions: NDArray[Any], num_steps: int, observe_every: int, batch: Batch) -> None:
-        history = self._history
-        history._record_steps(num_steps, "rollout", num_steps, actions.tobytes())
-        seen = observe_every == 1
-        history._sums[-num_steps:] = list(_sums(batch, seen).reshape(num_steps, -1))
-        history._seen[-num_steps:] = [seen] * num_steps
+    def _on_rollout(self, actions: NDArray[Any], num_steps: int, observe_every: int, batch: Batch) -> None:
+        if not self._paused:
+            seen = observe_every == 1
+            sums = _sums(batch, seen).reshape(num_steps, -1)
+            self._record_steps(num_steps, "rollout", num_steps, actions.tobytes())
+            self._sums[-num_steps:], self._seen[-num_steps:] = list(sums), [seen] * num_steps
 
-    def load(self, env_ids: EnvIds, states: list[dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-        with self._state_afterwards():
-            return self.pool.load(env_ids, states)
+    def _on_gap(self) -> None:
+        if not self._paused:
+            self._forget_the_rest()
+            # Ctrl-C may have come while a step was taken down
+            del self._sums[self._length:], self._seen[self._length:]
+            self._sent, self._gap = None, True
 
-    def copy(self, sources: EnvIds, targets: EnvIds) -> None:
-        with self._state_afterwards():
-            self.pool.copy(sources, targets)
-
-    @contextmanager
-    def _state_afterwards(self) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            # also if it has failed, as some environments may have changed
-            if not self._paused and not self.pool.num_pending:
-                self._take_state()
-
-    def replay(self, segment: _Segment, end: int,
+    def _replay(self, segment: _Segment, end: int,
                visit: Callable[[Repeated], None] | None = None) -> tuple[int, int, tuple[Any, ...] | None]:
         """Repeats the events of a segment until the pool is where it was before step `end`.
 
@@ -453,59 +374,65 @@ class _Recorder:
             How many events were repeated; the step that comes next; the part of one more event that was repeated.
         """
         at = segment.first
-        for count, (kind, *content) in enumerate(segment.events):
-            if kind == "reset":
-                self._repeat_reset(visit, *content)
-            elif at >= end:
-                return count, at, None
-            elif kind == "step":
-                self._repeat_step(visit, at, *content)
-                at += 1
-            elif kind == "rollout" and visit is not None:
-                self._repeat_rollout_by_steps(visit, at, *content)
-                at += content[0]
-            elif kind == "rollout":
-                whole, data = content
-                num_steps = min(check_int("steps", whole, 1, 2**31 - 1), end - at)
-                part = data[:len(data) // whole * num_steps]
-                self._repeat_rollout(at, num_steps, part)
-                at += num_steps
-                if num_steps < whole:
-                    return count, at, ("rollout", num_steps, part)
-            else:
-                raise ValueError(f"{shown(kind)} is no kind of event")
+        try:
+            for count, (kind, *content) in enumerate(segment.events):
+                if kind == "reset":
+                    self._repeat_reset(visit, *content)
+                elif at >= end:
+                    return count, at, None
+                elif kind == "step":
+                    self._repeat_step(visit, at, *content)
+                    at += 1
+                elif kind == "rollout" and visit is not None:
+                    self._repeat_rollout_by_steps(visit, at, *content)
+                    at += content[0]
+                elif kind == "rollout":
+                    whole, data = content
+                    num_steps = min(check_int("steps", whole, 1, 2**31 - 1), end - at)
+                    part = data[:len(data) // whole * num_steps]
+                    self._repeat_rollout(at, num_steps, part)
+                    at += num_steps
+                    if num_steps < whole:
+                        return count, at, ("rollout", num_steps, part)
+                else:
+                    raise ValueError(f"{shown(kind)} is no kind of event")
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
+            # of a file that somebody made
+            raise ValueError(f"history: expected events as they are recorded, got others: {error}") from error
         return len(segment.events), at, None
 
     def _repeat_reset(self, visit: Callable[[Repeated], None] | None, ids: Any, others: Any, seeds: Any,
                       options: Any) -> None:
         if ids is None and others is not False:
             raise ValueError(f"expected ids where others are observed, or False, got {shown(others)}")
-        num_envs = self._history.env.num_envs
-        max_seed = 2**256 if self._spec.max_seed is None else self._spec.max_seed
+        num_envs = self.env.num_envs
+        max_seed = 2**256 if self.env.env_spec.max_seed is None else self.env.env_spec.max_seed
         pairs = [(check_int("env_id", i, 0, num_envs - 1), check_int("seed", seed, 0, max_seed))
                  for i, seed in seeds or ()]
-        self.pool.send_reset(None if ids is None else np.array(ids, np.int32).reshape(-1), bool(others), pairs, options)
+        pool = self.env._pool
+        pool.send_reset(None if ids is None else np.array(ids, np.int32).reshape(-1), bool(others), pairs, options)
         try:
-            batch = self.pool.recv()
+            batch = pool.recv()
         except EnvError as error:
             # as it did then
             batch = error.batch
         if visit is not None:
-            visit(Repeated(batch, self.pool.starts(), self.pool.stepped(), None, dict(pairs)))
+            visit(Repeated(batch, pool.starts(), pool.stepped(), None, dict(pairs)))
 
     def _repeat_step(self, visit: Callable[[Repeated], None] | None, at: int, ids: Any, data: bytes) -> None:
         env_ids = None if ids is None else np.array(ids, np.int32).reshape(-1)
-        actions = self._actions(data, self._history.env.num_envs if env_ids is None else len(env_ids))
+        actions = self._actions(data, self.env.num_envs if env_ids is None else len(env_ids))
+        pool = self.env._pool
         try:
-            batch = self.pool.step(actions, env_ids)
+            batch = pool.step(actions, env_ids)
         except EnvError as error:
             batch = error.batch
-        self._check(at, _sums(batch, self._history._seen[at]), batch[4]["env_id"])
+        self._check(at, _sums(batch, self._seen[at]), batch[4]["env_id"])
         if visit is not None:
-            visit(Repeated(batch, self.pool.starts(), self.pool.stepped(), unpack(self._spec, actions), {}))
+            visit(Repeated(batch, pool.starts(), pool.stepped(), unpack(self.env.env_spec, actions), {}))
 
     def _repeat_rollout_by_steps(self, visit: Callable[[Repeated], None], at: int, whole: Any, data: bytes) -> None:
-        num_envs = self._history.env.num_envs
+        num_envs = self.env.num_envs
         rows = self._actions(data, check_int("steps", whole, 1, 2**31 - 1) * num_envs)
         over = np.zeros(num_envs, np.bool_)
 
@@ -516,24 +443,24 @@ class _Recorder:
 
         for t in range(whole):
             # a rollout leaves environments where their episodes ended
-            ids = np.flatnonzero(~over) if self._history.env.stays_at_end else np.arange(num_envs)
+            ids = np.flatnonzero(~over) if self.env.stays_at_end else np.arange(num_envs)
             if len(ids):
                 self._repeat_step(note_ends, at + t, ids, rows[t * num_envs:(t + 1) * num_envs][ids].tobytes())
 
     def _repeat_rollout(self, at: int, num_steps: int, data: bytes) -> None:
-        num_envs = self._history.env.num_envs
+        num_envs = self.env.num_envs
         actions = self._actions(data, num_steps * num_envs)
         try:
-            batch = self.pool.rollout(actions, num_steps, 1)
+            batch = self.env._pool.rollout(actions, num_steps, 1)
         except EnvError as error:
             batch = error.batch
         sums = {seen: _sums(batch, seen).reshape(num_steps, num_envs) for seen in (True, False)}
         for k in range(num_steps):
-            self._check(at + k, sums[self._history._seen[at + k]][k], np.arange(num_envs))
+            self._check(at + k, sums[self._seen[at + k]][k], np.arange(num_envs))
 
     def _actions(self, data: bytes, count: int) -> NDArray[Any]:
         """Returns actions as the engine takes them; checks them, as a file may hold any."""
-        spec = self._spec
+        spec = self.env.env_spec
         dtype: np.dtype[Any] = np.dtype(np.uint8)
         shape: tuple[int, ...] = (spec.action_bytes,)
         if not isinstance(spec.action, Mapping):
@@ -546,7 +473,7 @@ class _Recorder:
 
     def _check(self, step: int, sums: NDArray[np.uint32], ids: NDArray[Any]) -> None:
         """Raises a RuntimeError if a step has other results than it had."""
-        wanted = self._history._sums[step][ids]
+        wanted = self._sums[step][ids]
         differ = ids[wanted != sums]
         # nobody has received what was thrown away by a reset
         if len(differ) and wanted.any():
@@ -599,7 +526,7 @@ def history(env: VectorAPI, every: int = 1000) -> History:
     """
     every = check_int("every", every, 1, 2**31 - 1)
     made = _attached(env, every)
-    made._open()._take_state()
+    made._take_state()
     return made
 
 
@@ -651,7 +578,7 @@ def _attached(env: VectorAPI, every: int) -> History:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, as the results of others are in no fixed order")
-    if isinstance(env._pool, _Recorder):
+    if env._pool.observed_by(History):
         raise RuntimeError("env: the pool has a history: close it first")
     if env._pool.has_extra_infos:
         raise ValueError("env: expected environments of cypool's contract, as the state of Python environments is a "
@@ -659,8 +586,7 @@ def _attached(env: VectorAPI, every: int) -> History:
     if env._pool.num_pending:
         raise RuntimeError("env: steps are in flight: call recv() first")
     made = History(env, every)
-    made._recorder = _Recorder(env._pool, made)
-    env._replace_pool(made._recorder)
+    env._pool.attach(made)
     return made
 
 

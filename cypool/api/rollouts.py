@@ -155,12 +155,17 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
         _check_out(env, out, num_steps)
         if every > 1:
             raise ValueError(f"out: expected none with observe={shown(observe)}, as they hold every observation")
-    if env.engine_rollouts and (policy is None or isinstance(policy, Policy)):
-        return _in_engine(env, rows, num_steps, every, out, timeout, policy)
-    if isinstance(policy, Policy) and not callable(policy):
+    in_engine = env.engine_rollouts and (policy is None or isinstance(policy, Policy))
+    if not in_engine and isinstance(policy, Policy) and not callable(policy):
         raise ValueError("policy: expected a Python function in a pool of Python environments or with hooks in Python, "
                          "got one in C")
-    return _step_by_step(env, rows, num_steps, every, out, timeout, policy)
+    at_rest = env._pool.num_pending == 0
+    try:
+        return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
+    except BaseException:
+        # what it has left in flight the next reset or load throws away
+        env.ended_early = at_rest and env._pool.num_pending > 0
+        raise
 
 
 def _every(observe: Any, num_steps: int) -> int:
@@ -405,12 +410,8 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
             for i, cause in error.causes.items():
                 causes.setdefault(i, cause)
                 steps.setdefault(i, t)
-        except (TimeoutError, KeyboardInterrupt) as error:
-            # what is in flight the next reset or load throws away
-            env.ended_early = True
-            if isinstance(error, TimeoutError):
-                raise TimeoutError(f"rollout: not done in {timeout} s; in step {t}, {error}") from error
-            raise
+        except TimeoutError as error:
+            raise TimeoutError(f"rollout: not done in {timeout} s; in step {t}, {error}") from error
         for target, source in zip((*spec.unpack(obs), reward, terminated, truncated),
                                   (*spec.unpack(batch[0]), *batch[1:4]), strict=True):
             target[ids] = source

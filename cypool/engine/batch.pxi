@@ -135,8 +135,6 @@ cdef class Layout:
         cdef int j, k, column
         if len(out) != self.num_obs + NUM_FLAGS:
             raise ValueError(f"out: expected {self.num_obs + NUM_FLAGS} arrays, got {len(out)}")
-        if len(out[len(out) - 1]) != <Py_ssize_t>num_rows:
-            raise ValueError(f"out: expected arrays of {num_rows} rows, got {len(out[len(out) - 1])}")
         for k in range(len(out)):
             # after the observations come the infos, which are not among them
             column = k if k < self.num_obs else self.num_columns + k - self.num_obs
@@ -144,10 +142,14 @@ cdef class Layout:
             if not isinstance(out[k], cnp.ndarray):
                 raise TypeError(f"out: expected arrays, got {type(out[k]).__name__} as number {k}")
             array = out[k]
-            if (not cnp.PyArray_ISCARRAY(array) or (<object>array).shape != wanted
+            # not its own `shape`, which a subclass may make up
+            shape = tuple([cnp.PyArray_DIM(array, j) for j in range(cnp.PyArray_NDIM(array))])
+            if shape and shape[0] != num_rows:
+                raise ValueError(f"out: expected arrays of {num_rows} rows, got {shape[0]}")
+            if (not cnp.PyArray_ISCARRAY(array) or shape != wanted
                     or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(array), self.dtypes[column].num)):
                 raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape "
-                                 f"{wanted}, got {array.dtype}, {(<object>array).shape} as number {k}")
+                                 f"{wanted}, got {array.dtype}, {shape} as number {k}")
             for j in range(k):
                 other = out[j]
                 if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)

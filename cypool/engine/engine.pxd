@@ -403,7 +403,7 @@ cdef class IdTracker:
 
     # the ids of a call, valid until the next one; raises, and changes nothing, if the call is not allowed
     cdef const int32_t* check(self, Scheduler scheduler, cnp.ndarray env_ids, Purpose purpose,
-                              uint32_t* count) except NULL
+                              uint32_t* count, bint discards=*) except NULL
     # the source of each environment that was named last; valid until the next call
     cdef const int32_t* check_sources(self, cnp.ndarray sources, uint32_t count) except NULL
     cdef void start(self, int32_t env_id) noexcept                              # is about to be reset, or was loaded

@@ -39,8 +39,11 @@ cdef class IdTracker:
         self.last_ids.reserve(num_envs)
 
     cdef const int32_t* check(self, Scheduler scheduler, cnp.ndarray env_ids, Purpose purpose,
-                              uint32_t* count) except NULL:
-        """Checks which environments a call names; changes nothing. Valid until the next call."""
+                              uint32_t* count, bint discards=False) except NULL:
+        """Checks which environments a call names; changes nothing. Valid until the next call.
+
+        `discards`: whether the call throws away what is in flight.
+        """
         cdef const int32_t* ids
         cdef int32_t env_id
         cdef uint32_t k
@@ -69,7 +72,7 @@ cdef class IdTracker:
                 self.named_ids.push_back(env_id)
             # the caller's array may change at any time, this is what was checked
             ids, count[0] = self.named_ids.data(), <uint32_t>self.named_ids.size()
-        if self.pending > 0:
+        if self.pending > 0 and not discards:
             if not self.is_async:
                 raise RuntimeError(f"{self.pending} envs are in flight: call recv() first")
             for k in range(count[0]):

@@ -1,6 +1,8 @@
 # The pool: sends environments to the threads and hands out batches.
 import atexit
 import sys
+import threading
+import time
 import warnings
 import weakref
 
@@ -8,6 +10,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
+from libcpp.atomic cimport atomic
 from libcpp.memory cimport make_unique, unique_ptr
 
 cimport numpy as cnp
@@ -45,11 +48,14 @@ cdef extern from "numpy/arrayobject.h":
     PyObject* PyDataMem_DefaultHandler   # borrowed
 
 cdef enum:
+    PATIENCE_NS = 10_000_000_000  # how long `close` waits for calls of companions
     WATCHED = 8                  # batches in a user's hands that are looked at for reuse
 
 
 # closed at exit, while threads can still be joined
 pools = weakref.WeakSet()
+# of those who attach observers at the same time, where Python has no GIL
+_attaching = threading.Lock()
 
 
 @atexit.register
@@ -100,7 +106,7 @@ cdef class Pool:
         spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
         num_envs, batch_size: As many as there are environments, and as given.
         is_async: Whether `batch_size` is less than `num_envs`.
-        num_changes: Calls so far that have changed environments, or handed out a batch.
+        hooks: The `cypool.api.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
 
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
@@ -117,7 +123,12 @@ cdef class Pool:
     cdef readonly int num_envs
     cdef readonly int batch_size
     cdef readonly bint is_async
-    cdef readonly int64_t num_changes
+    cdef readonly object hooks
+    cdef tuple observers             # weak references to who is told what the pool does, in this order; None: nobody
+    cdef bint untold                 # whether it has done something that they do not know of
+    cdef Pool parent                 # whose threads a companion uses; None: nobody's
+    cdef atomic[int] num_unfinished  # companions that are being made
+    cdef bint is_companion
     cdef bint shares_threads
     cdef bint has_workers            # threads or processes, which a fork leaves behind
     cdef int num_forks               # when the pool was made
@@ -161,7 +172,7 @@ cdef class Pool:
             self.threads = thread_pool.threads
             self._num_threads = self.threads.count
         elif companion_of is not None and not companion_of.gate.is_closed():
-            self.threads = companion_of.threads
+            self.parent, self.threads = companion_of, companion_of.threads
             self._num_threads = companion_of._num_threads if self.threads.count > 0 else 1
         else:
             num_workers = num_threads if self.is_async else num_threads - 1
@@ -211,11 +222,77 @@ cdef class Pool:
     def companion(self, list envs):
         """Returns a synchronous pool of other environments on the same threads, which is closed with this one.
 
-        If this one is closed, the caller steps them alone.
+        These need no reset. A call waits for their steps also where Ctrl-C comes: nothing of it stays in flight. If
+        this pool is closed, the caller steps them alone.
         """
-        cdef Pool pool = Pool(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
-        self.companions.add(pool)
+        cdef Pool pool
+        cdef Env env
+        # `close` waits for it, so that no companion keeps the threads
+        self.num_unfinished.fetch_add(1)
+        try:
+            pool = Pool(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
+            if pool.parent is not None:
+                self.companions.add(pool)
+        finally:
+            self.num_unfinished.fetch_sub(1)
+        pool.is_companion = True
+        for env in envs:
+            env.needs_reset = False
+            pool.ids.start(env.env_id)
         return pool
+
+    def attach(self, observer):
+        """Has an observer told what the pool does, behind those that are attached, until nobody else holds it.
+
+        Args:
+            observer: A `cypool.engine.observer.Observer`.
+        """
+        with _attaching:
+            self.observers = tuple([*(self.observers or ()), weakref.ref(observer)])
+
+    def detach(self, observer):
+        """Tells an observer no more."""
+        with _attaching:
+            left = [ref for ref in self.observers or () if ref() is not None and ref() is not observer]
+            self.observers = tuple(left) if left else None
+
+    def use_hooks(self, hooks):
+        """Has hooks change what the pool hands out, before other observers see it; called before there are any."""
+        self.hooks = hooks
+        self.attach(hooks)
+
+    def observed_by(self, cls):
+        """Returns whether an object of a class is attached."""
+        return any([isinstance(observer, cls) for observer in self._observers()])
+
+    def catch_up(self):
+        """Tells observers of a gap, if the pool has done something that they do not know of."""
+        cdef Call call
+        if self.untold:
+            self._enter(call)
+            self._tell_gap()
+
+    cdef int _tell_gap(self) except -1:
+        if self.untold:
+            for ref in self.observers or ():
+                observer = ref()
+                if observer is not None:
+                    observer._on_gap()
+            self.untold = False
+        return 0
+
+    cdef list _observers(self):
+        return [observer for observer in [ref() for ref in self.observers or ()] if observer is not None]
+
+    cdef int _announce(self, options) except -1:
+        """Tells observers that something will be sent. Before the gate, as they may ask the pool."""
+        if self.untold:
+            self.catch_up()
+        for ref in self.observers or ():
+            observer = ref()
+            if observer is not None:
+                observer._before(options)
+        return 0
 
     @property
     def num_threads(self):
@@ -240,19 +317,19 @@ cdef class Pool:
 
     cdef bint try_close(self) except -1:
         """Does what `close` does; False if another thread is in a call."""
-        cdef Pool companion
         cdef GateState found = self.gate.enter()
+        cdef bint alone = False
         if found != GATE_OPEN:
             return found == GATE_CLOSED
-        try:
-            for companion in list(self.companions):
-                if not companion.try_close():
-                    self.gate.leave()
-                    return False
-        except BaseException:
-            self.gate.leave()
-            raise
+        # first: from now on nobody makes a companion on the threads, or begins a call of one
         self.gate.close()
+        try:
+            alone = self._close_companions()
+        finally:
+            if not alone:
+                self.gate.leave()
+        if not alone:
+            return False
         try:
             self._end()
         finally:
@@ -262,6 +339,24 @@ cdef class Pool:
             self.shared = None
             self.backend = None
             self.dispatch = self.results = None
+        return True
+
+    cdef bint _close_companions(self) except -1:
+        """Closes what uses the threads, too, once its calls have ended; False if one takes too long."""
+        cdef Pool companion
+        cdef int64_t deadline = now_ns() + PATIENCE_NS
+        cdef bint waits = True
+        while waits:
+            # a fork leaves their calls behind
+            waits = self.num_unfinished.load() > 0 and self.num_forks == num_forks()
+            if not waits:
+                for companion in list(self.companions):
+                    if not companion.try_close() and self.num_forks == num_forks():
+                        waits = True
+            if waits:
+                if now_ns() > deadline:
+                    return False
+                time.sleep(1e-4)
         return True
 
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
@@ -278,10 +373,13 @@ cdef class Pool:
             RuntimeError: An environment is in flight or was never reset.
         """
         cdef Call call
+        if self.observers is not None:
+            self._announce(None)
         self._enter(call)
         self._send(actions, env_ids, None)
 
-    def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None, options=None):
+    def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None, options=None,
+                   bint discard=False):
         """Starts to reset environments; does not wait.
 
         Args:
@@ -289,6 +387,7 @@ cdef class Pool:
             others: Whether the batch holds all environments: those not named, maybe all, are only observed again.
             seeds: Pairs (env id, seed) for environments that are named.
             options: A dict for all environments that are named, or a list with a dict or None for each.
+            discard: Whether what is in flight is thrown away, rather than in the way.
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
@@ -299,19 +398,34 @@ cdef class Pool:
         cdef const int32_t* ids
         cdef uint32_t k
         cdef Env env
+        cdef bint observed = self.observers is not None
+        if observed:
+            self._announce(options)
         self._enter(call)
         if others and env_ids is None:
             raise ValueError("env_id: expected those to reset where the others are observed, got None")
         if others and cnp.PyArray_SIZE(env_ids) == 0:
-            ids = self.ids.check(self.scheduler, None, INSPECT, &count)
+            ids = self.ids.check(self.scheduler, None, INSPECT, &count, discard)
             count = 0
         else:
-            ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+            ids = self.ids.check(self.scheduler, env_ids, RESET, &count, discard)
         if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
             raise RuntimeError("reset: the first reset has to be one of all envs")
         packed = None
         if options is not None:
+            if discard and self.is_async:
+                self._drain()
+            elif discard and self.ids.pending > 0:
+                # environments at rest take options. If one refuses them, the batch can still be received
+                self._collect(self.ids.pending, None)
             packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
+        if discard:
+            self._drain()
+        taken = None
+        if observed:
+            self._tell_gap()
+            self.untold = True
+            taken = None if env_ids is None else self._taken(ids, count)
         for env_id, seed in seeds or ():
             env = self.scheduler.owner[env_id]
             seed_env(env, seed)
@@ -328,7 +442,6 @@ cdef class Pool:
         # in an asynchronous pool it never changes, and threads read it
         if self.scheduler.task != STEP_EACH:
             self.scheduler.task = STEP_EACH
-        self.num_changes += 1
         if self.backend is not None:
             self.backend.options = packed
         try:
@@ -337,6 +450,10 @@ cdef class Pool:
             if self.backend is not None:
                 # they are for this reset only
                 self.backend.options = None
+        if observed:
+            for observer in self._observers():
+                observer._on_reset(taken, others, seeds, options)
+            self.untold = False
 
     def recv(self, timeout=None):
         """Waits for a batch.
@@ -369,6 +486,11 @@ cdef class Pool:
                 each id. For synchronous pools only.
         """
         cdef Call call
+        if out is not None and self.hooks is not None:
+            # these make arrays of their own
+            return self.hooks.step_to(self, actions, env_ids, out)
+        if self.observers is not None:
+            self._announce(None)
         self._enter(call)
         self._send(actions, env_ids, out)
         result = self._recv(None)
@@ -403,6 +525,9 @@ cdef class Pool:
         cdef bint finished = False, together
         cdef SyncDispatch dispatch
         cdef Scheduler scheduler
+        cdef bint observed = self.observers is not None
+        if observed:
+            self._announce(None)
         self._enter(call)
         scheduler = self.scheduler
         self.ids.check(scheduler, None, STEP, &count)
@@ -415,7 +540,7 @@ cdef class Pool:
         if timeout is not None and timeout <= 0:
             raise TimeoutError(f"rollout: not done in {timeout} s")
         by_policy = None if policy is None else dispatch.prepare_policy(policy)
-        self.num_changes += 1
+        self.untold = observed
         dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
         try:
             finished = self._collect(count, timeout)
@@ -430,9 +555,17 @@ cdef class Pool:
             raise
         finally:
             dispatch.end_rollout()
-        if scheduler.errors:
-            causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
-            scheduler.errors.clear()
+        causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
+        scheduler.errors.clear()
+        if observed:
+            for observer in self._observers():
+                # a policy that has failed is not there if the actions are repeated
+                if causes and policy is not None:
+                    observer._on_gap()
+                else:
+                    observer._on_rollout(actions, num_steps, observe_every, result)
+            self.untold = False
+        if causes:
             error = EnvError(causes, result, steps)
             raise error from causes[error.env_id]
         return result
@@ -518,11 +651,13 @@ cdef class Pool:
         if <Py_ssize_t>count != len(states):
             raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
         rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
-        self.num_changes += 1
+        self.untold = self.observers is not None
         for k in range(count):
             load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
             self.ids.start(ids[k])
-        return self._observe_now(ids, count)
+        obs, info = self._observe_now(ids, count)
+        self._tell_gap()
+        return (obs if self.hooks is None else self.hooks.observed(obs)), info
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
         """Makes environments exact copies of others, random streams and counts of steps included.
@@ -552,7 +687,7 @@ cdef class Pool:
             source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
             if source.spec is not target.spec or type(source) is not type(target):
                 check_same(source, target)
-        self.num_changes += 1
+        self.untold = self.observers is not None
         if self.is_async or self.backend is not None:
             errors = self._copy_here(ids, from_ids, count)
         else:
@@ -560,6 +695,7 @@ cdef class Pool:
         for k in range(count):
             if ids[k] not in errors:
                 self.ids.start(ids[k])
+        self._tell_gap()
         if errors:
             raise errors[min(errors)]
 
@@ -737,12 +873,16 @@ cdef class Pool:
         """Waits for everything in flight and throws it away."""
         cdef Call call
         self._enter(call)
+        self._drain()
+
+    cdef int _drain(self) except -1:
         while self.ids.pending:
             try:
-                self._recv(None)
+                self._recv(None, False)
             except EnvError:
                 # a caller that discards the rows does not want the errors
                 pass
+        return 0
 
     cdef bint _collect(self, uint32_t wanted, timeout) except -1:
         """Waits for rows in slices of time, between which Python looks for signals; False if the time is over."""
@@ -776,6 +916,8 @@ cdef class Pool:
         cdef GateState found = self.gate.enter()
         if found == GATE_OPEN:
             call.hold(self.gate)
+            if self.parent is not None and self.parent.gate.is_closed():
+                raise ClosedError("the pool whose threads this one uses is closed")
         elif found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
         # in a forked process nobody is in there any more. Else it may let go of the dispatch at this moment
@@ -799,6 +941,7 @@ cdef class Pool:
         cdef const int32_t* ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
         cdef const char* source = cnp.PyArray_BYTES(actions)
         cdef char* target = self.scheduler.actions.data()
+        cdef bint observed = self.observers is not None
         if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions):
             raise self._wrong_actions(actions, count)
         if out is not None:
@@ -814,26 +957,55 @@ cdef class Pool:
         else:
             for k in range(count):
                 memcpy(target + ids[k] * self.action_bytes, source + k * self.action_bytes, self.action_bytes)
-        self.num_changes += 1
+        if not observed:
+            self.dispatch.send(ids, count, out)
+            return 0
+        taken = None if env_ids is None and not self.is_async else self._taken(ids, count)
+        self.untold = True
         self.dispatch.send(ids, count, out)
+        for ref in self.observers or ():
+            observer = ref()
+            if observer is not None:
+                observer._on_sent(actions, taken)
+        self.untold = False
         return 0
 
-    cdef object _recv(self, timeout):
+    cdef object _taken(self, const int32_t* ids, uint32_t count):
+        """Returns env ids as an array."""
+        cdef cnp.npy_intp size = count
+        cdef cnp.ndarray array = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT32)
+        memcpy(cnp.PyArray_DATA(array), ids, count * sizeof(int32_t))
+        return array
+
+    cdef object _recv(self, timeout, bint tell=True):
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t wanted = min(self.ids.pending, <uint32_t>self.batch_size)
         if wanted == 0:
             raise RuntimeError("nothing is pending: call send() or reset() first")
-        if not self._collect(wanted, timeout):
+        if self.is_companion:
+            # what its environments point to may be gone afterwards
+            self._collect_all(wanted)
+        elif not self._collect(wanted, timeout):
             raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
-        self.num_changes += 1
+        if self.observers is not None:
+            self._tell_gap()
+            self.untold = True
         result = self.dispatch.receive(wanted)
         if self.dispatch.successor is not None:
             self.dispatch = self.dispatch.successor
+        causes = None
         if scheduler.errors:
             causes = {i: scheduler.errors.pop(i) for i in result[4]["env_id"].tolist() if i in scheduler.errors}
-            if causes:
-                error = EnvError(causes, result)
-                raise error from causes[error.env_id]
+        if tell and self.untold:
+            stepped, starts = self.results.rows_of(ROW_STEP), self.results.rows_of(ROW_RESET)
+            for ref in self.observers or ():
+                observer = ref()
+                if observer is not None:
+                    result = observer._on_received(result, stepped, starts)
+            self.untold = False
+        if causes:
+            error = EnvError(causes, result)
+            raise error from causes[error.env_id]
         return result
 
 

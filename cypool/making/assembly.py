@@ -32,7 +32,7 @@ class _Parts:
         seeds: One for each environment; None where one gets none.
         affinity: CPUs of the threads, or None.
         workers: The processes or threads that step environments of Python, or None.
-        batch_hooks: The arguments of a `HookedPool` around the pool, or None.
+        batch_hooks: The arguments of the pool's `BatchHooks`, or None.
     """
 
     envs: list[Env]
@@ -101,16 +101,16 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
                 parts.envs, parts.spec, reward_hook, observation_hook, debug)
             parts.chosen.update(given)
     try:
-        pool: Any = Pool(parts.envs, parts.seeds, batch_size, parts.num_threads, autoreset, statistics, thread_pool,
+        pool = Pool(parts.envs, parts.seeds, batch_size, parts.num_threads, autoreset, statistics, thread_pool,
                          parts.affinity, parts.workers)
     except BaseException:
         if parts.workers is not None:
             parts.workers.close()
         raise
     if parts.batch_hooks is not None:
-        from cypool.api.batch_hooks import HookedPool
+        from cypool.api.batch_hooks import BatchHooks
 
-        pool = HookedPool(pool, **parts.batch_hooks)
+        pool.use_hooks(BatchHooks(pool.num_envs, **parts.batch_hooks))
     return pool, parts.spec, {**given, **parts.chosen, "seed": parts.seeds}
 
 

@@ -13,18 +13,20 @@ from cypool.api.actions import reader_of
 from cypool.api.base import VectorAPI
 from cypool.api.env_ids import ids_of
 from cypool.api.normalize import NormalizedPool
-from cypool.errors import ClosedError, EnvError
+from cypool.engine.observer import Observer
+from cypool.errors import ClosedError
 from cypool.replay import files
 from cypool.replay.gather import Gatherer, SampledRow
 from cypool.replay.layout import Episode, Layout, Sample
 from cypool.replay.ring import Ring
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
+from cypool.util.fixed import fixed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
-    from cypool.util.typing import Batch, EnvIds, Pathlike
+    from cypool.util.typing import Batch, Bools, EnvIds, Pathlike
 
 # added to priorities: every row keeps a chance
 LEAST_PRIORITY = 1e-6
@@ -34,7 +36,7 @@ MOST_PRIORITY = 1e37
 SUMS = ("obs_sums", "step_sums")
 
 
-class ReplayBuffer:
+class ReplayBuffer(Observer):
     """Stores what a pool does, and samples from it.
 
     `step`, `reset`, `send` and `recv` are those of the pool; what comes back is stored. What else happens to the pool,
@@ -68,9 +70,16 @@ class ReplayBuffer:
     Threads: any. A sample waits for a batch that is being stored, but not for steps.
     """
 
-    _closed = False
+    env: VectorAPI = fixed()
+    capacity: int = fixed()
+    n_step: int = fixed()
+    gamma: float = fixed()
+    sequence_length: int | None = fixed()
+    alpha: float = fixed()
+    n_sampled_goal: int = fixed()
+    _attached = _closed = False
     _file: Any = None
-    # what the last steps led to that `add` got; None: there were none since `step` was called
+    # what the last steps that `add` got have led to
     _led_to: list[NDArray[Any]] | None = None
     _map: Any = None
 
@@ -84,13 +93,11 @@ class ReplayBuffer:
                              "statistics: normalize samples")
         spec = env.env_spec
         self.env = env
-        self._lock = threading.Lock()
+        self._lock, self._pid = threading.Lock(), os.getpid()
         self.n_step = check_int("n_step", n_step, 1, 2**16)
         self.gamma = check_float("gamma", gamma, 0, 1)
-        self.sequence_length = None
-        length = 0
-        if sequence_length is not None:
-            length = self.sequence_length = check_int("sequence_length", sequence_length, 1, 2**16)
+        length = 0 if sequence_length is None else check_int("sequence_length", sequence_length, 1, 2**16)
+        self.sequence_length = length or None
         self.alpha = check_float("alpha", alpha, 0, 1)
         self.n_sampled_goal = check_int("n_sampled_goal", n_sampled_goal, 0, 2**16)
         if length and self.n_step > 1:
@@ -104,6 +111,7 @@ class ReplayBuffer:
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
         self.capacity = check_int("capacity", capacity, least, 2**48)
         rows = self.capacity // env.num_envs
+        self._sampled = self._layout.sampled()
         self._header = files.header_of(self._layout.contents(env.num_envs, rows))
         self._shapes = self._layout.memory(env.num_envs, rows)
         self._memory = self._make_memory(capacity, path)
@@ -115,7 +123,8 @@ class ReplayBuffer:
             raise ValueError(f"{files.EXPECTED}, got a damaged one: {path!r}")
         self._bits = np.random.PCG64(None if seed is None else check_int("seed", seed, 0, 2**128 - 1))
         self._gatherers: Any = None
-        self._tap = _Tap(self)
+        # threads that are in a call of the buffer: only then the pool's steps are stored
+        self._callers: set[int] = set()
 
     def _make_memory(self, capacity: int, path: Pathlike | None) -> dict[str, NDArray[Any]]:
         """Returns the arrays of the ring."""
@@ -148,46 +157,46 @@ class ReplayBuffer:
         return self._through(self.env.recv, *args, **kwargs)
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Calls a method of the pool, whose calls of the engine are seen."""
-        if self._closed:
-            raise ClosedError("the buffer is closed")
-        tap, replace = self._tap, self.env._replace_pool
-        tap.pool = replace(tap)
-        if tap.pool.num_changes != tap.num_changes:
-            # the pool has done something that was not seen
-            tap.received = None
-            with self._lock:
-                self._ring.cut(range(self.env.num_envs))
+        """Calls a method of the pool, of which this thread's calls of the engine are stored."""
+        if not self._attached or self._closed or self._file is not None:
+            self._check_open()
+            if not self._attached:
+                self.env._pool.attach(self)
+                self._attached = True
+        thread = threading.get_ident()
         try:
+            self._callers.add(thread)
             return call(*args, **kwargs)
         finally:
-            replace(tap.pool)
-            tap.num_changes = tap.pool.num_changes
+            self._callers.discard(thread)
 
-    def _note_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
-        """Takes in the actions that were sent."""
-        if env_ids is None:
-            env_ids = self._tap.received if self.env.is_async else self.env.all_env_ids
-        # what is sent after a gap to those that came back in it begins nothing that is known
-        if env_ids is not None:
-            with self._lock:
-                self._ring.note_actions(actions, env_ids)
+    def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
+        if not self._callers:
+            self._on_gap()
+            return
+        with self._lock:
+            self._ring.note_actions(actions, self.env.all_env_ids if env_ids is None else env_ids)
 
-    def _store(self, batch: Batch) -> None:
-        """Takes in a batch of the engine's."""
+    def _on_received(self, batch: Batch, stepped: Bools, starts: Bools) -> Batch:
+        if not self._callers:
+            self._on_gap()
+            return batch
         obs, reward, terminated, truncated, info = batch
-        pool, final = self._tap.pool, None
+        final = None
         agents: list[NDArray[Any]] = []
         if "final" in info:
             final = self._layout.unpack(info["final"][0])
         if "agents" in info:
             agents = [values[key] for values in info["agents"].values() for key in self._layout.agent_keys]
-        if self.env.is_async:
-            self._tap.received = info["env_id"].copy()
         with self._lock:
-            self._led_to = None
-            self._ring.add(info["env_id"], pool.stepped(), pool.starts(), self._layout.unpack(obs), reward, terminated,
-                           truncated, agents, final)
+            if not self._closed:
+                self._ring.add(info["env_id"], stepped, starts, self._layout.unpack(obs), reward, terminated, truncated,
+                               agents, final)
+        return batch
+
+    def _on_gap(self) -> None:
+        with self._lock:
+            self._ring.cut_pool()
 
     def add(self, obs: Any, action: Any, reward: ArrayLike, next_obs: Any, terminated: ArrayLike, truncated: ArrayLike,
             env_id: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -222,18 +231,17 @@ class ReplayBuffer:
         cut = _column("truncated", truncated, np.bool_, len(ids))
         yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
         with self._held():
-            if self._led_to is not None:
-                # somebody has reset what was not over
-                differ = [(part[ids] != given).reshape(len(ids), -1).any(axis=1) for part, given in zip(
-                    self._led_to, parts[0], strict=True)]
-                self._ring.cut(ids[np.logical_or.reduce(differ)].tolist())
-            begin = np.flatnonzero(~self._ring.open_envs()[ids])
-            first = [part[begin] for part in parts[0]]
-            self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [])
-            self._ring.note_actions(rows, ids)
-            self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [])
             if self._led_to is None:
                 self._led_to = [np.zeros((self.env.num_envs, *part.shape[1:]), part.dtype) for part in parts[1]]
+            # somebody may have reset what was not over
+            differ = [(_bytes_of(part[ids]) != _bytes_of(given)).any(axis=1) for part, given in zip(
+                self._led_to, parts[0], strict=True)]
+            begin = np.flatnonzero(np.logical_or.reduce([*differ, ~self._ring.open_of_caller()[ids]]))
+            first = [part[begin] for part in parts[0]]
+            self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [],
+                           of_caller=True)
+            self._ring.note_actions(rows, ids)
+            self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [], of_caller=True)
             for kept, part in zip(self._led_to, parts[1], strict=True):
                 kept[ids] = part
             result: NDArray[np.int64] = self._ring.newest(ids)
@@ -257,9 +265,14 @@ class ReplayBuffer:
     def _held(self) -> Iterator[None]:
         """Lets nobody else use the ring meanwhile."""
         with self._lock:
-            if self._closed:
-                raise ClosedError("the buffer is closed")
+            self._check_open()
             yield
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the buffer is closed")
+        if self._file is not None and self._pid != os.getpid():
+            raise RuntimeError("the buffer was made before fork(): its file is the parent's, make a new one")
 
     def __len__(self) -> int:
         """Returns how many rows can be sampled."""
@@ -341,12 +354,16 @@ class ReplayBuffer:
             found = self._ring.episodes()
         for env, first, last in found:
             index = np.arange(first, last) * self.env.num_envs + env
-            steps = self.gather(index)
+            with self._held():
+                if not self._ring.is_eligible(index).all():
+                    # others have taken its place since
+                    continue
+                steps = self._gather(index, np.ones(len(index), np.float32), None)
+                reward = self._memory["reward"][env, np.arange(first, last) % rows]
             flags = {name: np.zeros(last - first, np.bool_) for name in ("terminated", "truncated")}
             flags["terminated"][-1], flags["truncated"][-1] = steps.terminated[-1], steps.truncated[-1]
             obs = spec.pack([np.concatenate([part, after[-1:]]) for part, after in zip(
                 spec.unpack(steps.obs), spec.unpack(steps.next_obs), strict=True)])
-            reward = self._memory["reward"][env, np.arange(first, last) % rows]
             yield Episode(env, obs, steps.action, reward, **flags)
 
     def _checked(self, index: ArrayLike) -> NDArray[np.int64]:
@@ -368,6 +385,10 @@ class ReplayBuffer:
             # the pool was closed: without its threads
             self._gatherers = None
             arrays = self._gathered(len(index))
+        except BaseException:
+            # the next one begins with nothing in flight
+            self._gatherers = None
+            raise
         sample = self._layout.sample_of(arrays, index, weight)
         if goal is not None:
             self._relabel(sample, goal >= 0)
@@ -376,14 +397,9 @@ class ReplayBuffer:
     def _gathered(self, n: int) -> list[NDArray[Any]]:
         """Returns the arrays of the n rows that were requested."""
         if self._gatherers is None or self._gatherers.num_envs < n:
-            spec = self._layout.sampled()
-            self._gatherers = self.env._pool.companion([SampledRow(spec, k, self._gatherer) for k in range(n)])
-            # an environment begins with a reset, and gathers then, too
-            self._gatherers.send_reset()
-            obs, *_ = self._gatherers.recv()
-        else:
-            ids = None if n == self._gatherers.num_envs else np.arange(n, dtype=np.int32)
-            obs, *_ = self._gatherers.step(np.zeros(n, np.int64), ids)
+            self._gatherers = self.env._pool.companion([SampledRow(self._sampled, k, self._gatherer) for k in range(n)])
+        ids = None if n == self._gatherers.num_envs else np.arange(n, dtype=np.int32)
+        obs, *_ = self._gatherers.step(np.zeros(n, np.int64), ids)
         return list(obs.values())
 
     def _relabel(self, sample: Sample, rows: NDArray[np.bool_]) -> None:
@@ -523,9 +539,12 @@ class ReplayBuffer:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self.flush()
+                self.env._pool.detach(self)
                 if self._file is not None:
-                    files.unlock(self._file)
+                    is_own = self._pid == os.getpid()
+                    if is_own:
+                        self.flush()
+                    files.close(self._file, is_own)
 
     def __enter__(self) -> Self:
         return self
@@ -546,51 +565,6 @@ def _column(name: str, given: ArrayLike, dtype: type[np.generic], count: int) ->
     return np.ascontiguousarray(array, dtype)
 
 
-class _Tap:
-    """The engine's pool, or what is around it, during a call through a buffer; what it does not name is the pool's own.
-
-    Args:
-        buffer: Takes in what was sent, and what came back.
-
-    Attributes:
-        pool: The pool.
-        received: Whose rows the last batch of an asynchronous pool had, to which it sends by default; None: not known.
-        num_changes: Of the pool, when it was seen last.
-    """
-
-    def __init__(self, buffer: ReplayBuffer):
-        self.pool: Any = buffer.env._pool
-        self.received: EnvIds | None = None
-        self.num_changes = self.pool.num_changes
-        self._buffer = buffer
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.pool, name)
-
-    def send(self, actions: NDArray[Any], env_ids: EnvIds | None = None) -> None:
-        self.pool.send(actions, env_ids)
-        self._buffer._note_sent(actions, env_ids)
-
-    def recv(self, timeout: float | None = None) -> Batch:
-        try:
-            batch: Batch = self.pool.recv(timeout)
-        except EnvError as error:
-            self._buffer._store(error.batch)
-            raise
-        self._buffer._store(batch)
-        return batch
-
-    def step(self, actions: NDArray[Any], env_ids: EnvIds | None = None, *out: Any) -> Batch:
-        num_changes = self.pool.num_changes
-        try:
-            batch: Batch = self.pool.step(actions, env_ids, *out)
-        except BaseException as error:
-            # also if it ends early, as it does after a signal
-            if self.pool.num_changes > num_changes:
-                self._buffer._note_sent(actions, env_ids)
-            if isinstance(error, EnvError):
-                self._buffer._store(error.batch)
-            raise
-        self._buffer._note_sent(actions, env_ids)
-        self._buffer._store(batch)
-        return batch
+def _bytes_of(rows: NDArray[Any]) -> NDArray[np.uint8]:
+    """Returns the bytes of each row: equal ones are the same, also where a number is none."""
+    return np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8)

@@ -152,8 +152,9 @@ def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray
     return others
 
 
-def unlock(file: Any) -> None:
-    """Lets another buffer have the file."""
-    # what is mapped is still open
-    fcntl.flock(file, fcntl.LOCK_UN)
+def close(file: Any, unlocks: bool) -> None:
+    """Closes a file and lets another buffer have it; a forked process does not own the lock."""
+    if unlocks:
+        # what is mapped is still open
+        fcntl.flock(file, fcntl.LOCK_UN)
     file.close()

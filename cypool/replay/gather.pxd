@@ -18,6 +18,7 @@ cdef class Gatherer:
     cdef vector[size_t] action_parts       # their sizes
     cdef size_t num_step_arrays            # of a sample
     cdef Request requested
+    cdef object owners                     # of what was requested
 
     cdef void write_observation(self, const Part* part, int64_t env, int64_t row, char* out) noexcept nogil
     cdef void write_observation_parts(self, int64_t env, int64_t row, int64_t goal, void* const* out,

@@ -33,13 +33,14 @@ cdef class Gatherer:
         self.num_step_arrays = len(action_parts) + 6 + ring.columns.size() - 1
 
     def request(self, cnp.ndarray index, cnp.ndarray goal=None):
-        """Notes what the next sample is of; both arrays have to stay there.
+        """Notes what the next sample is of.
 
         Args:
             index: int64, (n,): rows that can be sampled.
             goal: int64, (n,), of `draw_goals`.
         """
         cdef size_t n = <size_t>cnp.PyArray_SIZE(index)
+        self.owners = index, goal
         self.requested.index = <const int64_t*>bytes_of(index, n * sizeof(int64_t))
         self.requested.goal = NULL
         if goal is not None:

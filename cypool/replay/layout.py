@@ -13,6 +13,7 @@ from cypool.spec import Array, Discrete, EnvSpec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_ARRAYS = 64  # of the engine
 # what a sample has of each step, behind the action
 OF_STEPS = {"reward": np.float32, "discount": np.float32, "terminated": np.bool_, "truncated": np.bool_,
             "is_first": np.bool_, "is_last": np.bool_}
@@ -135,7 +136,11 @@ class Layout:
         return names.index("achieved_goal"), names.index("desired_goal")
 
     def sampled(self) -> EnvSpec:
-        """Describes a row of a sample, as an observation of many parts."""
+        """Describes a row of a sample, as an observation of many parts.
+
+        Raises:
+            ValueError: There are more than the engine takes.
+        """
         lead = (self._length,) if self._length else ()
         obs = [Array((*lead, *part.shape), part.dtype) for _, part in self.spec.observations]
         arrays = obs + [Array((*lead, *part.shape), part.dtype) for _, part in self.spec.actions]
@@ -144,6 +149,9 @@ class Layout:
             arrays += [Array((*lead, count), np.float32 if key == "reward" else np.bool_) for key in self.agent_keys]
         if not self._length:
             arrays += obs
+        if len(arrays) > MOST_ARRAYS:
+            raise ValueError(f"env: expected an observation, an action and agents whose samples have at most "
+                             f"{MOST_ARRAYS} arrays, got {len(arrays)} for {self.spec.id}")
         # the engine asks for an action, too
         return EnvSpec({f"array{k}": array for k, array in enumerate(arrays)}, Discrete(1))
 

@@ -1,5 +1,5 @@
 """The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn."""
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
@@ -36,6 +36,11 @@ cdef enum:                       # what a row is of: bits
     TRUNCATED = 16
     AGENT_ENDED = 32             # ... or the part of an agent
     PADDING = 64                 # only an older frame of the FIRST row that follows
+
+cdef enum Writer:                # of a row that waits for a step, which only the same one may add
+    NOBODY
+    POOL
+    CALLER
 
 cdef struct Part:                # of the observation
     char* frames                 # (num_envs, rows, frame_bytes)
@@ -82,7 +87,7 @@ cdef class Ring:
     cdef uint64_t* priority                # of rows, sealed; NULL: there are none
     cdef uint64_t* greatest_so_far         # priority, sealed
     cdef vector[char] pending              # actions of steps in flight
-    cdef vector[uint8_t] is_open           # whether the last row of an environment waits for a step
+    cdef vector[uint8_t] is_open           # whether the last row of an environment waits for a step: a `Writer`
     cdef vector[uint8_t] eligible
     cdef vector[int64_t] last              # row that ends the episode of a row; -1: it is not over. Empty without goals
     cdef vector[int64_t] record            # number of a row among those that are no padding. Empty without sequences
@@ -94,7 +99,8 @@ cdef class Ring:
         return <size_t>(env * self.rows + row % self.rows)
     cdef inline int64_t oldest(self, int64_t env) noexcept nogil:
         """The oldest row whose frames are all there."""
-        return max(self.begun[env] - self.rows + self.padding, <int64_t>0)
+        return max(self.begun[env] - self.rows, <int64_t>0) + self.padding
+    cdef const int32_t* ids_of(self, cnp.ndarray env_ids, size_t* count) except NULL
     cdef void mark(self, int64_t env, int64_t row) noexcept nogil
     cdef void unmark(self, int64_t env, int64_t row) noexcept nogil
     cdef uint64_t obs_sum(self, int64_t env, int64_t row) noexcept nogil
@@ -102,8 +108,10 @@ cdef class Ring:
     cdef void begin_row(self, int64_t env, uint8_t flags) noexcept nogil
     cdef void end_row(self, int64_t env) noexcept nogil
     cdef void write_frame(self, const Part* part, int64_t env, const char* obs, int frame) noexcept nogil
-    cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags) noexcept nogil
+    cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags,
+                     Writer writer) noexcept nogil
     cdef void close_episode(self, int64_t env) noexcept nogil
+    cdef void end_of(self, int64_t env, Writer writer) noexcept nogil
     cdef void set_last(self, int64_t env, int64_t newest) noexcept nogil
     cdef bint restore_priority(self, int64_t env, int64_t row) noexcept nogil
     cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil
@@ -112,5 +120,6 @@ cdef class Ring:
     cdef uint8_t agents_end(self, size_t k) noexcept nogil
     cdef int64_t index_of(self, size_t k) noexcept nogil
     cdef void draw_evenly(self, const Rng* rng, int64_t* index, size_t n) noexcept nogil
+    cdef void find_eligible(self, vector[size_t]& places) noexcept nogil
     cdef void draw_by_priority(self, const Rng* rng, int64_t* index, float* weight, size_t n,
                                double beta) noexcept nogil

@@ -9,7 +9,7 @@ padding as its other frames need. So the frames of an observation are always tho
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport pow
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memchr, memcpy, memset
 
 cimport numpy as cnp
 
@@ -25,6 +25,9 @@ cdef extern from "<atomic>" namespace "std" nogil:
     # keeps the compiler from moving writes across: the order counts if the process is killed
     void atomic_signal_fence(memory_order order) noexcept
 
+
+cdef enum:
+    SPARSE = 32                  # if a smaller part of the rows can be drawn, these are listed before
 
 cdef char* bytes_of(cnp.ndarray array, size_t size) except? NULL:
     """Returns the memory of an array that has this many bytes."""
@@ -203,7 +206,8 @@ cdef class Ring:
         copy_blocks(out, part.block_bytes, obs + frame * part.block_bytes, part.stack * part.block_bytes, part.blocks,
                     part.block_bytes)
 
-    cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags) noexcept nogil:
+    cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags,
+                     Writer writer) noexcept nogil:
         """Adds a row with what is in row k of these arrays; in front of a FIRST one also those of its older frames."""
         cdef const Part* part
         cdef int older = self.padding if flags & FIRST else 0, frame
@@ -217,7 +221,7 @@ cdef class Ring:
                     self.write_frame(part, env, obs[p] + k * part.stack * part.frame_bytes, frame)
             self.end_row(env)
             older -= 1
-        self.is_open[env] = not flags & LAST
+        self.is_open[env] = NOBODY if flags & LAST else writer
         if self.length > 0:
             self.mark_sequences(env)
         if flags & LAST:
@@ -225,7 +229,7 @@ cdef class Ring:
 
     cdef void close_episode(self, int64_t env) noexcept nogil:
         """Ends what the last row of an environment belongs to: no step leads from there."""
-        self.is_open[env] = False
+        self.is_open[env] = NOBODY
         if self.last.size() > 0:
             self.set_last(env, self.written[env] - 1)
 
@@ -249,6 +253,17 @@ cdef class Ring:
             row += 1
         self.candidate[env] = row
 
+    cdef const int32_t* ids_of(self, cnp.ndarray env_ids, size_t* count) except NULL:
+        """Returns env ids, each in [0, num_envs), and writes how many they are."""
+        cdef size_t k
+        cdef const int32_t* ids
+        count[0] = <size_t>cnp.PyArray_SIZE(env_ids)
+        ids = <const int32_t*>bytes_of(env_ids, count[0] * sizeof(int32_t))
+        for k in range(count[0]):
+            if not 0 <= ids[k] < self.num_envs:
+                raise ValueError(f"env_id: expected ids in [0, {self.num_envs}), got {ids[k]}")
+        return ids
+
     def note_actions(self, cnp.ndarray actions, cnp.ndarray env_ids):
         """Takes the actions of steps that are sent.
 
@@ -256,38 +271,49 @@ cdef class Ring:
             actions: A row for each id, as the engine takes them.
             env_ids: int32, (k,), each in [0, num_envs).
         """
-        cdef size_t size = self.columns[0].row_bytes, k, count = <size_t>cnp.PyArray_SIZE(env_ids)
-        cdef const int32_t* ids = <const int32_t*>bytes_of(env_ids, count * sizeof(int32_t))
+        cdef size_t size = self.columns[0].row_bytes, k, count
+        cdef const int32_t* ids = self.ids_of(env_ids, &count)
         cdef const char* source = bytes_of(actions, count * size)
         for k in range(count):
             memcpy(self.pending.data() + ids[k] * size, source + k * size, size)
 
-    def open_envs(self):
-        """Returns whose newest row waits for a step: bool, (num_envs,)."""
-        return np.array([self.is_open[env] for env in range(self.num_envs)], np.bool_)
+    def open_of_caller(self):
+        """Returns whose newest row waits for a step of the caller's: bool, (num_envs,)."""
+        return np.array([self.is_open[env] == CALLER for env in range(self.num_envs)], np.bool_)
 
     def newest(self, cnp.ndarray env_ids):
         """Returns the index of the row that the last step of each of these environments was made from: int64."""
-        cdef size_t k, count = <size_t>cnp.PyArray_SIZE(env_ids)
-        cdef const int32_t* ids = <const int32_t*>bytes_of(env_ids, count * sizeof(int32_t))
-        cdef cnp.ndarray result = np.zeros(count, np.int64)
+        cdef size_t k, count
+        cdef const int32_t* ids = self.ids_of(env_ids, &count)
+        cdef cnp.ndarray result = np.zeros(cnp.PyArray_SIZE(env_ids), np.int64)
         for k in range(count):
             (<int64_t*>cnp.PyArray_DATA(result))[k] = (self.written[ids[k]] - 2) * self.num_envs + ids[k]
         return result
 
-    def cut(self, env_ids):
-        """Notes that environments did something that is not known: the next row of each is the first after a gap.
+    def cut(self, cnp.ndarray env_ids):
+        """Notes that the next row of environments is the first after a gap.
 
         Args:
-            env_ids: Ints, each in [0, num_envs).
+            env_ids: int32, (k,), each in [0, num_envs).
         """
+        cdef size_t k, count
+        cdef const int32_t* ids = self.ids_of(env_ids, &count)
+        for k in range(count):
+            self.end_of(ids[k], NOBODY)
+
+    def cut_pool(self):
+        """Notes that the pool did something that is not known; what the caller adds goes on."""
         cdef int64_t env
-        for env in env_ids:
-            if self.is_open[env]:
-                self.close_episode(env)
+        for env in range(self.num_envs):
+            self.end_of(env, CALLER)
+
+    cdef void end_of(self, int64_t env, Writer writer) noexcept nogil:
+        """Ends what the last row of an environment belongs to, if it waits for a step of somebody else's."""
+        if self.is_open[env] != NOBODY and self.is_open[env] != writer:
+            self.close_episode(env)
 
     def add(self, cnp.ndarray env_ids, cnp.ndarray stepped, cnp.ndarray starts, list obs, cnp.ndarray reward,
-            cnp.ndarray terminated, cnp.ndarray truncated, list agents, list final_obs=None):
+            cnp.ndarray terminated, cnp.ndarray truncated, list agents, list final_obs=None, bint of_caller=False):
         """Adds a batch.
 
         Args:
@@ -297,9 +323,11 @@ cdef class Ring:
             reward, terminated, truncated: Of the rows.
             agents: An array for each column of agents.
             final_obs: As `obs`, where an episode ended and the next one has begun.
+            of_caller: Whether somebody else than the pool made the steps: they do not continue the pool's episodes.
         """
-        cdef size_t k, c, p, newest, count = <size_t>cnp.PyArray_SIZE(env_ids)
-        cdef const int32_t* ids = <const int32_t*>bytes_of(env_ids, count * sizeof(int32_t))
+        cdef size_t k, c, p, newest, count
+        cdef const int32_t* ids = self.ids_of(env_ids, &count)
+        cdef Writer writer = CALLER if of_caller else POOL
         cdef const uint8_t* is_step = <const uint8_t*>bytes_of(stepped, count)
         cdef const uint8_t* is_start = <const uint8_t*>bytes_of(starts, count)
         cdef const double* rewards = <const double*>bytes_of(reward, count * sizeof(double))
@@ -322,10 +350,11 @@ cdef class Ring:
         with nogil:
             for k in range(count):
                 env = ids[k]
+                self.end_of(env, writer)
                 if is_start[k]:
                     if self.is_open[env]:
                         self.close_episode(env)
-                    self.append(env, shown, k, FIRST)
+                    self.append(env, shown, k, FIRST, writer)
                     continue
                 if not is_step[k]:
                     if cut_off[k] and self.is_open[env]:
@@ -346,14 +375,14 @@ cdef class Ring:
                     self.flags[newest] |= STEPPED | flags | self.agents_end(newest)
                     if self.step_sums != NULL:
                         self.step_sums[newest] = self.step_sum(env, self.written[env] - 1)
-                    self.append(env, finals if same_step and flags else shown, k, LAST if flags else 0)
+                    self.append(env, finals if same_step and flags else shown, k, LAST if flags else 0, writer)
                     if self.length == 0:
                         self.mark(env, self.written[env] - 2)
                 elif not flags:
                     # nobody knows what came before
-                    self.append(env, shown, k, FIRST)
+                    self.append(env, shown, k, FIRST, writer)
                 if same_step and flags:
-                    self.append(env, shown, k, FIRST)
+                    self.append(env, shown, k, FIRST, writer)
             end_of_streams()
 
     cdef uint8_t agents_end(self, size_t k) noexcept nogil:
@@ -444,7 +473,7 @@ cdef class Ring:
         """Finds what is not stored of the rows of an environment."""
         cdef int64_t oldest = max(self.begun[env] - self.rows, <int64_t>0), written = self.written[env], row
         cdef int64_t number = 0
-        self.is_open[env] = False
+        self.is_open[env] = NOBODY
         for row in range(oldest, written):
             if self.record.size() > 0:
                 self.record[self.at(env, row)] = number
@@ -452,8 +481,9 @@ cdef class Ring:
                     number += 1
             if self.length == 0 and self.flags[self.at(env, row)] & STEPPED:
                 self.mark(env, row)
-            # as if it had been written now, an episode after the other
-            if self.last.size() > 0 and (row == written - 1 or not self.flags[self.at(env, row)] & STEPPED):
+            # as if it had been written now, an episode after the other; padding belongs to none
+            if self.last.size() > 0 and not self.flags[self.at(env, row)] & PADDING and (
+                    row == written - 1 or not self.flags[self.at(env, row)] & STEPPED):
                 self.set_last(env, row)
         if self.length > 0 and written > 0:
             self.candidate[env] = oldest
@@ -464,7 +494,7 @@ cdef class Ring:
         cdef int64_t env
         for env in range(self.num_envs):
             self.written[env] = self.begun[env] = 0
-            self.is_open[env] = False
+            self.is_open[env] = NOBODY
         self.eligible.assign(self.eligible.size(), False)
         self.num_eligible = 0
         if self.tree.get() != NULL:
@@ -498,14 +528,34 @@ cdef class Ring:
     cdef void draw_evenly(self, const Rng* rng, int64_t* index, size_t n) noexcept nogil:
         cdef int64_t most = 0, env
         cdef size_t k, at
+        cdef vector[size_t] found
         for env in range(self.num_envs):
             most = max(most, self.written[env])
         most = min(most, self.rows)
+        if self.num_eligible < self.num_envs * most // SPARSE:
+            # few tries would find one
+            self.find_eligible(found)
+            for k in range(n):
+                index[k] = self.index_of(found[<size_t>integers(rng, 0, <int64_t>found.size())])
+            return
         for k in range(n):
             at = <size_t>(integers(rng, 0, self.num_envs) * self.rows + integers(rng, 0, most))
             while not self.eligible[at]:
                 at = <size_t>(integers(rng, 0, self.num_envs) * self.rows + integers(rng, 0, most))
             index[k] = self.index_of(at)
+
+    cdef void find_eligible(self, vector[size_t]& places) noexcept nogil:
+        """Writes where the rows lie that can be sampled."""
+        cdef const uint8_t* begin = self.eligible.data()
+        cdef const uint8_t* end = begin + self.eligible.size()
+        cdef const uint8_t* at = begin
+        places.reserve(<size_t>self.num_eligible)
+        while at < end:
+            at = <const uint8_t*>memchr(at, True, <size_t>(end - at))
+            if at == NULL:
+                return
+            places.push_back(<size_t>(at - begin))
+            at += 1
 
     cdef void draw_by_priority(self, const Rng* rng, int64_t* index, float* weight, size_t n,
                                double beta) noexcept nogil:
@@ -563,13 +613,12 @@ cdef class Ring:
 
     def all_eligible(self):
         """Returns the index of every row that can be sampled: int64."""
-        cdef size_t k, n = 0
+        cdef size_t k
+        cdef vector[size_t] found
         cdef cnp.ndarray result = np.zeros(self.num_eligible, np.int64)
-        cdef int64_t* out = <int64_t*>cnp.PyArray_DATA(result)
-        for k in range(self.eligible.size()):
-            if self.eligible[k]:
-                out[n] = self.index_of(k)
-                n += 1
+        self.find_eligible(found)
+        for k in range(found.size()):
+            (<int64_t*>cnp.PyArray_DATA(result))[k] = self.index_of(found[k])
         return result
 
     def episodes(self):

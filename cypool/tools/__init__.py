@@ -8,7 +8,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cypool.tools import cli as cli, compile as compile, video as video
+    from cypool.tools import cli as cli
+    from cypool.tools import compile as compile
+    from cypool.tools import video as video
 else:
     def __getattr__(name: str) -> ModuleType:
         # each costs imports that most programs do not need

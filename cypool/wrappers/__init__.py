@@ -19,8 +19,8 @@ def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_
         reward_hook, observation_hook, debug: As in `cypool.make`.
 
     Returns:
-        The environments for the engine; the spec for an API; the arguments of a `HookedPool` around the engine's pool,
-        or None if no hook is in Python; and what `cypool.make` needs for the same again.
+        The environments for the engine; the spec for an API; the arguments of `BatchHooks`, or None if no hook is in
+        Python; and what `cypool.make` needs for the same again.
 
     Raises:
         TypeError, ValueError: A hook or its description is wrong.

@@ -1,4 +1,7 @@
 """Tianshou with a replay buffer of cypool's: the same bits as with Tianshou's own."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -122,6 +125,47 @@ def test_steps_that_are_lost_are_drawn_again():
     assert (~buffer.replay.has(buffer._index)).any()
     batch, _ = buffer.sample(400)
     assert np.isfinite(batch.obs).all()
+    there = buffer.replay.has(buffer._index)
+    for all_rows in (buffer[:], buffer.sample(0)[0]):
+        assert len(all_rows.obs) == there.sum() < len(buffer)
+    assert len(buffer.sample(None)[0]) == len(buffer)
+
+
+def test_index_that_changes_in_place_gives_other_rows():
+    one, _ = filled(FrameReplayBuffer, VectorReplayBuffer, "CartPole-v1", 40, {})
+    index = np.array([3])
+    first = one.get(index, "obs")
+    index[0] = 4
+    assert (one.get(index, "obs") == one[4].obs).all() and not (first == one[4].obs).all()
+
+
+@pytest.mark.parametrize("id, options", [("CartPole-v1", {}), ("FetchReach-v4", {})])
+def test_observations_of_all_places_are_tianshous(id, options):
+    one, two = filled(FrameReplayBuffer, VectorReplayBuffer, id, 25, options)
+    for name in ("obs", "obs_next"):
+        got, wanted = getattr(one, name), getattr(two, name)
+        if isinstance(wanted, Batch):
+            check_equal(got, wanted)
+        else:
+            np.testing.assert_array_equal(got, wanted)
+    assert not one.hasnull() and hasattr(one, "obs_next")
+    check_equal(one.isnull(), two.isnull())
+
+
+@pytest.mark.parametrize("copied", [lambda buffer: pickle.loads(pickle.dumps(buffer)), copy.deepcopy])
+def test_copies_go_on_as_tianshous(copied):
+    one, two = (copied(each) for each in filled(FrameReplayBuffer, VectorReplayBuffer, "CartPole-v1", 60, {}))
+    check_equal(one[:], two[:])
+    (got, index), (wanted, same) = one.sample(16), two.sample(16)
+    assert (index == same).all()
+    check_equal(got, wanted)
+    obs = np.ones((3, 4), np.float32)
+    step = Batch(obs=obs, act=np.ones(3, np.int64), rew=np.ones(3), terminated=np.ones(3, bool),
+                 truncated=np.zeros(3, bool), obs_next=obs, info=Batch(env_id=np.arange(3)))
+    for each in (one, two):
+        each.add(step, np.arange(3))
+    np.testing.assert_array_equal(one.obs, two.obs)
+    np.testing.assert_array_equal(one.rew, two.rew)
 
 
 def test_wrong_arguments():

@@ -1,7 +1,7 @@
 """TorchRL with a storage of cypool's: the same bits as with TorchRL's own."""
 import pytest
 import torch
-from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
+from torchrl.data import LazyTensorStorage, SliceSampler, TensorDictReplayBuffer
 
 from cypool.adapters import torchrl
 from cypool.adapters.torchrl_replay import FrameStorage
@@ -34,8 +34,21 @@ def test_samples_are_torchrls(id, options):
             torch.manual_seed(1)
             samples.append(buffer.sample())
         check_equal(*samples)
-    for index in (slice(None), slice(3, 9), 5, [4, 2], torch.tensor([7, 7])):
+    for index in (slice(None), slice(3, 9), 5, [4, 2], torch.tensor([7, 7]), (torch.tensor([7, 7, 1]),)):
         check_equal(*(storage.get(index) for storage in storages))
+
+
+def test_slices_are_torchrls():
+    env = torchrl.make("CartPole-v1", num_envs=1, seed=0)
+    data = env.rollout(80, break_when_any_done=False).reshape(-1)
+    samples = []
+    for storage in (FrameStorage(env, 90, spare=0.4), LazyTensorStorage(90)):
+        buffer = TensorDictReplayBuffer(storage=storage, batch_size=16, sampler=SliceSampler(
+            slice_len=4, end_key=("next", "done"), strict_length=False))
+        buffer.extend(data)
+        torch.manual_seed(1)
+        samples.append(buffer.sample())
+    check_equal(*samples)
 
 
 def test_what_is_refused():

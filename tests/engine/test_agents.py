@@ -665,3 +665,18 @@ def test_a_thousand_random_calls(walker):
             pass
     assert steps > 100
     env.step(choose(rng, 4))
+
+
+@pytest.mark.parametrize("policy", [None, lambda obs: np.zeros((2, 3), int)])
+def test_state_after_a_rollout_is_that_of_its_last_step(policy):
+    env, twin = (cypool.make("mpe2/simple_spread-v3", num_envs=2, seed=0) for _ in "12")
+    env.reset(), twin.reset()
+    for _ in range(4):
+        twin.step(np.zeros((2, 3), int))
+    env.rollout(np.zeros((4, 2, 3), int)) if policy is None else env.rollout(4, policy=policy)
+    assert env.state().tobytes() == twin.state().tobytes()
+    env.rollout(np.zeros((2, 2, 3), int), observe="last")
+    with pytest.raises(TimeoutError):
+        env.rollout(np.zeros((2, 2, 3), int), timeout=0)
+    with pytest.raises(RuntimeError, match="expected a batch"):
+        env.state()

@@ -304,14 +304,14 @@ def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
         rows = [env.step(np.ones(3, int))[0] for _ in range(10)]
         history.seek(7)
         state = plain(env)
-        recorder, check = env._pool, type(env._pool)._check
+        check = type(history)._check
 
         def fail(self, step, *args):
             if step == 2:
                 raise error("injected")
             check(self, step, *args)
 
-        monkeypatch.setattr(type(recorder), "_check", fail)
+        monkeypatch.setattr(type(history), "_check", fail)
         with pytest.raises(error, match="injected"):
             history.seek(3)
         monkeypatch.undo()
@@ -333,3 +333,14 @@ def test_a_reset_of_all_that_only_observes(tmp_path):
             del history._segments[-1].events[-1:]
             with pytest.raises(ValueError, match="^history: expected events as they are recorded"):
                 cypool.load_history(tmp_path / "history", cypool.make("CartPole-v1", num_envs=2))
+
+
+def test_options_are_those_that_were_given():
+    env = cypool.make("PointMaze_UMaze-v3", num_envs=1, seed=0)
+    env.reset()
+    with cypool.history(env) as history:
+        cell = [1, 1]
+        wanted = env.reset(options={"goal_cell": cell})[0]["desired_goal"].copy()
+        cell[:] = 1, 3
+        env.step(np.zeros((1, 2), np.float32))
+        assert np.array_equal(history.seek(1)[0]["desired_goal"], wanted)

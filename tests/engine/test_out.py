@@ -462,3 +462,35 @@ def test_the_pools_own_arrays_are_aligned(num_envs):
     env = cypool.make("CartPole-v1", num_envs=num_envs, autoreset_mode="SameStep")
     for batch in (env.reset()[:1], env.step([0] * num_envs)[:4]):
         assert all(array.ctypes.data % 64 == 0 and array.flags.carray for array in batch)
+
+
+class Liar(np.ndarray):
+    """Has another shape than it says."""
+
+    claimed = (50, 2)
+
+    @property
+    def shape(self):
+        return self.claimed
+
+    def __len__(self):
+        return self.claimed[0]
+
+    def reshape(self, *shape):
+        made = self.view(Liar)
+        made.claimed = shape
+        return made
+
+
+def test_arrays_of_a_class_that_makes_up_its_shape_are_refused():
+    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
+    env.reset()
+    for name, small in (("reward", np.zeros(3)), ("terminated", np.zeros(3, bool)),
+                        ("obs", np.zeros((3, 4), np.float32))):
+        buffers = env.rollout_buffers(50)
+        liar = small.view(Liar)
+        liar.claimed = (50, 2, *small.shape[1:])
+        setattr(buffers, name, liar)
+        with pytest.raises(ValueError, match="out: expected"):
+            env.rollout(np.zeros((50, 2), int), out=buffers)
+    env.rollout(np.zeros((50, 2), int), out=env.rollout_buffers(50))

@@ -11,7 +11,8 @@ pytest.importorskip("dm_control", reason="dm_control is not installed: it needs 
 from dm_control.rl.control import PhysicsError
 
 import cypool
-from cypool.envs.dm_control import dm_control as dm_control_module, models
+from cypool.envs.dm_control import dm_control as dm_control_module
+from cypool.envs.dm_control import models
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
 from cypool.making.registry import entry_of, resolve
