@@ -1,4 +1,4 @@
-"""Fixtures for all tests: the plug-in package, built once per run; and which files are collected."""
+"""Fixtures for all tests: the plug-in package, built once; and which files are collected."""
 import faulthandler
 import fcntl
 import importlib
@@ -8,12 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import hypothesis
 import pytest
 from waiting import LIMIT
 from weights import with_large_packages
+
+from cypool.tools import compile
+from cypool.util import cache
 
 pytest.register_assert_rewrite("saving")
 # how long an example takes says nothing about what is right
@@ -38,19 +42,35 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.fixture(scope="session")
 def plugin_path(tmp_path_factory):
-    """The folder of the built plug-in package, outside cypool's tree."""
+    """The folder of the built plug-in package, outside cypool's tree; what is compiled stays in the build's cache."""
     # one folder for all workers of pytest-xdist
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
     folder = shared / "walker-src"
+
+    def build(archive):
+        done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
+                              capture_output=True, text=True, timeout=900)
+        assert done.returncode == 0, done.stdout + done.stderr
+        with zipfile.ZipFile(archive, "w") as file:
+            for module in folder.glob("walker/*.so"):
+                file.write(module, module.relative_to(folder))
+        return ""
+
     with open(shared / "walker-src.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "built").exists():
-            shutil.copytree(Path(__file__).with_name("plugin"), folder, dirs_exist_ok=True)
-            done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
-                                  capture_output=True, text=True, timeout=900)
-            assert done.returncode == 0, done.stdout + done.stderr
+            source = Path(__file__).with_name("plugin")
+            shutil.copytree(source, folder, dirs_exist_ok=True)
+            text = "".join(each.read_text() for each in sorted(source.rglob("*.py*")))
+            try:
+                kept = cache.folder()
+            except (OSError, cache.UnsafeCache):
+                kept = shared
+            archive, _ = cache.get(kept, "plugin", compile._key(None, text), ".zip", build)
+            with zipfile.ZipFile(archive) as file:
+                file.extractall(folder)
             (folder / "built").touch()
     return folder
 

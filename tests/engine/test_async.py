@@ -106,10 +106,10 @@ def test_more_is_sent_after_a_recv_that_gave_up(num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_what_the_caller_stepped_goes_to_threads_if_it_is_slow(walker, num_threads):
-    from walker import hooks
+    from walker import functions
 
     # 150 batches and more, each of which takes the caller too long
-    compare_with_synchronous("CartPole-v1", 6, 2, num_threads, 60, reward_hook=hooks.__pyx_capi__["slow"])
+    compare_with_synchronous("CartPole-v1", 6, 2, num_threads, 60, reward_hook=functions.__pyx_capi__["slow"])
 
 
 @pytest.mark.parametrize("num_threads", [2, 7])

@@ -17,9 +17,9 @@ MODES = ["NextStep", "SameStep", "Disabled"]
 @pytest.fixture(scope="module")
 def policies(walker):
     """The capsules of the plug-in's policies, by name."""
-    from walker import policies
+    from walker import functions
 
-    return policies.__pyx_capi__
+    return functions.__pyx_capi__
 
 
 def make(id="CartPole-v1", **options):
@@ -328,7 +328,7 @@ def test_bad_policies(policies):
     env, *_ = make()
     with pytest.raises(TypeError, match="policy: expected a C function .*, a cypool.Policy or a Python function, got"):
         env.rollout(4, policy=3.5)
-    for bad in (policies["returns_nothing"], policies["takes_something_else"]):
+    for bad in (policies["returns_nothing"], policies["takes_a_number"]):
         with pytest.raises(TypeError, match=r"policy: expected a capsule of a C function 'int \(struct cypool"):
             env.rollout(4, policy=bad)
     for bad in (0, -1, 2**64):
