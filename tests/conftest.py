@@ -1,6 +1,7 @@
 """Fixtures for all tests: the plug-in package, built once; and which files are collected."""
 import faulthandler
 import fcntl
+import gc
 import importlib
 import os
 import re
@@ -24,6 +25,8 @@ pytest.register_assert_rewrite("saving")
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
+# NumPy would start threads in each of the many processes that tests start
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # a pytest that a shell started in the background would ignore Ctrl-C, which tests send
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -38,6 +41,12 @@ def pytest_ignore_collect(collection_path, config):
     if collection_path.suffix == ".py" and not with_large_packages(config):
         marked = re.search("^pytestmark = .*large_packages", collection_path.read_text(), re.MULTILINE)
         return True if marked else None
+
+
+def pytest_collection_finish():
+    """Takes the tests themselves out of garbage collections: each would look at all of them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
