@@ -14,6 +14,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from forking import ForkServer
 from waiting import LIMIT
 from weights import with_large_packages
 
@@ -115,6 +116,20 @@ def run_python(plugin_path):
         return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def fork_server(plugin_path):
+    """Where `run_forked` runs code; a session starts it once."""
+    server = ForkServer(os.pathsep.join([str(plugin_path), os.environ.get("PYTHONPATH", "")]))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def run_forked(fork_server, plugin_path):
+    """As `run_python`, in a process that has imported cypool: where the import itself is not what is tested."""
+    return lambda code, cwd=plugin_path: fork_server.run(code, cwd)
 
 
 def pytest_unconfigure():

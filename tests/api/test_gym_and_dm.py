@@ -436,8 +436,8 @@ def test_close(env_type):
             call()
 
 
-def test_a_missing_library_is_named(run_python):
-    done = run_python("import sys; sys.modules['dm_env'] = None; import cypool; cypool.make_gym('CartPole-v1')\n"
+def test_a_missing_library_is_named(run_forked):
+    done = run_forked("import sys; sys.modules['dm_env'] = None; import cypool; cypool.make_gym('CartPole-v1')\n"
                       "cypool.make_dm('CartPole-v1')")
     assert "ImportError: env_type 'dm' needs dm_env: pip install dm-env" in done.stderr
 

@@ -191,8 +191,8 @@ print(errors)
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_a_pool_found_in_the_garbage_by_its_own_thread(run_python):
-    done = run_python("""
+def test_a_pool_found_in_the_garbage_by_its_own_thread(run_forked):
+    done = run_forked("""
 import gc, cypool, walker
 from walker import trouble
 gc.disable()

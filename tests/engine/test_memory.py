@@ -120,8 +120,8 @@ def test_pools_made_and_closed_leave_nothing_behind():
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_recv_without_memory_can_be_called_again(run_python, num_threads):
-    done = run_python(f"""
+def test_recv_without_memory_can_be_called_again(run_forked, num_threads):
+    done = run_forked(f"""
 import resource
 import numpy as np
 import cypool

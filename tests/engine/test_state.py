@@ -81,7 +81,7 @@ print(digest.hexdigest())
     ("CartPole-v1", {"max_episode_steps": 30}), ("walker/Walk-v0", {}),
     ("Pong-v5", {"max_episode_steps": 60, "repeat_action_probability": 0.25}),
 ])
-def test_it_goes_on_in_another_process(walker, run_python, tmp_path, id, options):
+def test_it_goes_on_in_another_process(walker, run_forked, tmp_path, id, options):
     env = cypool.make(id, num_envs=NUM, num_threads=2, seed=8, **options)
     env.reset()
     actions = actions_for(env, 100)
@@ -94,7 +94,7 @@ def test_it_goes_on_in_another_process(walker, run_python, tmp_path, id, options
     for row in actions.T[40:]:
         for array in env.step(row)[:4]:
             digest.update(array.tobytes())
-    done = run_python(IN_ANOTHER_PROCESS.format(path=str(tmp_path / "state"), id=id, options=options))
+    done = run_forked(IN_ANOTHER_PROCESS.format(path=str(tmp_path / "state"), id=id, options=options))
     assert done.stdout.split() == [digest.hexdigest()], done.stderr
 
 

@@ -204,8 +204,8 @@ def test_pictures_equal_gymnasium(id, no_window):
     reference.close()
 
 
-def test_pictures_need_pygame(run_python):
-    done = run_python("import sys; sys.modules['pygame'] = None\n"
+def test_pictures_need_pygame(run_forked):
+    done = run_forked("import sys; sys.modules['pygame'] = None\n"
                       "import cypool; e = cypool.make('Acrobot-v1'); e.reset(); e.step([0]); e.render()")
     assert "ImportError" in done.stderr and "pip install pygame" in done.stderr
 

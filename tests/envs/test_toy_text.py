@@ -426,8 +426,8 @@ def test_a_picture_of_a_chain(n):
         env.step([0])
 
 
-def test_without_pygame_the_picture_says_what_to_install(run_python, tmp_path):
+def test_without_pygame_the_picture_says_what_to_install(run_forked, tmp_path):
     (tmp_path / "pygame.py").write_text("raise ImportError('not here')")
     code = "import cypool\nenv = cypool.make('Taxi-v4', seed=0)\nenv.reset()\nenv.render()"
-    done = run_python(code, cwd=tmp_path)
+    done = run_forked(code, cwd=tmp_path)
     assert "ImportError: render: " in done.stderr and "pip install pygame" in done.stderr

@@ -882,8 +882,8 @@ def test_an_environment_that_ctrl_c_has_torn():
             assert env.step([GO, GO])[0].tolist() == [[t + 2, 0], [t, 1]]
 
 
-def test_ctrl_c(run_python):
-    done = run_python("""
+def test_ctrl_c(run_forked):
+    done = run_forked("""
 import os, signal, tempfile, cypool, gymnasium
 
 pool = os.getpid()
@@ -943,8 +943,8 @@ with open({str(said)!r}, "w") as file:
 
 @pytest.mark.parametrize("way", ["os.kill(os.getpid(), 9)", "sys.exit()", "env = None", "env.close()", *slow(
     "os.killpg(0, 15)", "os._exit(0)", "env.send([0, 0])", "1 / 0")])
-def test_no_process_outlives_ours(run_python, way):
-    done = run_python(f"""
+def test_no_process_outlives_ours(run_forked, way):
+    done = run_forked(f"""
 import os, sys, cypool, gymnasium
 os.setpgid(0, 0)
 from pathlib import Path
@@ -975,8 +975,8 @@ print(*below(os.getpid()), flush=True)
 
 
 @pytest.mark.parametrize("host", [PROCESSES, THREADS])
-def test_fork(run_python, host):
-    done = run_python(f"""
+def test_fork(run_forked, host):
+    done = run_forked(f"""
 import os, sys, warnings, cypool
 warnings.simplefilter("ignore", DeprecationWarning)
 env = cypool.make("gymnasium:CartPole-v1", num_envs=2, **{host})
@@ -1533,9 +1533,9 @@ def test_an_environment_of_gym(wrong, message):
             env.step([0, 0])
 
 
-def test_ctrl_c_of_a_terminal_reaches_no_process_of_the_pool(run_python):
+def test_ctrl_c_of_a_terminal_reaches_no_process_of_the_pool(run_forked):
     # it reaches all processes of the group, whenever it comes
-    done = run_python("""
+    done = run_forked("""
 import os, signal, sys, threading, time
 os.setsid()
 import cypool

@@ -10,6 +10,7 @@ from cypool.envs import FAMILIES
 from cypool.envs.family import matches
 from cypool.testing import ContractError, check_env
 
+
 # of all families; there are more in test_contract_all.py
 @pytest.mark.parametrize("family, entry", [
     pytest.param(family, entry, id=entry.id,

@@ -129,8 +129,8 @@ def test_wrong_references(reference):
         cypool.register("x/Y-v0", "a.b:C", reference=reference)
 
 
-def test_it_is_there_for_the_asking(run_python):
-    done = run_python("import cypool, sys; print('cypool.testing' in sys.modules);"
+def test_it_is_there_for_the_asking(run_forked):
+    done = run_forked("import cypool, sys; print('cypool.testing' in sys.modules);"
                       "print(cypool.testing.check_parity('MountainCar-v0', num_steps=10))")
     assert done.stdout.startswith("False\nMountainCar-v0, NextStep, equals MountainCar-v0 of Gymnasium")
     assert done.stderr == ""

@@ -137,8 +137,8 @@ def test_a_load_that_failed_starts_a_whole_game():
     assert info["lives"].tolist() == [4] and info["elapsed_step"][0] > 0
 
 
-def test_a_game_whose_rom_is_gone(run_python, tmp_path):
-    done = run_python(ROM_GONE.format(folder=str(tmp_path)))
+def test_a_game_whose_rom_is_gone(run_forked, tmp_path):
+    done = run_forked(ROM_GONE.format(folder=str(tmp_path)))
     assert done.stdout == "fine\n", done.stderr
 
 

@@ -113,7 +113,7 @@ def test_contract(id):
     assert len(report.passed) == 7 and report.skipped == ()
 
 
-def test_box2d_is_not_needed(run_python):
+def test_box2d_is_not_needed(run_forked):
     code = """if True:
         import sys
         sys.modules["Box2D"] = None
@@ -124,7 +124,7 @@ def test_box2d_is_not_needed(run_python):
             env.step(env.action_space.sample())
             assert env.render()[0].shape == (400, 600, 3)
     """
-    done = run_python(code)
+    done = run_forked(code)
     assert done.returncode == 0, done.stderr
 
 

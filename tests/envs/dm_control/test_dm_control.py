@@ -266,8 +266,8 @@ def test_numbers_of_single_precision_are_rounded():
 
 
 @pytest.mark.parametrize("id", ["dm_control/walker-walk-v0", "Ant-v5"])
-def test_a_model_is_loaded_once_and_then_freed(run_python, id):
-    done = run_python(f"""
+def test_a_model_is_loaded_once_and_then_freed(run_forked, id):
+    done = run_forked(f"""
 import gc
 import cypool
 from cypool.envs.mujoco_common import model
@@ -363,8 +363,8 @@ def test_a_model_without_a_way_to_begin_is_an_error():
 
 
 @pytest.mark.parametrize(("installed", "found"), [("None", "none"), ("'1.0.27'", "1.0.27")])
-def test_without_the_right_dm_control_there_is_one_clear_error_at_make(run_python, installed, found):
-    done = run_python(f"""
+def test_without_the_right_dm_control_there_is_one_clear_error_at_make(run_forked, installed, found):
+    done = run_forked(f"""
 import importlib.metadata as metadata
 found, installed = metadata.version, {installed}
 def version(name):

@@ -322,9 +322,9 @@ def test_a_state_without_a_reward_is_an_error():
 # ---- the package
 
 
-def test_other_releases_are_refused(run_python):
+def test_other_releases_are_refused(run_forked):
     for found in ("3.2.0", None):
-        done = run_python(f"""
+        done = run_forked(f"""
 import importlib.metadata, cypool
 def version(name, before=importlib.metadata.version):
     if name != "metaworld":
@@ -339,13 +339,13 @@ cypool.make("Meta-World/reach-v3")
                 '"cypool[metaworld]"') in done.stderr
 
 
-def test_the_package_is_not_imported(run_python):
-    done = run_python("import cypool, sys; cypool.make('Meta-World/MT10').reset(); print('metaworld' in sys.modules)")
+def test_the_package_is_not_imported(run_forked):
+    done = run_forked("import cypool, sys; cypool.make('Meta-World/MT10').reset(); print('metaworld' in sys.modules)")
     assert done.stdout == "False\n", done.stderr
 
 
-def test_models_are_shared_and_freed(run_python):
-    done = run_python("""
+def test_models_are_shared_and_freed(run_forked):
+    done = run_forked("""
 import gc
 import cypool
 from cypool.envs.mujoco_common import model

@@ -651,8 +651,8 @@ def test_a_copy_has_the_same_options(tmp_path):
                 "again: CYPOOL_MUJOCO=2.3.7 pip install ."),
     ("None", f'were built for mujoco {VERSION}, found none: pip install "mujoco=={VERSION}"'),
 ])
-def test_without_the_right_mujoco_there_is_one_clear_error_at_make(run_python, installed, message):
-    done = run_python(f"""
+def test_without_the_right_mujoco_there_is_one_clear_error_at_make(run_forked, installed, message):
+    done = run_forked(f"""
 import importlib.metadata as metadata
 found, installed = metadata.version, {installed}
 def version(name):
@@ -753,8 +753,8 @@ print("ok")
     assert done.stdout == "ok\n", (done.returncode, done.stdout, done.stderr)
 
 
-def test_timers_of_others_run_and_a_clock_is_not_called(run_python):
-    done = run_python("""if True:
+def test_timers_of_others_run_and_a_clock_is_not_called(run_forked):
+    done = run_forked("""if True:
         import cypool, mujoco
         calls = []
         mujoco.set_mjcb_time(lambda: calls.append(1) or 0.0)

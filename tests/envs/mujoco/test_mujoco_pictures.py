@@ -420,9 +420,9 @@ def test_without_the_libraries_the_error_says_what_to_install(run_python, tmp_pa
 
 
 @draws
-def test_without_a_driver_the_error_says_so(run_python, monkeypatch):
+def test_without_a_driver_the_error_says_so(run_forked, monkeypatch):
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nowhere.json")
-    done = run_python("""
+    done = run_forked("""
 import cypool
 try:
     cypool.make("Ant-v5", from_pixels=True)
@@ -432,10 +432,10 @@ except ImportError as error:
     assert done.returncode == 0 and "libEGL.so.1 " in done.stdout and "apt install" in done.stdout, done.stderr
 
 
-def test_when_mujoco_cannot_be_imported_there_is_one_clear_error(run_python, monkeypatch):
+def test_when_mujoco_cannot_be_imported_there_is_one_clear_error(run_forked, monkeypatch):
     # its Python package fails so where OSMesa is not installed
     monkeypatch.setenv("MUJOCO_GL", "osmesa")
-    done = run_python("""
+    done = run_forked("""
 import cypool
 try:
     cypool.make("Ant-v5")
@@ -449,8 +449,8 @@ else:
 
 
 @draws
-def test_a_forked_process_gets_an_error_and_ends(run_python):
-    done = run_python("""
+def test_a_forked_process_gets_an_error_and_ends(run_forked):
+    done = run_forked("""
 import os
 import cypool
 

@@ -541,8 +541,8 @@ def test_actions_that_are_no_numbers():
 # ---- the package
 
 
-def test_the_package_is_not_imported(run_python):
-    done = run_python("""
+def test_the_package_is_not_imported(run_forked):
+    done = run_forked("""
 import sys
 import cypool
 env = cypool.make("FetchReach-v4", num_envs=2)
@@ -553,8 +553,8 @@ print("gymnasium_robotics" in sys.modules)
 
 
 @pytest.mark.parametrize("found", ["None", "'1.4.1'"])
-def test_without_the_package(run_python, found):
-    done = run_python(f"""
+def test_without_the_package(run_forked, found):
+    done = run_forked(f"""
 import importlib.metadata
 real = importlib.metadata.version
 def version(name):
@@ -592,8 +592,8 @@ def test_constants_are_those_of_the_package():
     assert goals.parallel_rotations().tobytes() == parallel.tobytes()
 
 
-def test_models_are_shared_and_freed(run_python):
-    done = run_python("""
+def test_models_are_shared_and_freed(run_forked):
+    done = run_forked("""
 import gc
 import cypool
 from cypool.envs.mujoco_common import model

@@ -515,9 +515,9 @@ def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
         env.reset()
 
 
-def test_a_config_is_read_while_others_write_to_the_error_stream(run_python):
+def test_a_config_is_read_while_others_write_to_the_error_stream(run_forked):
     """The message has nothing that other threads write to std::cerr meanwhile, and that is not lost."""
-    done = run_python("""
+    done = run_forked("""
 import ctypes
 import threading
 from cypool.envs.vizdoom.doom import read_config
