@@ -1,6 +1,7 @@
 """Asynchronous pools: first come, first served, and no environment is lost."""
 import numpy as np
 import pytest
+from weights import slow
 
 import cypool
 
@@ -57,7 +58,7 @@ def test_trajectories_equal_the_synchronous_ones(num_envs, batch_size, length, i
 
 # batches that are enough work for threads, the last one of a round short
 @pytest.mark.parametrize("num_threads", THREADS)
-@pytest.mark.parametrize(("num_envs", "batch_size"), [(12_000, 6_000), (13_000, 6_000)])
+@pytest.mark.parametrize(("num_envs", "batch_size"), [(13_000, 6_000), *slow((12_000, 6_000))])
 def test_large_batches_of_brief_steps_come_in_the_order_of_send(num_envs, batch_size, num_threads):
     length, actions = 8, np.random.default_rng(0).integers(0, 2, (8, num_envs))
     with cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9) as env:
@@ -74,7 +75,7 @@ def test_large_batches_of_brief_steps_come_in_the_order_of_send(num_envs, batch_
             waiting = np.append(waiting[batch_size:], ids)
 
 
-@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("num_threads", [0, 2, *slow(1, 7)])
 def test_more_is_sent_after_a_recv_that_gave_up(num_threads):
     num_envs = 30_000
     with cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9) as env:

@@ -84,7 +84,7 @@ def test_threads_and_modes(walker, id, options, num_threads, batch_size, mode):
     *slow(("dm_control/quadruped-escape-v0", {}), ("dm_control/manipulator-bring_ball-v0", {}),
           ("dm_control/finger-turn_hard-v0", {}), ("dm_control/fish-swim-v0", {})),
 ], ids=str)
-@pytest.mark.parametrize("num_threads", [0, 2])
+@pytest.mark.parametrize("num_threads", [2, *slow(0)])
 def test_families(id, options, num_threads):
     assert_copies(id, "NextStep", num_threads, 7, 9, **options)
 

@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from weights import slow
 
 import cypool
 from cypool.policies import Decision
@@ -265,8 +266,9 @@ def test_policy_in_ctypes(num_threads):
     compare(env.rollout(5, policy=ctypes.cast(policy, ctypes.c_void_p).value), twin, obs, lean)
 
 
-@pytest.mark.parametrize("id", ["CartPole-v1", "gymnasium:CartPole-v1"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("id, mode", [
+    *(("CartPole-v1", mode) for mode in MODES), ("gymnasium:CartPole-v1", MODES[0]),
+    *slow(*(("gymnasium:CartPole-v1", mode) for mode in MODES[1:]))])
 def test_policy_in_python(id, mode):
     options = {"num_workers": 1} if id.startswith("gymnasium:") else {"num_threads": 2}
     (env, obs, _), (twin, *_) = (make(id, autoreset_mode=mode, **options) for _ in range(2))
