@@ -60,7 +60,7 @@ def test_dogs_equal_dm_control(task):
     check_parity(id_of("dog", task), num_envs=1, num_steps=40, seeds=(3,), num_threads=0, time_limit=0.3)
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
 @pytest.mark.parametrize("num_threads", [5, *slow(0, 2)])
 def test_in_all_modes(mode, num_threads):
     parity = check_parity("CartpoleBalance-v1", num_envs=3, num_steps=60, seeds=(0, 5), num_threads=num_threads,
@@ -181,8 +181,8 @@ def test_an_invalid_state_is_an_error():
 # ---- ours
 
 
-@pytest.mark.parametrize("id", ["CheetahRun-v1",
-                                *slow("SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1")])
+@pytest.mark.slow
+@pytest.mark.parametrize("id", ["CheetahRun-v1", "SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1"])
 def test_keeps_the_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=20).passed) == 7
 

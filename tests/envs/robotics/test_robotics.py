@@ -5,7 +5,8 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from saving import MODES, assert_goes_on
+from saving import assert_goes_on
+from weights import slow
 
 import cypool
 from cypool.adapters.single import SingleEnv
@@ -62,7 +63,7 @@ def test_parity(id):
         check_parity(id, num_envs=1, num_steps=25, seeds=[2], num_threads=0, max_episode_steps=20, action_dtype=dtype)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
 def test_modes_and_threads(mode):
     parity = check_parity("PointMaze_Open-v3", num_envs=3, num_steps=60, seeds=[4], autoreset_mode=mode, num_threads=2,
                           max_episode_steps=15)
