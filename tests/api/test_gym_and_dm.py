@@ -6,6 +6,7 @@ import dm_env
 import gymnasium
 import numpy as np
 import pytest
+from weights import slow
 
 import cypool
 from cypool.api.dm import DmPool
@@ -63,7 +64,7 @@ def played(id):
     return actions, expected
 
 
-@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("num_threads", [0, 2, *slow(*(count for count in THREADS if count not in (0, 2)))])
 @pytest.mark.parametrize("batch_size", [NUM, 2])
 @pytest.mark.parametrize("id", GAMES)
 @pytest.mark.parametrize("env_type", FACES)

@@ -159,9 +159,9 @@ def test_a_caller_at_work_looks_at_timeouts_and_signals(walker):
     from walker import trouble
 
     trouble.set_gate(True)
-    env = cypool.make("Pong-v5", num_envs=64, num_threads=1, frame_skip=2000)
+    env = cypool.make("Pong-v5", num_envs=16, num_threads=1, frame_skip=2000)
     env.reset()
-    env.send([0] * 64)
+    env.send([0] * 16)
     with pytest.raises(TimeoutError):
         env.recv(timeout=0.05)
     old = signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
@@ -172,7 +172,7 @@ def test_a_caller_at_work_looks_at_timeouts_and_signals(walker):
     finally:
         signal.signal(signal.SIGALRM, old)
     # nothing is lost by it
-    assert env.recv()[4]["env_id"].tolist() == list(range(64))
+    assert env.recv()[4]["env_id"].tolist() == list(range(16))
 
 
 def test_the_registry_may_be_asked_by_many_threads_first(run_python):

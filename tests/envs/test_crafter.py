@@ -67,7 +67,7 @@ def test_names_and_ids():
     assert not cypool.make_spec("Crafter/CrafterNoReward-v1").options["reward"]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
 def test_parity(mode):
     parity = check_parity(ID, num_envs=2, num_steps=40, seeds=[3], autoreset_mode=mode, num_threads=2, length=15,
                           **SMALL)
@@ -82,8 +82,9 @@ def test_parity_with_options(options):
     check_parity(ID, num_envs=1, num_steps=40, seeds=[5], **{**SMALL, **options})
 
 
-@pytest.mark.parametrize("ordered", [True, False], ids=["ordered", "as_it_is"])
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style, ordered", [
+    *((style, True) for style in STYLES), ("player", False),
+    *slow(*((style, False) for style in STYLES if style != "player"))])
 def test_what_crafter_does(style, ordered):
     """The whole world, and its order of creatures; crafter as it is writes down its own order, which cypool follows."""
     duel = Duel(7, ordered, **SMALL)
