@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.envs.classic_control import PendulumEnv
 from gymnasium.vector import AutoresetMode
-from weights import slow
+from weights import often_slow, slow
 
 import cypool
 from cypool.testing import check_parity
@@ -181,7 +181,7 @@ def no_window(monkeypatch):
     monkeypatch.setitem(os.environ, "SDL_VIDEODRIVER", "dummy")
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", often_slow(IDS, 2))
 def test_pictures_equal_gymnasium(id, no_window):
     env = cypool.make(id, num_envs=2, seed=3)
     reference = gymnasium.make_vec(id.replace("Pole-v0", "Pole-v1"), num_envs=2, vectorization_mode="sync",

@@ -66,7 +66,7 @@ def test_equals_minigrid_for_long(id):
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("id", ["MiniGrid-Dynamic-Obstacles-5x5-v0", "BabyAI-PutNextS5N2Carrying-v0"])
+@pytest.mark.parametrize("id", ["MiniGrid-Dynamic-Obstacles-5x5-v0", *slow("BabyAI-PutNextS5N2Carrying-v0")])
 def test_autoreset_modes(id, mode):
     parity = check_parity(id, num_steps=150, seeds=[0, 9], autoreset_mode=mode, num_threads=2, max_steps=20)
     assert parity.num_episodes > 20
@@ -308,7 +308,7 @@ def test_no_level_after_a_reset_that_failed():
         assert not any(obs[key].any() for key in obs)
 
 
-@pytest.mark.parametrize("size", [1, 3, 8])
+@pytest.mark.parametrize("size", [8, *slow(1, 3)])
 def test_tiles(size):
     """All that can be drawn equals minigrid's."""
     pytest.importorskip("minigrid")

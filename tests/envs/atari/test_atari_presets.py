@@ -141,8 +141,8 @@ def assert_same(got, want, where):
 
 
 @pytest.mark.parametrize("preset, options", [
-    ("gymnasium", {}), ("ale", {"episodic_life": True, "frame_skip": 11}),
-    *slow(("ale", {}), ("gymnasium", {"episodic_life": True, "frame_skip": 11}))], ids=str)
+    ("ale", {"episodic_life": True, "frame_skip": 11}),
+    *slow(("gymnasium", {}), ("ale", {}), ("gymnasium", {"episodic_life": True, "frame_skip": 11}))], ids=str)
 def test_resets_whenever_the_user_wants(preset, options):
     ours, theirs = pair(preset, 4, repeat_action_probability=0.25, **options)
     mask = np.array([False, True])
