@@ -37,16 +37,17 @@ class ForkServer:
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
             request = json.dumps([code, str(cwd), dict(os.environ, PYTHONPATH=self._path)]).encode()
             socket.send_fds(self._channel, [request], [out.fileno(), errors.fileno()])
-            pid = int(self._channel.recv(64))
-            try:
-                status = int(self._channel.recv(64))
-            except TimeoutError:
-                # says where its threads are
-                os.kill(pid, signal.SIGABRT)
-                self._process.kill()
-                status = None
+            pid, status, sent = int(self._channel.recv(64)), None, 0
+            # the first signal has it say where its threads are
+            for number in (signal.SIGABRT, signal.SIGKILL, signal.SIGKILL):
+                try:
+                    status = int(self._channel.recv(64))
+                    break
+                except TimeoutError:
+                    os.kill(pid, number)
+                    sent += 1
             said = [file.seek(0) or file.read() for file in (out, errors)]
-        if status is None:
+        if sent:
             pytest.fail(f"not done within {LIMIT} s\n{''.join(said)}")
         return subprocess.CompletedProcess(code, os.waitstatus_to_exitcode(status), *said)
 
