@@ -1,6 +1,7 @@
-"""Fixtures for all tests: the plug-in package, built once per run; and which files are collected."""
+"""Fixtures for all tests: the plug-in package, built once; and which files are collected."""
 import faulthandler
 import fcntl
+import gc
 import importlib
 import os
 import re
@@ -8,18 +9,25 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import hypothesis
 import pytest
+from forking import ForkServer
 from waiting import LIMIT
 from weights import with_large_packages
+
+from cypool.tools import compile
+from cypool.util import cache
 
 pytest.register_assert_rewrite("saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
+# NumPy would start threads in each of the many processes that tests start
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # a pytest that a shell started in the background would ignore Ctrl-C, which tests send
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -36,21 +44,43 @@ def pytest_ignore_collect(collection_path, config):
         return True if marked else None
 
 
+def pytest_collection_finish():
+    """Takes the tests themselves out of garbage collections: each would look at all of them."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def plugin_path(tmp_path_factory):
-    """The folder of the built plug-in package, outside cypool's tree."""
+    """The folder of the built plug-in package, outside cypool's tree; what is compiled stays in the build's cache."""
     # one folder for all workers of pytest-xdist
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
     folder = shared / "walker-src"
+
+    def build(archive):
+        done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
+                              capture_output=True, text=True, timeout=900)
+        assert done.returncode == 0, done.stdout + done.stderr
+        with zipfile.ZipFile(archive, "w") as file:
+            for module in folder.glob("walker/*.so"):
+                file.write(module, module.relative_to(folder))
+        return ""
+
     with open(shared / "walker-src.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "built").exists():
-            shutil.copytree(Path(__file__).with_name("plugin"), folder, dirs_exist_ok=True)
-            done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
-                                  capture_output=True, text=True, timeout=900)
-            assert done.returncode == 0, done.stdout + done.stderr
+            source = Path(__file__).with_name("plugin")
+            shutil.copytree(source, folder, dirs_exist_ok=True)
+            text = "".join(each.read_text() for each in sorted(source.rglob("*.py*")))
+            try:
+                kept = cache.folder()
+            except (OSError, cache.UnsafeCache):
+                kept = shared
+            archive, _ = cache.get(kept, "plugin", compile._key(None, text), ".zip", build)
+            with zipfile.ZipFile(archive) as file:
+                file.extractall(folder)
             (folder / "built").touch()
     return folder
 
@@ -86,6 +116,20 @@ def run_python(plugin_path):
         return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def fork_server(plugin_path):
+    """Where `run_forked` runs code; a session starts it once."""
+    server = ForkServer(os.pathsep.join([str(plugin_path), os.environ.get("PYTHONPATH", "")]))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def run_forked(fork_server, plugin_path):
+    """As `run_python`, in a process that has imported cypool: where the import itself is not what is tested."""
+    return lambda code, cwd=plugin_path: fork_server.run(code, cwd)
 
 
 def pytest_unconfigure():

@@ -1,6 +1,8 @@
 """The markers of pyproject.toml: how tests get `slow`, and what `-m` selects."""
 import pytest
 
+from cypool.envs.family import matches
+
 
 def slow(*values):
     """Returns values for `pytest.mark.parametrize` that only run where slow tests are asked for.
@@ -25,6 +27,15 @@ def often_slow(values, every, keep=()):
 def often_exhaustive(values, every):
     """Returns all values; only one in `every` runs in CI."""
     return [value if k % every == 0 else exhaustive(value)[0] for k, value in enumerate(values)]
+
+
+def one_of_each_class(family):
+    """Returns the entries of a family's quick ids, each with whether it stands for its class in default tests."""
+    entries = family.entries(family.quick_ids)
+    chosen = {}
+    for entry in sorted(entries, key=lambda entry: matches(entry.id, family.slow_ids)):
+        chosen.setdefault(entry.entry_point, entry)
+    return [(entry, chosen[entry.entry_point] is entry) for entry in entries]
 
 
 def with_large_packages(config):

@@ -20,17 +20,17 @@ for module, library in {modules}.items():
 """
 
 
-def test_without_the_library(run_python):
+def test_without_the_library(run_forked):
     modules = {module: "ray" if module == "rllib" else module for module in PACKAGES}
     modules["sb3"] = "stable_baselines3"
-    said = run_python(WITHOUT.format(modules=modules)).stdout.splitlines()
+    said = run_forked(WITHOUT.format(modules=modules)).stdout.splitlines()
     assert len(said) == len(PACKAGES)
     for package, line in zip(PACKAGES.values(), said, strict=True):
         assert f'pip install "cypool[{package}]"' in line
 
 
-def test_without_pufferlib(run_python):
-    done = run_python("import sys; sys.modules['pufferlib'] = None; import cypool.adapters.pufferlib")
+def test_without_pufferlib(run_forked):
+    done = run_forked("import sys; sys.modules['pufferlib'] = None; import cypool.adapters.pufferlib")
     assert "pip install --no-deps --no-build-isolation pufferlib" in done.stderr and "ImportError" in done.stderr
 
 
@@ -48,8 +48,8 @@ def test_legacy_module_has_the_api_before_026():
     assert isinstance(legacy.make_gymnasium("CartPole-v1"), envpool.GymnasiumEnvPool)
 
 
-def test_installed_as_envpool(run_python):
-    done = run_python("import cypool.compat.envpool as e; e.install_as_envpool(legacy=True); import envpool; "
+def test_installed_as_envpool(run_forked):
+    done = run_forked("import cypool.compat.envpool as e; e.install_as_envpool(legacy=True); import envpool; "
                       "from envpool.python.envpool import EnvPoolMixin; env = envpool.make('CartPole-v1', 'gym'); "
                       "print(isinstance(env, EnvPoolMixin), len(env.reset()), envpool.__version__); "
                       "e.install_as_envpool(legacy=True); e.install_as_envpool()")
@@ -57,7 +57,7 @@ def test_installed_as_envpool(run_python):
     assert "RuntimeError: install_as_envpool: cypool.compat.envpool_legacy is imported as envpool" in done.stderr
 
 
-def test_spaces_are_gyms_where_gym_is_imported(run_python, tmp_path):
+def test_spaces_are_gyms_where_gym_is_imported(run_forked, tmp_path):
     (tmp_path / "gym").mkdir()
     (tmp_path / "gym" / "__init__.py").write_text("from gym import spaces")
     (tmp_path / "gym" / "spaces.py").write_text(
@@ -65,5 +65,5 @@ def test_spaces_are_gyms_where_gym_is_imported(run_python, tmp_path):
         "class Box:\n    def __init__(self, low, high, dtype):\n        self.shape = low.shape\n")
     code = ("import cypool; env = cypool.make('CartPole-v1', 'gym'); "
             "print(type(env.action_space).__module__, type(env.observation_space).__module__)")
-    assert run_python(code, tmp_path).stdout.split() == ["gymnasium.spaces.discrete", "gymnasium.spaces.box"]
-    assert run_python(f"import gym; {code}", tmp_path).stdout.split() == ["gym.spaces", "gym.spaces"]
+    assert run_forked(code, tmp_path).stdout.split() == ["gymnasium.spaces.discrete", "gymnasium.spaces.box"]
+    assert run_forked(f"import gym; {code}", tmp_path).stdout.split() == ["gym.spaces", "gym.spaces"]

@@ -6,6 +6,7 @@ import dm_env
 import gymnasium
 import numpy as np
 import pytest
+from weights import slow
 
 import cypool
 from cypool.api.dm import DmPool
@@ -63,7 +64,7 @@ def played(id):
     return actions, expected
 
 
-@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("num_threads", [0, 2, *slow(*(count for count in THREADS if count not in (0, 2)))])
 @pytest.mark.parametrize("batch_size", [NUM, 2])
 @pytest.mark.parametrize("id", GAMES)
 @pytest.mark.parametrize("env_type", FACES)
@@ -436,8 +437,8 @@ def test_close(env_type):
             call()
 
 
-def test_a_missing_library_is_named(run_python):
-    done = run_python("import sys; sys.modules['dm_env'] = None; import cypool; cypool.make_gym('CartPole-v1')\n"
+def test_a_missing_library_is_named(run_forked):
+    done = run_forked("import sys; sys.modules['dm_env'] = None; import cypool; cypool.make_gym('CartPole-v1')\n"
                       "cypool.make_dm('CartPole-v1')")
     assert "ImportError: env_type 'dm' needs dm_env: pip install dm-env" in done.stderr
 

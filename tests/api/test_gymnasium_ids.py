@@ -8,6 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector.utils import batch_space
 from waiting import attempts
+from weights import slow
 
 import cypool
 from cypool.making.registry import entry_of
@@ -158,8 +159,8 @@ def test_unknown_ids():
 
 
 MAKE = """
-env = gymnasium.make_vec("cypool/Pong-v5", num_envs=2)
-assert type(env).__name__ == "GymnasiumPool" and env.reset()[0].shape == (2, 4, 84, 84)
+env = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2)
+assert type(env).__name__ == "GymnasiumPool" and env.reset()[0].shape == (2, 4)
 print("ok")
 """
 
@@ -167,13 +168,15 @@ print("ok")
 @pytest.mark.parametrize("imports", [
     "import cypool, gymnasium",
     "import gymnasium, cypool",
-    "import cypool, gymnasium.vector",
     "import cypool; from gymnasium import spaces; import gymnasium",
-    "import cypool; cypool.make('CartPole-v1'); import gymnasium",
-    "import gymnasium; import cypool.compat.envpool",
-    "import importlib, cypool; gymnasium = importlib.import_module('gymnasium')",
-    # only looked for
-    "import importlib.util, cypool; assert importlib.util.find_spec('gymnasium'); import gymnasium",
+    *slow(
+        "import cypool, gymnasium.vector",
+        "import cypool; cypool.make('CartPole-v1'); import gymnasium",
+        "import gymnasium; import cypool.compat.envpool",
+        "import importlib, cypool; gymnasium = importlib.import_module('gymnasium')",
+        # only looked for
+        "import importlib.util, cypool; assert importlib.util.find_spec('gymnasium'); import gymnasium",
+    ),
     "import importlib, cypool, gymnasium; importlib.reload(gymnasium)",
     # found at the second attempt
     "import sys, cypool; path = list(sys.path); sys.path[:] = []; sys.path_importer_cache.clear()\n"
@@ -199,8 +202,8 @@ print("gymnasium" in sys.modules, "numpy" in sys.modules)
 
 
 @pytest.mark.parametrize("imports", [
-    "import walker, gymnasium", "import gymnasium, walker", "import cypool, gymnasium, walker",
-    "import gymnasium, cypool, walker",
+    "import walker, gymnasium", "import gymnasium, walker",
+    *slow("import cypool, gymnasium, walker", "import gymnasium, cypool, walker"),
 ])
 def test_plugins(run_python, imports):
     done = run_python(f"""

@@ -20,9 +20,9 @@ TWO = Array((3,), np.float64)
 @pytest.fixture(scope="module")
 def hooks(walker):
     """The capsules of the plug-in's hooks, by name."""
-    from walker import hooks
+    from walker import functions
 
-    return hooks.__pyx_capi__
+    return functions.__pyx_capi__
 
 
 def make(**arguments):

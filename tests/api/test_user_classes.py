@@ -159,9 +159,9 @@ def test_a_caller_at_work_looks_at_timeouts_and_signals(walker):
     from walker import trouble
 
     trouble.set_gate(True)
-    env = cypool.make("Pong-v5", num_envs=64, num_threads=1, frame_skip=2000)
+    env = cypool.make("Pong-v5", num_envs=16, num_threads=1, frame_skip=2000)
     env.reset()
-    env.send([0] * 64)
+    env.send([0] * 16)
     with pytest.raises(TimeoutError):
         env.recv(timeout=0.05)
     old = signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
@@ -172,7 +172,7 @@ def test_a_caller_at_work_looks_at_timeouts_and_signals(walker):
     finally:
         signal.signal(signal.SIGALRM, old)
     # nothing is lost by it
-    assert env.recv()[4]["env_id"].tolist() == list(range(64))
+    assert env.recv()[4]["env_id"].tolist() == list(range(16))
 
 
 def test_the_registry_may_be_asked_by_many_threads_first(run_python):
@@ -191,8 +191,8 @@ print(errors)
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_a_pool_found_in_the_garbage_by_its_own_thread(run_python):
-    done = run_python("""
+def test_a_pool_found_in_the_garbage_by_its_own_thread(run_forked):
+    done = run_forked("""
 import gc, cypool, walker
 from walker import trouble
 gc.disable()

@@ -85,8 +85,8 @@ def test_public_names_have_docstrings():
         assert getattr(cypool, name).__doc__
 
 
-def test_the_working_directory_stays_clean(run_python, tmp_path):
-    done = run_python("import cypool; e = cypool.make('Breakout-v5', num_envs=2); e.reset(); e.step([0, 0])",
+def test_the_working_directory_stays_clean(run_forked, tmp_path):
+    done = run_forked("import cypool; e = cypool.make('Breakout-v5', num_envs=2); e.reset(); e.step([0, 0])",
                       cwd=tmp_path)
     assert done.returncode == 0 and not list(tmp_path.iterdir())
 

@@ -61,16 +61,16 @@ def announced(tmp_path):
 REGISTERS = "import cypool; cypool.register('good/Walk-v0', 'walker.walk:Walk')"
 
 
-def test_entry_points_are_imported_for_ids_that_name_them(run_python, announced):
+def test_entry_points_are_imported_for_ids_that_name_them(run_forked, announced):
     see = announced(good=REGISTERS, other="raise RuntimeError('not wanted')")
-    done = run_python(see + "print(cypool.make('good/Walk-v0').reset()[0].shape, 'other' in sys.modules)")
+    done = run_forked(see + "print(cypool.make('good/Walk-v0').reset()[0].shape, 'other' in sys.modules)")
     assert done.stdout == "(1, 1) False\n" and done.stderr == ""
 
 
 @pytest.mark.parametrize("code", ["raise RuntimeError('broken')", "import no_such_module", "1 +"])
-def test_an_entry_point_that_fails_costs_its_own_envs_only(run_python, announced, code):
+def test_an_entry_point_that_fails_costs_its_own_envs_only(run_forked, announced, code):
     see = announced(good=REGISTERS, bad=code)
-    done = run_python(see + """if True:
+    done = run_forked(see + """if True:
         import warnings
         for id in ("bad/Walk-v0", "good/Walk-v0"):
             try:
@@ -88,8 +88,8 @@ def test_an_entry_point_that_fails_costs_its_own_envs_only(run_python, announced
     assert listed.startswith("True True 1 RuntimeWarning plug-in 'bad'")
 
 
-def test_an_entry_point_that_registers_nothing(run_python, announced):
-    done = run_python(announced(idle="") + "cypool.make('idle/Nothing-v0')")
+def test_an_entry_point_that_registers_nothing(run_forked, announced):
+    done = run_forked(announced(idle="") + "cypool.make('idle/Nothing-v0')")
     assert "ValueError: id: no environment 'idle/Nothing-v0'" in done.stderr
     assert "the plug-in 'idle' has been imported and does not register it" in done.stderr
 
@@ -98,8 +98,8 @@ def test_an_entry_point_that_registers_nothing(run_python, announced):
     ("walker.walk:Run", "walker.walk:Run, registered as x/Y-v0: walker.walk has no Run"),
     ("walker.nowhere:Walk", "No module named 'walker.nowhere'"),
 ])
-def test_classes_that_are_not_there(run_python, entry_point, message):
-    done = run_python(f"import cypool; cypool.register('x/Y-v0', {entry_point!r}); cypool.make('x/Y-v0')")
+def test_classes_that_are_not_there(run_forked, entry_point, message):
+    done = run_forked(f"import cypool; cypool.register('x/Y-v0', {entry_point!r}); cypool.make('x/Y-v0')")
     assert done.returncode == 1 and message in done.stderr
 
 

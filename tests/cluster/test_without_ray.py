@@ -30,8 +30,8 @@ THREADS = [0, 1, 2, 5]
 NUM = 6
 
 
-def test_without_ray_it_says_what_to_install(run_python):
-    done = run_python("""
+def test_without_ray_it_says_what_to_install(run_forked):
+    done = run_forked("""
 import sys
 sys.modules["ray"] = None
 from cypool.cluster import ClusterEnv, MLPPolicy
@@ -44,8 +44,8 @@ except ImportError as error:
     assert (done.stderr, done.stdout) == ("", 'cypool.cluster needs Ray: pip install "cypool[cluster]"\n')
 
 
-def test_importing_it_loads_neither_ray_nor_torch(run_python):
-    done = run_python("import cypool.cluster, sys; print(*sys.modules)")
+def test_importing_it_loads_neither_ray_nor_torch(run_forked):
+    done = run_forked("import cypool.cluster, sys; print(*sys.modules)")
     assert done.stderr == "" and not {"ray", "torch"} & set(done.stdout.split())
 
 

@@ -315,8 +315,8 @@ def test_register(walker):
             envpool.register(*args, **kwargs)
 
 
-def test_install_as_envpool(run_python):
-    done = run_python("""
+def test_install_as_envpool(run_forked):
+    done = run_forked("""
 import cypool.compat.envpool as ours
 ours.install_as_envpool()
 ours.install_as_envpool()
@@ -340,7 +340,7 @@ exec("from envpool import *", names)
 assert names["DMEnvPool"] is DMEnvPool and names["registration"] is envpool.registration
 """)
     assert done.returncode == 0, done.stderr
-    done = run_python("""
+    done = run_forked("""
 import sys, types
 import cypool.compat.envpool as ours
 sys.modules["envpool"] = types.ModuleType("envpool")
@@ -354,8 +354,8 @@ else:
     assert done.returncode == 0, done.stderr
 
 
-def test_without_dm_env_there_is_all_else(run_python):
-    done = run_python("""
+def test_without_dm_env_there_is_all_else(run_forked):
+    done = run_forked("""
 import sys
 sys.modules["dm_env"] = None
 names = {}
@@ -367,8 +367,8 @@ names["make"]("CartPole-v1", "gymnasium").reset()
 
 
 @pytest.mark.parametrize("legacy", [False, True])
-def test_the_legacy_modules_registry_makes_legacy_pools(run_python, legacy):
-    done = run_python(f"""
+def test_the_legacy_modules_registry_makes_legacy_pools(run_forked, legacy):
+    done = run_forked(f"""
 import cypool.compat.envpool as ours
 ours.install_as_envpool(legacy={legacy})
 from envpool.registration import registry

@@ -30,7 +30,7 @@ def headings(page):
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_example(run_python, block):
+def test_example(run_forked, block):
     if '"dm_control/' in block:
         pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
     if '"my_env/' in block:
@@ -41,7 +41,7 @@ def test_example(run_python, block):
     for package in ("jax", "numba", "torch"):
         if f"import {package}\n" in block and importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    done = run_python(block)
+    done = run_forked(block)
     assert done.returncode == 0, done.stderr
 
 

@@ -8,9 +8,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT
 
 STEPS = """
 import ctypes, os, signal, sys
@@ -24,13 +26,14 @@ counter = ctypes.CDLL(None)
 counter.count_allocations.restype = counter.count_frees.restype = ctypes.c_long
 
 
-others = set(Path("/proc/self/task").iterdir())
+def tasks():
+    return set(Path("/proc/self/task").iterdir())
 
 
-def started():
+def started(others):
     # a thread that has not yet run has still to allocate its state; then it blocks all signals but those of a crash,
     # while one that has only just begun has all of them blocked, or none
-    for task in set(Path("/proc/self/task").iterdir()) - others:
+    for task in tasks() - others:
         line = next(line for line in (task / "status").read_text().splitlines() if line.startswith("SigBlk"))
         mask = int(line.split()[1], 16)
         if not mask >> (signal.SIGINT - 1) & 1 or mask >> (signal.SIGSEGV - 1) & 1:
@@ -39,12 +42,13 @@ def started():
 
 
 def measure(id, num_envs, batch_size, num_threads, use_out, options, num_steps):
+    others = tasks()
     env = cypool.make(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=0, **options)
     actions = np.arange(batch_size) % env.env_spec.action.n
     buffers = env.rollout_buffers(4) if use_out else None
     env.async_reset()
     ids = env.recv()[-1]["env_id"]
-    while not started():
+    while not started(others):
         os.sched_yield()
 
     def run(ids):
@@ -61,10 +65,16 @@ def measure(id, num_envs, batch_size, num_threads, use_out, options, num_steps):
     ids = run(ids)
     before = counter.count_allocations(), counter.count_frees()
     run(ids)
-    return counter.count_allocations() - before[0], counter.count_frees() - before[1]
+    counted = counter.count_allocations() - before[0], counter.count_frees() - before[1]
+    env.close()
+    # one that has ended may still be listed for a moment
+    while tasks() - others:
+        os.sched_yield()
+    return counted
 
 
-print(measure(*eval(sys.argv[1])))
+for line in sys.stdin:
+    print(measure(*eval(line)), flush=True)
 """
 
 
@@ -80,34 +90,45 @@ def counter(tmp_path_factory):
     return library
 
 
-def allocations(counter, *arguments):
-    """How often a process allocates and frees in a number of steps, after as many to warm up."""
+@pytest.fixture(scope="module")
+def allocations(counter):
+    """Returns how often a process allocates and frees in a number of steps, after as many to warm up."""
     environ = dict(os.environ, LD_PRELOAD=str(counter), PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
     environ.pop("PYTHONMALLOC", None)
-    done = subprocess.run([sys.executable, "-c", STEPS, repr(arguments)], env=environ, capture_output=True, text=True,
-                          timeout=120, cwd=Path(__file__).parent)
-    assert done.returncode == 0, done.stderr
-    return eval(done.stdout)
+    with subprocess.Popen([sys.executable, "-c", STEPS], env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True, cwd=Path(__file__).parent) as process:
+
+        def count(*arguments):
+            print(repr(arguments), file=process.stdin, flush=True)
+            limit = threading.Timer(LIMIT, process.kill)
+            limit.start()
+            said = process.stdout.readline()
+            limit.cancel()
+            assert said, "the process ended; stderr has its reason"
+            return eval(said)
+
+        yield count
+        process.stdin.close()
 
 
 @pytest.mark.parametrize("use_out", [False, True])
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("num_envs", [64, 1024])
-def test_synchronous_cartpole(counter, num_envs, num_threads, use_out):
-    assert allocations(counter, "CartPole-v1", num_envs, num_envs, num_threads, use_out, {}, 500) == (0, 0)
+def test_synchronous_cartpole(allocations, num_envs, num_threads, use_out):
+    assert allocations("CartPole-v1", num_envs, num_envs, num_threads, use_out, {}, 500) == (0, 0)
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2])
 @pytest.mark.parametrize("num_envs", [64, 1024])
-def test_asynchronous_cartpole(counter, num_envs, num_threads):
-    assert allocations(counter, "CartPole-v1", num_envs, num_envs // 2, num_threads, False, {}, 500) == (0, 0)
+def test_asynchronous_cartpole(allocations, num_envs, num_threads):
+    assert allocations("CartPole-v1", num_envs, num_envs // 2, num_threads, False, {}, 500) == (0, 0)
 
 
 @pytest.mark.parametrize("use_out", [False, True])
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("num_envs", [64, 1024])
-def test_episode_statistics(counter, num_envs, num_threads, use_out):
-    made, freed = allocations(counter, "CartPole-v1", num_envs, num_envs, num_threads, use_out,
+def test_episode_statistics(allocations, num_envs, num_threads, use_out):
+    made, freed = allocations("CartPole-v1", num_envs, num_envs, num_threads, use_out,
                               {"episode_statistics": True}, 500)
     # the only array that is new, info["_episode"], in a step in which an episode ended; NumPy keeps memory of less
     # than a kilobyte itself
@@ -117,15 +138,15 @@ def test_episode_statistics(counter, num_envs, num_threads, use_out):
 
 @pytest.mark.parametrize("options", [{}, {"episode_statistics": True, "gray_scale": False}], ids=str)
 @pytest.mark.parametrize("batch_size", [8, 4])
-def test_pong(counter, batch_size, options):
+def test_pong(allocations, batch_size, options):
     # ALE allocates nothing either while it emulates
-    assert allocations(counter, "Pong-v5", 8, batch_size, 2, False, options, 300) == (0, 0)
+    assert allocations("Pong-v5", 8, batch_size, 2, False, options, 300) == (0, 0)
 
 
-def test_a_reset_of_pong(counter):
+def test_a_reset_of_pong(allocations):
     # one for each reset, which is ALE's own: StellaEnvironment::getWrapper returns a new object
     resets = 8 * (600 // 51 - 300 // 51)
-    assert allocations(counter, "Pong-v5", 8, 8, 2, False, {"max_episode_steps": 50}, 300) == (resets, resets)
+    assert allocations("Pong-v5", 8, 8, 2, False, {"max_episode_steps": 50}, 300) == (resets, resets)
 
 
 def test_the_counter_counts(counter):

@@ -1,6 +1,7 @@
 """Asynchronous pools: first come, first served, and no environment is lost."""
 import numpy as np
 import pytest
+from weights import slow
 
 import cypool
 
@@ -57,7 +58,7 @@ def test_trajectories_equal_the_synchronous_ones(num_envs, batch_size, length, i
 
 # batches that are enough work for threads, the last one of a round short
 @pytest.mark.parametrize("num_threads", THREADS)
-@pytest.mark.parametrize(("num_envs", "batch_size"), [(12_000, 6_000), (13_000, 6_000)])
+@pytest.mark.parametrize(("num_envs", "batch_size"), [(13_000, 6_000), *slow((12_000, 6_000))])
 def test_large_batches_of_brief_steps_come_in_the_order_of_send(num_envs, batch_size, num_threads):
     length, actions = 8, np.random.default_rng(0).integers(0, 2, (8, num_envs))
     with cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9) as env:
@@ -74,7 +75,7 @@ def test_large_batches_of_brief_steps_come_in_the_order_of_send(num_envs, batch_
             waiting = np.append(waiting[batch_size:], ids)
 
 
-@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("num_threads", [0, 2, *slow(1, 7)])
 def test_more_is_sent_after_a_recv_that_gave_up(num_threads):
     num_envs = 30_000
     with cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9) as env:
@@ -106,10 +107,10 @@ def test_more_is_sent_after_a_recv_that_gave_up(num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_what_the_caller_stepped_goes_to_threads_if_it_is_slow(walker, num_threads):
-    from walker import hooks
+    from walker import functions
 
     # 150 batches and more, each of which takes the caller too long
-    compare_with_synchronous("CartPole-v1", 6, 2, num_threads, 60, reward_hook=hooks.__pyx_capi__["slow"])
+    compare_with_synchronous("CartPole-v1", 6, 2, num_threads, 60, reward_hook=functions.__pyx_capi__["slow"])
 
 
 @pytest.mark.parametrize("num_threads", [2, 7])

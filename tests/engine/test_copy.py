@@ -84,7 +84,7 @@ def test_threads_and_modes(walker, id, options, num_threads, batch_size, mode):
     *slow(("dm_control/quadruped-escape-v0", {}), ("dm_control/manipulator-bring_ball-v0", {}),
           ("dm_control/finger-turn_hard-v0", {}), ("dm_control/fish-swim-v0", {})),
 ], ids=str)
-@pytest.mark.parametrize("num_threads", [0, 2])
+@pytest.mark.parametrize("num_threads", [2, *slow(0)])
 def test_families(id, options, num_threads):
     assert_copies(id, "NextStep", num_threads, 7, 9, **options)
 
@@ -268,11 +268,11 @@ def test_seeds_of_copies_are_not_known():
 
 
 def test_streams_that_are_copied(walker):
-    from walker import draws
+    from walker import functions
 
     for kind, known in ((np.random.PCG64, True), (np.random.MT19937, True), (np.random.SFC64, False)):
         source, target = kind(1), kind(2)
         before = str(target.state)
-        assert draws.copy_streams(target, source) == known
+        assert functions.copy_streams(target, source) == known
         assert str(target.state) == (str(source.state) if known else before)
-    assert not draws.copy_streams(np.random.PCG64(1), np.random.MT19937(1))
+    assert not functions.copy_streams(np.random.PCG64(1), np.random.MT19937(1))

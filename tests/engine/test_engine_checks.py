@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from waiting import attempts
+from weights import slow
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Text
@@ -135,7 +136,7 @@ def test_a_policy_of_a_rollout_is_made_again_meanwhile():
         thread.join(60)
 
 
-@pytest.mark.parametrize("num_threads", [1, 2, 5])
+@pytest.mark.parametrize("num_threads", [2, *slow(1, 5)])
 def test_a_rollout_leaves_shared_threads_to_other_pools(num_threads):
     with cypool.ThreadPool(num_threads) as threads:
         long = cypool.make("Pong-v5", num_envs=4, thread_pool=threads, seed=0)

@@ -64,8 +64,8 @@ def test_threads_0_and_1_start_none():
 
 
 @pytest.mark.parametrize("ending", ["", "raise SystemExit(0)", "env.recv()", "import os, signal; env.recv()"])
-def test_exit_with_work_in_flight(run_python, ending):
-    done = run_python(f"""
+def test_exit_with_work_in_flight(run_forked, ending):
+    done = run_forked(f"""
 import cypool
 env = cypool.make("CartPole-v1", num_envs=64, batch_size=16, num_threads=3)
 pong = cypool.make("Pong-v5", num_envs=4, batch_size=2, num_threads=2)
@@ -75,8 +75,8 @@ env.async_reset(); pong.async_reset()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_exit_while_a_daemon_thread_waits(run_python):
-    done = run_python("""
+def test_exit_while_a_daemon_thread_waits(run_forked):
+    done = run_forked("""
 import threading, cypool, walker
 from walker import trouble
 env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=2)
@@ -326,8 +326,8 @@ def test_many_threads_at_once_do_no_harm():
 
 
 @pytest.mark.parametrize("batch_size", [8, 4])
-def test_fork(run_python, batch_size):
-    done = run_python(f"""
+def test_fork(run_forked, batch_size):
+    done = run_forked(f"""
 import os, sys, cypool, numpy
 env = cypool.make("CartPole-v1", num_envs=8, batch_size={batch_size}, num_threads=3)
 env.reset()
@@ -355,8 +355,8 @@ print("ok")
     assert done.stdout == "ok\n", done.stderr
 
 
-def test_garbage_in_a_cycle_is_collected(run_python):
-    done = run_python("""
+def test_garbage_in_a_cycle_is_collected(run_forked):
+    done = run_forked("""
 import gc, os, cypool, numpy
 before = len(os.listdir("/proc/self/task"))
 for batch_size in (4, 2):
@@ -373,9 +373,9 @@ print("ok")
     assert done.stdout == "ok\n", done.stderr
 
 
-def test_an_idle_pool_sleeps(run_python):
+def test_an_idle_pool_sleeps(run_forked):
     # a thread that spun would have used up its CPU time while the process waited for the child
-    done = run_python("""
+    done = run_forked("""
 import subprocess, sys, time, cypool
 env = cypool.make("CartPole-v1", num_envs=64, batch_size=32, num_threads=4)
 env.reset()

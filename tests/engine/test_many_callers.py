@@ -31,9 +31,9 @@ def at_once(*calls):
         raise error
 
 
-def test_a_short_session(run_python):
+def test_a_short_session(run_forked):
     # it ends while daemon threads are in calls
-    done = run_python(f"""
+    done = run_forked(f"""
 import sys
 sys.path.insert(0, {str(soak_threads.__file__.rpartition("/")[0])!r})
 import soak_threads

@@ -482,9 +482,9 @@ class Pools(RuleBasedStateMachine):
 @pytest.mark.parametrize("examples", [16, *slow(100)])
 @pytest.mark.parametrize(("face", "mode"), FACES)
 def test_any_order_of_calls(walker, face, mode, examples):
-    from walker import policies
+    from walker import functions
 
-    pools = functools.partial(Pools, face, mode, policies.__pyx_capi__["by_count"])
+    pools = functools.partial(Pools, face, mode, functions.__pyx_capi__["by_count"])
     run_state_machine_as_test(pools, settings=settings(
         max_examples=examples, stateful_step_count=40, deadline=None, database=None,
         suppress_health_check=list(HealthCheck)))

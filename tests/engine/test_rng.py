@@ -16,9 +16,9 @@ BOUNDS = [
 
 @pytest.fixture
 def draws(walker):
-    from walker import draws
+    from walker import functions
 
-    return draws
+    return functions
 
 
 @pytest.mark.parametrize("seed", SEEDS)

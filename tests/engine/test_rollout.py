@@ -17,8 +17,11 @@ NUM = 7
 THREADS = [0, 1, 2, 5]
 IDS = [("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast", "episode_statistics": True}), ("Taxi-v4", {}),
        ("Blackjack-v1", {}), ("walker/Walk-v0", {}),
-       ("gymnasium:CartPole-v1", {"num_workers": 1}),
        *slow(("Pong-v5", {"max_episode_steps": 20}), ("Hopper-v5", {}), ("Pendulum-v1", {"max_episode_steps": 9}))]
+
+
+# a worker of its own, whatever threads others have
+PYTHON = "gymnasium:CartPole-v1", {"num_workers": 1}
 
 
 def pools(id, count=2, **options):
@@ -68,9 +71,11 @@ def compare(env, rollout, twin, actions, every=1):
     return ended
 
 
-@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("id, options, num_threads", [
+    *(pytest.param(*each.values, num_threads, marks=each.marks) if hasattr(each, "marks") else (*each, num_threads)
+      for each in IDS for num_threads in THREADS),
+    (*PYTHON, 0), *slow(*((*PYTHON, num_threads) for num_threads in THREADS[1:]))], ids=str)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-@pytest.mark.parametrize("id, options", IDS, ids=str)
 def test_equals_steps(walker, id, options, mode, num_threads):
     if "num_workers" not in options:
         options = {**options, "num_threads": num_threads}
@@ -90,8 +95,9 @@ def test_equals_steps(walker, id, options, mode, num_threads):
     env.close(), twin.close()
 
 
-@pytest.mark.parametrize("num_threads", THREADS)
-@pytest.mark.parametrize("id", ["CartPole-v1", "walker/Walk-v0", "gymnasium:CartPole-v1"])
+@pytest.mark.parametrize("id, num_threads", [
+    *((id, num_threads) for id in ("CartPole-v1", "walker/Walk-v0") for num_threads in THREADS), (PYTHON[0], 0),
+    *slow(*((PYTHON[0], num_threads) for num_threads in THREADS[1:]))])
 def test_an_environment_stays_where_its_episode_ends(walker, id, num_threads):
     options = {"num_workers": 1} if id.startswith("gymnasium:") else {"num_threads": num_threads}
     env, twin = pools(id, autoreset_mode="Disabled", **options)

@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from weights import slow
 
 import cypool
 from cypool.policies import Decision
@@ -17,9 +18,9 @@ MODES = ["NextStep", "SameStep", "Disabled"]
 @pytest.fixture(scope="module")
 def policies(walker):
     """The capsules of the plug-in's policies, by name."""
-    from walker import policies
+    from walker import functions
 
-    return policies.__pyx_capi__
+    return functions.__pyx_capi__
 
 
 def make(id="CartPole-v1", **options):
@@ -265,8 +266,9 @@ def test_policy_in_ctypes(num_threads):
     compare(env.rollout(5, policy=ctypes.cast(policy, ctypes.c_void_p).value), twin, obs, lean)
 
 
-@pytest.mark.parametrize("id", ["CartPole-v1", "gymnasium:CartPole-v1"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("id, mode", [
+    *(("CartPole-v1", mode) for mode in MODES), ("gymnasium:CartPole-v1", MODES[0]),
+    *slow(*(("gymnasium:CartPole-v1", mode) for mode in MODES[1:]))])
 def test_policy_in_python(id, mode):
     options = {"num_workers": 1} if id.startswith("gymnasium:") else {"num_threads": 2}
     (env, obs, _), (twin, *_) = (make(id, autoreset_mode=mode, **options) for _ in range(2))
@@ -328,7 +330,7 @@ def test_bad_policies(policies):
     env, *_ = make()
     with pytest.raises(TypeError, match="policy: expected a C function .*, a cypool.Policy or a Python function, got"):
         env.rollout(4, policy=3.5)
-    for bad in (policies["returns_nothing"], policies["takes_something_else"]):
+    for bad in (policies["returns_nothing"], policies["takes_a_number"]):
         with pytest.raises(TypeError, match=r"policy: expected a capsule of a C function 'int \(struct cypool"):
             env.rollout(4, policy=bad)
     for bad in (0, -1, 2**64):

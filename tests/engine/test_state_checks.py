@@ -165,7 +165,7 @@ def test_a_bool_of_ale_that_is_neither():
 
 def test_indices_of_mujoco():
     mujoco = pytest.importorskip("mujoco")
-    env = cypool.make("Ant-v5", seed=0, frame_stack=2, randomize={"body_mass": (0.5, 2)})
+    env = cypool.make("Ant-v5", seed=0, frame_stack=2, randomize={"body_mass": (0.5, 2)}, width=60, height=44)
     env.reset()
     env.step(env.action_space.sample())
     state = env.save()

@@ -260,8 +260,8 @@ def test_del_in_either_order(order):
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_garbage_is_not_taken_apart_under_a_thread_at_work(run_python, shared):
-    done = run_python(f"""
+def test_garbage_is_not_taken_apart_under_a_thread_at_work(run_forked, shared):
+    done = run_forked(f"""
 import gc, os, threading, cypool, walker
 from walker import trouble
 # the thread sanitizer starts a thread of its own with the first one
@@ -289,8 +289,8 @@ print("ok")
 
 @pytest.mark.parametrize("num_threads", [2, 5, *slow(1)])
 @pytest.mark.parametrize("shared", ["False", "True", *slow("'garbage too'")])
-def test_garbage_found_by_a_thread_whose_env_raises(run_python, num_threads, shared):
-    done = run_python(f"""
+def test_garbage_found_by_a_thread_whose_env_raises(run_forked, num_threads, shared):
+    done = run_forked(f"""
 import gc, os, sys, threading, time, weakref, cypool, walker
 from walker import trouble
 
@@ -363,8 +363,8 @@ print("ok")
 
 
 @pytest.mark.parametrize("ending", ["", "del threads", "env.recv()", "raise SystemExit(0)", "pong.close()"])
-def test_exit_with_work_in_flight(run_python, ending):
-    done = run_python(f"""
+def test_exit_with_work_in_flight(run_forked, ending):
+    done = run_forked(f"""
 import cypool
 threads = cypool.ThreadPool(3)
 env = cypool.make("CartPole-v1", num_envs=64, batch_size=16, thread_pool=threads)
@@ -375,8 +375,8 @@ env.async_reset(); pong.async_reset()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_exit_while_a_daemon_thread_waits(run_python):
-    done = run_python("""
+def test_exit_while_a_daemon_thread_waits(run_forked):
+    done = run_forked("""
 import threading, cypool, walker
 from walker import trouble
 threads = cypool.ThreadPool(2)
@@ -404,8 +404,8 @@ while "one thread at a time" not in message:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_fork(run_python):
-    done = run_python("""
+def test_fork(run_forked):
+    done = run_forked("""
 import os, sys, warnings, cypool
 # Python 3.12 warns of forks in a process with threads
 warnings.simplefilter("ignore", DeprecationWarning)
@@ -530,9 +530,9 @@ def test_bad_affinity(bad, kind):
     ("pickle.loads(pickle.dumps(cypool.make('CartPole-v1', num_envs=9, num_threads=1, thread_affinity=wish)))", 0),
 ])
 @pytest.mark.parametrize("wish", [OWN[-1:], OWN, [OWN[0], OWN[0], OWN[-1]]], ids=str)
-def test_threads_run_where_they_shall(run_python, make, count, wish):
+def test_threads_run_where_they_shall(run_forked, make, count, wish):
     expected = sorted(str(wish[k % len(wish)]) for k in range(count))
-    done = run_python(f"""
+    done = run_forked(f"""
 import os, pickle, re, numpy, cypool
 wish = {wish}
 own = os.sched_getaffinity(0)
@@ -551,9 +551,9 @@ print("ok")
 
 
 @pytest.mark.parametrize("offset", [0, 1, 100])
-def test_affinity_of_envpools_kind(run_python, offset):
+def test_affinity_of_envpools_kind(run_forked, offset):
     expected = sorted(str(OWN[(offset + k) % len(OWN)]) for k in range(2))
-    done = run_python(f"""
+    done = run_forked(f"""
 import os, re, numpy, cypool.compat.envpool as envpool
 before = set(os.listdir("/proc/self/task"))
 env = envpool.make_gymnasium("CartPole-v1", num_envs=8, num_threads=3, thread_affinity_offset={offset})

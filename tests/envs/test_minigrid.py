@@ -8,7 +8,7 @@ import pytest
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
 from state_edits import edged_states, edited, fields_of, number_in, with_own
-from weights import often_exhaustive
+from weights import often_exhaustive, slow
 
 import cypool
 from cypool.envs.minigrid import levels, minigrid
@@ -66,7 +66,7 @@ def test_equals_minigrid_for_long(id):
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("id", ["MiniGrid-Dynamic-Obstacles-5x5-v0", "BabyAI-PutNextS5N2Carrying-v0"])
+@pytest.mark.parametrize("id", ["MiniGrid-Dynamic-Obstacles-5x5-v0", *slow("BabyAI-PutNextS5N2Carrying-v0")])
 def test_autoreset_modes(id, mode):
     parity = check_parity(id, num_steps=150, seeds=[0, 9], autoreset_mode=mode, num_threads=2, max_steps=20)
     assert parity.num_episodes > 20
@@ -138,8 +138,9 @@ def test_arguments_of_constructors(id, options):
     ("BabyAI-GoToLocal-v0", {"bonus": "position", "bonus_scale": 0.3, "max_steps": 20}),
     ("MiniGrid-DoorKey-5x5-v0", {"bonus": "action", "obs_type": "rgb_partial", "obs_tile_size": 4}),
 ])
-def test_wrappers(id, options):
-    check_parity(id, num_envs=3, num_steps=150, seeds=[8], **options)
+@pytest.mark.parametrize("num_steps", [75, *slow(150)])
+def test_wrappers(id, options, num_steps):
+    check_parity(id, num_envs=3, num_steps=num_steps, seeds=[8], **options)
 
 
 def test_all_ids():
@@ -307,7 +308,7 @@ def test_no_level_after_a_reset_that_failed():
         assert not any(obs[key].any() for key in obs)
 
 
-@pytest.mark.parametrize("size", [1, 3, 8])
+@pytest.mark.parametrize("size", [8, *slow(1, 3)])
 def test_tiles(size):
     """All that can be drawn equals minigrid's."""
     pytest.importorskip("minigrid")

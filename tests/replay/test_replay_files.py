@@ -308,22 +308,22 @@ print("fine")
 """
 
 
-def check_kills(run_python, folder, seed, kills):
+def check_kills(run_forked, folder, seed, kills):
     tests = os.path.dirname(os.path.dirname(__file__))
     code = KILLS.format(tests=tests, seed=seed, kills=kills, folder=f"{folder}/file")
-    done = run_python(code)
+    done = run_forked(code)
     assert done.stdout == "fine\n", done.stdout + done.stderr
 
 
-def test_kills(run_python, tmp_path):
-    check_kills(run_python, tmp_path, 0, 6)
+def test_kills(run_forked, tmp_path):
+    check_kills(run_forked, tmp_path, 0, 6)
 
 
 # last run 2026-11-26: passed
 @pytest.mark.slow
 @pytest.mark.exhaustive
-def test_many_kills(run_python, tmp_path):
-    check_kills(run_python, tmp_path, 1, 100)
+def test_many_kills(run_forked, tmp_path):
+    check_kills(run_forked, tmp_path, 1, 100)
 
 
 def test_goals_of_rows_from_a_file_are_those_of_live_ones(walker, tmp_path):

@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
+from weights import slow
 
 import cypool
 from cypool.subproc.spaces import attribute_of
@@ -101,6 +102,7 @@ def made(name, **options):
     return getattr(module, "parallel_env", None)(**options)
 
 
+MODES = ["NextStep", "SameStep", "Disabled"]
 REAL = [("butterfly/knights_archers_zombies_v11", {"max_cycles": 60}),
         ("butterfly/cooperative_pong_v6", {"max_cycles": 15}),
         ("butterfly/pistonball_v6", {"max_cycles": 20, "n_pistons": 4}),
@@ -183,8 +185,9 @@ def test_turns():
             assert terminated == {name: other.terminations[name] for name in terminated}
 
 
-@pytest.mark.parametrize("workers, num_workers", [("auto", 0), ("auto", 1), ("auto", 3), ("threads", 2)])
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("mode, workers, num_workers", [
+    *((mode, *host) for mode in MODES for host in [("auto", 0), ("threads", 2)]), (MODES[0], "auto", 3),
+    *slow(*((mode, "auto", 3) for mode in MODES[1:]), *((mode, "auto", 1) for mode in MODES))])
 def test_a_batch(mode, workers, num_workers):
     count = 3
     pool = cypool.from_factories([Mortal] * count, seed=7, autoreset_mode=mode, workers=workers,

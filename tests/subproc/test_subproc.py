@@ -31,7 +31,8 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 HERE, PROCESS, PROCESSES = ({"num_workers": count} for count in (0, 1, 2))
 THREADS = {"workers": "threads", "num_workers": 2}
-HOSTS = [HERE, PROCESS, {"num_workers": 3}, THREADS]
+# each pool of processes takes a new interpreter, which imports Gymnasium: most cases of one kind are slow tests
+HOSTS = [HERE, *slow(PROCESS), {"num_workers": 3}, THREADS]
 MODES = ["NextStep", "SameStep", "Disabled"]
 GO, RAISE, EXIT, HANG, RAISE_NEXT_RESET, TELL_NONSENSE, GRANDCHILD = range(7)
 
@@ -209,17 +210,25 @@ def gone(pid):
         return True
 
 
+def of_hosts(cases, in_processes, hosts=(HERE, THREADS)):
+    """Cases with some hosts; some of them also with processes, and the rest as slow tests."""
+    return [*((*case, host) for case in cases for host in hosts), *((*cases[k], PROCESSES) for k in in_processes),
+            *slow(*((*case, PROCESSES) for k, case in enumerate(cases) if k not in in_processes),
+                  *((*case, HERE) for case in cases if HERE not in hosts))]
+
+
 @pytest.fixture(autouse=True)
 def nothing_stays_behind():
     yield
-    gc.collect()
+    if fork_servers():
+        gc.collect()
     # nor a zombie
     assert not fork_servers()
 
 
 @pytest.mark.parametrize("mode, host", [
-    *((MODES[0], host) for host in HOSTS), *((mode, THREADS) for mode in MODES[1:]),
-    *slow(*((mode, host) for mode in MODES[1:] for host in HOSTS[:-1]))])
+    (MODES[0], HERE), (MODES[0], {"num_workers": 3}), *((mode, THREADS) for mode in MODES),
+    *slow((MODES[0], PROCESS), *((mode, host) for mode in MODES[1:] for host in (HERE, PROCESS, {"num_workers": 3})))])
 def test_equals_gymnasium(mode, host):
     env = cypool.make("gymnasium:CartPole-v1", num_envs=5, **host, autoreset_mode=mode)
     compare(env, SyncVectorEnv([partial(gymnasium.make, "CartPole-v1")] * 5, autoreset_mode=mode), 120)
@@ -227,7 +236,7 @@ def test_equals_gymnasium(mode, host):
     compare(env, SyncVectorEnv([Teller, partial(Teller, 3)] * 2, autoreset_mode=mode), 40)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [MODES[0], *slow(*MODES[1:])])
 def test_equals_asynchronous_gymnasium(mode):
     env = cypool.make("gymnasium:CartPole-v1", num_envs=2, autoreset_mode=mode)
     # a fork would inherit our threads, of which newer Pythons warn
@@ -236,9 +245,9 @@ def test_equals_asynchronous_gymnasium(mode):
 
 
 @pytest.mark.parametrize("action_space", [
-    spaces.Discrete(3, start=-1), spaces.MultiBinary(3), spaces.MultiDiscrete([[2, 3], [4, 5]]),
-    spaces.Box(-2, 2, (2,), np.float32),
-    *slow(spaces.Discrete(4), spaces.Box(-np.inf, 3, (1, 2), np.float64), spaces.Box(-3, 3, (2,), np.int16)),
+    spaces.MultiDiscrete([[2, 3], [4, 5]]), spaces.Box(-2, 2, (2,), np.float32),
+    *slow(spaces.Discrete(3, start=-1), spaces.MultiBinary(3), spaces.Discrete(4),
+          spaces.Box(-np.inf, 3, (1, 2), np.float64), spaces.Box(-3, 3, (2,), np.int16)),
 ], ids=str)
 def test_action_spaces(action_space):
     for host in (HERE, PROCESSES, THREADS):
@@ -460,19 +469,18 @@ def test_infos_that_processes_cannot_send(info, message):
         assert caught.value.batch[4]["x"].tolist() == [0, 0, 2]
 
 
-@pytest.mark.parametrize("host", [PROCESSES, THREADS, *slow(HERE)])
-@pytest.mark.parametrize("observation, info, message", [
+@pytest.mark.parametrize("observation, info, message, host", of_hosts([
     (None, list, r"TypeError: info: expected a dict, got \[\]"),
     (None, lambda: 5, "TypeError: info: expected a dict, got 5"),
     (None, itself, "ValueError: info: expected dicts in dicts at most 100 deep"),
     ({"small": np.array([300, 1])}, None, "ValueError: observation 'small': expected values that uint8 has"),
-    *slow(({"small": [-1, 1]}, None, "ValueError: observation 'small': expected values that uint8 has"),
-          ({"small": [0.5, 1]}, None, "ValueError: observation 'small': expected values that uint8 has"),
-          ({"real": None}, None, "ValueError: observation 'real': expected values that float32 has")),
+    ({"small": [-1, 1]}, None, "ValueError: observation 'small': expected values that uint8 has"),
+    ({"small": [0.5, 1]}, None, "ValueError: observation 'small': expected values that uint8 has"),
+    ({"real": None}, None, "ValueError: observation 'real': expected values that float32 has"),
     ({"small": [[1, 1]]}, None, r"ValueError: observation 'small': expected shape \(2,\)"),
     ({"real": 1j}, None, "ComplexWarning|ValueError: observation 'real': expected values that float32 has"),
     ({"real": "1"}, None, "ValueError: observation 'real': expected values that float32 has"),
-])
+], [0, 6], [THREADS]))
 def test_an_oddity_costs_its_own_row(observation, info, message, host):
     factories = [partial(Oddity, i, observation, info) for i in range(3)]
     with cypool.from_factories(factories, **host) as env:
@@ -588,8 +596,8 @@ def test_an_env_that_raises(host, batch_size):
     env.close()
 
 
-@pytest.mark.parametrize("host", [{}, THREADS], ids=str)
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("mode, host", [
+    ("NextStep", {}), ("NextStep", THREADS), ("SameStep", THREADS), *slow(("SameStep", {}))], ids=str)
 def test_a_reset_that_raises(mode, host):
     env = cypool.from_factories([partial(Trouble, i) for i in range(3)], **host, autoreset_mode=mode)
     env.reset()
@@ -697,7 +705,7 @@ def test_a_replacement_that_fails(tmp_path):
     env.close()
 
 
-@pytest.mark.parametrize("batch_size", [2, 1])
+@pytest.mark.parametrize("batch_size", [2, *slow(1)])
 def test_a_process_that_hangs_is_replaced(batch_size):
     env = cypool.from_factories([partial(Trouble, i) for i in range(2)], batch_size=batch_size, worker_timeout=2)
     env.async_reset()
@@ -881,8 +889,8 @@ def test_an_environment_that_ctrl_c_has_torn():
             assert env.step([GO, GO])[0].tolist() == [[t + 2, 0], [t, 1]]
 
 
-def test_ctrl_c(run_python):
-    done = run_python("""
+def test_ctrl_c(run_forked):
+    done = run_forked("""
 import os, signal, tempfile, cypool, gymnasium
 
 pool = os.getpid()
@@ -917,7 +925,7 @@ for batch_size in (2, 1):
     assert done.stdout == "[1 1]\n[1]\n" and done.stderr == "", done.stderr
 
 
-@pytest.mark.parametrize("closed", [[0], [1, 2], [0, 1, 2]], ids=str)
+@pytest.mark.parametrize("closed", [[0, 1, 2], *slow([0], [1, 2])], ids=str)
 @pytest.mark.parametrize("start_method", ["forkserver", *slow("spawn")])
 def test_without_standard_files(tmp_path, closed, start_method):
     said = tmp_path / "said"
@@ -942,8 +950,8 @@ with open({str(said)!r}, "w") as file:
 
 @pytest.mark.parametrize("way", ["os.kill(os.getpid(), 9)", "sys.exit()", "env = None", "env.close()", *slow(
     "os.killpg(0, 15)", "os._exit(0)", "env.send([0, 0])", "1 / 0")])
-def test_no_process_outlives_ours(run_python, way):
-    done = run_python(f"""
+def test_no_process_outlives_ours(run_forked, way):
+    done = run_forked(f"""
 import os, sys, cypool, gymnasium
 os.setpgid(0, 0)
 from pathlib import Path
@@ -974,8 +982,8 @@ print(*below(os.getpid()), flush=True)
 
 
 @pytest.mark.parametrize("host", [PROCESSES, THREADS])
-def test_fork(run_python, host):
-    done = run_python(f"""
+def test_fork(run_forked, host):
+    done = run_forked(f"""
 import os, sys, warnings, cypool
 warnings.simplefilter("ignore", DeprecationWarning)
 env = cypool.make("gymnasium:CartPole-v1", num_envs=2, **{host})
@@ -1117,8 +1125,7 @@ def fail():
     raise ArithmeticError("no environment today")
 
 
-@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
-@pytest.mark.parametrize("factories, error, message", [
+@pytest.mark.parametrize("factories, error, message, host", of_hosts([
     ([Unfit], ValueError, "observation_space: expected a Box"),
     ([Nested], ValueError, r"observation_space\['a'\]: expected a Box"),
     ([Trouble, Wide], ValueError, "expected the same observation_space everywhere, but env 0 has"),
@@ -1127,7 +1134,7 @@ def fail():
     ([Trouble, 3], TypeError, "factories: expected"),
     ([], TypeError, "factories: expected"),
     (Trouble, TypeError, "factories: expected"),
-])
+], [2, 3, 5, 6, 7]))
 def test_bad_factories(factories, error, message, host):
     with pytest.raises(error, match=message):
         cypool.from_factories(factories, **host)
@@ -1141,13 +1148,13 @@ def test_a_process_that_exits_before_it_is_ready():
 @pytest.mark.parametrize("arguments, error, message", [
     ({"id": "gymnasium:Nothing-v0"}, ValueError, "id: .*Nothing"),
     ({"id": "gymnasium:CartPole-v77"}, ValueError, "id: .*v77"),
-    ({"nonsense": 1}, TypeError, "nonsense"),
+    ({"nonsense": 1, "num_workers": 0}, TypeError, "nonsense"),
     ({"num_workers": -1}, ValueError, "num_workers: expected 0 to 4096"),
     ({"start_method": "fork"}, ValueError, "start_method: expected one of 'forkserver', 'spawn'"),
     ({"worker_timeout": "long"}, TypeError, "worker_timeout: expected a number"),
     ({"worker_timeout": 0}, ValueError, "worker_timeout: expected"),
     ({"max_episode_steps": 0}, ValueError, "max_episode_steps: expected"),
-    ({"seed": -1}, ValueError, "seed: expected at least 0"),
+    ({"seed": -1, "num_workers": 0}, ValueError, "seed: expected at least 0"),
     ({"thread_affinity": "numa"}, ValueError, "thread_affinity: expected neither"),
     ({"env_options": [{}]}, ValueError, "env_options: expected a dict for each of 2"),
 ])
@@ -1199,8 +1206,9 @@ class Asked(gymnasium.Env):
         return self.np_random.integers(9), 0.0, self.steps == 2, False, {}
 
 
-@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode, host", [
+    *((mode, host) for mode in MODES for host in (HERE, THREADS)), (MODES[0], PROCESSES),
+    *slow(*((mode, PROCESSES) for mode in MODES[1:]))])
 def test_arguments_of_resets_are_those_of_gymnasium(mode, host):
     env = cypool.from_factories([Asked] * 3, **host, autoreset_mode=mode)
     reference = SyncVectorEnv([Asked] * 3, autoreset_mode=mode)
@@ -1269,9 +1277,10 @@ class Bare(gymnasium.Env):
         return np.full((2, 2, 3), self.steps, np.uint8)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_reset_without_options(mode):
-    with cypool.from_factories([Bare] * 2, num_workers=1, autoreset_mode=mode) as env:
+@pytest.mark.parametrize("mode, num_workers", [
+    *((mode, 0) for mode in MODES[1:]), (MODES[0], 1), *slow(*((mode, 1) for mode in MODES[1:]))])
+def test_a_reset_without_options(mode, num_workers):
+    with cypool.from_factories([Bare] * 2, num_workers=num_workers, autoreset_mode=mode) as env:
         env.reset(seed=3)
         env.step([1, 0])
         assert env.reset()[0].tolist() == [0, 0]
@@ -1351,10 +1360,13 @@ def edited(state, edit):
     return cypool.State(state.env_id, [{**row, "own": (type(own)(pickle.dumps(env)), *rest)}, *others])
 
 
-@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
-@pytest.mark.parametrize("edit", [
-    lambda env: delattr(env, "_max_episode_steps"), lambda env: setattr(env.unwrapped, "gravity", "x"),
-    lambda env: setattr(env.unwrapped, "reset", None)], ids=["limit", "gravity", "reset"])
+EDITS = [lambda env: delattr(env, "_max_episode_steps"), lambda env: setattr(env.unwrapped, "gravity", "x"),
+         lambda env: setattr(env.unwrapped, "reset", None)]
+
+
+@pytest.mark.parametrize("edit, host", [
+    *((edit, host) for edit in EDITS for host in (HERE, THREADS)), (EDITS[0], PROCESSES),
+    *slow(*((edit, PROCESSES) for edit in EDITS[1:]))])
 def test_an_edited_state_that_breaks_an_environment(edit, host):
     with cypool.make("gymnasium:CartPole-v1", num_envs=2, **host, seed=3) as env:
         env.reset()
@@ -1444,8 +1456,12 @@ class Closing(gymnasium.Env):
             raise self.what
 
 
-@pytest.mark.parametrize("what", [SystemExit(3), KeyboardInterrupt(), OSError("broken")], ids=repr)
-@pytest.mark.parametrize("host", [HERE, PROCESS, {"workers": "threads", "num_workers": 1}], ids=str)
+WHAT = [SystemExit(3), KeyboardInterrupt(), OSError("broken")]
+
+
+@pytest.mark.parametrize("what, host", [
+    *((what, host) for what in WHAT for host in (HERE, {"workers": "threads", "num_workers": 1})), (WHAT[0], PROCESS),
+    *slow(*((what, PROCESS) for what in WHAT[1:]))], ids=repr)
 def test_each_environment_is_closed_once(host, what, tmp_path, capfd, monkeypatch):
     path = tmp_path / "notes"
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
@@ -1470,7 +1486,7 @@ def test_each_environment_is_closed_once(host, what, tmp_path, capfd, monkeypatc
         assert type(what).__name__ in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("num_workers", [0, 1])
+@pytest.mark.parametrize("num_workers", [0, *slow(1)])
 @pytest.mark.parametrize("wrap", [lambda env: env, gymnasium.wrappers.OrderEnforcing], ids=["same", "wrapped"])
 def test_one_environment_for_several_rows(num_workers, wrap):
     one = Bare()
@@ -1525,16 +1541,17 @@ class Classic(Bare):
 @pytest.mark.parametrize("wrong, message", [
     ("reset", r"reset: expected 2 values \(observation, info\), got none: 0"),
     ("step", r"step: expected 5 values \(observation, reward, terminated, truncated, info\), got 4: \(1, 0.0, ")])
-def test_an_environment_of_gym(wrong, message):
-    with cypool.from_factories([partial(Classic, wrong)] * 2, num_workers=1) as env:
+@pytest.mark.parametrize("num_workers", [0, *slow(1)])
+def test_an_environment_of_gym(wrong, message, num_workers):
+    with cypool.from_factories([partial(Classic, wrong)] * 2, num_workers=num_workers) as env:
         with pytest.raises(cypool.EnvError, match=message):
             env.reset()
             env.step([0, 0])
 
 
-def test_ctrl_c_of_a_terminal_reaches_no_process_of_the_pool(run_python):
+def test_ctrl_c_of_a_terminal_reaches_no_process_of_the_pool(run_forked):
     # it reaches all processes of the group, whenever it comes
-    done = run_python("""
+    done = run_forked("""
 import os, signal, sys, threading, time
 os.setsid()
 import cypool

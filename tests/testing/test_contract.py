@@ -3,19 +3,19 @@ import sys
 
 import numpy as np
 import pytest
+from weights import one_of_each_class
 
 import cypool
 from cypool.envs import FAMILIES
 from cypool.envs.family import matches
 from cypool.testing import ContractError, check_env
 
+
 # of all families; there are more in test_contract_all.py
-OWN = [(family, entry) for family in FAMILIES for entry in family.entries(family.quick_ids)]
-
-
 @pytest.mark.parametrize("family, entry", [
-    pytest.param(family, entry, id=entry.id, marks=[pytest.mark.slow] * matches(entry.id, family.slow_ids))
-    for family, entry in OWN])
+    pytest.param(family, entry, id=entry.id,
+                 marks=[pytest.mark.slow] * (not stands_for_class or matches(entry.id, family.slow_ids)))
+    for family in FAMILIES for entry, stands_for_class in one_of_each_class(family)])
 def test_our_own(family, entry):
     if not family.is_installed:
         pytest.skip(f"{family.needs} is not installed")

@@ -7,8 +7,9 @@ from cypool.testing import check_env
 
 pytestmark = pytest.mark.slow
 
-GAMES = sorted(id.removeprefix("ALE/").removesuffix("-v5") for id in cypool.list_all_envs() if id.startswith("ALE/"))
-IDS = {game: [id for id in cypool.list_all_envs()
+ALL_IDS = cypool.list_all_envs()
+GAMES = sorted(id.removeprefix("ALE/").removesuffix("-v5") for id in ALL_IDS if id.startswith("ALE/"))
+IDS = {game: [id for id in ALL_IDS
               if id.removeprefix("ALE/").split("-")[0] in (game, f"{game}NoFrameskip")]
        for game in GAMES}
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from weights import exhaustive
+from weights import exhaustive, slow
 
 SCRIPT = Path(__file__).parents[2] / "benchmark.py"
 
@@ -18,7 +18,7 @@ def bench(*args):
     return subprocess.run([sys.executable, SCRIPT, *args], capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.parametrize("env, frames", [("CartPole-v1", 1), ("Pong-v5", 4)])
+@pytest.mark.parametrize("env, frames", [("CartPole-v1", 1), *slow(("Pong-v5", 4))])
 def test_cypool_alone(env, frames, tmp_path):
     file = tmp_path / "result.json"
     done = bench("--env", env, "--seconds", "0.05", "--rounds", "2", "--num-envs", "4", "--peers", "none",
@@ -81,6 +81,13 @@ def test_several_environments(tmp_path):
         "CartPole-v1": {"", "loop"}, "Acrobot-v1": {"", "loop"}}
 
 
+def without(module, args):
+    """Code that runs the benchmark where a module is not installed."""
+    # None in sys.modules is what is not there
+    return (f"import runpy, sys; sys.modules[{module!r}] = None; sys.argv = {['benchmark.py', *args]}; "
+            f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')")
+
+
 @pytest.mark.parametrize("args, message", [
     (["--env", "CartPole-v1,Pong-v3"], "did you mean Pong-v5"),
     (["--env", "CartPole-v1,Acrobot-v1", "--plot", "x.png"], "--plot: expected one environment"),
@@ -91,8 +98,8 @@ def test_several_environments(tmp_path):
     (["--seconds", "nan"], "--seconds: expected"),
     (["--json", "/nowhere/result.json"], "no such folder"),
 ])
-def test_refusals(args, message):
-    done = bench(*args)
+def test_refusals(run_forked, args, message):
+    done = run_forked(without(None, args))
     assert done.returncode == 2 and done.stdout == ""
     assert message in done.stderr and done.stderr.count("\n") == 1
 
@@ -104,11 +111,8 @@ def test_refusals(args, message):
     ("typer", [], 2, "pip install typer rich"),
     ("cypool", [], 1, "pip install"),
 ])
-def test_not_installed(module, args, status, message):
-    # None in sys.modules is what is not there
-    code = (f"import runpy, sys; sys.modules[{module!r}] = None; sys.argv = {['benchmark.py', *args]}; "
-            f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+def test_not_installed(run_forked, module, args, status, message):
+    done = run_forked(without(module, args))
     assert done.returncode == status
     assert message in done.stderr and done.stderr.count("\n") == 1
 

@@ -30,13 +30,14 @@ def cache(tmp_path_factory):
 @pytest.fixture
 def quick(monkeypatch):
     """Compiles in half the time."""
-    monkeypatch.setattr(compile_module, "FLAGS", [*compile_module.FLAGS, "-O0"])
+    monkeypatch.setattr(compile_module, "FLAGS", [*compile_module.FLAGS, "-O0", "-g0"])
 
 
 def modules(cache):
     return sorted(cache.rglob("*.so"))
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_file(cache, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = Path("beam.pyx")
@@ -63,8 +64,9 @@ def test_a_file(cache, tmp_path, monkeypatch):
     assert changed.step([1])[1] == [2.5] and (env.step([1] * 4)[1] == 1).all()
 
     # in a process that finds no compiler
-    done = subprocess.run([sys.executable, "-c", "import cypool; print(cypool.compile('beam.pyx'))"], text=True,
-                          capture_output=True, env={**os.environ, "PATH": ""}, timeout=300)
+    done = subprocess.run([sys.executable, "-c", "import cypool, cypool.tools.compile as compile_module; "
+                           f"compile_module.FLAGS = {compile_module.FLAGS}; print(cypool.compile('beam.pyx'))"],
+                          text=True, capture_output=True, env={**os.environ, "PATH": ""}, timeout=300)
     assert done.stdout == "local/MyEnv-v0\n", done.stderr
 
 

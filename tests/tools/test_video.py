@@ -63,7 +63,7 @@ def test_bad_arguments(tmp_path):
         cypool.record(cypool.make("CartPole-v1", num_envs=2, batch_size=1), tmp_path / "a.gif")
 
 
-def test_without_imageio(run_python):
-    done = run_python("import sys; sys.modules['imageio'] = None; import cypool; "
+def test_without_imageio(run_forked):
+    done = run_forked("import sys; sys.modules['imageio'] = None; import cypool; "
                       "cypool.record(cypool.make('CartPole-v1'), 'out.mp4')")
     assert 'pip install "cypool[video]"' in done.stderr and "ImportError" in done.stderr

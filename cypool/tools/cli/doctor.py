@@ -1,12 +1,13 @@
 """`cypool doctor`: what of this machine and this installation matters to cypool, and what to do about it."""
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -285,8 +286,14 @@ def _families() -> Lines:
 
 def _version(package: str) -> str:
     """Returns the version of an installed package, by the name it is imported with."""
-    names = metadata.packages_distributions().get(package)
+    names = _distributions().get(package)
     return metadata.version(names[0]) if names else "of unknown version"
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    # looks at all files of all packages
+    return metadata.packages_distributions()
 
 
 def _opengl() -> Lines:

@@ -24,7 +24,7 @@ def test_the_module_tells_which_emulator_is_in():
 ])
 @pytest.mark.parametrize("run", [
     {"num_steps": 150, "frame_skip": 4, "repeat_action_probability": 0.25, "full_action_space": True},
-    {"num_steps": 160, "frame_skip": 1, "repeat_action_probability": 0.0, "full_action_space": False},
+    *slow({"num_steps": 160, "frame_skip": 1, "repeat_action_probability": 0.0, "full_action_space": False}),
 ], ids=["sticky", "each_frame"])
 def test_games_are_those_of_ale_py(task, run):
     facts = atari.game_facts(task)

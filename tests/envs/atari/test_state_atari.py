@@ -24,9 +24,9 @@ GAMES = {
 }
 
 
-@pytest.mark.parametrize(("mode", "num_threads", "batch_size"), [("NextStep", 2, 5), ("SameStep", 5, 2),
-                                                                  ("Disabled", 0, 5)])
-@pytest.mark.parametrize("id", GAMES)
+@pytest.mark.parametrize(("id", "mode", "num_threads", "batch_size"), [
+    *((id, "NextStep", 2, 5) for id in GAMES), ("Breakout-v5", "SameStep", 5, 2), ("Breakout-v5", "Disabled", 0, 5),
+    *slow(*((id, *how) for id in list(GAMES)[1:] for how in [("SameStep", 5, 2), ("Disabled", 0, 5)]))])
 def test_atari_goes_on_exactly(id, mode, num_threads, batch_size):
     ends = assert_goes_on(id, mode, num_threads, batch_size, 97, 45, max_episode_steps=100, **GAMES[id])
     # a reset with no-ops belongs to it
@@ -58,7 +58,7 @@ def test_atari_goes_on_exactly_from_any_frame():
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("num_threads", "batch_size"), [(0, 5), (5, 2)])
+@pytest.mark.parametrize(("num_threads", "batch_size"), [(5, 2), *slow((0, 5))])
 @pytest.mark.parametrize("sticky", [0.25, *slow(0.0)])
 def test_atari_goes_on_exactly_over_lives(mode, num_threads, batch_size, sticky):
     ends = assert_goes_on("Breakout-v5", mode, num_threads, batch_size, 60, 70, max_episode_steps=200,
@@ -137,8 +137,8 @@ def test_a_load_that_failed_starts_a_whole_game():
     assert info["lives"].tolist() == [4] and info["elapsed_step"][0] > 0
 
 
-def test_a_game_whose_rom_is_gone(run_python, tmp_path):
-    done = run_python(ROM_GONE.format(folder=str(tmp_path)))
+def test_a_game_whose_rom_is_gone(run_forked, tmp_path):
+    done = run_forked(ROM_GONE.format(folder=str(tmp_path)))
     assert done.stdout == "fine\n", done.stderr
 
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from saving import Player, actions_for, make, started
+from weights import slow
 
 import cypool
 
@@ -23,7 +24,7 @@ def state_of(state):
     return [{key: value for key, value in row.items() if key != "episode_ns"} for row in state.rows]
 
 
-@pytest.mark.parametrize("num_threads", [0, 1, 2, (os.cpu_count() or 1) + 2])
+@pytest.mark.parametrize("num_threads", [2, *slow(0, 1, (os.cpu_count() or 1) + 2)])
 @pytest.mark.parametrize(("id", "mode", "options"), [
     *[("LunarLander-v3", mode, {}) for mode in MODES],
     ("LunarLander-v3", "NextStep", {"enable_wind": True, "gravity": -3.0}),

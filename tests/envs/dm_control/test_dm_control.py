@@ -60,7 +60,7 @@ def test_dogs_equal_dm_control(task):
     check_parity(id_of("dog", task), num_envs=1, num_steps=40, seeds=(3,), num_threads=0, time_limit=0.3)
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
 @pytest.mark.parametrize("num_threads", [5, *slow(0, 2)])
 def test_in_all_modes(mode, num_threads):
     parity = check_parity("CartpoleBalance-v1", num_envs=3, num_steps=60, seeds=(0, 5), num_threads=num_threads,
@@ -181,8 +181,8 @@ def test_an_invalid_state_is_an_error():
 # ---- ours
 
 
-@pytest.mark.parametrize("id", ["CheetahRun-v1",
-                                *slow("SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1")])
+@pytest.mark.slow
+@pytest.mark.parametrize("id", ["CheetahRun-v1", "SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1"])
 def test_keeps_the_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=20).passed) == 7
 
@@ -266,8 +266,8 @@ def test_numbers_of_single_precision_are_rounded():
 
 
 @pytest.mark.parametrize("id", ["dm_control/walker-walk-v0", "Ant-v5"])
-def test_a_model_is_loaded_once_and_then_freed(run_python, id):
-    done = run_python(f"""
+def test_a_model_is_loaded_once_and_then_freed(run_forked, id):
+    done = run_forked(f"""
 import gc
 import cypool
 from cypool.envs.mujoco_common import mujoco_common as model
@@ -363,8 +363,8 @@ def test_a_model_without_a_way_to_begin_is_an_error():
 
 
 @pytest.mark.parametrize(("installed", "found"), [("None", "none"), ("'1.0.27'", "1.0.27")])
-def test_without_the_right_dm_control_there_is_one_clear_error_at_make(run_python, installed, found):
-    done = run_python(f"""
+def test_without_the_right_dm_control_there_is_one_clear_error_at_make(run_forked, installed, found):
+    done = run_forked(f"""
 import importlib.metadata as metadata
 found, installed = metadata.version, {installed}
 def version(name):

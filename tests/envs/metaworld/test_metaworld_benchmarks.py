@@ -52,13 +52,12 @@ def test_goals_are_the_package_s(benchmark, test_seed):
 
 @pytest.mark.parametrize(("id", "num_envs", "options"), [
     ("Meta-World/MT10", 10, {"use_one_hot": True, "terminate_on_success": True}),
-    ("Meta-World/ML10-test", 10, {}),
     ("Meta-World/MT1", 2, {"env_name": "hammer-v3", "num_goals": 3}),
     ("Meta-World/ML1-train", 5, {"env_name": "push-v3", "recurrent_info_in_obs": True}),
-    ("Meta-World/ML1-test", 2, {"total_tasks_per_cls": 4}),
     ("Meta-World/custom-mt-envs", 4, {"envs_list": ["soccer-v3", "reach-v3"], "use_one_hot": True}),
     ("Meta-World/custom-ml-envs", 2, {"train_envs": ["soccer-v3", "door-open-v3"], "test_envs": ["reach-v3"]}),
-    *slow(("Meta-World/MT25", 25, {}), ("Meta-World/ML10-train", 20, {}), ("Meta-World/ML45-test", 5, {})),
+    *slow(("Meta-World/ML10-test", 10, {}), ("Meta-World/ML1-test", 2, {"total_tasks_per_cls": 4}),
+          ("Meta-World/MT25", 25, {}), ("Meta-World/ML10-train", 20, {}), ("Meta-World/ML45-test", 5, {})),
 ])
 def test_parity(id, num_envs, options):
     if version("metaworld") == "3.0.0" and "button-press-topdown-wall-v3" in TASK_SETS.get(id.partition("/")[2], ()):

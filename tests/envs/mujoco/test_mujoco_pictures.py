@@ -60,6 +60,8 @@ def no_garbage():
     They free textures and buffers by number, in whatever context is the current one.
     """
     gc.collect()
+    # the next collection has less to look at
+    gc.freeze()
     gc.disable()
     yield
     gc.enable()
@@ -112,8 +114,8 @@ def compare(id, pictures=4, steps_before=0, **options):
 
 @draws
 @pytest.mark.parametrize("id", [
-    "Hopper-v5", "InvertedDoublePendulum-v4", "Pusher-v5",
-    *slow("Ant-v5", "Humanoid-v5", "Reacher-v5", "Walker2d-v4"),
+    "Hopper-v5",
+    *slow("InvertedDoublePendulum-v4", "Pusher-v5", "Ant-v5", "Humanoid-v5", "Reacher-v5", "Walker2d-v4"),
     *exhaustive("HalfCheetah-v5", "HumanoidStandup-v5", "InvertedDoublePendulum-v5", "InvertedPendulum-v5",
                 "Swimmer-v5", "Walker2d-v5", "Ant-v4"),
 ])
@@ -246,7 +248,7 @@ def test_observed_pictures_are_those_of_gymnasiums_wrappers(id, stack, num_threa
 
 @draws
 @pytest.mark.parametrize("mode", ["NextStep", *slow("SameStep")])
-@pytest.mark.parametrize("num_threads", [0, 5, *slow(1, 2)])
+@pytest.mark.parametrize("num_threads", [5, *slow(0, 1, 2)])
 def test_threads_do_not_show(num_threads, mode):
     env, plain = (cypool.make("HalfCheetah-v5", num_envs=5, num_threads=n, seed=2, from_pixels=True,
                               autoreset_mode=mode, max_episode_steps=2, **QUICK) for n in (num_threads, 0))
@@ -284,7 +286,7 @@ def test_asynchronous_pools(num_threads):
 
 
 @draws
-@pytest.mark.parametrize("steps, stack", [(0, 1), (2, 3), *slow((0, 3), (2, 1))])
+@pytest.mark.parametrize("steps, stack", [(2, 3), *slow((0, 1), (0, 3), (2, 1))])
 def test_save_and_load(steps, stack):
     options = {"num_envs": 2, "from_pixels": True, "frame_stack": stack, "max_episode_steps": 4, **QUICK}
     env = cypool.make("Ant-v5", seed=1, num_threads=2, **options)
@@ -407,7 +409,7 @@ env.step([[0.0] * 8])
 """
 
 
-@pytest.mark.parametrize("variable", ["", "egl", "osmesa"])
+@pytest.mark.parametrize("variable", ["", *slow("egl", "osmesa")])
 def test_without_the_libraries_the_error_says_what_to_install(run_python, tmp_path, monkeypatch, variable):
     hide_libraries(tmp_path, monkeypatch)
     monkeypatch.delenv("MUJOCO_GL")
@@ -420,9 +422,9 @@ def test_without_the_libraries_the_error_says_what_to_install(run_python, tmp_pa
 
 
 @draws
-def test_without_a_driver_the_error_says_so(run_python, monkeypatch):
+def test_without_a_driver_the_error_says_so(run_forked, monkeypatch):
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nowhere.json")
-    done = run_python("""
+    done = run_forked("""
 import cypool
 try:
     cypool.make("Ant-v5", from_pixels=True)
@@ -432,10 +434,10 @@ except ImportError as error:
     assert done.returncode == 0 and "libEGL.so.1 " in done.stdout and "apt install" in done.stdout, done.stderr
 
 
-def test_when_mujoco_cannot_be_imported_there_is_one_clear_error(run_python, monkeypatch):
+def test_when_mujoco_cannot_be_imported_there_is_one_clear_error(run_forked, monkeypatch):
     # its Python package fails so where OSMesa is not installed
     monkeypatch.setenv("MUJOCO_GL", "osmesa")
-    done = run_python("""
+    done = run_forked("""
 import cypool
 try:
     cypool.make("Ant-v5")
@@ -449,8 +451,8 @@ else:
 
 
 @draws
-def test_a_forked_process_gets_an_error_and_ends(run_python):
-    done = run_python("""
+def test_a_forked_process_gets_an_error_and_ends(run_forked):
+    done = run_forked("""
 import os
 import cypool
 

@@ -5,7 +5,8 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from saving import MODES, assert_goes_on
+from saving import assert_goes_on
+from weights import slow
 
 import cypool
 from cypool.adapters.single import SingleEnv
@@ -62,7 +63,7 @@ def test_parity(id):
         check_parity(id, num_envs=1, num_steps=25, seeds=[2], num_threads=0, max_episode_steps=20, action_dtype=dtype)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
 def test_modes_and_threads(mode):
     parity = check_parity("PointMaze_Open-v3", num_envs=3, num_steps=60, seeds=[4], autoreset_mode=mode, num_threads=2,
                           max_episode_steps=15)
@@ -541,8 +542,8 @@ def test_actions_that_are_no_numbers():
 # ---- the package
 
 
-def test_the_package_is_not_imported(run_python):
-    done = run_python("""
+def test_the_package_is_not_imported(run_forked):
+    done = run_forked("""
 import sys
 import cypool
 env = cypool.make("FetchReach-v4", num_envs=2)
@@ -553,8 +554,8 @@ print("gymnasium_robotics" in sys.modules)
 
 
 @pytest.mark.parametrize("found", ["None", "'1.4.1'"])
-def test_without_the_package(run_python, found):
-    done = run_python(f"""
+def test_without_the_package(run_forked, found):
+    done = run_forked(f"""
 import importlib.metadata
 real = importlib.metadata.version
 def version(name):
@@ -592,8 +593,8 @@ def test_constants_are_those_of_the_package():
     assert goals.parallel_rotations().tobytes() == parallel.tobytes()
 
 
-def test_models_are_shared_and_freed(run_python):
-    done = run_python("""
+def test_models_are_shared_and_freed(run_forked):
+    done = run_forked("""
 import gc
 import cypool
 from cypool.envs.mujoco_common import mujoco_common as model

@@ -17,8 +17,9 @@ pytestmark = pytest.mark.usefixtures("egl")
 
 
 @pytest.mark.parametrize("id", [
-    "FetchPickAndPlace-v4", "HandManipulateEgg_BooleanTouchSensors-v1", "PointMaze_UMaze-v3",
-    *slow("HandReach-v3", "AntMaze_UMaze-v5", "AdroitHandPen-v1", "FrankaKitchen-v1"),
+    "HandManipulateEgg_BooleanTouchSensors-v1",
+    *slow("FetchPickAndPlace-v4", "PointMaze_UMaze-v3", "HandReach-v3", "AntMaze_UMaze-v5", "AdroitHandPen-v1",
+          "FrankaKitchen-v1"),
     *exhaustive("FetchReach-v4", "HandManipulateBlockRotateZ-v1", "AdroitHandDoor-v1", "AdroitHandRelocate-v1")])
 def test_pictures(id):
     if missing("PointMaze_UMaze-v3"):
@@ -45,7 +46,7 @@ def test_pictures(id):
         assert env.metadata["render_fps"] == reference.metadata["render_fps"]
 
 
-@pytest.mark.parametrize("shown", ["always", "off"])
+@pytest.mark.parametrize("shown", ["always", *slow("off")])
 def test_touch_in_pictures(shown):
     if missing("PointMaze_UMaze-v3"):
         pytest.skip(missing("PointMaze_UMaze-v3"))

@@ -251,7 +251,7 @@ class Model:
     ("Deathmatch-v1", "deathmatch.cfg", 60, {"use_inter_area_resize": False, "weapon_duration": 2,
                                              "reward_config": {"POSITION_X": (1, 1), "HEALTH": (0.5, -0.3)},
                                              "selected_weapon_reward_config": {2: 0.25}}),
-    ("VizdoomCustom-v1", "learning.cfg", 60, {"img_height": 60, "frame_skip": 40, "max_episode_steps": 50})])
+    *slow(("VizdoomCustom-v1", "learning.cfg", 60, {"img_height": 60, "frame_skip": 40, "max_episode_steps": 50}))])
 def test_equals_the_model_of_envpool(id, path, steps, options):
     given = {"cfg_path": str(SCENARIOS / path)} if id == "VizdoomCustom-v1" else {}
     with cypool.make(id, num_envs=2, seed=[7, 11], **options, **given) as env:
@@ -373,8 +373,8 @@ def test_scenarios_of_envpool_need_its_assets():
 
 
 # one sends for all tics at once, one for each alone, one for a step's only one
-@pytest.mark.parametrize("id, frame_skip", [("HealthGathering-v1", 10), *slow(("HealthGathering-v1", 40)),
-                                            ("VizdoomHealthGathering-v1", 10), ("VizdoomHealthGathering-v1", 1)])
+@pytest.mark.parametrize("id, frame_skip", [("HealthGathering-v1", 10), *slow(
+    ("HealthGathering-v1", 40), ("VizdoomHealthGathering-v1", 10), ("VizdoomHealthGathering-v1", 1))])
 def test_results_do_not_depend_on_threads_or_other_environments(id, frame_skip):
     def play(**how):
         with cypool.make(id, seed=2, frame_skip=frame_skip, max_episode_steps=12, **how) as env:
@@ -411,8 +411,8 @@ def test_asynchronous():
 
 
 @pytest.mark.parametrize(("id", "options", "batch_size", "threads_per_cpu"), [
-    ("VizdoomBasic-v1", {"num_bots": 1}, 256, 4), ("Basic-v1", {"num_bots": 1}, 256, 4), ("Basic-v1", {}, 128, 4),
-    ("VizdoomBasic-v1", {}, 256, 1), ("Basic-v1", {}, 256, 1)])
+    ("VizdoomBasic-v1", {"num_bots": 1}, 256, 4), ("Basic-v1", {}, 128, 4), ("Basic-v1", {}, 256, 1),
+    *slow(("Basic-v1", {"num_bots": 1}, 256, 4), ("VizdoomBasic-v1", {}, 256, 1))])
 def test_threads_wait_more_than_they_work_where_each_waits_for_one_engine(id, options, batch_size, threads_per_cpu):
     with cypool.make("CartPole-v1", num_envs=256) as env:
         cpus = env.num_threads
@@ -515,9 +515,9 @@ def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
         env.reset()
 
 
-def test_a_config_is_read_while_others_write_to_the_error_stream(run_python):
+def test_a_config_is_read_while_others_write_to_the_error_stream(run_forked):
     """The message has nothing that other threads write to std::cerr meanwhile, and that is not lost."""
-    done = run_python("""
+    done = run_forked("""
 import ctypes
 import threading
 from cypool.envs.vizdoom.vizdoom import read_config
