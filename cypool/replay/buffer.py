@@ -566,5 +566,5 @@ def _column(name: str, given: ArrayLike, dtype: type[np.generic], count: int) ->
 
 
 def _bytes_of(rows: NDArray[Any]) -> NDArray[np.uint8]:
-    """Returns the bytes of each row: equal ones are the same, also where a number is none."""
+    """Returns the bytes of each row: equal ones are the same, also where a number is NaN."""
     return np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8)

@@ -302,7 +302,7 @@ cdef class Ring:
             self.end_of(ids[k], NOBODY)
 
     def cut_pool(self):
-        """Notes that the pool did something that is not known; what the caller adds goes on."""
+        """Notes that the pool did something that is not known; what the caller adds continues."""
         cdef int64_t env
         for env in range(self.num_envs):
             self.end_of(env, CALLER)

@@ -108,7 +108,7 @@ def test_pettingzoo_is_not_needed_elsewhere(tmp_path):
 def test_an_environment_without_state_has_no_state_space(walker):
     from pettingzoo.utils.conversions import parallel_to_aec
 
-    env = cypool.parallel_env("walker/Crowd-v0")
+    env = cypool.parallel_env("walker/Crowd-v0", state=None)
     assert not hasattr(env, "state_space")
     turns = parallel_to_aec(env)
     turns.reset(seed=0)

@@ -364,7 +364,7 @@ def test_close_while_another_thread_samples_is_not_refused(num_threads):
             try:
                 started.wait()
                 env.close()
-                # while it goes on
+                # while it continues
                 threads.close()
             finally:
                 stop.set()

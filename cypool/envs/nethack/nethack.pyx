@@ -220,8 +220,8 @@ cdef class NetHack(Env):
         self.settings.fix_moon_phase = chosen["fix_moon_phase"]
         self.settings.penalty_step, self.settings.penalty_time = chosen["penalty_step"], chosen["penalty_time"]
         self.settings.max_step_seconds = chosen["max_step_seconds"]
-        # what else is disclosed at the end, NetHack may show without a question; in wizard mode it asks one before it says
-        # that the game is over
+        # what else is disclosed at the end, NetHack may show without a question; in wizard mode it asks one before it
+        # says that the game is over
         self.settings.fills_late = not chosen["wizard"] and chosen["options"] == default_options(chosen["task"])
         self.settings.text = text_of(chosen["options"], chosen["character"], chosen["wizard"]).encode()
         self.settings.actions = chosen["actions"]
