@@ -158,8 +158,8 @@ class BuildExt(build_ext):
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        sizes = {module.name: Path(self.get_ext_fullpath(module.name)).stat().st_size for module, _ in modules}
-        report.write(report.table(jobs, sizes))
+        targets = {module.name: Path(self.get_ext_fullpath(module.name)) for module, _ in modules}
+        report.write(report.table(jobs, {name: path.stat().st_size for name, path in targets.items() if path.exists()}))
 
 
 class BuildPy(build_py):

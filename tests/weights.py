@@ -29,6 +29,10 @@ def often_exhaustive(values, every):
     return [value if k % every == 0 else exhaustive(value)[0] for k, value in enumerate(values)]
 
 
+# families without a native library, whose environments are quick to make
+SMALL_FAMILIES = ("classic_control", "crafter", "minigrid", "mpe2", "nethack", "procgen", "toy_text")
+
+
 def one_of_each_class(family):
     """Returns the entries of a family's quick ids, each with whether it stands for its class in default tests."""
     entries = family.entries(family.quick_ids)

@@ -351,6 +351,9 @@ class _Check:
                     env.load(State([0], [{**row, "own": own}]))
                 except Exception:
                     continue
+                # bytes may be of any length, such as a list of actions
+                if what.endswith("longer") and env.save().rows[0]["own"] == own:
+                    continue
                 self.complain(f"load took a state {what}, expected an exception: cypool.state.check_state raises one")
         self.hold("save and load: the steps that follow have the same bytes")
         return True

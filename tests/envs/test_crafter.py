@@ -202,7 +202,7 @@ def test_the_game_is_the_same_without_pictures(obs_type):
 def test_the_contract_of_all_observations():
     for options in ({}, {"obs_type": "semantic", "reward": False}, {"obs_type": "symbolic", "semantic": False}):
         report = check_env(ID, num_envs=2, num_steps=15, **{**SMALL, **options})
-        assert len(report.passed) == 7
+        assert len(report.passed) == 8
 
 
 @pytest.mark.parametrize("name", SIMD)

@@ -112,7 +112,7 @@ def test_contract(id):
     """With worlds that live on, an episode depends on those before it, as in Gymnasium: not what the contract says."""
     options = {} if id.startswith("Lunar") else {"fresh_world": True}
     report = check_env(id, num_envs=2, num_steps=10 if id.startswith("Car") else 40, **options)
-    assert len(report.passed) == 7 and report.skipped == ()
+    assert len(report.passed) == 8 and report.skipped == ()
 
 
 def test_box2d_is_not_needed(run_forked):

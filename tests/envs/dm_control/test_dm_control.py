@@ -184,7 +184,7 @@ def test_an_invalid_state_is_an_error():
 @pytest.mark.slow
 @pytest.mark.parametrize("id", ["CheetahRun-v1", "SwimmerSwimmer6-v1", "LqrLqr62-v1", "ManipulatorInsertPeg-v1"])
 def test_keeps_the_contract(id):
-    assert len(check_env(id, num_envs=2, num_steps=20).passed) == 7
+    assert len(check_env(id, num_envs=2, num_steps=20).passed) == 8
 
 
 @pytest.mark.parametrize(("id", "options"), [

@@ -277,7 +277,7 @@ def test_pictures_for_people():
     "procgen-maze-v0", {"use_sequential_levels": True, "distribution_mode": "easy"})])
 def test_contract(id, options):
     report = check_env(id, num_envs=2, num_steps=15, **options)
-    assert len(report.passed) == 7 and report.num_episodes > 4
+    assert len(report.passed) == 8 and report.num_episodes > 4
 
 
 @pytest.mark.parametrize("mode", MODES)
