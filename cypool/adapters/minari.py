@@ -128,7 +128,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
     Args:
         env: A synchronous pool with `autoreset_mode="NextStep"`, of one agent. It is reset.
         policy: Returns actions for the observations of all environments.
-        num_episodes: How many episodes the data set has at least.
+        num_episodes: How many episodes the data set has: those that end first.
         dataset_id, **kwargs: As for `to_minari`.
 
     Returns:
@@ -154,7 +154,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
                 pieces[i] = _Piece(spec, obs, info, i)
                 continue
             piece.add(obs, actions, reward, terminated, truncated, info, i)
-            if terminated[i] or truncated[i]:
+            if (terminated[i] or truncated[i]) and len(episodes) < num_episodes:
                 episodes.append(piece.episode(len(episodes), seeds[i]))
                 pieces[i], seeds[i] = None, None
     return _written(env, dataset_id, episodes, kwargs)

@@ -102,10 +102,13 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
 
     def _moved(self, obs: Any, source: int, destination: int) -> Any:
         """Returns observations with another place for the channels, where SB3 has them first."""
+        def moved(part: NDArray[Any]) -> NDArray[Any]:
+            # of others torch's convolutions have other bits
+            return np.ascontiguousarray(np.moveaxis(part, source, destination))
+
         if isinstance(obs, dict):
-            return {name: np.moveaxis(part, source, destination) if name in self._transposed else part
-                    for name, part in obs.items()}
-        return np.moveaxis(obs, source, destination) if self._transposed else obs
+            return {name: moved(part) if name in self._transposed else part for name, part in obs.items()}
+        return moved(obs) if self._transposed else obs
 
     def __getstate__(self) -> dict[str, Any]:
         # of the pool, a pickle has how to make it

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 FLAGS = ["-std=c++20", "-O2", "-ffp-contract=off", "-fwrapv"]
 # the last one as steps run without the GIL in any case
 DIRECTIVES = {"language_level": "3", "embedsignature": "True", "freethreading_compatible": "True"}
+
+# held while a module is imported: until that has been done, it is in sys.modules without its contents
+_importing = threading.RLock()
 
 # run in an interpreter of its own: setuptools leaves traces in the one it runs in
 _COMPILE = """
@@ -133,22 +137,27 @@ def load(source: str | os.PathLike[str]) -> ModuleType:
     # Cython keeps the name inside; one for each text lets old and new live side by side
     key = _key(path, text)
     name = f"{stem}_{key[:16]}"
-    if name in sys.modules:
-        return sys.modules[name]
+    with _importing:
+        if name in sys.modules:
+            return sys.modules[name]
     target, warning = _cached(path, text, name, key)
     if warning:
         warnings.warn(f"{path.name if path else 'cell.pyx'}: {warning}", stacklevel=3)
-    loader = ExtensionFileLoader(name, str(target))
-    spec = spec_from_file_location(name, target, loader=loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+    with _importing:
+        if name in sys.modules:
+            # another thread was faster
+            return sys.modules[name]
+        loader = ExtensionFileLoader(name, str(target))
+        spec = spec_from_file_location(name, target, loader=loader)
+        assert spec is not None
+        module = module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
 
 
 def _read(source: str | os.PathLike[str]) -> tuple[Path | None, str]:

@@ -23,16 +23,28 @@ class UnsafeCache(Exception):
     """Others could put code into the cache folder; the text says how, and what to do."""
 
 
-def folder() -> Path:
-    """Returns the cache folder, which is made: `$CYPOOL_CACHE`, else `$XDG_CACHE_HOME/cypool`, else `~/.cache/cypool`.
+def place() -> Path:
+    """Returns where the cache folder is, or would be made.
+
+    `$CYPOOL_CACHE`, else `$XDG_CACHE_HOME/cypool`, else `~/.cache/cypool`.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(os.environ.get("CYPOOL_CACHE") or os.path.join(base, "cypool")).absolute()
+
+
+def folder(*, make: bool = True) -> Path:
+    """Returns the cache folder.
+
+    Args:
+        make: Whether it is made.
 
     Raises:
         UnsafeCache: It belongs to neither you nor root, or everybody may write there.
-        OSError: It is no folder and cannot be made.
+        OSError: It is no folder and cannot be made; or it is not there.
     """
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    path = Path(os.environ.get("CYPOOL_CACHE") or os.path.join(base, "cypool")).absolute()
-    _make_folder(path)
+    path = place()
+    if make:
+        _make_folder(path)
     found = path.stat()
     # a group's members have been given their right to write, often by an umask of 002 and a group of one
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:

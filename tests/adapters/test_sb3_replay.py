@@ -31,7 +31,7 @@ def parameters_of(algorithm, policy, id, num_steps, ours, options=None, **kwargs
 @pytest.mark.parametrize("algorithm, policy, id, num_steps, options, kwargs", [
     (DQN, "MlpPolicy", "CartPole-v1", 2000, {"max_episode_steps": 30}, {"buffer_size": 500}),
     (SAC, "MlpPolicy", "Pendulum-v1", 400, {"max_episode_steps": 25}, {"buffer_size": 200}),
-    (SAC, "MlpPolicy", "Humanoid-v5", 120, {"max_episode_steps": 25}, {"buffer_size": 200}),
+    (SAC, "MlpPolicy", "Humanoid-v5", 240, {"max_episode_steps": 25}, {"buffer_size": 200}),
     (SAC, "CnnPolicy", "CarRacing-v3", 80, {"max_episode_steps": 15}, {"buffer_size": 100, "batch_size": 8}),
     (DQN, "CnnPolicy", "procgen-coinrun-v0", 100, {"max_episode_steps": 15}, {"buffer_size": 60, "batch_size": 8}),
     (DQN, "CnnPolicy", "Breakout-v5", 240, {"max_episode_steps": 100}, {"buffer_size": 120, "batch_size": 8})])

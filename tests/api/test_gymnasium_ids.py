@@ -380,3 +380,9 @@ def test_only_environments_with_goals_have_methods_for_them():
     assert not hasattr(plain.unwrapped, "compute_reward")
     goal = np.zeros(3)
     assert with_goals.unwrapped.compute_reward(goal, goal, {}) == 0
+
+
+def test_thresholds_and_pictures_a_second_are_those_of_the_references():
+    assert gymnasium.spec("cypool/Pusher-v4").reward_threshold == gymnasium.spec("Pusher-v4").reward_threshold
+    for id in ("ALE/Pong-v5", "PongNoFrameskip-v4", "Pong-v4"):
+        assert cypool.make_spec(id).render_fps == 30

@@ -1050,7 +1050,7 @@ def test_render(host):
     with cypool.make("gymnasium:CartPole-v1", num_workers=0) as env:
         env.reset()
         with pytest.raises(NotImplementedError, match="render_mode='rgb_array'"):
-            env.render()
+            env.render([0])
 
 
 def test_options_limits_and_statistics():
@@ -1515,14 +1515,14 @@ def test_render_before_the_first_reset(host):
     with cypool.make("gymnasium:CartPole-v1", **host, render_mode="rgb_array") as env:
         # that one cannot, and says so
         with pytest.raises(gymnasium.error.ResetNeeded, match="Cannot call `env.render"):
-            env.render()
+            env.render([0])
 
 
 def test_an_environment_without_render():
     with cypool.from_factories([Undrawn], num_workers=1) as env:
         env.reset()
         with pytest.raises(NotImplementedError, match="^render: expected environments that have it, but env 0"):
-            env.render()
+            env.render([0])
 
 
 class Classic(Bare):
@@ -1595,3 +1595,27 @@ thread.join()
 print(count > 20 and interrupts >= 20)
 """)
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
+
+
+class Blank(gymnasium.Env):
+    """Draws nothing."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
+    render_mode = "rgb_array"
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return 0, 0.0, False, False, {}
+
+    def render(self):
+        return None
+
+
+def test_a_picture_that_is_none_is_named():
+    with cypool.from_factories([Blank], workers="threads") as env:
+        env.reset()
+        with pytest.raises(TypeError, match="^render: expected pictures that are arrays, got None"):
+            env.render([0])

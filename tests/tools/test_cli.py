@@ -359,3 +359,38 @@ def test_keys(id, held, action):
     entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)
     chosen = action_of_keys(cypool.make_spec(id), entry_point)[0](held)
     assert (chosen.tolist() if hasattr(chosen, "tolist") else chosen) == action
+
+
+def test_ray_alone_is_no_rllib(monkeypatch):
+    from importlib import metadata
+
+    from cypool.tools.cli import doctor
+
+    known = {"ray": "2.60.0", "lz4": "4.0"}
+
+    def version(name):
+        if name not in known:
+            raise metadata.PackageNotFoundError(name)
+        return known[name]
+
+    monkeypatch.setattr(doctor.metadata, "version", version)
+    monkeypatch.setattr(doctor.metadata, "requires", lambda _: [
+        "click>=7", 'dm-tree; extra == "rllib"', "lz4>=1; extra == 'rllib'", 'pandas; extra == "data"'])
+    line = doctor._installed("RLlib (in Ray)", "ray", "")
+    assert line == ("warning", "RLlib (in Ray) 2.60.0, without dm-tree", 'pip install "ray[rllib]"')
+    known["dm-tree"] = "1"
+    assert doctor._installed("RLlib (in Ray)", "ray", "")[0] == "ok"
+
+
+def test_a_text_for_several_options_is_printed_once(capsys):
+    assert main(["info", "Pong-v5"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    texts = [line for line in lines if line.endswith(".") and len(line) > 40]
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("words", [["list", "--nope"], ["nope"], ["info"], ["bench", "CartPole-v1", "--peers"]])
+def test_usage_errors_are_one_line(words, capsys):
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("cypool") and said.err.count("\n") == 1

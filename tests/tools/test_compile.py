@@ -256,3 +256,12 @@ def test_the_cpu_counts_where_flags_name_it(monkeypatch, tmp_path):
     with pytest.raises(cypool.CompileError, match="expected a compiler that says what =native stands for"):
         compile_module._key(None, TEXT)
     compile_module.cache.native_cpu.cache_clear()
+
+
+def test_threads_that_compile_the_same_get_the_same_id(cache):
+    from concurrent.futures import ThreadPoolExecutor
+
+    text = TEXT + "\n# in threads\n"
+    with ThreadPoolExecutor(8) as threads:
+        ids = list(threads.map(lambda _: cypool.compile(text), range(8)))
+    assert len(set(ids)) == 1

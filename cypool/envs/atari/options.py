@@ -101,7 +101,9 @@ def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
         action=action,
         info=info,
         max_seed=None if PRESETS[options["preset"]].ways.hashes_seeds else MAX_SEED,
-        render_fps=max(60 // (skip if isinstance(skip, int) else sum(skip) // 2), 1),
+        # ale_py says so of any frame skip
+        render_fps=30 if options["preset"] == "gymnasium" else max(
+            60 // (skip if isinstance(skip, int) else sum(skip) // 2), 1),
         max_episode_steps=MAX_EPISODE_STEPS if options["max_num_frames_per_episode"] is None else None,
         options=options,
     )

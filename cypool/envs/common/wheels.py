@@ -48,8 +48,8 @@ class Wheel(NamedTuple):
 
     @property
     def cached(self) -> Path:
-        """The package's folder in cypool's cache."""
-        return cache.folder() / f"{self.package}-{self.version}" / self.package
+        """The package's folder in cypool's cache, relative to that."""
+        return Path(f"{self.package}-{self.version}", self.package)
 
     def folder_in(self, path: str) -> Path | None:
         """Returns the package's folder, which is `path` or in it; None if there is no library."""
@@ -74,13 +74,16 @@ class Wheel(NamedTuple):
                 raise ImportError(f"{variable if path is None else self.option}: expected a folder with "
                                   f"{self.package}/{self.library}, got {shown(given)}")
             return found
-        folders = [self.cached]
+        folders = []
+        # what nobody can have put there need not be looked for; and others may put code into an unsafe folder
+        with suppress(OSError, cache.UnsafeCache):
+            folders.append(cache.folder(make=False) / self.cached)
         # of another package of this name it says nothing
         with suppress(ImportError, ValueError):
             package = find_spec(self.package)
             folders += [Path(each) for each in (package.submodule_search_locations or ())] if package else []
         for folder in folders:
-            if (folder / self.library).is_file():
+            if os.path.isfile(folder / self.library):
                 return folder
         raise ImportError(f"{self.family}: expected the library of {self.package} {self.version}, got none: {self.get}")
 
@@ -122,8 +125,9 @@ class Wheel(NamedTuple):
         Raises:
             OSError: pip cannot download it, or the files cannot be written.
             ValueError: What it downloaded is another file.
+            UnsafeCache: Others could put code into the cache.
         """
-        target = self.cached
+        target = cache.folder() / self.cached
         target.parent.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent.parent) as name:
             work = Path(name)

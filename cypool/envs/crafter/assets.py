@@ -144,6 +144,8 @@ def _original(name: str) -> Image:
     path = crafter_folder() / "assets" / f"{name}.png"
     try:
         with Image.open(path) as image:
+            if image.mode not in ("RGB", "RGBA"):
+                raise OSError(f"expected colours, got the mode {image.mode}")
             return image.copy()
     except (OSError, SyntaxError) as error:
         raise ImportError(f"crafter: expected a texture in {path}, got none that can be read: {error}: "

@@ -1,12 +1,13 @@
 """The models of the suite, as texts: dm_control's files, or made by its own functions."""
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from cypool.envs.common.opengl import import_without_opengl
 
 # domains whose functions do no more than read these files, in the release that the package requires. Its import takes
 # 0.3 s, as one domain imports all of them
@@ -31,9 +32,9 @@ def domain_module(domain: str) -> ModuleType:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return importlib.import_module(f"dm_control.suite.{domain}")
+            module: ModuleType = import_without_opengl(f"dm_control.suite.{domain}")
+            return module
     except Exception as error:
-        # it looks for the OpenGL that MUJOCO_GL names, and that may raise anything
         raise ImportError(f"the DeepMind Control Suite: import dm_control.suite failed: {error!r}",
                           name="dm_control") from error
 

@@ -3,10 +3,10 @@
 The extension modules that use MuJoCo need the very version they were compiled for: each has another layout of its
 structs. It is loaded here, before any of them.
 """
-import os
 from importlib.metadata import PackageNotFoundError, version
 
 from cypool.envs.common.mujoco_version import VERSION
+from cypool.envs.common.opengl import import_without_opengl
 
 try:
     _installed = version("mujoco")
@@ -19,8 +19,6 @@ if _installed != VERSION:
                       name="mujoco")
 
 try:
-    import mujoco  # noqa: F401
+    import_without_opengl("mujoco")
 except Exception as error:
-    # it looks for the OpenGL that MUJOCO_GL names, and that may raise anything
-    raise ImportError(f"MuJoCo's environments: import mujoco failed, with MUJOCO_GL={os.environ.get('MUJOCO_GL')!r}: "
-                      f"{error!r}", name="mujoco") from error
+    raise ImportError(f"MuJoCo's environments: import mujoco failed: {error!r}", name="mujoco") from error

@@ -87,8 +87,8 @@ cdef dict _flags(options):
         return None
     if not isinstance(options, Mapping):
         raise TypeError(f"visual_options: expected a dict or None, got {shown(options)}")
-    # the keys may be members of MuJoCo's enumeration
-    return {check_int("visual_options", int(key) if hasattr(type(key), "__int__") else key, 0,
+    # the keys may be members of MuJoCo's enumeration, and JSON makes texts of numbers
+    return {check_int("visual_options", int(key) if hasattr(type(key), "__int__") or str(key).isdecimal() else key, 0,
                       libmujoco.mjNVISFLAG - 1): check_bool(f"visual_options[{key!r}]", value)
             for key, value in options.items()}
 

@@ -4,6 +4,7 @@
 # own, and arrays for what varies and for what MuJoCo computes from that; all else is shared.
 from collections.abc import Mapping
 
+from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport INFINITY
 
 from cypool.util.arguments import check_choice, check_float, shown, suggestion
@@ -99,6 +100,9 @@ cdef class Variation:
             if name in ("body_mass", "body_inertia") and self._least(self.parts.size() - 1) < 0:
                 raise ValueError(f"randomize[{key!r}]: expected values that are not below 0, got {operation!r}, {low}, "
                                  f"{high}")
+            if not self._fits(self.parts.size() - 1):
+                dtype = "float32" if fields[k].is_float else "float64"
+                raise ValueError(f"randomize[{key!r}]: expected values that {dtype} has, got {operation!r}, {low}, {high}")
             self.derives |= fields[k].is_source
             self.drawn.resize(self.drawn.size() + part.end - part.begin)
         for k in range(fields.size()):
@@ -120,6 +124,19 @@ cdef class Variation:
                     value = part.low + (value if part.operation == ADD else 0)
                 least = min(least, value)
         return least
+
+    def _fits(self, size_t p):
+        """Returns whether all values that part p may get are finite numbers of the field's type."""
+        cdef const Part* part = &self.parts[p]
+        cdef double value, most = FLT_MAX if self.fields[0][part.field].is_float else DBL_MAX
+        cdef size_t k
+        for k in range(part.begin, part.end):
+            value = self.model.get(self.fields[0][part.field], k)
+            for end in (part.low, part.high):
+                got = {SCALE: value * end, ADD: value + end}.get(part.operation, end)
+                if not abs(got) <= most:
+                    return False
+        return True
 
     def _rows(self, name, owner, rows):
         """Returns the rows of a field, from and to, that an object has, or all if it is called ""."""

@@ -163,6 +163,10 @@ cdef class Maze(RoboticsEnv):
     def __init__(self, spec, env_id, robot, version, frame_skip):
         cdef Model model = load_maze(robot, spec.options["maze_map"], version == 3, spec.options.get("xml_file"))
         goals, starts = _mazes[model]
+        # a model that is not the package's reads and writes elsewhere
+        if model.mj.nq < 2 or robot == "point" and (model.mj.nq != 2 or model.mj.nv != 2):
+            raise ValueError(f"{model.path}: expected {'two joints' if robot == 'point' else 'a place in the plane'}, got "
+                             f"{model.mj.nq} positions and {model.mj.nv} velocities")
         super().__init__(spec, env_id, model, None, frame_skip)
         self.is_v3 = version == 3
         self.scale, height = ROBOTS[robot]
@@ -544,7 +548,7 @@ cdef class AntMazeV3(AntMazeV4):
         """Returns the spec.
 
         Args:
-            reset_target: Ignored, as in the reference.
+            reset_target: Ignored; the reference has no such option.
             others: As `AntMazeV4.describe`.
         """
         return AntMazeV4._describe(3, maze_map, continuing_task, reset_target, ctrl_cost_weight, use_contact_forces,

@@ -92,13 +92,16 @@ def make_maze(path: str, maze_map: tuple[tuple[int | str, ...], ...], scale: flo
 
 def kitchen_limits() -> dict[str, tuple[float, ...]]:
     """Returns noise amplitudes and bounds of positions and velocities, of all 29 joints."""
-    root = ElementTree.parse(asset_path("kitchen_franka/franka_assets/franka_config.xml")).getroot()
+    path = asset_path("kitchen_franka/franka_assets/franka_config.xml")
     limits = {}
-    for name in ("pos_noise_amp", "vel_noise_amp", "pos_bound", "vel_bound"):
-        numbers: list[float] = []
-        for k in range(29):
-            joint = root.find(f"qpos{k}")
-            assert joint is not None
-            numbers += map(float, joint.attrib[name].split())
-        limits[name] = tuple(numbers)
+    try:
+        root = ElementTree.parse(path).getroot()
+        joints = [element for k in range(29) for element in root.findall(f"qpos{k}")]
+        for name in ("pos_noise_amp", "vel_noise_amp", "pos_bound", "vel_bound"):
+            limits[name] = tuple(float(number) for joint in joints for number in joint.attrib[name].split())
+        if len(joints) != 29:
+            raise ValueError(f"limits of {len(joints)}")
+    except (ElementTree.ParseError, KeyError, ValueError) as error:
+        raise ImportError(f"gymnasium_robotics: expected the limits of 29 joints in {path}, got another file: "
+                          f"{error!r}") from error
     return limits

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,9 +22,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except ImportError as error:
             print(f"cypool: {error}; for all the command needs: pip install typer rich", file=sys.stderr)
             return 2
-        app(None if arguments is None else list(arguments), prog_name="cypool")
+        return _run(app, arguments)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except KeyboardInterrupt:
         return 130
-    return 0
+
+
+def _run(app: Any, arguments: Sequence[str] | None) -> int:
+    """Runs the application; a wrong use of the command is one line on stderr, without a box around it."""
+    import typer
+
+    usage_error: Any = typer.BadParameter.__base__
+    try:
+        done = app(None if arguments is None else list(arguments), prog_name="cypool", standalone_mode=False)
+    except typer.Abort:
+        return 1
+    except usage_error as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            # `cypool` alone shows its help
+            error.show()
+            return 2
+        path = "cypool" if error.ctx is None else error.ctx.command_path
+        print(f"{path}: {' '.join(error.format_message().split())}; {path} --help says more", file=sys.stderr)
+        return 2
+    return done if isinstance(done, int) else 0

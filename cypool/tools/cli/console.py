@@ -28,6 +28,7 @@ class Refusal(Exception):
 def guarded(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a verb that turns errors into one line on stderr and an exit status."""
     from cypool.errors import CompileError
+    from cypool.util.cache import UnsafeCache
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -36,7 +37,8 @@ def guarded(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
         # what cypool raises of arguments and of what is not installed; a text of several lines begins with the matter
-        except (Refusal, ValueError, TypeError, ImportError, NotImplementedError, OSError, CompileError) as error:
+        except (Refusal, ValueError, TypeError, ImportError, NotImplementedError, OSError, CompileError,
+                UnsafeCache) as error:
             if isinstance(error, BrokenPipeError):
                 raise
             said = " ".join(str(error).split())

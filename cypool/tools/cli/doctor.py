@@ -199,9 +199,26 @@ def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
         installed = metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+    missing = _missing_of_rllib() if name == "ray" else []
+    if missing:
+        return "warning", f"{title} {installed}, without {', '.join(missing)}", 'pip install "ray[rllib]"'
     if meets(installed, bounds):
         return "ok", f"{title} {installed}"
     return "warning", f"{title} {installed}, supported: {bounds}", f'pip install "{name}{bounds}"'
+
+
+def _missing_of_rllib() -> list[str]:
+    """Returns the packages that `ray.rllib` imports, of which Ray alone brings none, and that are not installed."""
+    missing = []
+    for each in metadata.requires("ray") or []:
+        name, _, condition = each.partition(";")
+        if re.search(r"""extra == ["']rllib["']""", condition):
+            name = re.split(r"[^\w.-]", name.strip())[0]
+            try:
+                metadata.version(name)
+            except metadata.PackageNotFoundError:
+                missing.append(name)
+    return missing
 
 
 def requirements() -> list[tuple[str, str, str]]:

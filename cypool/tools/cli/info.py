@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import re
 from typing import Annotated, Any
 
@@ -133,11 +134,13 @@ def _show(facts: dict[str, Any], reference: str) -> None:
     out.print(table)
     if facts["options"]:
         out.print("\noptions")
-        for name, option in facts["options"].items():
-            out.print(f"[cyan]{name}[/cyan] = {escape(shown(option['value']))}")
+        # those that one text describes stand together
+        for meaning, names in itertools.groupby(facts["options"], lambda name: facts["options"][name]["meaning"]):
+            for name in names:
+                out.print(f"[cyan]{name}[/cyan] = {escape(shown(facts['options'][name]['value']))}")
             # texts below each other, not in columns: there may be 80 characters in all
-            if option["meaning"]:
-                out.print(Padding(Text(option["meaning"]), (0, 0, 0, 4)))
+            if meaning:
+                out.print(Padding(Text(meaning), (0, 0, 0, 4)))
     if details.strip():
         out.print()
         out.print(details.strip(), markup=False, highlight=False)

@@ -101,6 +101,8 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")):
         raise Refusal(f"there is no display for a window; without one: cypool play {id} --record video.mp4")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    # else SDL shows pictures with a context of OpenGL, and this thread's is for drawing the environment
+    os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
     try:
         import pygame
     except ImportError:

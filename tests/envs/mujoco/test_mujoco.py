@@ -780,3 +780,40 @@ def test_timers_of_others_run_and_a_clock_is_not_called(run_forked):
         print(timer().number, (timer().duration > 0) == runs)
     """)
     assert done.stdout.splitlines() == ["0", "1 True"], (done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("name", ["egl", "osmesa"])
+def test_a_missing_opengl_is_not_missed_where_nothing_is_drawn(run_python, name):
+    # what PyOpenGL does where it finds no library
+    done = run_python(f"""
+import os
+import sys
+os.environ["MUJOCO_GL"] = {name!r}
+
+class Missing:
+    def find_spec(self, module, path=None, target=None):
+        if module == "OpenGL":
+            raise AttributeError("'NoneType' object has no attribute 'glGetError'")
+
+sys.meta_path.insert(0, Missing())
+import cypool
+for id in ("Ant-v5", "dm_control/lqr-lqr_2_1-v0"):
+    with cypool.make(id, seed=0) as env:
+        env.reset()
+print(os.environ["MUJOCO_GL"])
+""")
+    assert done.stdout.split() == [name], done.stderr
+
+
+def test_values_beyond_the_type_of_a_field_are_refused():
+    for values in (("add", 1e300, 1e300), ("set", -1e39, 0), ("scale", 1, 1e40)):
+        with pytest.raises(ValueError, match=r"^randomize\['geom_rgba'\]: expected values that float32 has"):
+            cypool.make("Ant-v5", randomize={"geom_rgba": values})
+
+
+def test_options_survive_json():
+    import json
+
+    options = cypool.make_spec("Ant-v5", visual_options={1: True, 3: False}).options
+    again = cypool.make_spec("Ant-v5", visual_options=json.loads(json.dumps(options["visual_options"]))).options
+    assert again["visual_options"] == options["visual_options"] == {1: True, 3: False}

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -564,6 +565,27 @@ def test_where_the_library_is(folder, monkeypatch):
         cypool.make("procgen-maze-v0")
     # it describes itself without
     assert cypool.make_spec("procgen-maze-v0").max_episode_steps == 500
+
+
+@pytest.mark.parametrize("kind", ["file", "nowhere", "of all"])
+def test_a_cache_that_cannot_be_used_hides_no_installed_library(folder, monkeypatch, tmp_path, kind, capsys):
+    cache = tmp_path / "cache"
+    if kind == "file":
+        cache.write_text("")
+    elif kind == "nowhere":
+        cache = "/proc/x"
+    else:
+        cache.mkdir()
+        cache.chmod(0o777)
+    monkeypatch.delenv("CYPOOL_PROCGEN", raising=False)
+    monkeypatch.setenv("CYPOOL_CACHE", str(cache))
+    monkeypatch.setattr(wheels, "find_spec", lambda _: SimpleNamespace(submodule_search_locations=[str(folder)]))
+    assert library.find(None) == folder
+    monkeypatch.setattr(wheels, "find_spec", lambda _: None)
+    assert not library.is_there()
+    assert main(["get", "procgen"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("cypool get: ") and said.count("\n") == 1
 
 
 def test_another_library_or_other_pictures_are_refused(folder):

@@ -1,0 +1,26 @@
+"""Packages that look for OpenGL when they are imported, whether or not anybody will draw."""
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+
+def import_without_opengl(name: str) -> Any:
+    """Imports a module that imports what MUJOCO_GL names; if that is missing, the module does without.
+
+    Raises:
+        Exception: What the import raises.
+    """
+    chosen = os.environ.get("MUJOCO_GL")
+    try:
+        return importlib.import_module(name)
+    except Exception:
+        if chosen is None:
+            raise
+    # MuJoCo and dm_control both know this word
+    os.environ["MUJOCO_GL"] = "disable"
+    try:
+        return importlib.import_module(name)
+    finally:
+        os.environ["MUJOCO_GL"] = chosen
