@@ -1,4 +1,4 @@
-"""The interface of observers of a pool: hooks in Python, histories, replay buffers."""
+"""The interface of those that a pool notifies of what it does: hooks in Python, histories, replay buffers."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Sees each call of a pool that it is attached to (`Pool.attach`).
+    """Is notified by a pool of what it does: `Pool.attach`.
 
     The pool reports each change within its own call, so nothing passes unseen. It takes no other call meanwhile. If an
-    observer raises, or Ctrl-C comes there, the caller gets the exception, and all observers hear of a gap before
-    the next change. A step that was interrupted while it is made stays in flight, and its batch comes later.
+    observer raises, or Ctrl-C comes there, the caller gets the exception, and all observers are notified of a gap
+    before the next change. A step that was interrupted while it is made stays in flight, and its batch comes later.
     """
 
     def _before(self, options: Any) -> None:

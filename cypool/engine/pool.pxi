@@ -17,6 +17,7 @@ cimport numpy as cnp
 
 import numpy as np
 
+from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
 
 from cypool.backend cimport StepBackend
@@ -124,8 +125,9 @@ cdef class Pool:
     cdef readonly int batch_size
     cdef readonly bint is_async
     cdef readonly object hooks
-    cdef tuple observers             # weak references to who is told what the pool does, in this order; None: nobody
-    cdef bint untold                 # whether it has done something that they do not know of
+    cdef tuple observers             # weak references to who is notified of what it does, in this order; None: nobody
+    cdef bint is_asked               # whether one wants to be asked before something is sent
+    cdef bint unreported                 # whether it has done something that they do not know of
     cdef Pool parent                 # whose threads a companion uses; None: nobody's
     cdef atomic[int] num_unfinished  # companions that are being made
     cdef bint is_companion
@@ -242,16 +244,17 @@ cdef class Pool:
         return pool
 
     def attach(self, observer):
-        """Has an observer told what the pool does, behind those that are attached, until nobody else holds it.
+        """Has an observer notified of what the pool does, behind those that are attached, until nobody else holds it.
 
         Args:
             observer: A `cypool.engine.observer.Observer`.
         """
         with _attaching:
+            self.is_asked = self.is_asked or type(observer)._before is not Observer._before
             self.observers = tuple([*(self.observers or ()), weakref.ref(observer)])
 
     def detach(self, observer):
-        """Tells an observer no more."""
+        """Notifies an observer no more."""
         with _attaching:
             left = [ref for ref in self.observers or () if ref() is not None and ref() is not observer]
             self.observers = tuple(left) if left else None
@@ -266,31 +269,30 @@ cdef class Pool:
         return any([isinstance(observer, cls) for observer in self._observers()])
 
     def catch_up(self):
-        """Tells observers of a gap, if the pool has done something that they do not know of."""
+        """Notifies observers of a gap, if the pool has done something that they do not know of."""
         cdef Call call
-        if self.untold:
+        if self.unreported:
             self._enter(call)
-            self._tell_gap()
+            self._report_gap()
 
-    cdef int _tell_gap(self) except -1:
-        if self.untold:
+    cdef int _report_gap(self) except -1:
+        if self.unreported:
             for ref in self.observers or ():
                 observer = ref()
                 if observer is not None:
                     observer._on_gap()
-            self.untold = False
+            self.unreported = False
         return 0
 
     cdef list _observers(self):
         return [observer for observer in [ref() for ref in self.observers or ()] if observer is not None]
 
     cdef int _announce(self, options) except -1:
-        """Tells observers that something will be sent. Before the gate, as they may ask the pool."""
-        if self.untold:
+        """Notifies observers that something will be sent. Before the gate, as they may ask the pool."""
+        if self.unreported:
             self.catch_up()
-        for ref in self.observers or ():
-            observer = ref()
-            if observer is not None:
+        if self.is_asked:
+            for observer in self._observers():
                 observer._before(options)
         return 0
 
@@ -423,8 +425,8 @@ cdef class Pool:
             self._drain()
         taken = None
         if observed:
-            self._tell_gap()
-            self.untold = True
+            self._report_gap()
+            self.unreported = True
             taken = None if env_ids is None else self._taken(ids, count)
         for env_id, seed in seeds or ():
             env = self.scheduler.owner[env_id]
@@ -453,7 +455,7 @@ cdef class Pool:
         if observed:
             for observer in self._observers():
                 observer._on_reset(taken, others, seeds, options)
-            self.untold = False
+            self.unreported = False
 
     def recv(self, timeout=None):
         """Waits for a batch.
@@ -540,7 +542,7 @@ cdef class Pool:
         if timeout is not None and timeout <= 0:
             raise TimeoutError(f"rollout: not done in {timeout} s")
         by_policy = None if policy is None else dispatch.prepare_policy(policy)
-        self.untold = observed
+        self.unreported = observed
         dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
         try:
             finished = self._collect(count, timeout)
@@ -564,7 +566,7 @@ cdef class Pool:
                     observer._on_gap()
                 else:
                     observer._on_rollout(actions, num_steps, observe_every, result)
-            self.untold = False
+            self.unreported = False
         if causes:
             error = EnvError(causes, result, steps)
             raise error from causes[error.env_id]
@@ -651,12 +653,12 @@ cdef class Pool:
         if <Py_ssize_t>count != len(states):
             raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
         rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
-        self.untold = self.observers is not None
+        self.unreported = self.observers is not None
         for k in range(count):
             load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
             self.ids.start(ids[k])
         obs, info = self._observe_now(ids, count)
-        self._tell_gap()
+        self._report_gap()
         return (obs if self.hooks is None else self.hooks.observed(obs)), info
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
@@ -687,7 +689,7 @@ cdef class Pool:
             source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
             if source.spec is not target.spec or type(source) is not type(target):
                 check_same(source, target)
-        self.untold = self.observers is not None
+        self.unreported = self.observers is not None
         if self.is_async or self.backend is not None:
             errors = self._copy_here(ids, from_ids, count)
         else:
@@ -695,7 +697,7 @@ cdef class Pool:
         for k in range(count):
             if ids[k] not in errors:
                 self.ids.start(ids[k])
-        self._tell_gap()
+        self._report_gap()
         if errors:
             raise errors[min(errors)]
 
@@ -961,13 +963,13 @@ cdef class Pool:
             self.dispatch.send(ids, count, out)
             return 0
         taken = None if env_ids is None and not self.is_async else self._taken(ids, count)
-        self.untold = True
+        self.unreported = True
         self.dispatch.send(ids, count, out)
         for ref in self.observers or ():
             observer = ref()
             if observer is not None:
                 observer._on_sent(actions, taken)
-        self.untold = False
+        self.unreported = False
         return 0
 
     cdef object _taken(self, const int32_t* ids, uint32_t count):
@@ -977,7 +979,7 @@ cdef class Pool:
         memcpy(cnp.PyArray_DATA(array), ids, count * sizeof(int32_t))
         return array
 
-    cdef object _recv(self, timeout, bint tell=True):
+    cdef object _recv(self, timeout, bint report=True):
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t wanted = min(self.ids.pending, <uint32_t>self.batch_size)
         if wanted == 0:
@@ -988,21 +990,21 @@ cdef class Pool:
         elif not self._collect(wanted, timeout):
             raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
         if self.observers is not None:
-            self._tell_gap()
-            self.untold = True
+            self._report_gap()
+            self.unreported = True
         result = self.dispatch.receive(wanted)
         if self.dispatch.successor is not None:
             self.dispatch = self.dispatch.successor
         causes = None
         if scheduler.errors:
             causes = {i: scheduler.errors.pop(i) for i in result[4]["env_id"].tolist() if i in scheduler.errors}
-        if tell and self.untold:
+        if report and self.unreported:
             stepped, starts = self.results.rows_of(ROW_STEP), self.results.rows_of(ROW_RESET)
             for ref in self.observers or ():
                 observer = ref()
                 if observer is not None:
                     result = observer._on_received(result, stepped, starts)
-            self.untold = False
+            self.unreported = False
         if causes:
             error = EnvError(causes, result)
             raise error from causes[error.env_id]

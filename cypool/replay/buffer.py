@@ -233,13 +233,12 @@ class ReplayBuffer(Observer):
         with self._held():
             if self._led_to is None:
                 self._led_to = [np.zeros((self.env.num_envs, *part.shape[1:]), part.dtype) for part in parts[1]]
-            # somebody may have reset what was not over
-            differ = [(_bytes_of(part[ids]) != _bytes_of(given)).any(axis=1) for part, given in zip(
-                self._led_to, parts[0], strict=True)]
-            begin = np.flatnonzero(np.logical_or.reduce([*differ, ~self._ring.open_of_caller()[ids]]))
-            first = [part[begin] for part in parts[0]]
-            self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [],
-                           of_caller=True)
+            # others begin an episode: somebody may have reset what was not over
+            begin = np.flatnonzero(~self._ring.continues(ids, self._led_to, parts[0]))
+            if len(begin):
+                first = [part[begin] for part in parts[0]]
+                self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [],
+                               of_caller=True)
             self._ring.note_actions(rows, ids)
             self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [], of_caller=True)
             for kept, part in zip(self._led_to, parts[1], strict=True):
@@ -563,8 +562,3 @@ def _column(name: str, given: ArrayLike, dtype: type[np.generic], count: int) ->
         raise ValueError(f"{name}: expected {count} values of {np.dtype(dtype)}, got {array.dtype}, shape "
                          f"{array.shape}")
     return np.ascontiguousarray(array, dtype)
-
-
-def _bytes_of(rows: NDArray[Any]) -> NDArray[np.uint8]:
-    """Returns the bytes of each row: equal ones are the same, also where a number is NaN."""
-    return np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8)

@@ -9,7 +9,7 @@ padding as its other frames need. So the frames of an observation are always tho
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport pow
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 cimport numpy as cnp
 
@@ -277,9 +277,28 @@ cdef class Ring:
         for k in range(count):
             memcpy(self.pending.data() + ids[k] * size, source + k * size, size)
 
-    def open_of_caller(self):
-        """Returns whose newest row waits for a step of the caller's: bool, (num_envs,)."""
-        return np.array([self.is_open[env] == CALLER for env in range(self.num_envs)], np.bool_)
+    def continues(self, cnp.ndarray env_ids, list led_to, list obs):
+        """Returns where the last row waits for a step of the caller's, and was seen as that begins: bool, (k,).
+
+        Args:
+            env_ids: int32, (k,), each in [0, num_envs).
+            led_to: What the caller's steps led to last, an array of all environments for each part.
+            obs: What the next ones begin with, an array of k rows for each part. Bytes count: NaN is like itself.
+        """
+        cdef size_t k, p, size, count
+        cdef const int32_t* ids = self.ids_of(env_ids, &count)
+        cdef cnp.ndarray result = np.zeros(count, np.bool_)
+        cdef uint8_t* out = <uint8_t*>cnp.PyArray_DATA(result)
+        cdef const char* last
+        cdef const char* given
+        for k in range(count):
+            out[k] = self.is_open[ids[k]] == CALLER
+        for p in range(self.parts.size()):
+            size = self.parts[p].stack * self.parts[p].frame_bytes
+            last, given = bytes_of(led_to[p], self.num_envs * size), bytes_of(obs[p], count * size)
+            for k in range(count):
+                out[k] = out[k] and memcmp(last + ids[k] * size, given + k * size, size) == 0
+        return result
 
     def newest(self, cnp.ndarray env_ids):
         """Returns the index of the row that the last step of each of these environments was made from: int64."""
@@ -289,17 +308,6 @@ cdef class Ring:
         for k in range(count):
             (<int64_t*>cnp.PyArray_DATA(result))[k] = (self.written[ids[k]] - 2) * self.num_envs + ids[k]
         return result
-
-    def cut(self, cnp.ndarray env_ids):
-        """Notes that the next row of environments is the first after a gap.
-
-        Args:
-            env_ids: int32, (k,), each in [0, num_envs).
-        """
-        cdef size_t k, count
-        cdef const int32_t* ids = self.ids_of(env_ids, &count)
-        for k in range(count):
-            self.end_of(ids[k], NOBODY)
 
     def cut_pool(self):
         """Notes that the pool did something that is not known; what the caller adds continues."""

@@ -5,7 +5,7 @@ import dm_env
 import numpy as np
 import pytest
 from saving import MODES, NUM, Player, actions_for, make, started
-from weights import exhaustive, slow
+from weights import SMALL_FAMILIES, exhaustive, slow
 
 import cypool
 import cypool.compat.envpool as envpool

@@ -1,4 +1,4 @@
-"""Observers of a pool see all its calls, in order."""
+"""Observers of a pool are notified of all that it does, in order."""
 import gc
 
 import numpy as np
@@ -9,7 +9,7 @@ from cypool.engine.observer import Observer
 
 
 class Notes(Observer):
-    """Writes down what it sees."""
+    """Writes down what is reported to it."""
 
     def __init__(self, notes=None, fails=()):
         self.notes, self.fails = [] if notes is None else notes, set(fails)
@@ -46,7 +46,7 @@ def observed(num_envs=2, fails=(), **options):
     return env, observer
 
 
-def test_observers_of_several_calls_see_them_in_order():
+def test_calls_are_reported_in_order():
     env, observer = observed()
     env.step([0, 1])
     env.send([1], [1])
@@ -73,7 +73,7 @@ def test_asynchronous_pool_names_the_environments():
     assert observer.notes[-1] == ("sent", [0, 1], ids)
 
 
-def test_refused_call_is_not_seen():
+def test_what_is_refused_is_not_reported():
     env, observer = observed()
     for call in (lambda: env.step([0, 9]), lambda: env.step([0], [7]), env.recv, lambda: env.reset([9]),
                  lambda: env.load(3), lambda: env.copy(0, 0)):
@@ -83,7 +83,7 @@ def test_refused_call_is_not_seen():
 
 
 @pytest.mark.parametrize("fails", ["sent", "received", "reset"])
-def test_observer_that_raises_sees_a_gap(fails):
+def test_observer_that_raises_is_notified_of_a_gap(fails):
     env, observer = observed(fails=[fails])
     other = Notes()
     env._pool.attach(other)
@@ -106,7 +106,7 @@ def test_batch_that_is_thrown_away_is_a_gap():
     assert [name for name, *_ in observer.notes] == ["sent", "gap", "reset", "received"]
 
 
-def test_observer_without_references_sees_no_more():
+def test_observer_that_nobody_holds_is_notified_no_more():
     env, observer = observed()
     notes = observer.notes
     del observer
