@@ -98,7 +98,8 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
             return action
         low, high = space.low, space.high
         unscaled = np.clip(low + 0.5 * (action + 1.0) * (high - low), low, high)
-        return np.where(np.isfinite(unscaled), unscaled, np.clip(0, low, high)).astype(space.dtype)
+        finite: NDArray[Any] = np.where(np.isfinite(unscaled), unscaled, np.clip(0, low, high)).astype(space.dtype)
+        return finite
 
     def _moved(self, obs: Any, source: int, destination: int) -> Any:
         """Returns observations with another place for the channels, where SB3 has them first."""
@@ -106,9 +107,10 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
             # of others torch's convolutions have other bits
             return np.ascontiguousarray(np.moveaxis(part, source, destination))
 
+        transposed = self._transposed or set()
         if isinstance(obs, dict):
-            return {name: moved(part) if name in self._transposed else part for name, part in obs.items()}
-        return moved(obs) if self._transposed else obs
+            return {name: moved(part) if name in transposed else part for name, part in obs.items()}
+        return moved(obs) if transposed else obs
 
     def __getstate__(self) -> dict[str, Any]:
         # of the pool, a pickle has how to make it
@@ -124,7 +126,8 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         """Returns of which places the replay buffer still has the steps."""
         index = self.index.reshape(-1)[places]
         # in the others there was none yet
-        return (index >= 0) & self.replay.has(np.maximum(index, 0))
+        found: NDArray[np.bool_] = (index >= 0) & self.replay.has(np.maximum(index, 0))
+        return found
 
     def _get_samples(self, batch_inds: NDArray[Any], env: VecNormalize | None = None) -> Any:
         # the same draws as SB3's

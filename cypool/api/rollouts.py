@@ -203,8 +203,8 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     results: list[SearchResult] = []
     for first in range(0, count, num_envs):
         # what the last turn leaves over, the last sequence fills
-        which = np.minimum(np.arange(first, first + num_envs), count - 1)
-        turn = map_parts(spec.action, iter([np.swapaxes(array[which], 0, 1) for array in arrays]).__next__)
+        chosen = np.minimum(np.arange(first, first + num_envs), count - 1)
+        turn = map_parts(spec.action, iter([np.swapaxes(array[chosen], 0, 1) for array in arrays]).__next__)
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])

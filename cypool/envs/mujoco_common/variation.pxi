@@ -102,7 +102,8 @@ cdef class Variation:
                                  f"{high}")
             if not self._fits(self.parts.size() - 1):
                 dtype = "float32" if fields[k].is_float else "float64"
-                raise ValueError(f"randomize[{key!r}]: expected values that {dtype} has, got {operation!r}, {low}, {high}")
+                raise ValueError(f"randomize[{key!r}]: expected values that {dtype} has, got {operation!r}, {low}, "
+                                 f"{high}")
             self.derives |= fields[k].is_source
             self.drawn.resize(self.drawn.size() + part.end - part.begin)
         for k in range(fields.size()):

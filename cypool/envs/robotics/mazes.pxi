@@ -165,8 +165,8 @@ cdef class Maze(RoboticsEnv):
         goals, starts = _mazes[model]
         # a model that is not the package's reads and writes elsewhere
         if model.mj.nq < 2 or robot == "point" and (model.mj.nq != 2 or model.mj.nv != 2):
-            raise ValueError(f"{model.path}: expected {'two joints' if robot == 'point' else 'a place in the plane'}, got "
-                             f"{model.mj.nq} positions and {model.mj.nv} velocities")
+            raise ValueError(f"{model.path}: expected {'two joints' if robot == 'point' else 'a place in the plane'}, "
+                             f"got {model.mj.nq} positions and {model.mj.nv} velocities")
         super().__init__(spec, env_id, model, None, frame_skip)
         self.is_v3 = version == 3
         self.scale, height = ROBOTS[robot]
