@@ -213,7 +213,7 @@ def test_bad_input():
             (np.full((4, NUM), 2), ValueError, r"actions: expected integers in \[0, 2\), got 2"),
             (np.zeros((4, NUM)), TypeError, "actions: expected integers"),
             (np.broadcast_to(np.zeros(1, int), (2**31, NUM)), ValueError, r"actions: expected less than 2\*\*31 rows"),
-            (object(), ValueError, "actions: expected"), ({"a": actions}, ValueError, "actions: expected")]:
+            (object(), ValueError, "actions: expected"), ({"a": actions}, TypeError, "actions: expected")]:
         with pytest.raises(error, match=message):
             env.rollout(bad)
     for bad in (0, -1, 1.5, "first", None):
