@@ -127,7 +127,7 @@ cdef class Pool:
     cdef readonly object hooks
     cdef tuple observers             # weak references to who is notified of what it does, in this order; None: nobody
     cdef bint is_asked               # whether one wants to be asked before something is sent
-    cdef bint unreported                 # whether it has done something that they do not know of
+    cdef bint unreported             # whether it has done something that they do not know of
     cdef Pool parent                 # whose threads a companion uses; None: nobody's
     cdef atomic[int] num_unfinished  # companions that are being made
     cdef bint is_companion
@@ -557,8 +557,10 @@ cdef class Pool:
             raise
         finally:
             dispatch.end_rollout()
-        causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
-        scheduler.errors.clear()
+        causes = steps = None
+        if scheduler.errors:
+            causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
+            scheduler.errors.clear()
         if observed:
             for observer in self._observers():
                 # a policy that has failed is not there if the actions are repeated
@@ -963,6 +965,7 @@ cdef class Pool:
             self.dispatch.send(ids, count, out)
             return 0
         taken = None if env_ids is None and not self.is_async else self._taken(ids, count)
+        self._report_gap()
         self.unreported = True
         self.dispatch.send(ids, count, out)
         for ref in self.observers or ():
