@@ -413,6 +413,10 @@ class VectorAPI:
             NotImplementedError: The environment cannot be drawn.
         """
         frames = self._pool.render(ids_of(env_id))
+        for frame in frames:
+            # an environment of Python may return anything
+            if not isinstance(frame, np.ndarray):
+                raise TypeError(f"render: expected pictures that are arrays, got {shown(frame)}")
         sizes = {frame.shape for frame in frames}
         if len(sizes) > 1:
             raise ValueError(f"env_id: expected environments with pictures of one size, got {sorted(sizes)}")

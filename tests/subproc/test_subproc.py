@@ -1578,3 +1578,27 @@ thread.join()
 print(count > 20 and interrupts >= 20)
 """)
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
+
+
+class Blank(gymnasium.Env):
+    """Draws nothing."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
+    render_mode = "rgb_array"
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return 0, 0.0, False, False, {}
+
+    def render(self):
+        return None
+
+
+def test_a_picture_that_is_none_is_named():
+    with cypool.from_factories([Blank], workers="threads") as env:
+        env.reset()
+        with pytest.raises(TypeError, match="^render: expected pictures that are arrays, got None"):
+            env.render([0])
