@@ -15,6 +15,7 @@ cimport numpy as cnp
 import numpy as np
 
 from cypool.errors import ClosedError, EnvError
+from cypool.util.arguments import shown
 
 from cypool.backend cimport StepBackend
 from cypool.cfunctions.env_methods cimport observe_env, seed_env
@@ -87,7 +88,7 @@ cdef int check_same(Env source, Env target) except -1:
     if type(source) is not type(target) or source.spec.id != target.spec.id or (
             source.spec.options != target.spec.options):
         raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
-                         f"{source.env_id}: {source.spec.id} with {source.spec.options}")
+                         f"{source.env_id}: {source.spec.id} with {shown(source.spec.options)}")
     return 0
 
 
