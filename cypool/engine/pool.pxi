@@ -19,6 +19,7 @@ import numpy as np
 
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
+from cypool.util.arguments import shown
 
 from cypool.backend cimport StepBackend
 from cypool.cfunctions.env_methods cimport observe_env, seed_env
@@ -78,7 +79,7 @@ cdef int check_same(Env source, Env target) except -1:
     if type(source) is not type(target) or source.spec.id != target.spec.id or (
             source.spec.options != target.spec.options):
         raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
-                         f"{source.env_id}: {source.spec.id} with {source.spec.options}")
+                         f"{source.env_id}: {source.spec.id} with {shown(source.spec.options)}")
     return 0
 
 

@@ -36,8 +36,8 @@ cdef dict check_state(Env env, object state):
     cdef dict row = dict(state)
     if not _same((env.spec.id, env.spec.options), (row["id"], row["options"])):
         id = row["id"] if type(row["id"]) is str else shown(row["id"])
-        raise ValueError(f"state: expected one of {env.spec.id} with {env.spec.options} for env {env.env_id}, got "
-                         f"{id:.200} with {shown(row['options'])}")
+        raise ValueError(f"state: expected one of {env.spec.id} with {shown(env.spec.options)} for env {env.env_id}, "
+                         f"got {id:.200} with {shown(row['options'])}")
     try:
         for key in ("needs_reset", "reset_requested"):
             row[key] = check_bool(key, row[key])

@@ -276,3 +276,14 @@ def test_streams_that_are_copied(walker):
         assert functions.copy_streams(target, source) == known
         assert str(target.state) == (str(source.state) if known else before)
     assert not functions.copy_streams(np.random.PCG64(1), np.random.MT19937(1))
+
+
+def test_messages_about_other_options_are_short():
+    pytest.importorskip("metaworld")
+    with cypool.make("Meta-World/MT10", seed=0) as env:
+        env.reset()
+        with pytest.raises(ValueError, match="^source: expected an environment with the id and options") as copied:
+            env.copy(0, 1)
+        with pytest.raises(ValueError, match="^state: expected one of ") as loaded:
+            env.load(env.save([0]), [1])
+        assert len(str(copied.value)) < 700 and len(str(loaded.value)) < 700

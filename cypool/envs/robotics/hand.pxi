@@ -525,13 +525,14 @@ cdef class HandPen(Manipulate):
 
     @staticmethod
     def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
-                 **common):
+                 rotation_threshold=0.1, randomize_initial_position=True, **common):
         """Returns the spec.
 
         Args:
             others: As `HandBlock.describe`.
         """
-        return describe_manipulate("pen", target_position, target_rotation, touch_get_obs, touch_visualisation, {},
+        options = {"rotation_threshold": rotation_threshold, "randomize_initial_position": randomize_initial_position}
+        return describe_manipulate("pen", target_position, target_rotation, touch_get_obs, touch_visualisation, options,
                                    common)
 
     def __init__(self, spec, env_id):
