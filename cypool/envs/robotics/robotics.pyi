@@ -236,6 +236,8 @@ class HandPen(Manipulate):
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
         touch_visualisation: str = 'on_touch',
+        rotation_threshold: float = 0.1,
+        randomize_initial_position: bool = True,
         **common: Any,
     ) -> EnvSpec: ...
 
