@@ -18,7 +18,7 @@ def test_all_environments_have_an_id(walker):
     ids = [id for id in cypool.list_all_envs() if not id.startswith("ALE/") and entry_of(id).expand is None]
     expected = {id if "/" in id else f"cypool/{id}" for id in ids}
     assert expected <= set(gymnasium.registry) and "cypool/Pong-v5" in expected and "walker/Walk-v0" in expected
-    assert gymnasium.spec("cypool/Pong-v5").vector_entry_point == "cypool:make_gymnasium"
+    assert gymnasium.spec("cypool/Pong-v5").vector_entry_point == "cypool.adapters.single:make_vector"
 
 
 @pytest.mark.parametrize("id", ["Pong-v5", "CartPole-v1", "walker/Walk-v0"])
