@@ -63,15 +63,16 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         if not isinstance(pool, GymnasiumPool):
             raise TypeError("env: expected environments that cypool.adapters.sb3 made, as in replay_buffer_kwargs="
                             f"{{'env': env}}, got {shown(env)}")
-        # which parts of the observation SB3 has with the channels first
-        self._transposed = _transposed(pool.single_observation_space, observation_space)
-        if pool.num_envs != n_envs or self._transposed is None:
+        transposed = _transposed(pool.single_observation_space, observation_space)
+        if pool.num_envs != n_envs or transposed is None:
             raise ValueError(f"env: expected what the model was made with, {n_envs} rows of {observation_space}, got "
                              f"{pool}")
         stack = max([part.stack[1] for _, part in pool.env_spec.observations if isinstance(part, Array) and part.stack],
                     default=1)
         rows = self.buffer_size + int(spare * stack * self.buffer_size) + 2 * stack + 2
         self.replay = ReplayBuffer(pool, rows * n_envs)
+        # which parts of the observation SB3 has with the channels first
+        self._transposed = transposed
         # which step is where SB3 has it
         self.index = np.full((self.buffer_size, n_envs), -1, np.int64)
         # as SB3 has them: scaled, in float32
@@ -98,8 +99,8 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
             return action
         low, high = space.low, space.high
         unscaled = np.clip(low + 0.5 * (action + 1.0) * (high - low), low, high)
-        finite: NDArray[Any] = np.where(np.isfinite(unscaled), unscaled, np.clip(0, low, high)).astype(space.dtype)
-        return finite
+        result: NDArray[Any] = np.where(np.isfinite(unscaled), unscaled, np.clip(0, low, high)).astype(space.dtype)
+        return result
 
     def _moved(self, obs: Any, source: int, destination: int) -> Any:
         """Returns observations with another place for the channels, where SB3 has them first."""
@@ -126,8 +127,8 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         """Returns of which places the replay buffer still has the steps."""
         index = self.index.reshape(-1)[places]
         # in the others there was none yet
-        found: NDArray[np.bool_] = (index >= 0) & self.replay.has(np.maximum(index, 0))
-        return found
+        there: NDArray[np.bool_] = (index >= 0) & self.replay.has(np.maximum(index, 0))
+        return there
 
     def _get_samples(self, batch_inds: NDArray[Any], env: VecNormalize | None = None) -> Any:
         # the same draws as SB3's

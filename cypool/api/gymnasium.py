@@ -105,8 +105,8 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
         usual = {"batch_size": recipe["num_envs"], "autoreset_mode": "NextStep"}
         kwargs = {name: value for name, value in recipe.items()
                   if name in spec.options or (name not in OF_NO_SPEC and value and usual.get(name) != value)}
-        kwargs.update(cypool_id=kwargs.pop("id"), num_envs=recipe["num_envs"],
-                      vectorization_mode="vector_entry_point")
+        kwargs.pop("id", None)
+        kwargs.update(cypool_id=recipe["id"], num_envs=recipe["num_envs"], vectorization_mode="vector_entry_point")
         found = gymnasium.registry.get(name_of(spec.id))
         if found is None or found.vector_entry_point != ENTRY_POINT:
             try:

@@ -188,11 +188,12 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
     spec, num_envs = env.env_spec, env._pool.num_envs
-    arrays, lengths = [], set()
-    for part, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
-        which = "" if name is None else f" as {name}"
-        wanted = f"shape {shown_shape('K', 'T', *described.shape)}, K sequences of T steps each, none of them 0{which}"
-        array = check_array("actions", part, wanted)
+    arrays: list[NDArray[Any]] = []
+    lengths: set[int] = set()
+    for given, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
+        what = "" if name is None else f" as {name}"
+        wanted = f"shape {shown_shape('K', 'T', *described.shape)}, K sequences of T steps each, none of them 0{what}"
+        array = check_array("actions", given, wanted)
         if array.ndim < 2 or array.shape[2:] != described.shape or 0 in array.shape[:2]:
             raise ValueError(f"actions: expected {wanted}, got {array.shape}")
         arrays.append(array)

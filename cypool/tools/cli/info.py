@@ -135,8 +135,8 @@ def _show(facts: dict[str, Any], reference: str) -> None:
     if facts["options"]:
         out.print("\noptions")
         # those that one text describes stand together
-        for meaning, group in itertools.groupby(facts["options"], lambda name: facts["options"][name]["meaning"]):
-            for name in group:
+        for meaning, alike in itertools.groupby(facts["options"], lambda name: facts["options"][name]["meaning"]):
+            for name in alike:
                 out.print(f"[cyan]{name}[/cyan] = {escape(shown(facts['options'][name]['value']))}")
             # texts below each other, not in columns: there may be 80 characters in all
             if meaning:
