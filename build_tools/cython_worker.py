@@ -29,6 +29,8 @@ def translate(root, module, source, target, directives):
                                     compiler_directives=directives, language_level=3, force=True, quiet=True)
             except CompileError:
                 return True, said.getvalue()
+            except OSError as error:
+                return True, f"{said.getvalue()}{error}"
         os.replace(made.sources[0], target)
     return False, said.getvalue()
 

@@ -30,6 +30,8 @@ class ForkServer:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-X", "faulthandler", "-c", _SERVER.format(fd=theirs.fileno())],
+                # not in the checkout, whose ./cypool may not be compiled
+                cwd=tempfile.gettempdir(),
                 pass_fds=[theirs.fileno()], env=dict(os.environ, PYTHONPATH=os.pathsep.join([here, path])))
 
     def run(self, code, cwd):
