@@ -419,17 +419,19 @@ class _Check:
         with self.make(num_threads=1, batch_size=1) as env:
             # the thread needs the GIL to begin
             env.async_reset()
-            *_, info = env.recv()
-            env.send(self.actions_of(0, info["env_id"]), info["env_id"])
+            for _ in range(self.num_envs):
+                env.recv()
             interval = sys.getswitchinterval()
             try:
                 # another thread gets the GIL only while this one waits
                 sys.setswitchinterval(1e6)
                 for t in range(self.num_steps):
+                    # one step in flight: with more, `recv` could let go of the GIL for a step that asks for it
+                    env_id = np.array([t % self.num_envs], np.int32)
+                    env.send(self.actions_of(t, env_id), env_id)
                     if not env._pool.await_holding_gil(patience):
                         self.complain(f"a step or reset took the GIL, or longer than {patience:.1f} s")
-                    *_, info = env.recv()
-                    env.send(self.actions_of(t, info["env_id"]), info["env_id"])
+                    env.recv()
             finally:
                 sys.setswitchinterval(interval)
         self.hold("its steps and resets run without the GIL")
