@@ -75,9 +75,9 @@ def egl(monkeypatch, tmp_path_factory):
 
 
 def contexts():
-    from cypool.envs.mujoco_common import camera
+    from cypool.envs.mujoco_common import mujoco_common
 
-    return camera.contexts()
+    return mujoco_common.contexts()
 
 
 def compare(id, pictures=4, steps_before=0, **options):
