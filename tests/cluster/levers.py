@@ -1,6 +1,6 @@
-"""The plug-in's environment whose actions are dicts, as workers import it: compiled by the first that asks."""
+"""An environment whose actions are dicts, as workers import it: compiled by the first that asks."""
 from pathlib import Path
 
 import cypool
 
-ID = cypool.compile(Path(__file__).parent.parent / "plugin" / "walker" / "levers.pyx")
+ID = cypool.compile(Path(__file__).with_suffix(".pyx"))
