@@ -1,7 +1,6 @@
 # Blackjack.
-from cypool.util.arguments import check_bool
 from cypool.envs.common.pictures import draw
-from cypool.spec import Discrete, EnvSpec
+from cypool.envs.toy_text import specs
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
@@ -55,6 +54,8 @@ cdef class Blackjack(Env):
     Reward: 1, 0 or -1 at the end; see `natural`.
     Terminated: The player has stuck, or has more than 21.
     """
+    describe = staticmethod(specs.blackjack)
+
     cdef bint natural
     cdef bint sab
     cdef Hand player
@@ -62,19 +63,6 @@ cdef class Blackjack(Env):
     cdef int open_card
     cdef int suit                        # these two of the open card, for the picture only
     cdef int face
-
-    @staticmethod
-    def describe(natural=False, sab=False):
-        """Returns the spec.
-
-        Args:
-            natural: Whether to win with an ace and a ten pays 1.5.
-            sab: Whether an ace and a ten win unless the dealer has them too, as in Sutton and Barto's book; then
-                `natural` says nothing.
-        """
-        options = {"natural": check_bool("natural", natural), "sab": check_bool("sab", sab)}
-        return EnvSpec(observation=(Discrete(32), Discrete(11), Discrete(2)), action=Discrete(2), render_fps=4,
-                       options=options, brief_steps=True)
 
     def __init__(self, spec, env_id):
         self.natural = spec.options["natural"]

@@ -1,8 +1,7 @@
 # Catch.
 import numpy as np
 
-from cypool.util.arguments import check_int
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.envs.toy_text import specs
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
@@ -25,23 +24,13 @@ cdef class Catch(Env):
     Reward: 0; in the last step 1 with the ball caught, else -1.
     Terminated: The ball is in the last row.
     """
+    describe = staticmethod(specs.catch)
+
     cdef int height
     cdef int width
     cdef int row                         # of the ball
     cdef int col
     cdef int paddle
-
-    @staticmethod
-    def describe(height=10, width=5):
-        """Returns the spec.
-
-        Args:
-            height: Number of rows, 2 to 1000.
-            width: Number of columns, 1 to 1000.
-        """
-        height, width = check_int("height", height, 2, 1000), check_int("width", width, 1, 1000)
-        return EnvSpec(observation=Array((height, width), np.float32, 0, 1), action=Discrete(3), render_fps=4,
-                       options={"height": height, "width": width})
 
     def __init__(self, spec, env_id):
         self.height = spec.options["height"]

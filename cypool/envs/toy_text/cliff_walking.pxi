@@ -1,34 +1,13 @@
 # CliffWalking.
 import functools
 
-import numpy as np
-
-from cypool.util.arguments import check_bool
 from cypool.envs.common.pictures import draw
-from cypool.spec import Discrete, EnvSpec
-
-
-HEIGHT, WIDTH = 4, 12
-START, GOAL = 36, 47
-# rows and columns that up, right, down and left lead on by
-CLIFF_MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
+from cypool.envs.toy_text import specs, tables
 
 
 @functools.lru_cache
 def _cliff_table(is_slippery):
-    def following(state, move):
-        down, right = CLIFF_MOVES[move % 4]
-        row = min(max(state // WIDTH + down, 0), HEIGHT - 1)
-        col = min(max(state % WIDTH + right, 0), WIDTH - 1)
-        there = row * WIDTH + col
-        return (START, -100, False) if START < there < GOAL else (there, -1, there == GOAL)
-
-    def outcomes(state, action):
-        moves = (action - 1, action, action + 1) if is_slippery else (action,)
-        return [(1.0 / len(moves), *following(state, move)) for move in moves]
-
-    return Table([[outcomes(state, action) for action in range(4)] for state in range(HEIGHT * WIDTH)],
-                 np.arange(HEIGHT * WIDTH) == START)
+    return Table(*tables.cliff_walking(is_slippery))
 
 
 cdef class CliffWalking(Tabular):
@@ -41,17 +20,7 @@ cdef class CliffWalking(Tabular):
     Terminated: At the goal.
     Info: `prob` float64: the probability of the move that was made, 1 after a reset.
     """
-
-    @staticmethod
-    def describe(is_slippery=False):
-        """Returns the spec.
-
-        Args:
-            is_slippery: Whether a move goes off to its left or right, each with probability 1/3.
-        """
-        options = {"is_slippery": check_bool("is_slippery", is_slippery)}
-        return EnvSpec(observation=Discrete(HEIGHT * WIDTH), action=Discrete(4), info=INFO, render_fps=4,
-                       options=options, brief_steps=True)
+    describe = staticmethod(specs.cliff_walking)
 
     def __init__(self, spec, env_id):
         self.table = _cliff_table(spec.options["is_slippery"])

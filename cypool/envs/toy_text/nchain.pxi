@@ -1,10 +1,7 @@
 # NChain.
-import math
-
 import numpy as np
 
-from cypool.util.arguments import check_float, check_int
-from cypool.spec import Discrete, EnvSpec
+from cypool.envs.toy_text import specs
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
@@ -26,30 +23,13 @@ cdef class NChain(Env):
     Reward: `large` for a step forward in the last state, which leads nowhere; `small` for a way back; else 0.
     Terminated: Never.
     """
+    describe = staticmethod(specs.nchain)
+
     cdef int n
     cdef double slip
     cdef double small
     cdef double large
     cdef int state
-
-    @staticmethod
-    def describe(n=5, slip=0.2, small=2.0, large=10.0):
-        """Returns the spec.
-
-        Args:
-            n: How many states there are.
-            slip: The probability that the other action is done.
-            small: The reward for going back.
-            large: The reward at the end of the chain.
-        """
-        options = {
-            "n": check_int("n", n, 1, 2**31 - 1),
-            "slip": check_float("slip", slip, 0, 1),
-            "small": check_float("small", small, -math.inf, math.inf),
-            "large": check_float("large", large, -math.inf, math.inf),
-        }
-        return EnvSpec(observation=Discrete(options["n"]), action=Discrete(2), options=options,
-                       render_fps=4, brief_steps=True)
 
     def __init__(self, spec, env_id):
         options = spec.options

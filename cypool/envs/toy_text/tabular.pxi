@@ -1,15 +1,12 @@
 # Environments that are a table of what may follow each state and action.
 import numpy as np
 
-from cypool.spec import Array
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
 from cypool.env cimport Env, Slot
 from cypool.random cimport categorical
-
-INFO = {"prob": Array((), np.float64, 0, 1)}
 
 
 cdef class Table:

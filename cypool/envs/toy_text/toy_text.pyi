@@ -4,46 +4,29 @@ from typing import Any
 from cypool.env import Env
 from cypool.spec import EnvSpec
 
-CLIFF_MOVES: tuple[Any, ...]
-DROPOFF: int
-EAST: int
 FACES: str
-GOAL: int
-HEIGHT: int
-INFO: dict[Any, Any]
-LAKE_MOVES: tuple[Any, ...]
-MAPS: dict[Any, Any]
-NORTH: int
-PICKUP: int
-SIDES: tuple[Any, ...]
-SIZE: int
-SOUTH: int
-STANDS: tuple[Any, ...]
-START: int
 SUITS: str
-WALLS: set[Any]
-WEST: int
-WIDTH: int
 
 class Blackjack(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(natural: bool = False, sab: bool = False) -> EnvSpec: ...
+    def describe(*, natural: bool = False, sab: bool = False) -> EnvSpec: ...
 
 class Catch(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(height: int = 10, width: int = 5) -> EnvSpec: ...
+    def describe(*, height: int = 10, width: int = 5) -> EnvSpec: ...
 
 class CliffWalking(Tabular):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(is_slippery: bool = False) -> EnvSpec: ...
+    def describe(*, is_slippery: bool = False) -> EnvSpec: ...
 
 class FrozenLake(Tabular):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         desc: Any = None,
         map_name: str = '4x4',
         is_slippery: bool = True,
@@ -55,6 +38,7 @@ class NChain(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         n: int = 5,
         slip: float = 0.2,
         small: float = 2.0,
@@ -70,6 +54,7 @@ class Taxi(Tabular):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         is_rainy: bool = False,
         fickle_passenger: bool = False,
         rainy_probability: float = 0.8,
