@@ -43,9 +43,9 @@ class Option(NamedTuple):
         return self._replace(default=default, meaning=self.meaning if meaning is None else meaning)
 
 
-def boolean(default: bool, meaning: str) -> Option:
-    """Returns an option that is True or False."""
-    return Option(default, check_bool, meaning)
+def boolean(default: bool | None, meaning: str) -> Option:
+    """Returns an option that is True or False; or None, if that is the default."""
+    return _or_none(default, check_bool, meaning)
 
 
 def integer(default: int | None, minimum: int, maximum: int, meaning: str) -> Option:

@@ -27,6 +27,7 @@ class Atari(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         task: str = 'pong',
         preset: Any = None,
         stack_num: int = 4,

@@ -5,8 +5,7 @@ import zlib
 import numpy as np
 
 from cypool.util.arguments import check_choice, shown
-from cypool.envs.atari import roms
-from cypool.envs.atari.options import Facts, action_set, checked, shown_rows, spec_of
+from cypool.envs.atari import roms, specs
 from cypool.envs.atari.presets import PRESETS
 from cypool.state import check_state, check_stream, unpack
 
@@ -112,9 +111,9 @@ def game_facts(task):
     cdef ale.Action action
     minimal = [<int>action for action in game.get().getMinimalActionSet()]
     legal = [<int>action for action in game.get().getLegalActionSet()]
-    return Facts(rom, md5, minimal, legal,
-                 screen.height(), screen.width(), sorted(game.get().getAvailableModes()),
-                 sorted(game.get().getAvailableDifficulties()), <bytes>gray[:256], <bytes>rgb[:3 * 256])
+    return specs.Facts(rom, md5, minimal, legal, screen.height(), screen.width(),
+                       sorted(game.get().getAvailableModes()), sorted(game.get().getAvailableDifficulties()),
+                       <bytes>gray[:256], <bytes>rgb[:3 * 256])
 
 
 cdef class SharedStart:
@@ -177,6 +176,8 @@ cdef class Atari(Env):
       observed. The seed and the no-ops are drawn from NumPy's generators as there; the ends are those of "ale", but the
       limit counts all frames since the game began.
     """
+    describe = staticmethod(specs.atari)
+
     cdef size_t screen_bytes             # palette indices as ALE draws them
     cdef ObsType obs_type
     cdef Ways ways
@@ -211,54 +212,6 @@ cdef class Atari(Env):
     cdef float score                     # of the last step, unclipped
     cdef float discount
 
-    @staticmethod
-    def describe(task="pong", preset=None, stack_num=4, frame_skip=4, noop_max=30, episodic_life=False,
-                 zero_discount_on_life_loss=False, reward_clip=None, use_fire_reset=None, img_height=84, img_width=84,
-                 gray_scale=True, channels_last=None, repeat_action_probability=None, full_action_space=False,
-                 continuous=False, continuous_action_threshold=0.5, mode=-1, difficulty=-1, lives=True, raw_reward=None,
-                 game_over=None, ram=None, frame_numbers=None, obs_type="image", use_inter_area_resize=True,
-                 max_num_frames_per_episode=None):
-        """Returns the spec.
-
-        Args:
-            task: The game, as its ROM is called.
-            preset: Whose ways: "envpool", "ale", "gymnasium", or None for ours, which are mostly EnvPool's. Options
-                that are None have the preset's default.
-            stack_num: Frames of an observation.
-            frame_skip: Frames of a step; or (low, high), and each step has a random number of at least `low` and less
-                than `high`.
-            noop_max: A reset does 1 to `noop_max` frames without action, or one less before pressing fire;
-                0: none.
-            episodic_life: An episode ends with a life; the next one continues the game, unless the preset is "ale" or
-                "gymnasium".
-            zero_discount_on_life_loss: Info has a `discount`: 0 if a life was lost or the episode is over, else 1. It
-                is that of dm_env's time steps, too.
-            reward_clip: Rewards are -1, 0 or 1.
-            use_fire_reset: A reset ends with pressing fire, in games that have it.
-            img_height, img_width: Size of an observation, not larger than the screen.
-            gray_scale: Gray, else colour.
-            channels_last: Colours of a pixel lie side by side, else an image is three planes.
-            repeat_action_probability: Chance at each frame that the console sees the last action again.
-            full_action_space: All actions that are legal, 18 in most games, else those the game uses. "all": all
-                18 in every game, where those that are not legal do nothing.
-            continuous: An action is a position of the joystick: radius, angle and fire.
-            continuous_action_threshold: How far it has to be moved to count, and what `fire` has to exceed.
-            mode, difficulty: Which of the game's modes, and how its difficulty switches are set, as ALE numbers
-                them; -1: the default.
-            lives, raw_reward, game_over, ram, frame_numbers: Whether info has `lives`; `reward`; `terminated`; the
-                console's memory; the numbers of frames.
-            obs_type: What is observed: "image", the reduced screen; "screen", all of it; or "ram", the memory. The
-                options of the picture are without effect where it is not shown.
-            use_inter_area_resize: Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR.
-            max_num_frames_per_episode: Truncates episodes within a step; for the presets "ale" and "gymnasium".
-        """
-        given = dict(locals())
-        if not isinstance(task, str):
-            raise TypeError(f"task: expected a str, got {shown(task)}")
-        given["task"] = str(task)
-        facts = game_facts(given["task"])
-        return spec_of(checked(given, facts), facts)
-
     def __init__(self, spec, env_id):
         options = spec.options
         facts = game_facts(options["task"])
@@ -274,7 +227,7 @@ cdef class Atari(Env):
         self.episodic_life = options["episodic_life"]
         self.reward_clip = options["reward_clip"]
         self.continuous = options["continuous"]
-        actions = action_set(options, facts)
+        actions = specs.action_set(options, facts)
         for action in actions:
             self.actions.push_back(<ale.Action><int>action)
         fire = <int>ale.PLAYER_A_FIRE
@@ -291,7 +244,7 @@ cdef class Atari(Env):
         self.tells_ram = options["ram"]
         self.tells_frame_numbers = options["frame_numbers"]
         self.tells_discount = options["zero_discount_on_life_loss"]
-        rows = shown_rows(options["preset"], facts)
+        rows = specs.shown_rows(options["preset"], facts)
         self.screen_bytes = rows * facts.width
         out_size = (options["img_height"], options["img_width"]) if self.obs_type == IMAGE else None
         self.picture = picture_of(rows, facts.width, facts.gray if options["gray_scale"] else None, facts.rgb,

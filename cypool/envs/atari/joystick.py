@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from cypool.envs.atari.atari import game_facts
-from cypool.envs.atari.options import action_set
+from cypool.envs.atari.specs import action_set
 
 # ALE's numbers of the joystick's positions; "space" is the button
 _POSITIONS = {frozenset(keys.split()): number for number, keys in enumerate((

@@ -1,11 +1,6 @@
 # BipedalWalker: a robot with two legs that is to walk over rough ground.
-import math
-
-import numpy as np
-
-from cypool.util.arguments import check_bool, check_choice
+from cypool.envs.box2d import specs
 from cypool.envs.box2d.pictures import draw_bipedal_walker
-from cypool.spec import Array, EnvSpec
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
@@ -53,27 +48,10 @@ cdef class BipedalWalker(ArchivedEnv):
         -100 for a fall.
     Terminated: The hull touches the ground, the robot is back at the start, or at the far end.
     """
+    describe = staticmethod(specs.bipedal_walker)
+
     cdef Archived[BipedalWorld] world
     cdef bint action_is_single
-
-    @staticmethod
-    def describe(hardcore=False, fresh_world=False, action_dtype="float32"):
-        """Returns the spec.
-
-        Args:
-            hardcore: Whether there are stumps, stairs and pits.
-            fresh_world: Whether each episode has a world of its own: then it depends on nothing before it.
-            action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
-        """
-        options = {"hardcore": check_bool("hardcore", hardcore),
-                   "fresh_world": check_bool("fresh_world", fresh_world),
-                   "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
-        leg = [math.pi, 5, math.pi, 5]
-        high = np.array([math.pi, 5, 5, 5, *leg, 5, *leg, 5, *[1] * 10], np.float32)
-        low = -high
-        low[[8, 13]] = -0.0
-        return EnvSpec(observation=Array((24,), np.float32, low, high), action=Array((4,), action_dtype, -1, 1),
-                       options=options, render_fps=50)
 
     def __init__(self, spec, env_id):
         self.action_is_single = spec.options["action_dtype"] == "float32"

@@ -11,6 +11,7 @@ class BipedalWalker(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         hardcore: bool = False,
         fresh_world: bool = False,
         action_dtype: str = 'float32',
@@ -20,6 +21,7 @@ class CarRacing(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         continuous: bool = True,
         lap_complete_percent: float = 0.95,
         domain_randomize: bool = False,
@@ -31,6 +33,7 @@ class LunarLander(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         continuous: bool = False,
         gravity: float = -10.0,
         enable_wind: bool = False,

@@ -1,11 +1,9 @@
 # CarRacing: a car on a track, seen from above.
 import threading
 
-import numpy as np
-
-from cypool.util.arguments import check_bool, check_choice, check_float
+from cypool.envs.box2d import specs
+from cypool.util.arguments import check_bool
 from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
-from cypool.spec import Array, Discrete, EnvSpec
 
 from libc.stdint cimport uint8_t
 from libc.string cimport memset
@@ -88,30 +86,10 @@ cdef class CarRacing(ArchivedEnv):
     Terminated: All tiles were visited, or the start was passed again after most of them; or the car left the field.
     Info: `lap_finished` bool, whether the episode ended with the former.
     """
+    describe = staticmethod(specs.car_racing)
+
     cdef Archived[CarWorld] world
     cdef char action_type
-
-    @staticmethod
-    def describe(continuous=True, lap_complete_percent=0.95, domain_randomize=False, fresh_world=False,
-                 action_dtype="float32"):
-        """Returns the spec.
-
-        Args:
-            continuous: Whether an action is three numbers.
-            lap_complete_percent: More than this part of the tiles, 0 to 1, makes a lap.
-            domain_randomize: Whether each episode has colours of its own.
-            fresh_world: Whether each episode has a world of its own: then it depends on nothing before it.
-            action_dtype: Of continuous actions: "float32", or "float64" to compute with what Gymnasium gets as float64.
-        """
-        options = {"continuous": check_bool("continuous", continuous),
-                   "lap_complete_percent": check_float("lap_complete_percent", lap_complete_percent, 0, 1),
-                   "domain_randomize": check_bool("domain_randomize", domain_randomize),
-                   "fresh_world": check_bool("fresh_world", fresh_world),
-                   "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
-        low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
-        action = Array((3,), action_dtype, low, high) if options["continuous"] else Discrete(5)
-        return EnvSpec(observation=Array((96, 96, 3), np.uint8), action=action, options=options, render_fps=50,
-                       info={"lap_finished": Array((), np.bool_)})
 
     def __init__(self, spec, env_id):
         self.action_type = ord(spec.action.dtype.char)

@@ -1,12 +1,7 @@
 # LunarLander: to be landed between two flags.
-import math
-
-import numpy as np
-
-from cypool.util.arguments import check_bool, check_choice, check_float, shown
-from cypool.util.warn import warn_caller
+from cypool.envs.box2d import specs
+from cypool.util.arguments import check_bool
 from cypool.envs.box2d.pictures import draw_lunar_lander
-from cypool.spec import Array, Discrete, EnvSpec
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t
@@ -76,37 +71,12 @@ cdef class LunarLander(ArchivedEnv):
         engine and 0.03 for one at the side; -100 for a crash, 100 for coming to rest.
     Terminated: The body touches the ground, the rocket is out of sight, or at rest.
     """
+    describe = staticmethod(specs.lunar_lander)
+
     cdef Archived[LanderWorld] world
     cdef char action_type
     cdef size_t action_bytes
     cdef shared_ptr[EnvList] pool                # its environments, which it keeps
-
-    @staticmethod
-    def describe(continuous=False, gravity=-10.0, enable_wind=False, wind_power=15.0, turbulence_power=1.5,
-                 action_dtype="float32"):
-        """Returns the spec.
-
-        Args:
-            continuous: Whether an action is two numbers.
-            gravity: More than -12 and less than 0.
-            enable_wind: Whether there is wind, as long as no leg touches the ground.
-            wind_power: Its greatest force; a RuntimeWarning beyond 0 to 20, as in Gymnasium.
-            turbulence_power: Its greatest torque; a RuntimeWarning beyond 0 to 2.
-            action_dtype: Of continuous actions: "float32", or "float64" to compute with what Gymnasium gets as float64.
-        """
-        options = {"continuous": check_bool("continuous", continuous),
-                   "gravity": check_float("gravity", gravity, -12, 0),
-                   "enable_wind": check_bool("enable_wind", enable_wind),
-                   "wind_power": _check_power("wind_power", wind_power, 20),
-                   "turbulence_power": _check_power("turbulence_power", turbulence_power, 2),
-                   "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64"))}
-        if options["gravity"] in (-12, 0):
-            raise ValueError("gravity: expected a number between -12 and 0, not one of these two, got "
-                             f"{shown(gravity)}")
-        high = np.array([2.5, 2.5, 10, 10, 2 * math.pi, 10, 1, 1], np.float32)
-        low = np.append(-high[:6], np.array([-0.0, -0.0], np.float32))
-        action = Array((2,), action_dtype, -1, 1) if options["continuous"] else Discrete(4)
-        return EnvSpec(observation=Array((8,), np.float32, low, high), action=action, options=options, render_fps=50)
 
     def __init__(self, spec, env_id):
         self.action_type = ord(spec.action.dtype.char)
@@ -181,10 +151,3 @@ cdef void write_row(LanderWorld* world, const Rows* rows, int k) noexcept nogil:
     memcpy(<float*>rows.obs[0] + 8 * k, world.obs, sizeof(world.obs))
     rows.reward[k] = world.reward
     rows.terminated[k] = world.terminated
-
-
-def _check_power(name, value, recommended):
-    value = check_float(name, value, -1000, 1000)
-    if not 0 <= value <= recommended:
-        warn_caller(f"{name}: recommended from 0 to {recommended}, got {value}", RuntimeWarning)
-    return value

@@ -1,9 +1,8 @@
 # Acrobot: two links, a motor in the joint between them.
 import numpy as np
 
-from cypool.util.arguments import check_choice
 from cypool.envs.common.pictures import draw
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.envs.classic_control import specs
 from cypool.state import check_state
 
 from libc.math cimport M_PI
@@ -71,21 +70,11 @@ cdef class Acrobot(Env):
     Reward: -1 a step, 0 for the last.
     Terminated: The free end is higher than one link's length above the pivot.
     """
+    describe = staticmethod(specs.acrobot)
+
     cdef State y
     cdef float[4] trigonometry      # cosine and sine of the first angle, then of the second
     cdef bint moved
-
-    @staticmethod
-    def describe(precision="exact"):
-        """Returns the spec.
-
-        Args:
-            precision: "exact": the reference's bits; "fast": single precision.
-        """
-        options = {"precision": check_choice("precision", precision, ("exact", "fast"))}
-        high = np.array([1, 1, 1, 1, MAX_VELOCITY_1, MAX_VELOCITY_2], np.float32)
-        return EnvSpec(observation=Array((6,), np.float32, -high, high), action=Discrete(3), options=options,
-                       render_fps=15, implementation=FastAcrobot if precision == "fast" else None)
 
     cdef int reset(self) except -1 nogil:
         # a start is of single precision, and so are its sines

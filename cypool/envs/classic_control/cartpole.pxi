@@ -1,11 +1,8 @@
-# CartPole: the environment to read first, a whole one in one screen.
+# CartPole: the environment to read first; specs.py has its options and spaces.
 import math
 
-import numpy as np
-
-from cypool.util.arguments import check_bool, check_choice
 from cypool.envs.common.pictures import draw
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.envs.classic_control import specs
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
@@ -28,22 +25,10 @@ cdef class CartPole(Env):
     Reward: 1 a step; with `sutton_barto_reward` 0, and -1 when the pole falls.
     Terminated: The cart is beyond 2.4 m or the pole beyond 12 degrees.
     """
+    describe = staticmethod(specs.cartpole)
+
     cdef double x, x_dot, theta, theta_dot
     cdef bint sutton_barto_reward
-
-    @staticmethod
-    def describe(sutton_barto_reward=False, precision="exact"):
-        """Returns the spec.
-
-        Args:
-            sutton_barto_reward: Reward as in Sutton and Barto's book.
-            precision: "exact": the reference's bits; "fast": single precision, see `FastCartPole`.
-        """
-        options = {"sutton_barto_reward": check_bool("sutton_barto_reward", sutton_barto_reward),
-                   "precision": check_choice("precision", precision, ("exact", "fast"))}
-        high = np.array([2 * X_LIMIT, np.inf, 2 * THETA_LIMIT, np.inf], np.float32)
-        return EnvSpec(observation=Array((4,), np.float32, -high, high), action=Discrete(2), options=options,
-                       render_fps=50, brief_steps=True, implementation=FastCartPole if precision == "fast" else None)
 
     def __init__(self, spec, env_id):
         self.sutton_barto_reward = spec.options["sutton_barto_reward"]

@@ -1,9 +1,8 @@
 # A car in a valley, too weak to drive straight up the hill.
 import numpy as np
 
-from cypool.util.arguments import check_choice, check_float
 from cypool.envs.common.pictures import draw
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.envs.classic_control import specs
 from cypool.state import check_state
 
 from libc.math cimport cos as libc_cos
@@ -17,14 +16,6 @@ cdef double RIGHT = 0.6
 cdef double CAR_MAX_SPEED = 0.07
 
 
-def _spec(action, goal_velocity, precision, fast):
-    options = {"goal_velocity": check_float("goal_velocity", goal_velocity, -1e6, 1e6),
-               "precision": check_choice("precision", precision, ("exact", "fast"))}
-    observation = Array((2,), np.float32, [LEFT, -CAR_MAX_SPEED], [RIGHT, CAR_MAX_SPEED])
-    return EnvSpec(observation=observation, action=action, options=options, render_fps=30, brief_steps=True,
-                   implementation=fast if precision == "fast" else None)
-
-
 cdef class MountainCar(Env):
     """A car in a valley that is pushed left (0), not at all (1) or right (2), and has to get up the hill on the right.
 
@@ -35,17 +26,9 @@ cdef class MountainCar(Env):
     Reward: -1 a step.
     Terminated: The car is at 0.5 or beyond and at least as fast as `goal_velocity`.
     """
+    describe = staticmethod(specs.mountain_car)
+
     cdef double position, velocity, goal_velocity
-
-    @staticmethod
-    def describe(goal_velocity=0.0, precision="exact"):
-        """Returns the spec.
-
-        Args:
-            goal_velocity: How fast the car has to be at the goal.
-            precision: "exact": the reference's bits; "fast": single precision.
-        """
-        return _spec(Discrete(3), goal_velocity, precision, FastMountainCar)
 
     def __init__(self, spec, env_id):
         self.goal_velocity = spec.options["goal_velocity"]
@@ -98,20 +81,12 @@ cdef class MountainCarContinuous(Env):
     Reward: Minus a tenth of the square of the action, and 100 at the goal.
     Terminated: The car is at 0.45 or beyond and at least as fast as `goal_velocity`.
     """
+    describe = staticmethod(specs.mountain_car_continuous)
+
     cdef double start       # where the episode began: the one position of double precision
     cdef float position, velocity
     cdef bint moved
     cdef double goal_velocity
-
-    @staticmethod
-    def describe(goal_velocity=0.0, precision="exact"):
-        """Returns the spec.
-
-        Args:
-            goal_velocity: How fast the car has to be at the goal.
-            precision: "exact": the reference's bits; "fast": single precision.
-        """
-        return _spec(Array((1,), np.float32, -1, 1), goal_velocity, precision, FastMountainCarContinuous)
 
     def __init__(self, spec, env_id):
         self.goal_velocity = spec.options["goal_velocity"]

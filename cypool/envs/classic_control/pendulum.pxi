@@ -1,9 +1,8 @@
 # Pendulum: to be swung up and kept upright.
 import numpy as np
 
-from cypool.util.arguments import check_choice, check_float, check_int
 from cypool.envs.common.pictures import draw
-from cypool.spec import Array, EnvSpec
+from cypool.envs.classic_control import specs
 from cypool.state import check_state
 
 from libc.math cimport M_PI
@@ -27,28 +26,14 @@ cdef class Pendulum(Env):
     Reward: Minus the sum of angle squared, a tenth of velocity squared, a thousandth of torque squared.
     Terminated: Never.
     """
+    describe = staticmethod(specs.pendulum)
+
     cdef double theta, theta_dot
     cdef double s, c                # sine and cosine of theta
     cdef float torque
     cdef bint moved
     cdef double lift                # 3 g / 2
     cdef bint limit_first
-
-    @staticmethod
-    def describe(g=10.0, version=1, precision="exact"):
-        """Returns the spec.
-
-        Args:
-            g: Gravity, in m/s^2.
-            version: With 1 the angle uses the velocity after it is clipped to 8, with 0 before.
-            precision: "exact": the reference's bits; "fast": single precision.
-        """
-        options = {"g": check_float("g", g, -1e6, 1e6), "version": check_int("version", version, 0, 1),
-                   "precision": check_choice("precision", precision, ("exact", "fast"))}
-        high = np.array([1, 1, PENDULUM_MAX_SPEED], np.float32)
-        return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Array((1,), np.float32, -2, 2),
-                       options=options, render_fps=30, brief_steps=True,
-                       implementation=FastPendulum if precision == "fast" else None)
 
     def __init__(self, spec, env_id):
         self.lift = 3 * spec.options["g"] / 2.0

@@ -1,0 +1,180 @@
+"""The spec of a game, and its options."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
+from cypool.options import Option, boolean, choice, describes, integer, number
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.util.arguments import check_bool, check_int, shown
+
+MAX_SEED = 2**31 - 1  # ALE takes a non-negative int
+RAM_BYTES = 128
+NUM_ACTIONS = 18
+_MOST = 2**31 - 1  # where the game says what is allowed
+
+
+class Facts(NamedTuple):
+    """Facts about a game before it is played.
+
+    Attributes:
+        rom, md5: The path of its ROM, and the sum of that.
+        minimal, legal: ALE's numbers of the actions that it uses, and of those that it takes.
+        height, width: Of the screen.
+        modes, difficulties: Those that it has.
+        gray, rgb: Of each palette index.
+    """
+
+    rom: bytes
+    md5: bytes
+    minimal: list[int]
+    legal: list[int]
+    height: int
+    width: int
+    modes: list[int]
+    difficulties: list[int]
+    gray: bytes
+    rgb: bytes
+
+
+def _check_task(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a str, got {shown(value)}")
+    return str(value)
+
+
+def _check_skip(name: str, value: Any) -> int | tuple[int, int]:
+    if not isinstance(value, tuple | list):
+        return check_int(name, value, 1, 10_000)
+    if len(value) != 2:
+        raise ValueError(f"{name}: expected an int, or two for a range, got {shown(value)}")
+    low = check_int(f"{name}[0]", value[0], 1, 10_000)
+    return low, check_int(f"{name}[1]", value[1], low + 1, 10_001)
+
+
+def _check_full_action_space(name: str, value: Any) -> bool | str:
+    if isinstance(value, str) and value == "all":
+        return "all"
+    return check_bool(name, value)
+
+
+@describes(
+    task=Option("pong", _check_task, "The game, as its ROM is called."),
+    preset=choice(None, [name for name in PRESETS if name], 'Whose ways: "envpool", "ale", "gymnasium", or None for '
+                  "ours, which are mostly EnvPool's. Other options that are None have the preset's default."),
+    stack_num=integer(4, 1, 256, "Frames of an observation."),
+    frame_skip=Option(4, _check_skip, "Frames of a step; or (low, high), and each step has a random number of at least "
+                                      "`low` and less than `high`."),
+    noop_max=integer(30, 0, 100_000, "A reset does 1 to `noop_max` frames without action, or one less before pressing "
+                                     "fire; 0: none."),
+    episodic_life=boolean(False, "An episode ends with a life; the next one continues the game, unless the preset is "
+                                 '"ale" or "gymnasium".'),
+    zero_discount_on_life_loss=boolean(False, "Info has a `discount`: 0 if a life was lost or the episode is over, "
+                                              "else 1. It is that of dm_env's time steps, too."),
+    reward_clip=boolean(None, "Rewards are -1, 0 or 1."),
+    use_fire_reset=boolean(None, "A reset ends with pressing fire, in games that have it."),
+    img_height=integer(84, -_MOST, _MOST, "Rows of an observation, not more than the screen has."),
+    img_width=integer(84, -_MOST, _MOST, "Columns of an observation, not more than the screen has."),
+    gray_scale=boolean(True, "Gray, else colour."),
+    channels_last=boolean(None, "Colours of a pixel lie side by side, else an image is three planes."),
+    repeat_action_probability=number(None, 0, 1, "Chance at each frame that the console sees the last action again."),
+    full_action_space=Option(False, _check_full_action_space, "All actions that are legal, 18 in most games, else "
+                             'those the game uses. "all": all 18 in every game, where those that are not legal do '
+                             "nothing."),
+    continuous=boolean(False, "An action is a position of the joystick: radius, angle and fire."),
+    continuous_action_threshold=number(0.5, 0, 1, "How far it has to be moved to count, and what `fire` has to "
+                                                  "exceed."),
+    mode=integer(-1, -_MOST, _MOST, "Which of the game's modes, as ALE numbers them; -1: the default."),
+    difficulty=integer(-1, -_MOST, _MOST, "How the game's difficulty switches are set, as ALE numbers that; -1: "
+                                              "the default."),
+    lives=boolean(True, "Whether info has `lives`."),
+    raw_reward=boolean(None, "Whether info has `reward`."),
+    game_over=boolean(None, "Whether info has `terminated`."),
+    ram=boolean(None, "Whether info has the console's memory."),
+    frame_numbers=boolean(None, "Whether info has the numbers of frames."),
+    obs_type=choice("image", ("image", "screen", "ram"), 'What is observed: "image", the reduced screen; "screen", all '
+                    'of it; or "ram", the memory. The options of the picture are without effect where it is not '
+                    "shown."),
+    use_inter_area_resize=boolean(True, "Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR."),
+    max_num_frames_per_episode=integer(None, 1, 2**31 - 1, "Truncates episodes within a step; for the presets "
+                                                           '"ale" and "gymnasium".'))
+def atari(options: dict[str, Any]) -> EnvSpec:
+    from cypool.envs.atari.atari import game_facts  # which imports this module
+
+    facts: Facts = game_facts(options["task"])
+    preset = PRESETS[options["preset"]]
+    limit = options["max_num_frames_per_episode"]
+    if limit is not None and not preset.ways.ends_at_once:
+        raise ValueError(f"max_num_frames_per_episode: expected None, or preset 'ale' or 'gymnasium', "
+                         f"got {limit}; max_episode_steps counts steps")
+    options = {name: preset.defaults.get(name) if value is None else value for name, value in options.items()}
+    check_int("img_height", options["img_height"], 1, shown_rows(options["preset"], facts))
+    check_int("img_width", options["img_width"], 1, facts.width)
+    for name, available in (("mode", facts.modes), ("difficulty", facts.difficulties)):
+        if options[name] not in (-1, *available):
+            raise ValueError(f"{name}: expected one of {', '.join(map(str, available))}, or -1, the default of "
+                             f"{options['task']!r}, got {options[name]}")
+    return spec_of(options, facts)
+
+
+def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
+    """Returns the spec of a game with these options."""
+    info = {}
+    if options["lives"]:
+        info["lives"] = Array((), np.int32)
+    if options["raw_reward"]:
+        info["reward"] = Array((), np.float32)
+    if options["game_over"]:
+        info["terminated"] = Array((), np.int32)
+    if options["ram"]:
+        info["ram"] = Array((RAM_BYTES,), np.uint8)
+    if options["frame_numbers"]:
+        info |= {name: Array((), np.int32, 0) for name in ("frame_number", "episode_frame_number")}
+    if options["zero_discount_on_life_loss"]:
+        info["discount"] = Array((), np.float32, 0, 1)
+    action: Array | Discrete
+    if options["continuous"]:
+        action = Array((3,), np.float32, [0, -np.pi, 0], [1, np.pi, 1])
+    else:
+        action = Discrete(len(action_set(options, facts)))
+    skip = options["frame_skip"]
+    return EnvSpec(
+        observation=Array(_observation_shape(options, facts), np.uint8, stack=(0, options["stack_num"])),
+        action=action,
+        info=info,
+        max_seed=None if PRESETS[options["preset"]].ways.hashes_seeds else MAX_SEED,
+        # ale_py says so of any frame skip
+        render_fps=30 if options["preset"] == "gymnasium" else max(
+            60 // (skip if isinstance(skip, int) else sum(skip) // 2), 1),
+        max_episode_steps=MAX_EPISODE_STEPS if options["max_num_frames_per_episode"] is None else None,
+        options=options,
+    )
+
+
+def action_set(options: dict[str, Any], facts: Facts) -> Sequence[int]:
+    """Returns ALE's numbers of the actions that a game is played with."""
+    if options["full_action_space"] == "all":
+        return range(NUM_ACTIONS)
+    return facts.legal if options["full_action_space"] or options["continuous"] else facts.minimal
+
+
+def shown_rows(preset: str | None, facts: Facts) -> int:
+    """Returns how many rows of the screen images show."""
+    return min(facts.height, PRESETS[preset].ways.rows)
+
+
+def _observation_shape(options: dict[str, Any], facts: Facts) -> tuple[int, ...]:
+    stack, gray = options["stack_num"], options["gray_scale"]
+    if options["obs_type"] == "image":
+        size = options["img_height"], options["img_width"]
+        if gray:
+            return (stack, *size)
+        return (stack, *size, 3) if options["channels_last"] else (3 * stack, *size)
+    frame: tuple[int, ...] = (RAM_BYTES,)
+    if options["obs_type"] == "screen":
+        rows = shown_rows(options["preset"], facts)
+        frame = (rows, facts.width) if gray else (rows, facts.width, 3)
+    return frame if stack == 1 else (stack, *frame)
