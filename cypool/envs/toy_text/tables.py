@@ -1,4 +1,4 @@
-"""What may follow each state and action, and where episodes begin.
+"""Tables of the states that may follow each state and action, and of those where episodes begin.
 
 A table is (transitions, start): `transitions[state][action]` is a list of (probability, next state, reward,
 terminated); `start` is the probability of each state to begin an episode.

@@ -1,4 +1,5 @@
 import numpy as np
+from cypool.options import describes, number
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
 
@@ -10,21 +11,22 @@ from cypool.random cimport normal, uniform
 import_cypool()
 
 
+@describes(half_length=number(1.0, 0.01, 1000, "Half of the beam's length (m)."))
+def describe_my_env(options):
+    high = np.array([np.inf, np.inf, 0.3], np.float32)
+    return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Discrete(3),
+                   info={"gust": Array((), np.float64)}, options=options)
+
+
 cdef class MyEnv(Env):
     """A ball on a beam in gusty air: tilt the beam left (0), not (1) or right (2), and keep the ball on it.
 
     Observation: float32 (3,): where the ball is (m), its velocity (m/s), the beam's angle (rad).
     Reward: 1 a step. Terminated: the ball has rolled off.
     """
-    cdef double half_length, position, velocity, angle, gust
+    describe = staticmethod(describe_my_env)
 
-    @staticmethod
-    def describe(half_length=1.0):
-        if not isinstance(half_length, (int, float)) or not 0 < half_length < np.inf:
-            raise ValueError(f"half_length: expected a number above 0, got {half_length!r}")
-        high = np.array([np.inf, np.inf, 0.3], np.float32)
-        return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Discrete(3),
-                       info={"gust": Array((), np.float64)}, options={"half_length": float(half_length)})
+    cdef double half_length, position, velocity, angle, gust
 
     def __init__(self, spec, env_id):
         self.half_length = spec.options["half_length"]
