@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 
 import cypool
-from cypool.api.actions import map_parts, parts_of
+from cypool.api.action_readers import map_parts, parts_of
 from cypool.api.gymnasium import GymnasiumPool, metadata_of
 from cypool.making.registry import entry_of
 from cypool.spec import Array

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.actions import map_parts, neutral
+from cypool.api.action_readers import map_parts, neutral
 from cypool.replay.buffer import ReplayBuffer
 from cypool.spec import Array
 

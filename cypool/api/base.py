@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.api.actions import reader_of
+from cypool.api.action_readers import reader_of
 from cypool.api.conversions import JaxFunctions, convert
 from cypool.api.env_ids import ids_of
 from cypool.api.frames import FrameBuffers

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cypool.api.actions import reader_of, unpack
+from cypool.api.action_readers import reader_of, unpack
 from cypool.api.base import VectorAPI
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError

@@ -8,7 +8,8 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
-from cypool.api.actions import ActionReader, neutral
+from cypool.api.action_readers import neutral
+from cypool.api.actions import ActionReader
 from cypool.api.agents import state_of
 from cypool.api.gymnasium import space_of
 from cypool.spec import Array

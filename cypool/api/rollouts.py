@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from cypool.api.actions import map_parts, neutral, parts_of, reader_of, rollout_reader_of, unpack
+from cypool.api.action_readers import map_parts, neutral, parts_of, reader_of, rollout_reader_of, unpack
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.state import State

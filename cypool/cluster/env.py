@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from cypool.api.actions import reader_of, unpack
+from cypool.api.action_readers import reader_of, unpack
 from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import spaces_of
 from cypool.cluster.policies import Policy, checked, env_spec_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.api.actions import reader_of
+from cypool.api.action_readers import reader_of
 from cypool.api.base import VectorAPI
 from cypool.api.env_ids import ids_of
 from cypool.api.normalize import NormalizedPool

@@ -410,7 +410,8 @@ def test_arguments_of_make_are_no_options():
 
 def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
     """Arrays as they should be are read at once; all others, and what is wrong, by a reader for each group."""
-    from cypool.api.actions import ArraysReader, reader_of
+    from cypool.api.action_readers import reader_of
+    from cypool.api.actions import ArraysReader
 
     rng = np.random.default_rng(0)
     for id, options in (("walker/Crowd-v0", {"leave": False}), ("mpe2/simple_spread-v3", {})):

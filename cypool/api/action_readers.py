@@ -1,0 +1,170 @@
+"""Checks and converts actions of users, once per call, so that no environment has to.
+
+actions.pyx has what is done for each action; here is how actions of several parts and agents come apart.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypool.api.actions import ActionReader, ArraysReader
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.util.arguments import check_array, check_dict, shown_shape
+
+Reader: TypeAlias = Callable[..., NDArray[Any]]
+
+
+def reader_of(spec: EnvSpec, num_envs: int) -> Reader:
+    """Returns what turns actions of an `EnvSpec` into the array that the engine takes, called with them.
+
+    Where some agents may be absent it is called with who acts, too: bool, (k, agents).
+    """
+    if not spec.agents:
+        return _reader_of(spec.action, num_envs, 0, 0)
+    first, readers = 0, {}
+    for name, group in spec.agents.items():
+        readers[name] = _reader_of(group.action, num_envs, group.count, first)
+        first += group.count
+    reader = DictReader(readers) if len(readers) > 1 else readers.popitem()[1]
+    if any(isinstance(group.action, Mapping) for group in spec.agents.values()):
+        return reader
+    return ArraysReader(spec.action, num_envs, reader)
+
+
+def rollout_reader_of(spec: EnvSpec, num_envs: int, reader: Reader) -> Reader:
+    """Returns what turns actions of many steps, (steps, num_envs, *action shape), into the array that the engine takes.
+
+    Args:
+        reader: Takes all actions that are right, and reports what is wrong with others.
+    """
+    if isinstance(spec.action, Mapping) and any(isinstance(part, Mapping) for part in spec.action.values()):
+        return reader
+    return ArraysReader(spec.action, (2**31 - 1) // num_envs, reader, (num_envs,))
+
+
+def _reader_of(description: Any, num_envs: int, num_agents: int, first_agent: int) -> Reader:
+    if isinstance(description, Mapping):
+        return DictReader({name: _reader_of(part, num_envs, num_agents, first_agent)
+                           for name, part in description.items()})
+    if num_agents > 0:
+        return GroupReader(description, num_envs, num_agents, first_agent)
+    return ActionReader(description, num_envs)
+
+
+def unpack(spec: EnvSpec, rows: NDArray[Any]) -> Any:
+    """Returns what a reader of this spec returned, or rows of it, as users pass it.
+
+    Returns:
+        `rows`, or, where actions are dicts, a dict of arrays of their own.
+    """
+    if not isinstance(spec.action, Mapping):
+        return rows
+    parts, at = [], 0
+    for _, part in spec.actions:
+        end = at + part.dtype.itemsize * math.prod(part.shape)
+        parts.append(rows[:, at:end].copy().view(part.dtype).reshape(len(rows), *part.shape))
+        at = end
+    return map_parts(spec.action, iter(parts).__next__)
+
+
+def map_parts(action: Any, make: Callable[[], Any]) -> Any:
+    """Returns actions in the structure of this description: `make()` is called for each part, in order."""
+    if not isinstance(action, Mapping):
+        return make()
+    return {name: map_parts(part, make) for name, part in action.items()}
+
+
+def parts_of(spec: EnvSpec, actions: Any) -> list[Any]:
+    """Returns the parts of actions, in the order of `spec.actions`; a dict is checked, but not what its parts are."""
+    return _parts_of(spec.action, actions)
+
+
+def _parts_of(action: Any, actions: Any) -> list[Any]:
+    if not isinstance(action, Mapping):
+        return [actions]
+    actions = check_dict("actions", actions, action, f"a dict of {', '.join(action)}")
+    return [part for name in action for part in _parts_of(action[name], actions[name])]
+
+
+def neutral(part: Array | Discrete) -> NDArray[Any]:
+    """Returns an action that is always allowed: zero, or what is next to it."""
+    values = np.zeros(part.shape, part.dtype)
+    return values if isinstance(part, Discrete) else np.clip(values, part.low, part.high)
+
+
+class DictReader:
+    """A reader for each part of actions that are dicts.
+
+    Args:
+        readers: By name, in the order in which the parts lie one behind the other.
+    """
+
+    def __init__(self, readers: Mapping[str, Reader]) -> None:
+        self.readers = readers
+
+    def __call__(self, actions: Any, *acting: Any) -> NDArray[Any]:
+        """As `ActionReader`, for a dict of actions.
+
+        Returns:
+            uint8, (k, bytes): in each row the parts, one behind the other.
+        """
+        actions = check_dict("actions", actions, self.readers, f"a dict of {', '.join(self.readers)}")
+        parts = []
+        for name, reader in self.readers.items():
+            part = reader(actions[name], *acting)
+            parts.append(part.reshape(len(part), -1).view(np.uint8))
+        if len({len(part) for part in parts}) > 1:
+            rows = ", ".join(f"{name} {len(part)}" for name, part in zip(self.readers, parts, strict=True))
+            raise ValueError(f"actions: expected as many rows of each part, got {rows}")
+        return np.concatenate(parts, axis=1)
+
+
+class GroupReader:
+    """An `ActionReader` for the agents of a group.
+
+    Args:
+        space: The `Discrete` or `Array` that describes the action of one agent.
+        num_envs: The most rows there can be.
+        count: How many agents there are.
+        first: How many there are in the groups before.
+    """
+
+    def __init__(self, space: Array | Discrete, num_envs: int, count: int, first: int) -> None:
+        self.reader = ActionReader(space, num_envs * count)
+        self.space, self.num_envs, self.count, self.agents = space, num_envs, count, slice(first, first + count)
+        self.expected = f"shape {shown_shape('k', count, *space.shape)} with k of 1 to {num_envs}"
+
+    def __call__(self, actions: Any, acting: NDArray[Any] | None = None) -> NDArray[Any]:
+        """As `ActionReader`, for shape (k, agents, *action shape) or (k * agents, *action shape).
+
+        Args:
+            acting: Who acts, bool, (k, all agents); what is given for others may be anything. None: all.
+
+        Returns:
+            (k, agents, *action shape).
+        """
+        shape = self.space.shape
+        if type(actions) is not np.ndarray:
+            actions = check_array("actions", actions, f"{self.space.dtype} of {self.expected}")
+        # a view of one number may say that it has millions of rows
+        if not 0 < actions.size <= self.num_envs * self.count * math.prod(shape):
+            raise self._wrong(actions)
+        if actions.ndim == len(shape) + 2 and actions.shape[1:] == (self.count, *shape):
+            actions = actions.reshape(-1, *shape)
+        if actions.ndim != len(shape) + 1 or actions.shape[1:] != shape or len(actions) % self.count:
+            raise self._wrong(actions)
+        if acting is not None:
+            absent = ~acting[:, self.agents].reshape(-1)
+            if len(actions) != len(absent):
+                raise self._wrong(actions)
+            if absent.any():
+                actions = actions.copy()
+                actions[absent] = neutral(self.space)
+        return self.reader(actions).reshape(-1, self.count, *shape)
+
+    def _wrong(self, actions: NDArray[Any]) -> ValueError:
+        return ValueError(f"actions: expected {self.expected}, got {actions.shape}")
