@@ -1,7 +1,10 @@
 """Gymnasium-Robotics: its bits, its options, rewards of goals, states, the package."""
+import importlib.machinery
+import importlib.util
 import pickle
 import zlib
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -476,6 +479,40 @@ def test_bits_of_tasks_are_those_chosen():
     *own, episode, written = state.rows[0]["own"][4]
     with pytest.raises(ValueError, match="state: .*bits of tasks"):
         env.load(with_own(state, (*own, (*episode[:-1], 1.0), written)))
+
+
+@pytest.mark.parametrize(("id", "file", "old", "new", "expected"), [
+    ("PointMaze_UMaze-v3", "point/point.xml",
+     '<joint name="ball_y" type="slide" pos="0 0 0" axis="0 1 0"/>', "", "nq 2, nv 2, got one with nq 1, nv 1"),
+    ("PointMaze_UMaze-v3", "point/point.xml", "</body>", "<body><geom size='1'/></body></body>",
+     "nbody 2, got one with nbody 3"),
+    ("HandReach-v3", "hand/reach.xml", "<include file=\"robot.xml\"></include>", """<include file="robot.xml"></include>
+     <body><joint/><geom size="0.01"/></body>""", "nq 24, nv 24, nbody 28, got one with nq 25, nv 25, nbody 29"),
+])
+def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path, id, file, old, new, expected):
+    folder, name = file.split("/")
+    original = Path(asset_path(file))
+    assets = tmp_path / "envs" / "assets"
+    (assets / folder).mkdir(parents=True)
+    for beside in original.parents[1].iterdir():
+        if beside.name != folder:
+            (assets / beside.name).symlink_to(beside)
+    for part in original.parent.iterdir():
+        if part.name != name:
+            (assets / folder / part.name).symlink_to(part)
+    text = original.read_text()
+    assert text.count(old) == 1
+    text = text.replace(old, new)
+    if "ball_y" in old:
+        text = text.replace('joint="ball_y"', 'joint="ball_x"')
+    (assets / folder / name).write_text(text)
+    spec = importlib.machinery.ModuleSpec("gymnasium_robotics", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "gymnasium_robotics" else find(each))
+    for _ in "12":
+        with pytest.raises(ValueError, match=f"{name}: expected the model of the package, with {expected}: install"):
+            cypool.make(id)
 
 
 def test_a_reset_of_a_state_that_cannot_end():
