@@ -302,7 +302,9 @@ def entry_of(id: str) -> Entry:
 
         if id.removeprefix("cypool/") in entries:
             hint = "; only Gymnasium's make and make_vec need the prefix"
-        elif id in gymnasium.registry:
+        # a function of its own stands for those that it refuses
+        elif id in gymnasium.registry and (
+                getattr(gymnasium.registry[id].entry_point, "__module__", None) != "gymnasium.envs"):
             hint = f"; {GYMNASIUM_PREFIX + id!r} is Gymnasium's"
         raise ValueError(f"id: no environment {shown(id)}{suggest_id(id[:LONGEST], entries)}{hint}")
     return entries[id]

@@ -23,7 +23,7 @@ def rejected(kind, argument, call):
     ("PongDeterministic-v4", "(did you mean Pong-v5 or"),
     ("mine/Walk-v0", "install the package that has it, or import it first"), ("CartPol-v1", "CartPole-v1"),
     ("cypool/CartPole-v1", "only Gymnasium's make and make_vec need the prefix"),
-    ("HalfCheetah-v3", "'gymnasium:HalfCheetah-v3' is Gymnasium's"),
+    ("phys2d/Pendulum-v0", "'gymnasium:phys2d/Pendulum-v0' is Gymnasium's"),
     (gymnasium.Env, "from_factories([...]) takes functions that make environments"),
     ("pong", None), ("", None), (None, None), (3, None)])
 def test_unknown_id(id, hint):
@@ -221,6 +221,16 @@ def test_timeout(timeout):
     env = cypool.make("CartPole-v1", num_envs=3)
     with pytest.raises((ValueError, TypeError), match="timeout"):
         env.recv(timeout)
+
+
+@pytest.mark.filterwarnings("ignore:.*out of date")
+@pytest.mark.parametrize("id", ["Ant-v3", "HalfCheetah-v2"])
+def test_unknown_id_that_gymnasium_refuses_is_not_suggested(id):
+    with pytest.raises(ImportError):
+        gymnasium.make(id)
+    with pytest.raises(ValueError, match=f"^id: no environment '{id}' \\(did you mean .*list_all_envs") as caught:
+        cypool.make(id)
+    assert "gymnasium:" not in str(caught.value)
 
 
 def test_register():
