@@ -1,7 +1,9 @@
 """Gymnasium-Robotics: its bits, its options, rewards of goals, states, the package."""
 import importlib.machinery
 import importlib.util
+import inspect
 import pickle
+import re
 import zlib
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +24,7 @@ if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
 
 import mujoco
 
+from cypool.envs.mujoco_common.mujoco_common import Simulation
 from cypool.envs.robotics.models import asset_path
 from cypool.envs.robotics.reference import load, make
 from cypool.envs.robotics.robotics import HAND_QPOS, KITCHEN_TASKS
@@ -87,6 +90,9 @@ def test_modes_and_threads(mode):
     ("HandManipulateBlock-v1", {"target_position": "fixed", "distance_threshold": 0.3, "rotation_threshold": 3.0}),
     ("HandManipulateEgg-v1", {"ignore_z_target_rotation": True, "randomize_initial_position": False}),
     ("HandManipulateBlock-v1", {"randomize_initial_rotation": False, "reward_type": "dense"}),
+    ("HandManipulatePen-v1", {"rotation_threshold": 3.0, "randomize_initial_position": False}),
+    ("HandManipulatePenRotateDense-v1", {"randomize_initial_position": False}),
+    ("HandManipulatePen_ContinuousTouchSensors-v1", {"rotation_threshold": 3.0}),
     ("HandManipulateBlock_BooleanTouchSensors-v1", {"touch_get_obs": "log"}),
     ("HandReach-v3", {"initial_qpos": {"robot0:FFJ3": 0.2, "robot0:THJ0": -1}}),
     ("HandReach-v3", {"initial_qpos": {}}),
@@ -513,6 +519,27 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
     for _ in "12":
         with pytest.raises(ValueError, match=f"{name}: expected the model of the package, with {expected}: install"):
             cypool.make(id)
+
+
+def test_options_of_each_robot_are_those_of_the_page():
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "robotics.md").read_text()
+    table = page.partition("## Options\n")[2].partition("\n\n- ")[0]
+    named = {}
+    for robots, options in re.findall(r"^\| (.+?) \| (.*) \|$", table, re.MULTILINE)[2:]:
+        if "[all robots]" not in options:
+            named.setdefault(robots, set()).update(re.findall(r"`([a-z_]+)`", options))
+    common = set(inspect.signature(Simulation.describe).parameters) | {"default_camera_config"}
+    page_of = {"FetchPush-v4": ("all",), "HandReach-v3": ("all", "`HandReach-v3`"),
+               "HandManipulateBlock-v1": ("all", "block, egg, pen", "block, egg"),
+               "HandManipulateEgg-v1": ("all", "block, egg, pen", "block, egg"),
+               "HandManipulatePen-v1": ("all", "block, egg, pen"), "PointMaze_UMaze-v3": ("all", "mazes"),
+               "AdroitHandDoor-v1": ("all",), "FrankaKitchen-v1": ("all", "the kitchen")}
+    assert set(named) == {"ants", "ants, `-v5`"}.union(*page_of.values())
+    for id, robots in page_of.items():
+        assert set(cypool.make_spec(id).options) - common == set().union(*(named[each] for each in robots)), id
+    ant = {*cypool.make_spec("Ant-v5").options, *named["all"], *named["mazes"], *named["ants, `-v5`"]}
+    assert set(cypool.make_spec("AntMaze_UMaze-v5").options) <= ant
+    assert set(cypool.make_spec("AntMaze_UMaze-v4").options).isdisjoint({"xml_file", "frame_skip"})
 
 
 def test_a_reset_of_a_state_that_cannot_end():
