@@ -309,7 +309,7 @@ def test_no_level_after_a_reset_that_failed():
 
 
 def test_tiles_of_a_size_are_drawn_once_for_each_kind(monkeypatch):
-    """What is below the agent is the same in all directions: 256 pixels took half a minute."""
+    """The cell below the agent is the same in all directions: 256 pixels took half a minute."""
     from cypool.envs.minigrid import tiles
 
     drawn, shapes_of = [], tiles._shapes
