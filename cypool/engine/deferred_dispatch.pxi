@@ -1,6 +1,6 @@
 # Asynchronous, for brief steps: they are deferred to recv, which makes batches in the order of send.
 cimport cython
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from cypool.util.park cimport now_ns
 
@@ -24,6 +24,7 @@ cdef class DeferredDispatch(Dispatch):
 
     def __init__(self, scheduler, threads, blocks, results, ids, Distributor distributor, QueueDispatch threaded):
         self.distributor, self.threaded = distributor, threaded
+        self.ahead = []
         self.batch_ids.resize(self.scheduler.batch_rows)
         self.scheduler.list = self.batch_ids.data()
         self.scheduler.ordered.store(True)
@@ -43,7 +44,30 @@ cdef class DeferredDispatch(Dispatch):
         self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
         return 0
 
+    cdef bint finish(self, int64_t timeout_ns) except -1:
+        cdef uint32_t rows = <uint32_t>self.scheduler.batch_rows
+        cdef uint32_t left = self.ids.pending - <uint32_t>len(self.ahead) * rows
+        cdef Block following
+        while left > 0:
+            if not self.make(min(left, rows), timeout_ns):
+                return False
+            if left < rows:
+                # more may be sent before it is received
+                return True
+            following = self.blocks.take()
+            self.ahead.append(self.scheduler.filling[0])
+            self.scheduler.filling[0] = following
+            following.open_on(self.batch())
+            self.num_begun = 0
+            self.distributor.received()
+            left -= rows
+        return True
+
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        return len(self.ahead) > 0 or self.make(wanted, timeout_ns)
+
+    cdef bint make(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        """Does what `collect` does where no batch is ahead."""
         cdef OpenBatch* batch = self.batch()
         cdef int64_t begun_at = now_ns()
         cdef uint32_t missing = wanted - min(wanted, batch.finished.load())
@@ -61,6 +85,14 @@ cdef class DeferredDispatch(Dispatch):
         return True
 
     cdef tuple receive(self, uint32_t count):
+        cdef Block block
+        if self.ahead:
+            block = self.ahead[0]
+            result = self.results.of(block, count, None)
+            self.blocks.lend(block)
+            del self.ahead[0]
+            self.ids.receive(<const int32_t*>block.column(self.results.layout.num_columns + ENV_ID), count)
+            return result
         result = self.take_batch(0, count)
         self.num_begun = 0
         self.distributor.received()
@@ -71,7 +103,7 @@ cdef class DeferredDispatch(Dispatch):
 
     cdef int use_threads(self) except -1:
         """Has threads step everything from now on."""
-        if self.num_begun > 0:
+        if self.num_begun > 0 or self.ahead:
             raise RuntimeError("a batch is in the making: receive it first")
         self.successor = self.threaded
         self.threaded.start()

@@ -28,6 +28,9 @@ cdef class Dispatch:
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
         return self.scheduler.collect(&self.claim, self.batch(), wanted, timeout_ns)
 
+    cdef bint finish(self, int64_t timeout_ns) except -1:
+        return self.collect(self.ids.pending, timeout_ns)
+
     cdef uint32_t num_finished(self) noexcept:
         return self.batch().finished.load()
 

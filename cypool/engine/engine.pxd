@@ -526,6 +526,8 @@ cdef class Dispatch:
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1
     # works or waits until `wanted` rows of the next batch are finished; whether they are. Call again if not
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1
+    # works or waits until all that is in flight is at rest, to be received later; whether it is. Call again if not
+    cdef bint finish(self, int64_t timeout_ns) except -1
     cdef uint32_t num_finished(self) noexcept          # rows of the next batch
     cdef tuple receive(self, uint32_t count)           # the batch that was collected; the next one takes its place
     cdef tuple take_batch(self, Py_ssize_t place, uint32_t count)
@@ -595,8 +597,10 @@ cdef class DeferredDispatch(Dispatch):
     cdef QueueDispatch threaded      # takes over if batches take long; None: there are no threads
     cdef vector[int32_t] batch_ids   # of the rows of the batch in the making
     cdef uint32_t num_begun          # how many they are
+    cdef list ahead                  # blocks of batches that `finish` has made: those that are received next
     cdef int num_slow                # batches, one after another, that took longer than threads may
 
+    cdef bint make(self, uint32_t wanted, int64_t timeout_ns) except -1
     cdef int begin(self, uint32_t wanted) except -1
     cdef int use_threads(self) except -1
 

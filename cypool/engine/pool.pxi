@@ -416,11 +416,10 @@ cdef class Pool:
             raise RuntimeError("reset: the first reset has to be one of all envs")
         packed = None
         if options is not None:
-            if discard and self.is_async:
-                self._drain()
-            elif discard and self.ids.pending > 0:
-                # environments at rest take options. If one refuses them, the batch can still be received
-                self._collect(self.ids.pending, None)
+            if discard and self.ids.pending > 0 and self.backend is None:
+                # environments at rest take options. If one refuses them, what is in flight can still be received
+                while not self.dispatch.finish(SLICE_NS):
+                    PyErr_CheckSignals()
             packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
         if discard:
             self._drain()

@@ -26,6 +26,19 @@ cdef class QueueDispatch(Dispatch):
             finished = self.scheduler.await_rows(batch, wanted, timeout_ns)
         return finished
 
+    cdef bint finish(self, int64_t timeout_ns) except -1:
+        cdef Scheduler scheduler = self.scheduler
+        cdef uint32_t wanted, left = self.ids.pending
+        cdef size_t place = self.place()
+        cdef bint finished = True
+        with nogil:
+            while finished and left > 0:
+                wanted = min(left, <uint32_t>scheduler.batch_rows)
+                finished = scheduler.await_rows(scheduler.open[place], wanted, timeout_ns)
+                left -= wanted
+                place = (place + 1) % scheduler.open.size()
+        return finished
+
     cdef tuple receive(self, uint32_t count):
         result = self.take_batch(self.place(), count)
         self.num_taken += self.scheduler.batch_rows

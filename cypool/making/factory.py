@@ -151,9 +151,9 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
     """Makes a batch of environments that are written in Python, one for each function, in workers of their own.
 
     Args:
-        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, or an environment of
-            PettingZoo. All have the same spaces: Box, Discrete, MultiDiscrete or MultiBinary, and a Dict or Tuple of
-            these for observations.
+        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, or what has its spaces,
+            `reset` and `step`, or an environment of PettingZoo. All have the same spaces: Box, Discrete, MultiDiscrete
+            or MultiBinary, and a Dict or Tuple of these for observations.
         env_type, batch_size, autoreset_mode, episode_statistics: As in `make`.
         seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
             environment. By default none gets a seed, as in Gymnasium.

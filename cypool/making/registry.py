@@ -5,6 +5,7 @@ import functools
 import importlib
 import inspect
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -77,6 +78,8 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
 
     Raises:
         ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
+        TypeError: An option of the class can never be set, or has no value; if its module has not been imported, the
+            first use raises this.
     """
     pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
     if not isinstance(id, str) or not pattern.fullmatch(id):
@@ -88,6 +91,7 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
     if expand is not None and not (isinstance(expand, str) and _is_entry_point(expand)):
         raise ValueError(f"expand: expected 'module:function' or None, got {shown(expand)}")
     entry = Entry(id, entry_point, _limit(max_episode_steps), reference, options, expand)
+    _check_at_hand(entry)
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(id, entry) != entry:
         raise ValueError(f"id: {id!r} is registered already")
@@ -111,7 +115,9 @@ def register_absent(ids: Iterable[str], reason: str) -> None:
 
 def register_again(id: str, entry_point: str, max_episode_steps: int | None, options: dict[str, Any]) -> None:
     """Registers an environment, or replaces the one with its id, for environments that were compiled again."""
-    entry = _load()[id] = Entry(id, entry_point, _limit(max_episode_steps), None, options)
+    entry = Entry(id, entry_point, _limit(max_episode_steps), None, options)
+    _check_at_hand(entry)
+    _load()[id] = entry
     _notify(entry)
 
 
@@ -232,6 +238,14 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
 
 
+def _check_at_hand(entry: Entry) -> None:
+    """Checks the options of a class that has been imported; what has not is checked by `resolve`."""
+    module, name = entry.entry_point.split(":")
+    cls = getattr(sys.modules.get(module), name, None)
+    if entry.expand is None and is_env(cls) and callable(getattr(cls, "describe", None)):
+        _check_defaults(f"{entry.entry_point}.describe", _options_of(cls), entry.options)
+
+
 def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[str, Any]) -> None:
     """Raises a TypeError if an option can never be set, or has no value."""
     for name, value in defaults.items():
@@ -288,7 +302,9 @@ def entry_of(id: str) -> Entry:
 
         if id.removeprefix("cypool/") in entries:
             hint = "; only Gymnasium's make and make_vec need the prefix"
-        elif id in gymnasium.registry:
+        # a function of its own stands for those that it refuses
+        elif id in gymnasium.registry and (
+                getattr(gymnasium.registry[id].entry_point, "__module__", None) != "gymnasium.envs"):
             hint = f"; {GYMNASIUM_PREFIX + id!r} is Gymnasium's"
         raise ValueError(f"id: no environment {shown(id)}{suggest_id(id[:LONGEST], entries)}{hint}")
     return entries[id]

@@ -4,11 +4,14 @@ from __future__ import annotations
 import fcntl
 import json
 import mmap
+import operator
 import os
 import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"cypool replay 1\n"
 ALIGNMENT = mmap.ALLOCATIONGRANULARITY
+_LONGEST_HEADER = 2**20  # of another buffer, to say how it differs
 EXPECTED = "path: expected a file of a replay buffer"
 
 Shapes = dict[str, tuple[tuple[int, ...], Any]]
@@ -87,10 +91,27 @@ def check(file: Any, header: bytes, shapes: Shapes) -> None:
     if not got.startswith(MAGIC):
         raise ValueError(f"{EXPECTED}, got one that begins with {got[:20]!r}")
     if got != header:
-        raise ValueError(f"{EXPECTED} with {header[len(MAGIC):].rstrip(bytes(1)).decode()}, got one of another buffer, "
-                         "or a damaged one")
+        wanted, found = _contents_of(header), _contents_of(got + file.read(_LONGEST_HEADER))
+        differing = [name for name in {**wanted, **found} if wanted.get(name, False) != found.get(name, False)]
+        if not found or not differing:
+            raise ValueError(f"{EXPECTED}, got a damaged one")
+        expected, has = (", ".join(f"{name} {shown(contents.get(name, False))}" for name in differing)
+                         for contents in (wanted, found))
+        raise ValueError(f"{EXPECTED} with {expected}, got one of another buffer, with {has}")
     if os.fstat(file.fileno()).st_size != size:
         raise ValueError(f"{EXPECTED} of {size} bytes, got {os.fstat(file.fileno()).st_size}")
+
+
+def _contents_of(header: bytes) -> dict[str, Any]:
+    """Returns what the beginning of a file says that it contains, as arguments have it; nothing if it is damaged."""
+    text, end, _ = header[len(MAGIC):].partition(b"\0")
+    try:
+        contents = dict(json.loads(text))
+        # each environment has its part; a text times a number would be a text
+        capacity = operator.index(contents.pop("rows")) * operator.index(contents["num_envs"])
+        return {**contents, "capacity": capacity} if end else {}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
 
 
 def create(path: str, header: bytes, shapes: Shapes, arrays: Mapping[str, NDArray[Any]], over: bool = True) -> None:

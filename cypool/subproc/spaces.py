@@ -13,12 +13,15 @@ TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's Missi
 
 
 def env_description(env: Any) -> Any:
-    """Returns what a pool wants to know of an environment, as something that pickles."""
+    """Returns what a pool wants to know of an environment, as something that pickles.
+
+    One that derives from no class of Gymnasium's may have spaces, `reset` and `step` alone.
+    """
     fps = None
     if getattr(env, "render_mode", None) == "rgb_array":
         # Gymnasium's own default for videos
-        fps = int(env.metadata.get("render_fps") or 30)
-    limit = None if env.spec is None else env.spec.max_episode_steps
+        fps = int(getattr(env, "metadata", {}).get("render_fps") or 30)
+    limit = getattr(getattr(env, "spec", None), "max_episode_steps", None)
     return {"observation_space": env.observation_space, "action_space": env.action_space, "render_fps": fps,
             "max_episode_steps": limit, "agents": getattr(env, "agents_description", None)}
 
@@ -106,7 +109,7 @@ def _leaf(space: Any, name: Any) -> Any:
 
 def attribute_of(env: Any, name: str) -> Any:
     """Returns an attribute of an environment, or of the outermost wrapper that has it."""
-    return env.get_wrapper_attr(name)
+    return env.get_wrapper_attr(name) if hasattr(env, "get_wrapper_attr") else getattr(env, name)
 
 
 def assign(env: Any, name: str, value: Any) -> None:
@@ -116,7 +119,7 @@ def assign(env: Any, name: str, value: Any) -> None:
 
 def call_method(env: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls a method of an environment, or of the outermost wrapper that has it; returns what that returns."""
-    return env.get_wrapper_attr(name)(*args, **kwargs)
+    return attribute_of(env, name)(*args, **kwargs)
 
 
 def gymnasium_spec_of(env: Any) -> Any:

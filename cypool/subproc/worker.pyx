@@ -164,7 +164,8 @@ cdef class WorkerLoop:
         if self.is_open[k]:
             self.is_open[k] = False
             try:
-                self.envs[k].close()
+                if hasattr(self.envs[k], "close"):
+                    self.envs[k].close()
             except KeyboardInterrupt:
                 raise
             except BaseException:

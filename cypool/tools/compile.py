@@ -104,6 +104,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
     Raises:
         CompileError: It does not compile. The message shows the lines that are wrong.
         ValueError: There is no such class.
+        TypeError: An option of the class is called as an argument of `cypool.make`, or has no value.
         FileNotFoundError: There is no such file.
         ImportError: Cython or setuptools is missing, or the compiled module cannot be imported.
     """

@@ -53,6 +53,12 @@ def test_there_and_back(id, options):
     assert env.observation_space == buffer.env.single_observation_space
 
 
+def test_record_dataset_of_environments_that_end_together_has_as_many_episodes_as_asked():
+    env = cypool.make("CartPole-v1", num_envs=8, seed=4, max_episode_steps=3)
+    dataset = record_dataset(env, lambda obs: np.zeros(8, np.int64), 10, "some/ten-v0")
+    assert dataset.total_episodes == len(list(dataset)) == 10 and dataset.total_steps == 30
+
+
 def test_recorded_episodes_are_those_of_the_environment():
     env = cypool.make("CartPole-v1", num_envs=2, seed=4)
     env.action_space.seed(0)

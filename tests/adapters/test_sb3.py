@@ -59,6 +59,12 @@ def test_steps_are_those_of_dummy_vec_env(id, seed):
     assert ended > NUM and truncated
 
 
+def test_make_takes_the_number_of_environments_by_position():
+    env = sb3.make("CartPole-v1", 4, seed=1)
+    assert env.num_envs == 4 and env.reset().shape == (4, 4)
+    env.close()
+
+
 @pytest.mark.parametrize("algorithm, id, kwargs", [
     (PPO, "CartPole-v1", {"n_steps": 64, "batch_size": 64}),
     (A2C, "Acrobot-v1", {}),

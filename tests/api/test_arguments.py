@@ -1,11 +1,14 @@
 """Bad input: each an exception that names the argument, and the pool works on."""
 import inspect
+import sys
 
 import gymnasium
 import numpy as np
 import pytest
 
 import cypool
+from cypool.testing import check_env
+from cypool.tools.compile import load
 
 
 def rejected(kind, argument, call):
@@ -20,7 +23,7 @@ def rejected(kind, argument, call):
     ("PongDeterministic-v4", "(did you mean Pong-v5 or"),
     ("mine/Walk-v0", "install the package that has it, or import it first"), ("CartPol-v1", "CartPole-v1"),
     ("cypool/CartPole-v1", "only Gymnasium's make and make_vec need the prefix"),
-    ("HalfCheetah-v3", "'gymnasium:HalfCheetah-v3' is Gymnasium's"),
+    ("phys2d/Pendulum-v0", "'gymnasium:phys2d/Pendulum-v0' is Gymnasium's"),
     (gymnasium.Env, "from_factories([...]) takes functions that make environments"),
     ("pong", None), ("", None), (None, None), (3, None)])
 def test_unknown_id(id, hint):
@@ -218,6 +221,16 @@ def test_timeout(timeout):
     env = cypool.make("CartPole-v1", num_envs=3)
     with pytest.raises((ValueError, TypeError), match="timeout"):
         env.recv(timeout)
+
+
+@pytest.mark.filterwarnings("ignore:.*out of date")
+@pytest.mark.parametrize("id", ["Ant-v3", "HalfCheetah-v2"])
+def test_unknown_id_that_gymnasium_refuses_is_not_suggested(id):
+    with pytest.raises(ImportError):
+        gymnasium.make(id)
+    with pytest.raises(ValueError, match=f"^id: no environment '{id}' \\(did you mean .*list_all_envs") as caught:
+        cypool.make(id)
+    assert "gymnasium:" not in str(caught.value)
 
 
 def test_register():
@@ -463,7 +476,7 @@ def test_actions_of_rollouts_in_one_pass_are_those_of_the_reader(walker):
     rejected(TypeError, "actions: expected", lambda: read(np.zeros((2, 3))))
 
 
-def test_options_that_make_has_for_itself_are_refused():
+def test_options_that_make_has_for_itself_are_refused(monkeypatch):
     text = """
 from cypool.env cimport Env, Slot, import_cypool
 from cypool.spec import Discrete, EnvSpec
@@ -480,11 +493,27 @@ cdef class Required(Env):
     def describe(level):
         return EnvSpec(observation=Discrete(2), action=Discrete(2))
 """
-    with pytest.raises(TypeError, match="options with other names than the arguments of cypool.make, got seed"):
-        cypool.make_spec(cypool.compile(text, "Named"))
-    with pytest.raises(TypeError, match="describe: expected a default of each option, got none of level"):
-        cypool.make_spec(cypool.compile(text, "Required"))
+    named = "options with other names than the arguments of cypool.make, got seed"
+    required = "describe: expected a default of each option, got none of level"
+    with pytest.raises(TypeError, match=named):
+        cypool.compile(text, "Named")
+    with pytest.raises(TypeError, match=required):
+        cypool.compile(text, "Required")
+    assert not {"local/Named-v0", "local/Required-v0"} & set(cypool.list_all_envs())
     assert cypool.make_spec(cypool.compile(text, "Required", level=3)).options == {"level": 3}
+
+    module = load(text)
+    with pytest.raises(TypeError, match=named):
+        cypool.register("test/Named-v0", f"{module.__name__}:Named")
+    with pytest.raises(TypeError, match=required):
+        cypool.register("test/Required-v0", f"{module.__name__}:Required")
+    # without the class at hand, the first use finds it
+    monkeypatch.delitem(sys.modules, module.__name__)
+    cypool.register("test/Named-v0", f"{module.__name__}:Named")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for use in (cypool.make, cypool.make_spec, check_env):
+        with pytest.raises(TypeError, match=named):
+            use("test/Named-v0")
 
 
 def test_ids_in_namespaces_of_cypool_ask_for_no_plug_in():

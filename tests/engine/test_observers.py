@@ -136,6 +136,55 @@ def test_refused_reset_leaves_what_is_in_flight(options, error, num_threads):
     assert np.array_equal(env.reset(seed=3)[0], twin.reset(seed=3)[0])
 
 
+@pytest.mark.parametrize("id, num_threads", [("CartPole-v1", 0), ("CartPole-v1", 2), ("PointMaze_UMaze-v3", 2)])
+def test_refused_reset_leaves_what_is_in_flight_in_an_asynchronous_pool(id, num_threads):
+    env = cypool.make(id, num_envs=7, batch_size=3, num_threads=num_threads, seed=0)
+    twin = cypool.make(id, num_envs=7, num_threads=0, seed=0)
+    wrong = {"nope": 1} if id == "CartPole-v1" else [None] * 6 + [{"goal_cell": [99, 99]}]
+    actions = np.zeros((7, *env.single_action_space.shape), env.single_action_space.dtype)
+
+    def recv_all(batch=None):
+        rows = {}
+        while len(rows) < 7:
+            obs, reward, _, _, info = batch or env.recv()
+            batch = None
+            # full batches, as long as there are enough
+            assert len(reward) == min(3, 7 - len(rows))
+            parts = [*obs.values()] if isinstance(obs, dict) else [obs]
+            rows.update({i: tuple(part[k].tobytes() for part in parts) for k, i in enumerate(info["env_id"].tolist())})
+        return rows
+
+    def rows_of(obs):
+        parts = [*obs.values()] if isinstance(obs, dict) else [obs]
+        return {i: tuple(part[i].tobytes() for part in parts) for i in range(7)}
+
+    def is_refused():
+        with pytest.raises(ValueError, match="options|goal_cell"):
+            env.reset(options=wrong)
+
+    env.async_reset()
+    is_refused()
+    assert recv_all() == rows_of(twin.reset()[0])
+    env.send(actions, np.arange(7))
+    is_refused()
+    is_refused()
+    obs, reward, _, _, info = env.recv()
+    # three in flight again, next to four that are at rest
+    env.send(actions[:3], info["env_id"])
+    again = set(info["env_id"].tolist())
+    is_refused()
+    wanted, later = rows_of(twin.step(actions)[0]), rows_of(twin.step(actions)[0])
+    for i, row in recv_all().items():
+        assert row == (later if i in again else wanted)[i]
+    # what is not refused throws away what is in flight
+    for seed in (5, 6):
+        env.send(actions, np.arange(7))
+        if seed == 6:
+            is_refused()
+        obs, info = env.reset(seed=seed, options={})
+        assert recv_all((obs, info["env_id"], None, None, info)) == rows_of(twin.reset(seed=seed)[0])
+
+
 def test_rollout_interrupted_before_its_first_step_can_be_loaded():
     env, observer = observed(fails=["reset"])
     state = env.save()

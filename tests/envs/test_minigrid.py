@@ -308,6 +308,15 @@ def test_no_level_after_a_reset_that_failed():
         assert not any(obs[key].any() for key in obs)
 
 
+def test_tiles_of_a_size_are_drawn_once_for_each_kind(monkeypatch):
+    """The cell below the agent is the same in all directions: 256 pixels took half a minute."""
+    from cypool.envs.minigrid import tiles
+
+    drawn, shapes_of = [], tiles._shapes
+    monkeypatch.setattr(tiles, "_shapes", lambda type, *args: drawn.append(type) or shapes_of(type, *args))
+    assert tiles.tiles(37) is tiles.tiles(37) and len(drawn) == len(tiles.KINDS)
+
+
 @pytest.mark.parametrize("size", [8, *slow(1, 3)])
 def test_tiles(size):
     """All that can be drawn equals minigrid's."""

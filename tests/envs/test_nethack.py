@@ -587,3 +587,73 @@ def test_an_endless_loop_ends_in_the_child_of_a_fork():
             os._exit("it took too long" in str(error))
         os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+def test_timer_that_does_not_start_is_an_error(run_forked):
+    """Nothing would end an endless loop."""
+    done = run_forked("""
+import ctypes, gc, cypool
+from cypool.errors import EnvError
+
+env = cypool.make("NetHackScore-v0", num_envs=1, num_threads=0, seed=1)
+env.reset()
+env.step([0])
+env.close()
+del env
+gc.collect()
+for timer in range(1000):
+    ctypes.CDLL(None).syscall(226, timer)  # timer_delete
+# its handler is a new one, so the clock is to start again
+env = cypool.make("NetHackScore-v0", num_envs=1, num_threads=0, seed=1)
+try:
+    env.reset()
+except EnvError as error:
+    print(error)
+""")
+    assert "NetHack: the system does not start the timer that ends endless loops" in done.stdout, done.stderr
+
+
+def maps_of_this_process():
+    return Path("/proc/self/maps").read_text().count("\n")
+
+
+def test_a_game_takes_few_memory_maps():
+    before = maps_of_this_process()
+    env = made(num_envs=20)
+    env.reset()
+    # the heap may grow by some
+    assert maps_of_this_process() - before < 8.5 * 20
+
+
+@pytest.mark.skipif(int(Path("/proc/sys/vm/max_map_count").read_text()) > 2**20, reason="takes a lot of memory maps")
+def test_more_games_than_the_system_has_memory_maps_for_names_the_limit(run_forked):
+    done = run_forked("""
+import ctypes, mmap, cypool
+
+limit = int(open("/proc/sys/vm/max_map_count").read())
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+cypool.make("NetHackScore-v0", num_envs=1, num_threads=0).reset()
+pages = mmap.mmap(-1, limit * 4096)
+at = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+free = limit - open("/proc/self/maps").read().count("\\n")
+# each makes two more
+for k in range((free - 200) // 2):
+    assert libc.mprotect(at + 2 * k * 4096, 4096, 0) == 0
+try:
+    cypool.make("NetHackScore-v0", num_envs=60, num_threads=0)
+except RuntimeError as error:
+    print(error)
+env = cypool.make("NetHackScore-v0", num_envs=5, num_threads=0)
+env.reset()
+print(limit, env.step([0] * 5)[0]["blstats"].shape)
+""")
+    said, last = done.stdout.splitlines() or [done.stderr, ""]
+    limit = Path("/proc/sys/vm/max_map_count").read_text().strip()
+    assert said.startswith("NetHack: the system cannot map a game: Cannot allocate memory. A game has 7 memory maps")
+    assert f"of the {limit} that the system allows (vm.max_map_count)" in said and last == f"{limit} (5, 27)"
+
+
+def test_pictures_of_nethack_are_42_a_second_as_those_of_nle():
+    base = pytest.importorskip("nle.env.base")
+    assert made().metadata["render_fps"] == base.NLE.metadata["render_fps"] == 42

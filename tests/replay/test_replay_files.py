@@ -91,8 +91,17 @@ def test_other_buffers_are_refused(walker, tmp_path):
         buffer.load(path)
     buffer.close()
     buffer.close()
-    with pytest.raises(ValueError, match="got one of another buffer, or a damaged one"):
+    saved = path.read_bytes()
+    with pytest.raises(ValueError, match="with capacity 600, got one of another buffer, with capacity 300$"):
         make(path, 600)
+    with pytest.raises(ValueError, match="with priorities True, got one of another buffer, with priorities False$"):
+        make(path, alpha=0.5)
+    for wrong in (saved.replace(b'"rows": 100', b'"rows": "x"'), saved.replace(b'"rows"', b'"sowr"'),
+                  saved.replace(b'{"action"', b'["action"'), saved[:40], saved.replace(b', "rows"', b',"rows" ')):
+        assert wrong != saved
+        (tmp_path / "other").write_bytes(wrong)
+        with pytest.raises(ValueError, match="^path: expected a file of a replay buffer, got a damaged one"):
+            make(tmp_path / "other")
     with pytest.raises(TypeError, match="path: expected"):
         make(path=3)
     for content, message in [(b"", "begins with b''"), (b"cypool state 1\n", "begins with b'cypool state"),

@@ -25,6 +25,7 @@ from waiting import attempts
 from weights import slow
 
 import cypool
+from cypool.subproc.spaces import attribute_of
 
 # workers cannot import this module
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -1619,3 +1620,38 @@ def test_a_picture_that_is_none_is_named():
         env.reset()
         with pytest.raises(TypeError, match="^render: expected pictures that are arrays, got None"):
             env.render([0])
+
+
+class Quacking:
+    """Derives from no class of Gymnasium's: spaces, `reset` and `step` are all that it has."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (3,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        self.steps = 0
+        return np.zeros(3, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        return np.full(3, self.steps / 10, np.float32), 1.0, self.steps >= 4, False, {"action": action}
+
+
+class QuackingInColour(Quacking):
+    render_mode = "rgb_array"
+
+    def render(self):
+        return np.full((2, 2, 3), self.steps, np.uint8)
+
+
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
+def test_environment_that_is_none_of_gymnasiums_is_stepped_and_closed(host, capfd):
+    with cypool.from_factories([QuackingInColour, Quacking], **host) as env:
+        env.reset(seed=3)
+        for t in range(1, 5):
+            obs, reward, terminated, _, info = env.step([0, 1])
+            assert (obs == np.float32(t / 10)).all() and reward.tolist() == [1, 1] and info["action"].tolist() == [0, 1]
+        assert terminated.all() and env.render([0])[0].max() == 4
+        assert env.env_spec.render_fps == 30 and env.env_spec.max_episode_steps is None
+        assert env._pool.ask(None, attribute_of, "steps") == [4, 4]
+    assert capfd.readouterr() == ("", "")

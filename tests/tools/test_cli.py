@@ -2,13 +2,15 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from waiting import wait_until
+from drawing import missing
+from waiting import LIMIT, wait_until
 
 from cypool.tools.cli import main
 from cypool.tools.cli.console import out
@@ -325,6 +327,55 @@ def test_play_in_a_window(words, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     assert main(["play", "CartPole-v1", "--steps", "5", "--fps", "1000", *words]) == 0
     assert "5 steps, rewards 5" in capsys.readouterr().out
+
+
+@pytest.fixture
+def display():
+    """The name of a display of X: the one that is there, or of a server without a screen."""
+    if "DISPLAY" in os.environ or shutil.which("Xvfb") is None:
+        yield os.environ.get("DISPLAY") or pytest.skip("there is no display, and no Xvfb")
+        return
+    reader, writer = os.pipe()
+    with subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+                          pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        os.close(writer)
+        try:
+            # nothing, if it ends
+            number = os.read(reader, 16).decode().strip()
+            assert number
+            yield f":{number}"
+        finally:
+            server.terminate()
+            os.close(reader)
+
+
+def test_play_in_a_window_of_what_opengl_draws(display, tmp_path):
+    pytest.importorskip("pygame")
+    pytest.importorskip("mujoco")
+    if missing("HalfCheetah-v5"):
+        pytest.skip(missing("HalfCheetah-v5"))
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("SDL_", "WAYLAND_"))}
+    done = subprocess.run([sys.executable, "-m", "cypool", "play", "HalfCheetah-v5", "--random", "--steps", "3"],
+                          env={**environ, "DISPLAY": display}, cwd=tmp_path, capture_output=True, text=True,
+                          timeout=LIMIT)
+    assert done.returncode == 0 and "3 steps" in done.stdout, done.stdout + done.stderr
+
+
+def test_play_keeps_sdl_from_opengl(monkeypatch):
+    """A thread has one context, which draws the environment."""
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("SDL_FRAMEBUFFER_ACCELERATION", "1")
+    assert main(["play", "CartPole-v1", "--random", "--steps", "2", "--fps", "1000"]) == 0
+    assert os.environ["SDL_FRAMEBUFFER_ACCELERATION"] == "0"
+
+
+def test_play_without_the_display_that_was_asked_for_is_refused(capsys, monkeypatch):
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "none")
+    assert main(["play", "CartPole-v1", "--random", "--steps", "2"]) == 2
+    said = capsys.readouterr().err
+    assert "no window: none not available" in said and said.count("\n") == 1
 
 
 def test_keys_in_a_window(capsys, monkeypatch):

@@ -23,6 +23,26 @@ _QUADRUPED: dict[str, dict[str, Any]] = {
 _DOG = {"stand": 1, "walk": 1, "trot": 3, "run": 9}
 
 
+# of each model nq, nv, nu, nbody and nsensordata: of all tasks of a domain, or of one
+_SIZES = {
+    "acrobot": (2, 2, 1, 3, 0), "ball_in_cup": (4, 4, 2, 3, 0), "cartpole": (2, 2, 1, 3, 0),
+    "cartpole-two_poles": (3, 3, 1, 4, 0), "cartpole-three_poles": (4, 4, 1, 5, 0), "cheetah": (9, 9, 6, 8, 3),
+    "dog": (80, 79, 38, 62, 31), "dog-fetch": (87, 85, 38, 63, 31), "finger": (3, 3, 2, 4, 22),
+    "fish": (14, 13, 5, 6, 6), "hopper": (7, 7, 4, 6, 5), "humanoid": (28, 27, 21, 17, 66),
+    "humanoid_CMU": (63, 62, 56, 32, 16), "lqr-lqr_2_1": (2, 2, 1, 3, 0), "lqr-lqr_6_2": (6, 6, 2, 7, 0),
+    "manipulator": (11, 11, 5, 13, 5), "manipulator-bring_ball": (11, 11, 5, 12, 5),
+    "manipulator-insert_peg": (11, 11, 5, 14, 5), "pendulum": (1, 1, 1, 2, 0), "point_mass": (2, 2, 2, 2, 0),
+    "quadruped": (23, 22, 12, 18, 36), "quadruped-escape": (23, 22, 12, 18, 56),
+    "quadruped-fetch": (30, 28, 12, 19, 36), "reacher": (2, 2, 2, 4, 0), "stacker-stack_2": (14, 14, 5, 13, 5),
+    "stacker-stack_4": (20, 20, 5, 15, 5), "swimmer-swimmer6": (8, 8, 5, 7, 48),
+    "swimmer-swimmer15": (17, 17, 14, 16, 102), "walker": (9, 9, 6, 8, 3)}
+
+
+def sizes_of(domain: str, task: str) -> tuple[int, ...]:
+    """Returns how large the model of a task is: nq, nv, nu, nbody and nsensordata."""
+    return _SIZES.get(f"{domain}-{task}") or _SIZES[domain]
+
+
 def domain_module(domain: str) -> ModuleType:
     """Returns dm_control's module of a domain.
 

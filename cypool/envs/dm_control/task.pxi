@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, shown
-from cypool.envs.dm_control.models import text_of
+from cypool.envs.dm_control.models import sizes_of, text_of
 from cypool.envs.dm_control.tasks import DOMAINS
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state, check_stream
@@ -21,7 +21,7 @@ from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport norm
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.mujoco_common cimport (Camera, Model, Simulation, Variation, check_camera,
-                                                      check_randomize, held, load_model_text)
+                                                      check_randomize, check_sizes, held, load_model_text)
 from cypool.random cimport Rng, copy_stream
 
 cnp.import_array()
@@ -43,7 +43,9 @@ cdef Model load_task(str domain, str task):
     model = _models.get((domain, task))
     if model is None:
         text, files = text_of(domain, task, np.random.RandomState(0))
-        model = _models[domain, task] = load_model_text((domain, text), f"{domain}-{task}", text, files)
+        model = load_model_text((domain, text), f"{domain}-{task}", text, files)
+        check_sizes(model, sizes_of(domain, task), f"dm_control's model of {domain}-{task}")
+        _models[domain, task] = model
     return model
 
 

@@ -59,7 +59,9 @@ def one_task(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", num
 def one_goal(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", partially_observable: bool,
              **options: Any) -> Expanded:
     """Expands the ids of a task with one goal, which follows from the seed and stays."""
-    task = _task("env_name", str(env_name).removesuffix("-goal-hidden" if partially_observable else "-goal-observable"))
+    if isinstance(env_name, str):
+        env_name = env_name.removesuffix("-goal-hidden" if partially_observable else "-goal-observable")
+    task = _task("env_name", env_name)
     seeds = [seed + i for i in range(check_int("num_envs", 1 if num_envs is None else num_envs, 1, 2**31 - 1))]
     check_int("seed", seed, 0, 2**32 - len(seeds))
     each = [{"task": task, "goals": draw_goals([task], own, 1)[task], "partially_observable": partially_observable,

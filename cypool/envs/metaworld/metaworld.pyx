@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 
-from cypool.envs.metaworld.models import model_path
+from cypool.envs.metaworld.models import SIZES, model_path
 from cypool.envs.metaworld.tasks import TASKS, check_goals, draw_goals
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
@@ -19,7 +19,7 @@ from cypool.envs.common.numpy_math cimport cos, dot, exp, log, norm, sin
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.mujoco_common cimport Camera, check_camera
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model, held, load_edited
+from cypool.envs.mujoco_common.mujoco_common cimport Model, check_sizes, held, load_edited
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco_common.mujoco_common cimport Simulation, Variation, check_randomize
 from cypool.random cimport integers, shuffle, uniform
@@ -110,7 +110,10 @@ cdef int reset_welds(Model model) except -1:
 
 
 cdef Model load_sawyer(str task):
-    return load_edited(model_path(TASKS[task].file), reset_welds)
+    cdef str file = TASKS[task].file
+    cdef Model model = load_edited(model_path(file), reset_welds)
+    check_sizes(model, SIZES[file], model.path)
+    return model
 
 
 cdef class Sawyer(Simulation):

@@ -42,25 +42,25 @@ def tiles(size: int) -> NDArray[np.uint8]:
         seen.
     """
     pixels = np.empty((len(KINDS), 5, 2, size, size, 3), np.uint8)
-    for k, kind in enumerate(KINDS):
-        for agent in range(5):
-            image = _drawn(*kind, size * SUBDIVISIONS)
-            if agent:
-                _fill(image, _rotated(_triangle((0.12, 0.19), (0.87, 0.50), (0.12, 0.81)), agent - 1), AGENT)
-            pixels[k, agent, 0] = _smaller(image, size)
-            seen = image + 0.30 * (np.array((255, 255, 255), np.uint8) - image)
-            pixels[k, agent, 1] = _smaller(seen.clip(0, 255).astype(np.uint8), size)
+    # where the centres of pixels are, in units of the side
+    x = (np.arange(size * SUBDIVISIONS) + 0.5) / (size * SUBDIVISIONS)
+    y = x[:, np.newaxis]
+    triangle = _triangle((0.12, 0.19), (0.87, 0.50), (0.12, 0.81))
+    agents = [np.zeros((len(x), len(x)), np.bool_), *(_rotated(triangle, quarters)(x, y) for quarters in range(4))]
+    for k, (type, color, state) in enumerate(KINDS):
+        # numbers of colours are quicker to handle than colours
+        numbers = np.zeros((len(x), len(x)), np.uint8)
+        paints = [BLACK, AGENT]
+        for shape, paint in [(_rectangle(0, 0.031, 0, 1), LINE), (_rectangle(0, 1, 0, 0.031), LINE),
+                             *_shapes(type, COLORS[color], state)]:
+            numbers[shape(x, y)] = len(paints)
+            paints.append(paint)
+        colors = np.array(paints).astype(np.uint8)
+        seen = (colors + 0.30 * (np.uint8(255) - colors)).clip(0, 255).astype(np.uint8)
+        for agent, inside in enumerate(agents):
+            pixels[k, agent] = _smaller(np.where(inside, np.uint8(1), numbers), (colors, seen), size)
     pixels.flags.writeable = False
     return pixels
-
-
-def _drawn(type: int, color: int, state: int, side: int) -> NDArray[np.uint8]:
-    image = np.zeros((side, side, 3), np.uint8)
-    _fill(image, _rectangle(0, 0.031, 0, 1), LINE)
-    _fill(image, _rectangle(0, 1, 0, 0.031), LINE)
-    for shape, paint in _shapes(type, COLORS[color], state):
-        _fill(image, shape, paint)
-    return image
 
 
 def _shapes(type: int, color: Any, state: int) -> list[tuple[Shape, Any]]:
@@ -95,16 +95,19 @@ def _shapes(type: int, color: Any, state: int) -> list[tuple[Shape, Any]]:
     return []
 
 
-def _fill(image: NDArray[np.uint8], shape: Shape, color: Any) -> None:
-    """Paints the pixels whose centres are in a shape, in units of the image's side."""
-    centers = (np.arange(len(image)) + 0.5) / len(image)
-    x, y = np.broadcast_arrays(centers, centers[:, np.newaxis])
-    image[np.asarray(shape(x, y))] = np.asarray(color).astype(np.uint8)
-
-
-def _smaller(image: NDArray[np.uint8], size: int) -> Any:
-    # one axis after the other, so that the sums are rounded as minigrid's
-    return image.reshape(size, SUBDIVISIONS, size, SUBDIVISIONS, 3).mean(axis=3).mean(axis=1)
+def _smaller(numbers: NDArray[np.uint8], palettes: tuple[NDArray[np.uint8], ...], size: int) -> NDArray[np.uint8]:
+    """Returns an image of numbers of colours in the size of a tile: uint8, (palette, size, size, 3)."""
+    blocks = numbers.reshape(size, SUBDIVISIONS, size, SUBDIVISIONS).transpose(0, 2, 1, 3)
+    first = blocks[:, :, 0, 0]
+    # most blocks have one colour, which is their mean
+    mixed = np.zeros(first.shape, np.bool_)
+    for i, j in itertools.product(range(SUBDIVISIONS), repeat=2):
+        mixed |= blocks[:, :, i, j] != first
+    smaller = np.stack([palette[first] for palette in palettes])
+    for image, palette in zip(smaller, palettes, strict=True):
+        # one axis after the other, so that the sums are rounded as minigrid's
+        image[mixed] = palette[blocks[mixed]].mean(axis=2).mean(axis=1)
+    return smaller
 
 
 def _rectangle(left: float, right: float, top: float, bottom: float) -> Shape:

@@ -178,6 +178,17 @@ cdef Model load_model_text(object key, str name, bytes text, dict files):
     return model
 
 
+cdef int check_sizes(Model model, tuple sizes, str name) except -1:
+    found = model.mj.nq, model.mj.nv, model.mj.nu, model.mj.nbody, model.mj.nsensordata
+    if found == sizes:
+        return 0
+    differing = [(kind, *both) for kind, *both in zip(("nq", "nv", "nu", "nbody", "nsensordata"), sizes, found)
+                 if both[0] != both[1]]
+    expected, got = (", ".join(f"{each[0]} {each[k]}" for each in differing) for k in (1, 2))
+    raise ValueError(f"{name}: expected the model of the package, with {expected}, got one with {got}: install the "
+                     "package again")
+
+
 cdef Model held(Model model):
     """Returns a model that an environment holds from now on."""
     global _latest

@@ -30,6 +30,9 @@ ctypedef int (*Edit)(Model model) except -1
 
 cdef Model load_model(object xml_file)         # ValueError
 cdef Model load_edited(str path, Edit edit)    # of a file that comes with a package; `edit` may be NULL; ValueError
+# raises a ValueError if the model of a package is not as large as the one that environments know: they read parts of it
+# by number. `sizes`: nq, nv, nu, nbody, nsensordata; `name`: what the message calls it
+cdef int check_sizes(Model model, tuple sizes, str name) except -1
 cdef Model held(Model model)                   # for an environment, which has to keep it
 cdef Model load_model_text(object key, str name, bytes text, dict files)    # of a text, and files by name; ValueError
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 
 #include "cypool/envs/nethack/memory.h"
 #include "cypool/util/forks.h"
@@ -61,12 +63,17 @@ private:
 
     static void start_ticking() {
         ticks_since = handled_since.load(std::memory_order_relaxed);
-        set_timer(TICK_MS);
+        if (set_timer(TICK_MS)) return;
+        ticks_since = 0;
+        constexpr const char* WHY = "the system does not start the timer that ends endless loops";
+        // no exception may pass a game's call
+        if (running != nullptr) fail(WHY);
+        throw std::runtime_error(std::string("NetHack: ") + WHY);
     }
-    static void set_timer(int ms) {
+    static bool set_timer(int ms) {
         const timespec interval{0, ms * 1000000L};
         const itimerspec every{interval, interval};
-        timer_settime(timer, 0, &every, nullptr);
+        return timer_settime(timer, 0, &every, nullptr) == 0;
     }
 
     Thread() {
@@ -85,7 +92,6 @@ private:
         make_timer();
     }
     void make_timer() {
-        forks_ = num_forks();
         ticks_since = 0;
         sigevent event{};
         event.sigev_notify = SIGEV_THREAD_ID;
@@ -96,6 +102,7 @@ private:
             timer = nullptr;
             throw std::runtime_error("NetHack: expected the system to have a timer for this thread, got none");
         }
+        forks_ = num_forks();
     }
     ~Thread() {
         timer_delete(timer);

@@ -33,6 +33,8 @@ public:
             const size_t end = up(each.p_vaddr + each.p_memsz);
             layout_.bytes = std::max(layout_.bytes, end);
             if (each.p_flags & PF_X) layout_.text = each.p_vaddr, layout_.text_end = each.p_vaddr + each.p_memsz;
+            // what is only read is mapped as one
+            if (!(each.p_flags & PF_W) && each.p_offset != each.p_vaddr) refuse("segments at other places");
             if (each.p_flags & PF_W) layout_.data = down(each.p_vaddr), layout_.data_end = end;
         }
         // a file that nobody can replace or change while it is mapped
@@ -96,28 +98,16 @@ private:
         throw std::runtime_error("NetHack's library: expected the one that cypool knows, got one with " + what);
     }
     [[noreturn]] static void refuse_system() {
-        throw std::runtime_error(std::string("NetHack's library: the system cannot map it: ") + std::strerror(errno));
+        throw std::runtime_error(std::string("NetHack's library: the system has no place for it: ")
+                                 + std::strerror(errno));
     }
 
-    // A block with the library's segments as they are in the file.
+    // A block with what the library only reads; what it writes is zero.
     std::unique_ptr<Block> mapped() const {
         auto made = std::make_unique<Block>(layout_);
-        for (int k = 0; k < num_segments_; ++k) {
-            const Elf64_Phdr& each = segments_[k];
-            if (each.p_type != PT_LOAD) continue;
-            const bool is_data = each.p_flags & PF_W;
-            const int access = PROT_READ | (is_data ? PROT_WRITE : 0) | (each.p_flags & PF_X ? PROT_EXEC : 0);
-            const size_t begin = down(each.p_vaddr), file_end = each.p_vaddr + each.p_filesz, end = up(file_end);
-            char* const base = made->base;
-            if (mmap(base + begin, end - begin, access, MAP_PRIVATE | MAP_FIXED, descriptor_,
-                     static_cast<off_t>(down(each.p_offset)))
-                == MAP_FAILED) {
-                refuse_system();
-            }
-            if (!is_data) continue;
-            std::memset(base + file_end, 0, end - file_end);
-            const size_t whole = up(each.p_vaddr + each.p_memsz);
-            if (whole > end && mprotect(base + end, whole - end, access) != 0) refuse_system();
+        if (mmap(made->base, layout_.data, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, descriptor_, 0)
+            == MAP_FAILED) {
+            refuse_map();
         }
         return made;
     }
@@ -128,7 +118,10 @@ private:
         char* const base = first->base;
         const Elf64_Dyn* entry = nullptr;
         for (int k = 0; k < num_segments_; ++k) {
-            if (segments_[k].p_type == PT_DYNAMIC) entry = at<Elf64_Dyn>(segments_[k].p_offset);
+            const Elf64_Phdr& each = segments_[k];
+            if (each.p_type == PT_DYNAMIC) entry = at<Elf64_Dyn>(each.p_offset);
+            if (each.p_type != PT_LOAD || !(each.p_flags & PF_W)) continue;
+            std::memcpy(base + each.p_vaddr, file_.data() + each.p_offset, each.p_filesz);
         }
         if (entry == nullptr) refuse("no dynamic section");
         // what is asked for here is in front of the data, where address and place in the file are the same

@@ -1,22 +1,27 @@
 // The memory of one game: everything that it can change, in one block, so that a game is saved, put back and moved as a
-// whole. A block is [guard | NetHack's library | guard | stack | guard | arena | guard].
+// whole. A block is [NetHack's library | guard | stack | guard | arena | guard]. The system counts its memory maps: the
+// library is one for what it reads and one for what it writes, so a block has seven.
 #pragma once
 
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <time.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace cypool::nethack {
 
+enum : long { MAPS_OF_BLOCK = 7 };
 enum : size_t { PAGE = 4096, STACK_BYTES = 128 << 10, ARENA_BYTES = 16 << 20, GRAIN = 16 };
 
 // The observation of NLE 1.3.0, `nle_obs`. A null array is not asked for.
@@ -89,25 +94,45 @@ struct Layout {
     size_t data = 0, data_end = 0;  // what it writes
 };
 
+// Throws what the system says of memory that it cannot map, and which limit this is.
+[[noreturn]] inline void refuse_map() {
+    const int error = errno;
+    long limit = 0;
+    std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+    long count = 0;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) ++count;
+    std::string text = std::string("NetHack: the system cannot map a game: ") + std::strerror(error);
+    if (error == ENOMEM && count + MAPS_OF_BLOCK >= limit) {
+        text += ". A game has " + std::to_string(MAPS_OF_BLOCK) + " memory maps, and this process has "
+                + std::to_string(count) + " of the " + std::to_string(limit)
+                + " that the system allows (vm.max_map_count): make fewer environments, or have root raise it, sysctl "
+                  "-w vm.max_map_count=" + std::to_string(4 * limit);
+    }
+    throw std::runtime_error(text);
+}
+
 class Block {
 public:
     // The way back to us, from a game that cannot continue; who called it sets it.
     sigjmp_buf back;
 
     explicit Block(const Layout& layout) : layout_(layout) {
-        bytes_ = PAGE + layout.bytes + PAGE + STACK_BYTES + PAGE + ARENA_BYTES + PAGE;
-        mapped_ = reserve(bytes_);
-        base = mapped_ + PAGE;
+        bytes_ = layout.bytes + PAGE + STACK_BYTES + PAGE + ARENA_BYTES + PAGE;
+        base = reserve(bytes_);
         stack_ = base + layout.bytes + PAGE;
         arena_ = stack_ + STACK_BYTES + PAGE;
-        if (mprotect(stack_, STACK_BYTES, PROT_READ | PROT_WRITE) != 0
+        if (mprotect(base + layout.data, layout.data_end - layout.data, PROT_READ | PROT_WRITE) != 0
+            || mprotect(stack_, STACK_BYTES, PROT_READ | PROT_WRITE) != 0
             || mprotect(arena_, ARENA_BYTES, PROT_READ | PROT_WRITE) != 0) {
-            munmap(mapped_, bytes_);
-            throw std::bad_alloc();
+            const int error = errno;
+            munmap(base, bytes_);
+            errno = error;
+            refuse_map();
         }
         head().top = arena_ + (sizeof(Head) + GRAIN - 1) / GRAIN * GRAIN;
     }
-    ~Block() { munmap(mapped_, bytes_); }
+    ~Block() { munmap(base, bytes_); }
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
@@ -178,13 +203,13 @@ private:
 
     Layout layout_;
     size_t bytes_;
-    char *mapped_, *stack_, *arena_;
+    char *stack_, *arena_;
 
     // Reserves addresses. Those of all blocks have the same lower half, so a move changes the upper half of an address
     // only: a game often has a short text or a number where an address was, whose upper half is still there.
     static char* reserve(size_t bytes) {
         constexpr uintptr_t STRIDE = uintptr_t{1} << 32;
-        constexpr size_t NUM_PLACES = 8192;
+        constexpr size_t NUM_PLACES = 16384;
         static std::mutex choosing;
         static uintptr_t first = 0;
         static size_t last = 0;
@@ -196,7 +221,7 @@ private:
         };
         if (first == 0) {
             first = mapped(0, 0);
-            if (first == 0) throw std::bad_alloc();
+            if (first == 0) refuse_map();
             return reinterpret_cast<char*>(first);
         }
         for (size_t tried = 0; tried < NUM_PLACES; ++tried) {
@@ -205,8 +230,9 @@ private:
             if (found == at) return reinterpret_cast<char*>(at);
             // a kernel that does not know the flag takes another place
             if (found != 0) munmap(reinterpret_cast<void*>(found), bytes);
+            if (found == 0 && errno == ENOMEM) break;
         }
-        throw std::bad_alloc();
+        refuse_map();
     }
 
     // Classes 0 to 63 are multiples of GRAIN up to 1 KiB; behind them there are four up to each power of two.

@@ -6,7 +6,7 @@ import numpy as np
 from cypool.util.arguments import check_bool, check_float, check_int, check_reset_options, shown
 from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path, check_asset
 from cypool.envs.robotics.goals import MazeGoal
-from cypool.envs.robotics.models import asset_path, centre, make_maze
+from cypool.envs.robotics.models import SIZES, asset_path, centre, make_maze
 
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
@@ -15,7 +15,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport clip, exp, norm, sum_of_squares
 from cypool.envs.mujoco_common cimport guard
-from cypool.envs.mujoco_common.mujoco_common cimport Model, load_model, load_model_text
+from cypool.envs.mujoco_common.mujoco_common cimport Model, check_sizes, load_model, load_model_text
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.random cimport integers
 
@@ -71,6 +71,8 @@ cdef Model load_maze(str robot, tuple maze_map, bint is_v3, object xml_file):
         if xml_file is not None:
             raise ValueError(f"xml_file: with walls, {error}") from error
         raise
+    if robot == "point":
+        check_sizes(model, SIZES["point/point.xml"], path)
     _mazes[model] = maze.goals, maze.starts
     return model
 

@@ -8,6 +8,22 @@ from typing import NamedTuple
 
 INSTALL = 'pip install "cypool[robotics]"'
 
+# of each model nq, nv, nu, nbody and nsensordata
+SIZES = {
+    "point/point.xml": (2, 2, 2, 2, 0),
+    "fetch/reach.xml": (15, 15, 0, 32, 0),
+    **dict.fromkeys(("fetch/push.xml", "fetch/slide.xml"), (22, 21, 0, 33, 0)),
+    "fetch/pick_and_place.xml": (22, 21, 2, 33, 0),
+    "hand/reach.xml": (24, 24, 20, 28, 29),
+    **{f"hand/manipulate_{thing}{touch}.xml": (38, 36, 20, 30, sensors)
+       for thing in ("block", "egg", "pen") for touch, sensors in (("", 29), ("_touch_sensors", 121))},
+    "adroit_hand/adroit_door.xml": (30, 30, 28, 31, 65),
+    "adroit_hand/adroit_hammer.xml": (33, 33, 26, 31, 66),
+    "adroit_hand/adroit_pen.xml": (30, 30, 24, 30, 65),
+    "adroit_hand/adroit_relocate.xml": (36, 36, 30, 29, 65),
+    "kitchen_franka/kitchen_assets/kitchen_env_model.xml": (30, 29, 9, 44, 0),
+}
+
 Cells = tuple[tuple[float, float], ...]
 
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 from cypool.util.arguments import check_choice
-from cypool.envs.robotics.models import asset_path
+from cypool.envs.robotics.models import SIZES, asset_path
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
 
@@ -14,12 +14,14 @@ from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 from cypool.envs.mujoco_common cimport guard, libmujoco, saved
 from cypool.envs.mujoco_common.mujoco_common cimport (Camera, Edit, Model, Simulation, Variation, check_camera,
-                                                      check_randomize, held, load_edited)
+                                                      check_randomize, check_sizes, held, load_edited)
 from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 
 
 cdef Model load_robot(str path, Edit edit):
-    return load_edited(asset_path(path), edit)
+    cdef Model model = load_edited(asset_path(path), edit)
+    check_sizes(model, SIZES[path], model.path)
+    return model
 
 
 cdef double distance(const double* a, const double* b, int n) noexcept nogil:

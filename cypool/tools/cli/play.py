@@ -102,7 +102,7 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
         raise Refusal(f"there is no display for a window; without one: cypool play {id} --record video.mp4")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     # else SDL shows pictures with a context of OpenGL, and this thread's is for drawing the environment
-    os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
+    os.environ["SDL_FRAMEBUFFER_ACCELERATION"] = "0"
     try:
         import pygame
     except ImportError:
@@ -124,8 +124,8 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
         choose = lambda _, held: np.asarray([of_keys(held)])  # noqa: E731
         waits = waits_for_keys(entry_point)
         out.print(f"Keys: {keys}; R: new episode, Escape: end", markup=False, highlight=False)
-    pygame.display.init()
     try:
+        pygame.display.init()
         score, done = _loop(pygame, env, id, choose, waits, fps, steps)
     except pygame.error as error:
         raise Refusal(f"no window: {error}; without one: cypool play {id} --record video.mp4") from None

@@ -1,7 +1,9 @@
 """The DeepMind Control Suite equals dm_control, byte for byte, in both APIs; and what else it has."""
+import gc
 import importlib.machinery
 import importlib.util
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -300,6 +302,28 @@ def test_a_file_of_dm_control_that_cannot_be_read_is_an_error(monkeypatch, tmp_p
         with pytest.raises(ImportError, match="a file of dm_control cannot be read: .*walker.xml") as raised:
             models.text_of("walker", "walk")
         assert raised.value.name == "dm_control"
+
+
+def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path):
+    # no other one is in use
+    cypool.make_spec("dm_control/pendulum-swingup-v0")
+    gc.collect()
+    suite = Path(importlib.util.find_spec("dm_control").submodule_search_locations[0], "suite")
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "common").symlink_to(suite / "common")
+    text = (suite / "acrobot.xml").read_text()
+    assert text.count("</worldbody>") == 1
+    (tmp_path / "suite" / "acrobot.xml").write_text(
+        text.replace("</worldbody>", "<body><joint/><geom type='sphere' size='0.1'/></body></worldbody>"))
+    spec = importlib.machinery.ModuleSpec("dm_control", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "dm_control" else find(each))
+    with pytest.raises(ValueError, match="dm_control's model of acrobot-swingup: expected the model of the "
+                                         "package, with nq 2, nv 2, nbody 3, got one with nq 3, nv 3, nbody 4"):
+        cypool.make("dm_control/acrobot-swingup-v0")
+    monkeypatch.undo()
+    cypool.make("dm_control/acrobot-swingup-v0").reset()
 
 
 def test_a_model_is_shared():

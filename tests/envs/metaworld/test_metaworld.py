@@ -1,7 +1,10 @@
 """Meta-World: its bits, its options, states, the package."""
+import importlib.machinery
+import importlib.util
 import pickle
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +52,24 @@ def test_tasks_are_those_of_the_package():
         assert task.mocap == (tuple(theirs.mocap_low), tuple(theirs.mocap_high))
         assert theirs.model_name == model_path(task.file)
         theirs.close()
+
+
+def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path):
+    original = Path(model_path("drawer"))
+    folder = tmp_path / "assets" / "sawyer_xyz"
+    folder.mkdir(parents=True)
+    for beside in original.parents[1].iterdir():
+        if beside.name != "sawyer_xyz":
+            (tmp_path / "assets" / beside.name).symlink_to(beside)
+    lines = [line for line in original.read_text().splitlines() if 'joint="l_close"' not in line]
+    (folder / "sawyer_drawer.xml").write_text("\n".join(lines))
+    spec = importlib.machinery.ModuleSpec("metaworld", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "metaworld" else find(each))
+    with pytest.raises(ValueError, match="sawyer_drawer.xml: expected the model of the package, with nu 2, got one "
+                                         "with nu 1: install"):
+        cypool.make("Meta-World/drawer-open-v3")
 
 
 @pytest.mark.parametrize("task", [

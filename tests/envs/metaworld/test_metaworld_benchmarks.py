@@ -182,6 +182,16 @@ def test_wrong_options(id, options, error, message):
         cypool.make(f"Meta-World/{id}", **options)
 
 
+@pytest.mark.parametrize("id", ["goal_hidden", "goal_observable", "MT1"])
+def test_env_name_that_cannot_be_printed_is_named(id):
+    class Unprintable:
+        def __repr__(self):
+            raise OSError("no")
+
+    with pytest.raises(ValueError, match="^env_name: expected one of .*, got a value of type Unprintable that cannot"):
+        cypool.make(f"Meta-World/{id}", env_name=Unprintable())
+
+
 def test_command_line(capsys):
     assert main(["info", "Meta-World/ML10-test", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["environments"] == list(TASK_SETS["ML10-test"])

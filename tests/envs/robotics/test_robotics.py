@@ -1,7 +1,12 @@
 """Gymnasium-Robotics: its bits, its options, rewards of goals, states, the package."""
+import importlib.machinery
+import importlib.util
+import inspect
 import pickle
+import re
 import zlib
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +24,7 @@ if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
 
 import mujoco
 
+from cypool.envs.mujoco_common.mujoco_common import Simulation
 from cypool.envs.robotics.models import asset_path
 from cypool.envs.robotics.reference import load, make
 from cypool.envs.robotics.robotics import HAND_QPOS, KITCHEN_TASKS
@@ -84,6 +90,9 @@ def test_modes_and_threads(mode):
     ("HandManipulateBlock-v1", {"target_position": "fixed", "distance_threshold": 0.3, "rotation_threshold": 3.0}),
     ("HandManipulateEgg-v1", {"ignore_z_target_rotation": True, "randomize_initial_position": False}),
     ("HandManipulateBlock-v1", {"randomize_initial_rotation": False, "reward_type": "dense"}),
+    ("HandManipulatePen-v1", {"rotation_threshold": 3.0, "randomize_initial_position": False}),
+    ("HandManipulatePenRotateDense-v1", {"randomize_initial_position": False}),
+    ("HandManipulatePen_ContinuousTouchSensors-v1", {"rotation_threshold": 3.0}),
     ("HandManipulateBlock_BooleanTouchSensors-v1", {"touch_get_obs": "log"}),
     ("HandReach-v3", {"initial_qpos": {"robot0:FFJ3": 0.2, "robot0:THJ0": -1}}),
     ("HandReach-v3", {"initial_qpos": {}}),
@@ -476,6 +485,61 @@ def test_bits_of_tasks_are_those_chosen():
     *own, episode, written = state.rows[0]["own"][4]
     with pytest.raises(ValueError, match="state: .*bits of tasks"):
         env.load(with_own(state, (*own, (*episode[:-1], 1.0), written)))
+
+
+@pytest.mark.parametrize(("id", "file", "old", "new", "expected"), [
+    ("PointMaze_UMaze-v3", "point/point.xml",
+     '<joint name="ball_y" type="slide" pos="0 0 0" axis="0 1 0"/>', "", "nq 2, nv 2, got one with nq 1, nv 1"),
+    ("PointMaze_UMaze-v3", "point/point.xml", "</body>", "<body><geom size='1'/></body></body>",
+     "nbody 2, got one with nbody 3"),
+    ("HandReach-v3", "hand/reach.xml", "<include file=\"robot.xml\"></include>", """<include file="robot.xml"></include>
+     <body><joint/><geom size="0.01"/></body>""", "nq 24, nv 24, nbody 28, got one with nq 25, nv 25, nbody 29"),
+])
+def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path, id, file, old, new, expected):
+    folder, name = file.split("/")
+    original = Path(asset_path(file))
+    assets = tmp_path / "envs" / "assets"
+    (assets / folder).mkdir(parents=True)
+    for beside in original.parents[1].iterdir():
+        if beside.name != folder:
+            (assets / beside.name).symlink_to(beside)
+    for part in original.parent.iterdir():
+        if part.name != name:
+            (assets / folder / part.name).symlink_to(part)
+    text = original.read_text()
+    assert text.count(old) == 1
+    text = text.replace(old, new)
+    if "ball_y" in old:
+        text = text.replace('joint="ball_y"', 'joint="ball_x"')
+    (assets / folder / name).write_text(text)
+    spec = importlib.machinery.ModuleSpec("gymnasium_robotics", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "gymnasium_robotics" else find(each))
+    for _ in "12":
+        with pytest.raises(ValueError, match=f"{name}: expected the model of the package, with {expected}: install"):
+            cypool.make(id)
+
+
+def test_options_of_each_robot_are_those_of_the_page():
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "robotics.md").read_text()
+    table = page.partition("## Options\n")[2].partition("\n\n- ")[0]
+    named = {}
+    for robots, options in re.findall(r"^\| (.+?) \| (.*) \|$", table, re.MULTILINE)[2:]:
+        if "[all robots]" not in options:
+            named.setdefault(robots, set()).update(re.findall(r"`([a-z_]+)`", options))
+    common = set(inspect.signature(Simulation.describe).parameters) | {"default_camera_config"}
+    page_of = {"FetchPush-v4": ("all",), "HandReach-v3": ("all", "`HandReach-v3`"),
+               "HandManipulateBlock-v1": ("all", "block, egg, pen", "block, egg"),
+               "HandManipulateEgg-v1": ("all", "block, egg, pen", "block, egg"),
+               "HandManipulatePen-v1": ("all", "block, egg, pen"), "PointMaze_UMaze-v3": ("all", "mazes"),
+               "AdroitHandDoor-v1": ("all",), "FrankaKitchen-v1": ("all", "the kitchen")}
+    assert set(named) == {"ants", "ants, `-v5`"}.union(*page_of.values())
+    for id, robots in page_of.items():
+        assert set(cypool.make_spec(id).options) - common == set().union(*(named[each] for each in robots)), id
+    ant = {*cypool.make_spec("Ant-v5").options, *named["all"], *named["mazes"], *named["ants, `-v5`"]}
+    assert set(cypool.make_spec("AntMaze_UMaze-v5").options) <= ant
+    assert set(cypool.make_spec("AntMaze_UMaze-v4").options).isdisjoint({"xml_file", "frame_skip"})
 
 
 def test_a_reset_of_a_state_that_cannot_end():
