@@ -35,7 +35,7 @@ from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
 from cypool.making.factory import from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
 from cypool.making.gymnasium_ids import announce_all
-from cypool.making.registry import add_source, list_all_envs, make_spec, register
+from cypool.making.registry import add_source, list_all_envs, make_spec, register, register_pattern
 
 if TYPE_CHECKING:
     from cypool import testing as testing
@@ -57,7 +57,7 @@ __all__ = [
     "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy",
     "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference", "from_factories",
     "get_include", "history", "list_all_envs", "load_history", "load_state", "make", "make_dm", "make_gym",
-    "make_gymnasium", "make_spec", "parallel_env", "record", "register", "text",
+    "make_gymnasium", "make_spec", "parallel_env", "record", "register", "register_pattern", "text",
 ]
 
 add_source("cypool.envs")

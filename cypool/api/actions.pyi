@@ -3,7 +3,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.spec import Array, Discrete
 
 class ArraysReader:
     reader: Callable[..., NDArray[Any]]

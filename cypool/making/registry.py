@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from cypool.util.arguments import LONGEST, check_int, shown, suggestion
+from cypool.util.arguments import LONGEST, check_int, check_list, shown, suggestion
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
@@ -23,6 +23,9 @@ _EXPANDED_ID = re.compile(r"([\w.:-]+/)?[\w.:-]+")
 _is_entry_point = functools.cache(re.compile(r"[\w.]+:\w+").fullmatch)
 _is_reference = functools.cache(re.compile(r"gymnasium:\S+|[\w.]+:\w+").fullmatch)
 _entries: dict[str, Entry] = {}
+_patterns: list[Pattern] = []
+_matched: dict[str, Entry] = {}  # ids that matched a pattern, the last ones
+_MOST_MATCHED = 1024
 _absent: dict[str, str] = {}  # ids that others have, and why cypool has not
 # modules that register ids when they are imported, and have not been; a dict for its order
 _sources: dict[str, None] = {}
@@ -45,6 +48,26 @@ class Entry(NamedTuple):
     reference: str | None
     options: dict[str, Any]
     expand: str | None = None
+
+
+class Pattern(NamedTuple):
+    """The registration of all ids that match a pattern."""
+
+    regex: re.Pattern[str]
+    parse: Callable[..., dict[str, Any]]
+    entry_point: str
+    reference: str | None
+
+    def entry(self, id: str) -> Entry | None:
+        """Returns what an id is registered as; None if it does not match; raises what `parse` raises."""
+        match = self.regex.fullmatch(id)
+        if match is None:
+            return None
+        options = self.parse(**match.groupdict())
+        if not isinstance(options, dict):
+            raise TypeError(f"parse: expected a function that returns a dict of options, got {shown(options)}")
+        options = dict(options)
+        return Entry(id, self.entry_point, _limit(options.pop("max_episode_steps", None)), self.reference, options)
 
 
 class Expansion(NamedTuple):
@@ -84,18 +107,64 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
     pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
     if not isinstance(id, str) or not pattern.fullmatch(id):
         raise ValueError(f"id: expected {expected}, got {shown(id)}")
+    _check_references(entry_point, reference)
+    if expand is not None and not (isinstance(expand, str) and _is_entry_point(expand)):
+        raise ValueError(f"expand: expected 'module:function' or None, got {shown(expand)}")
+    _add(Entry(id, entry_point, _limit(max_episode_steps), reference, options, expand))
+
+
+def _check_references(entry_point: Any, reference: Any) -> None:
     if not isinstance(entry_point, str) or not _is_entry_point(entry_point):
         raise ValueError(f"entry_point: expected 'module:Class', got {shown(entry_point)}")
     if reference is not None and not (isinstance(reference, str) and _is_reference(reference)):
         raise ValueError(f"reference: expected 'gymnasium:<id>', 'module:function' or None, got {shown(reference)}")
-    if expand is not None and not (isinstance(expand, str) and _is_entry_point(expand)):
-        raise ValueError(f"expand: expected 'module:function' or None, got {shown(expand)}")
-    entry = Entry(id, entry_point, _limit(max_episode_steps), reference, options, expand)
+
+
+def _add(entry: Entry) -> None:
     _check_at_hand(entry)
     # the same once more does no harm: an import that failed half way is repeated
-    if _load().setdefault(id, entry) != entry:
-        raise ValueError(f"id: {id!r} is registered already")
+    if _load().setdefault(entry.id, entry) != entry:
+        raise ValueError(f"id: {entry.id!r} is registered already")
     _notify(entry)
+
+
+def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entry_point: str, examples: Iterable[str],
+                     reference: str | None = None) -> None:
+    """Makes all ids known to `make` that match a pattern: more than anyone could list.
+
+    Gymnasium's `make` knows the examples, and other ids once `cypool.make_spec` or `cypool.make` was called with them.
+
+    Args:
+        pattern: A regular expression that a whole id matches, with named groups:
+            r"Foraging-(?P<size>\\d+)x(?P=size)-v3".
+        parse: Takes the groups as keywords, str or None; returns the options of the environment as a dict, which may
+            have a `max_episode_steps`. Raises a ValueError for ids that do not exist.
+        entry_point: As `register` has it, and so `reference`.
+        examples: Ids that match: those that are listed, suggested, tested and counted.
+
+    Raises:
+        ValueError: The pattern is no regular expression, an example does not match or is taken, or another argument is
+            malformed.
+        TypeError: `parse` returns another thing than a dict.
+    """
+    try:
+        regex = re.compile(pattern)
+    except (TypeError, re.error) as error:
+        raise ValueError(f"pattern: expected a regular expression, got {shown(pattern)}: {error}") from None
+    if not callable(parse):
+        raise TypeError(f"parse: expected a function, got {shown(parse)}")
+    _check_references(entry_point, reference)
+    new = Pattern(regex, parse, entry_point, reference)
+    entries = []
+    for id in check_list("examples", examples, "ids that match the pattern"):
+        entry = new.entry(id) if isinstance(id, str) and _ID.fullmatch(id) else None
+        if entry is None:
+            raise ValueError(f"examples: expected ids that match {pattern!r}, got {shown(id)}")
+        entries.append(entry)
+    for entry in entries:
+        _add(entry)
+    if new not in _patterns:
+        _patterns.append(new)
 
 
 def unregister(package: str) -> None:
@@ -104,6 +173,8 @@ def unregister(package: str) -> None:
     Args:
         package: What the entry points begin with.
     """
+    _patterns[:] = [each for each in _patterns if not each.entry_point.startswith(package)]
+    _matched.clear()
     for id in [id for id, entry in _entries.items() if entry.entry_point.startswith(package)]:
         del _entries[id]
 
@@ -242,7 +313,8 @@ def _check_at_hand(entry: Entry) -> None:
     """Checks the options of a class that has been imported; what has not is checked by `resolve`."""
     module, name = entry.entry_point.split(":")
     cls = getattr(sys.modules.get(module), name, None)
-    if entry.expand is None and is_env(cls) and callable(getattr(cls, "describe", None)):
+    # `is_env` imports NumPy
+    if cls is not None and entry.expand is None and is_env(cls) and callable(getattr(cls, "describe", None)):
         _check_defaults(f"{entry.entry_point}.describe", _options_of(cls), entry.options)
 
 
@@ -285,6 +357,8 @@ def entry_of(id: str) -> Entry:
     hint = f"; {NAMES_ALL}"
     if not isinstance(id, str):
         raise ValueError(f"id: no environment {shown(id)}{hint}")
+    if id not in entries and (matched := _entry_by_pattern(id)):
+        return matched
     if id not in entries and "/" in id:
         namespace = id.split("/")[0]
         found, failed = _import_plugins(namespace)
@@ -295,6 +369,8 @@ def entry_of(id: str) -> Entry:
             hint = "; install the package that has it, or import it first if it has no entry point"
         if found:
             hint = f"; the plug-in {namespace!r} has been imported and does not register it"
+        if matched := _entry_by_pattern(id):
+            return matched
     if id in _absent:
         raise ValueError(f"id: no environment {shown(id)}: {_absent[id]}")
     if id not in entries:
@@ -308,6 +384,19 @@ def entry_of(id: str) -> Entry:
             hint = f"; {GYMNASIUM_PREFIX + id!r} is Gymnasium's"
         raise ValueError(f"id: no environment {shown(id)}{suggest_id(id[:LONGEST], entries)}{hint}")
     return entries[id]
+
+
+def _entry_by_pattern(id: str) -> Entry | None:
+    """Returns what an id is by the first pattern that it matches."""
+    if id not in _matched:
+        for pattern in _patterns:
+            if entry := pattern.entry(id):
+                if len(_matched) >= _MOST_MATCHED:
+                    _matched.clear()
+                _matched[id] = entry
+                _notify(entry)
+                break
+    return _matched.get(id)
 
 
 def _limit(max_episode_steps: Any) -> int | None:
