@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 NAMES = {
     "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "parallel_env",
                    "ThreadPool"],
-    "Find and register environments": ["list_all_envs", "make_spec", "register", "register_pattern", "compile", "get_include"],
+    "Find and register environments": ["list_all_envs", "make_spec", "register", "register_pattern", "compile",
+                                       "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
     "Replay buffers": ["ReplayBuffer", "Sample", "Episode"],
