@@ -461,17 +461,15 @@ def test_without_the_package(monkeypatch, tmp_path):
 
     (tmp_path / "data.yaml").write_text("actions: [noop]")
 
-    class Package:
-        submodule_search_locations = [str(tmp_path)]
-
-    for version, package, message in (
-            (missing, None, "crafter: expected version 1.8.3, got none"),
-            (lambda _: "1.8.2", None, "crafter: expected version 1.8.3, got 1.8.2"),
+    for version, folder, message in (
+            (missing, None, "Crafter needs crafter 1.8.3, found none"),
+            (lambda _: "1.8.2", None, "Crafter needs crafter 1.8.3, found 1.8.2"),
             (lambda _: "1.8.3", None, "crafter: expected its rules in data.yaml, got none"),
-            (lambda _: "1.8.3", Package, "crafter: expected the rules of crafter 1.8.3 in .*data.yaml, got others")):
+            (lambda _: "1.8.3", str(tmp_path),
+             "crafter: expected the rules of crafter 1.8.3 in .*data.yaml, got others")):
         with monkeypatch.context() as patch:
-            patch.setattr(assets, "version", version)
-            patch.setattr(assets, "find_spec", lambda _, package=package: package)
+            patch.setattr("importlib.metadata.version", version)
+            patch.setattr(assets, "folder_of", lambda _, folder=folder: folder)
             assets.crafter_folder.cache_clear()
             with pytest.raises(ImportError, match=message) as caught:
                 cypool.make(ID)

@@ -1,8 +1,9 @@
 """The games, and where their ROMs are: in the installed ale-py, which is found without importing it."""
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from cypool.util.packages import folder_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,12 +66,12 @@ def rom_path(task: str) -> Path:
         close = " or ".join(difflib.get_close_matches(task, TASKS))
         hint = f" (did you mean {close}?)" if close else ""
         raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}{hint}")
-    package = find_spec("ale_py")
-    if package is None or not package.submodule_search_locations:
+    folder = folder_of("ale_py")
+    if folder is None:
         raise ValueError(f"task: the ROM of {task!r} comes with ale-py, which is not installed")
     from pathlib import Path
 
-    path = Path(package.submodule_search_locations[0], "roms", f"{task}.bin")
+    path = Path(folder, "roms", f"{task}.bin")
     if not path.is_file():
         raise ValueError(f"task: the ROM of {task!r} is not at {path}: reinstall ale-py")
     return path

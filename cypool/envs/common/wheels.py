@@ -10,12 +10,12 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cypool.util import cache
 from cypool.util.arguments import shown
+from cypool.util.packages import folder_of
 
 
 class Wheel(NamedTuple):
@@ -80,8 +80,8 @@ class Wheel(NamedTuple):
             folders.append(cache.folder(make=False) / self.cached)
         # of another package of this name it says nothing
         with suppress(ImportError, ValueError):
-            package = find_spec(self.package)
-            folders += [Path(each) for each in (package.submodule_search_locations or ())] if package else []
+            package = folder_of(self.package)
+            folders += [Path(package)] if package else []
         for folder in folders:
             if os.path.isfile(folder / self.library):
                 return folder

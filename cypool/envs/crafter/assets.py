@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cypool.util.packages import folder_of, need
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -66,14 +66,8 @@ def crafter_folder() -> Path:
     Raises:
         ImportError: It is missing, of another version, or has other rules.
     """
-    try:
-        found = version("crafter")
-    except PackageNotFoundError as error:
-        raise ImportError(f"crafter: expected version {VERSION}, got none: {INSTALL}") from error
-    if found != VERSION:
-        raise ImportError(f"crafter: expected version {VERSION}, got {found}: {INSTALL}")
-    package = find_spec("crafter")
-    folder = Path((package.submodule_search_locations or [""])[0] if package is not None else "")
+    need("Crafter needs", "crafter", (VERSION,), INSTALL)
+    folder = Path(folder_of("crafter") or "")
     path = folder / "data.yaml"
     try:
         rules = path.read_bytes()

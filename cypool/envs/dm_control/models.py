@@ -1,13 +1,14 @@
 """The models of the suite, as texts: dm_control's files, or made by its own functions."""
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from cypool.envs.common.opengl import import_without_opengl
+from cypool.envs.dm_control import INSTALL
+from cypool.util.packages import file_of
 
 # domains whose functions do no more than read these files, in the release that the package requires. Its import takes
 # 0.3 s, as one domain imports all of them
@@ -96,12 +97,9 @@ def text_of(domain: str, task: str, random: Any = None) -> tuple[bytes, dict[str
 
 def _read(name: str) -> bytes:
     """Returns a file of the suite, without importing it."""
-    spec = importlib.util.find_spec("dm_control")
-    folders = list(spec.submodule_search_locations or ()) if spec else []
+    path = file_of("the DeepMind Control Suite", "dm_control", f"suite/{name}", INSTALL)
     try:
-        if not folders:
-            raise FileNotFoundError(name)
-        return Path(folders[0], "suite", name).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
         raise ImportError(f"the DeepMind Control Suite: a file of dm_control cannot be read: {error}",
                           name="dm_control") from error

@@ -1,10 +1,8 @@
 """Files of the installed metaworld, which is not imported: that takes most of a second."""
 from __future__ import annotations
 
-import importlib.util
-import os
-
 from cypool.envs.metaworld import INSTALL
+from cypool.util.packages import file_of
 
 # of each model nq, nv, nu, nbody and nsensordata
 SIZES = {file: (*sizes, 0) for sizes, files in {
@@ -34,9 +32,4 @@ def model_path(file: str) -> str:
     Raises:
         ImportError: The package has no such file.
     """
-    spec = importlib.util.find_spec("metaworld")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        found = os.path.join(folder, "assets", "sawyer_xyz", f"sawyer_{file}.xml")
-        if os.path.isfile(found):
-            return found
-    raise ImportError(f"Meta-World's tasks: metaworld has no sawyer_{file}.xml: {INSTALL}", name="metaworld")
+    return file_of("Meta-World's tasks", "metaworld", f"assets/sawyer_xyz/sawyer_{file}.xml", INSTALL)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.envs.common.pictures import draw
+from cypool.util.packages import need
 
 VERSION = "3.2.0"
 
@@ -20,14 +21,7 @@ def need_minigrid(what: str) -> None:
     Raises:
         ImportError: It is missing, or of another version.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        found = version("minigrid")
-    except PackageNotFoundError as error:
-        raise ImportError(f"{what}: needs minigrid: pip install cypool[minigrid]") from error
-    if found != VERSION:
-        raise ImportError(f"{what}: expected minigrid {VERSION}, got {found}: pip install cypool[minigrid]")
+    need(f"{what} needs", "minigrid", (VERSION,), 'pip install "cypool[minigrid]"')
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:

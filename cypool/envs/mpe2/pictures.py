@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cypool.util.packages import need
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -25,14 +27,7 @@ def need_mpe2(what: str) -> None:
     Raises:
         ImportError: It is missing, or of another version.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        found = version("mpe2")
-    except PackageNotFoundError as error:
-        raise ImportError(f"{what}: needs mpe2: pip install cypool[mpe2]") from error
-    if found != VERSION:
-        raise ImportError(f"{what}: expected mpe2 {VERSION}, got {found}: pip install cypool[mpe2]")
+    need(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
 
 
 def make_env(module: str, kind: str, options: dict[str, Any], render_mode: str | None = None) -> Any:

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from importlib.util import find_spec
 
 from cypool.util.arguments import shown
+from cypool.util.packages import folder_of
 
 # SHA-256 of the files of Gymnasium 1.4, the same since 1.2.2
 CHECKSUMS = {
@@ -35,9 +35,7 @@ def asset_path(name: str) -> str:
     if name not in CHECKSUMS:
         raise ValueError(f"xml_file: expected a path that begins with '.', '/' or '~', or one of Gymnasium's files "
                          f"({', '.join(CHECKSUMS)}), got {shown(name)}")
-    spec = find_spec("gymnasium")
-    assert spec is not None and spec.origin is not None, "a dependency"
-    return os.path.join(os.path.dirname(spec.origin), "envs", "mujoco", "assets", name)
+    return os.path.join(folder_of("gymnasium") or "", "envs", "mujoco", "assets", name)
 
 
 def check_asset(path: str) -> None:

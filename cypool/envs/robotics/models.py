@@ -1,12 +1,11 @@
 """Files of the installed gymnasium-robotics, which is not imported: that prints, and changes Gymnasium's registry."""
 from __future__ import annotations
 
-import importlib.util
-import os
 import xml.etree.ElementTree as ElementTree
 from typing import NamedTuple
 
-INSTALL = 'pip install "cypool[robotics]"'
+from cypool.envs.robotics import INSTALL
+from cypool.util.packages import file_of
 
 # of each model nq, nv, nu, nbody and nsensordata
 SIZES = {
@@ -33,12 +32,7 @@ def asset_path(path: str) -> str:
     Raises:
         ImportError: The package is not installed, or has no such file.
     """
-    spec = importlib.util.find_spec("gymnasium_robotics")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        found = os.path.join(folder, "envs", "assets", path)
-        if os.path.isfile(found):
-            return found
-    raise ImportError(f"robots with goals: gymnasium-robotics has no {path}: {INSTALL}", name="gymnasium_robotics")
+    return file_of("robots with goals", "gymnasium_robotics", f"envs/assets/{path}", INSTALL)
 
 
 class Maze(NamedTuple):

@@ -12,11 +12,11 @@ import stat
 import struct
 import tempfile
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cypool.util.arguments import check_path, shown
+from cypool.util.packages import folder_of, version_of
 
 if TYPE_CHECKING:
     from cypool.util.typing import Pathlike
@@ -43,18 +43,13 @@ def package() -> Path:
     Raises:
         ImportError: It is not installed, or not the version that is needed.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = find_spec("vizdoom")
-    if found is None or not found.submodule_search_locations:
+    found = folder_of("vizdoom")
+    if found is None:
         raise ImportError(NEEDED)
-    try:
-        installed = version("vizdoom")
-    except PackageNotFoundError:
-        installed = "unknown"
+    installed = version_of("vizdoom")
     if installed != VERSION:
         raise ImportError(f"{NEEDED}; installed is version {installed}")
-    folder = Path(found.submodule_search_locations[0])
+    folder = Path(found)
     if not (folder / "vizdoom").is_file():
         raise ImportError(f"{NEEDED}; there is no engine in {folder}: install it again")
     return folder
@@ -74,9 +69,9 @@ def find_config(name: str, path: Pathlike) -> Any:
     scenarios = package() / "scenarios"
     folders = [Path(), scenarios]
     # some are not ViZDoom's own: D1_basic and similar ones
-    other = find_spec("envpool_assets")
-    if other is not None and other.submodule_search_locations:
-        folders.append(Path(other.submodule_search_locations[0], "vizdoom", "maps"))
+    other = folder_of("envpool_assets")
+    if other is not None:
+        folders.append(Path(other, "vizdoom", "maps"))
     for folder in folders:
         for candidate in (folder / path, folder / f"{path}.cfg"):
             # of a name that is too long, Path.is_file() is an error

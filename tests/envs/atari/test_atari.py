@@ -836,8 +836,7 @@ def test_numbers_of_numpy_are_as_good_as_ints(kind):
 @pytest.fixture
 def rom_folder(monkeypatch, tmp_path):
     """The folder where cypool now looks for ROMs; empty."""
-    package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr("cypool.envs.atari.roms.find_spec", lambda name: package)
+    monkeypatch.setattr("cypool.envs.atari.roms.folder_of", lambda name: str(tmp_path))
     atari.game_facts.cache_clear()
     yield tmp_path / "roms"
     atari.game_facts.cache_clear()
@@ -864,7 +863,7 @@ def test_rom_with_other_content_is_refused(rom_folder, content):
 
 
 def test_missing_ale_py_is_named(monkeypatch):
-    monkeypatch.setattr("cypool.envs.atari.roms.find_spec", lambda name: None)
+    monkeypatch.setattr("cypool.envs.atari.roms.folder_of", lambda name: None)
     atari.game_facts.cache_clear()
     with pytest.raises(ValueError, match=r"^task: .*ale-py"):
         cypool.make("Pong-v5")

@@ -1,6 +1,5 @@
 """Saved states of Atari games: ALE's own cloneState leaves out some of what is needed."""
 import shutil
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -75,8 +74,7 @@ def pong(monkeypatch, tmp_path):
     rom = tmp_path / "roms" / "pong.bin"
     rom.parent.mkdir()
     shutil.copy(true_rom, rom)
-    package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr("cypool.envs.atari.roms.find_spec", lambda name: package)
+    monkeypatch.setattr("cypool.envs.atari.roms.folder_of", lambda name: str(tmp_path))
     atari.game_facts.cache_clear()
     yield true_rom, rom
     atari.game_facts.cache_clear()

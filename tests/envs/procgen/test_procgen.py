@@ -7,7 +7,6 @@ import struct
 import subprocess
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -559,7 +558,7 @@ def test_where_the_library_is(folder, monkeypatch):
         cypool.make("procgen-maze-v0")
     monkeypatch.delenv("CYPOOL_PROCGEN")
     monkeypatch.setenv("CYPOOL_CACHE", str(folder.parent / "empty"))
-    monkeypatch.setattr(wheels, "find_spec", lambda _: None)
+    monkeypatch.setattr(wheels, "folder_of", lambda _: None)
     assert not library.is_there() and not library.is_whole()
     with pytest.raises(ImportError, match="expected the library of procgen 0.10.7, got none: cypool get procgen"):
         cypool.make("procgen-maze-v0")
@@ -579,9 +578,9 @@ def test_a_cache_that_cannot_be_used_hides_no_installed_library(folder, monkeypa
         cache.chmod(0o777)
     monkeypatch.delenv("CYPOOL_PROCGEN", raising=False)
     monkeypatch.setenv("CYPOOL_CACHE", str(cache))
-    monkeypatch.setattr(wheels, "find_spec", lambda _: SimpleNamespace(submodule_search_locations=[str(folder)]))
+    monkeypatch.setattr(wheels, "folder_of", lambda _: str(folder))
     assert library.find(None) == folder
-    monkeypatch.setattr(wheels, "find_spec", lambda _: None)
+    monkeypatch.setattr(wheels, "folder_of", lambda _: None)
     assert not library.is_there()
     assert main(["get", "procgen"]) == 2
     said = capsys.readouterr().err
@@ -649,7 +648,7 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
     """With something in the place of pip: what it is called with, and what becomes of what it brings."""
     monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CYPOOL_PROCGEN", raising=False)
-    monkeypatch.setattr(wheels, "find_spec", lambda _: None)
+    monkeypatch.setattr(wheels, "folder_of", lambda _: None)
     called = []
 
     def pip(status, wheel):
