@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 # as that of states; the JSON is of the object of `History._contents`
 MAGIC = b"cypool history 1\n"
 EXPECTED = "path: expected a history as save() wrote it"
-# of what a damaged or hostile file may unpack to
-MOST_BYTES = 2**31
+# of what a damaged or hostile file may unpack to: the actions of a segment, or all results; and of JSON, which takes
+# many times as much when it is read
+MOST_BYTES, MOST_TEXT = 2**31, 2**27
+ARRAY_BYTES = 128  # of an array of NumPy's, without its numbers
 
 
 class Difference(NamedTuple):
@@ -104,6 +106,8 @@ def _events(packed: bytes) -> list[tuple[Any, ...]]:
     if not reader.eof or reader.unused_data:
         raise ValueError("a segment has no end, or something behind it")
     text, blobs = unsealed(b"", data, "a segment with a checksum")
+    if len(text) > MOST_TEXT:
+        raise ValueError(f"expected segments with {MOST_TEXT} bytes of text at most, got one with {len(text)}")
     events = decoded(json.loads(text), blobs)
     blobs.end()
     if type(events) is not list or not all(type(event) is tuple and event for event in events):
@@ -219,6 +223,8 @@ class History(Observer):
 
     def save(self, path: Pathlike) -> None:
         """Writes the history to a file: plain data, compressed, with a checksum and cypool's version.
+
+        One whose sums take more than 2 GB, as those of 15 million steps of 3 environments do, cannot be loaded.
 
         Raises:
             TypeError, ValueError: `path` is no path.
@@ -596,7 +602,8 @@ def _fill(made: History, contents: dict[str, Any]) -> None:
     if contents["num_envs"] != num_envs:
         raise ValueError(f"expected {num_envs} environments, got {shown(contents['num_envs'])}")
     made.every = check_int("every", contents["every"], 1, 2**31 - 1)
-    length = check_int("length", contents["length"], 0, 2**31 - 1)
+    # before anything of that size is unpacked
+    length = check_int("length", contents["length"], 0, MOST_BYTES // (4 * num_envs + ARRAY_BYTES))
     sums = np.frombuffer(unpack_zlib(contents["sums"], 4 * length * num_envs), "<u4").reshape(length, num_envs)
     seen = unpack_zlib(contents["seen"], length)
     at = 0

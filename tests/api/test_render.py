@@ -225,3 +225,36 @@ def test_an_environment_that_keeps_its_state_elsewhere():
                r"does not have: pip install 'gymnasium==1\.4")
     with pytest.raises(ImportError, match=message):
         draw(entry_point, {}, {"place": 1})
+
+
+@pytest.mark.parametrize("module, id", [("cypool.envs.common.pictures", "CartPole-v1"),
+                                        ("cypool.envs.mpe2.pictures", "mpe2/simple-v3")])
+def test_render_in_the_child_of_a_fork_while_a_thread_draws_returns(run_forked, module, id):
+    pytest.importorskip("pygame")
+    if id.startswith("mpe2"):
+        pytest.importorskip("mpe2")
+    done = run_forked(f"""
+import os, signal, threading, cypool, {module} as pictures
+
+held, over = threading.Event(), threading.Event()
+
+def draw():
+    with pictures._lock:
+        held.set()
+        over.wait()
+
+env = cypool.make({id!r}, num_threads=0)
+env.reset()
+thread = threading.Thread(target=draw)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    # ends a child that waits for ever
+    signal.alarm(60)
+    os._exit(env.render()[0].ndim)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+over.set()
+thread.join()
+""")
+    assert done.stdout == "3\n", done.stderr

@@ -8,6 +8,7 @@ import pytest
 from weights import slow
 
 import cypool
+from cypool.api import history as history_module
 from cypool.api.history import MAGIC
 from cypool.state import sealed, unsealed
 
@@ -246,6 +247,10 @@ def test_bad_files(tmp_path):
 
     refused(resealed('["num_envs",3]', '["num_envs",4]'), "expected 3 environments, got 4")
     refused(resealed('["length",10]', '["length",11]'))
+    refused(resealed('["length",10]', '["length",2147483647]'), "length: expected 0 to 15339168, got 2147483647")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_module, "MOST_TEXT", 100)
+        refused(good, "expected segments with 100 bytes of text at most, got one with")
     refused(resealed('["every",4]', '["every",0]'))
     refused(resealed('["num_envs",3]', '["num_env",3]'), "KeyError")
     refused(resealed(cypool.__version__, "0.0.0x"), "path: expected a history of cypool")

@@ -355,6 +355,19 @@ print("ok")
     assert done.stdout == "ok\n", done.stderr
 
 
+def test_pool_without_threads_is_a_copy_in_the_child_of_a_fork(run_forked):
+    done = run_forked("""
+import os, cypool
+env, twin = (cypool.make("CartPole-v1", num_envs=3, num_threads=0, seed=4) for _ in "12")
+env.reset(), twin.reset()
+child = os.fork()
+if child == 0:
+    os._exit(7 + (env.step([0, 1, 0])[0] != twin.step([0, 1, 0])[0]).any())
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), (env.step([1] * 3)[0] == twin.step([1] * 3)[0]).all())
+""")
+    assert done.stdout == "7 True\n", done.stderr
+
+
 def test_garbage_in_a_cycle_is_collected(run_forked):
     done = run_forked("""
 import gc, os, cypool, numpy

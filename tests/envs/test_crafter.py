@@ -1,6 +1,8 @@
 """Crafter: crafter's bits, with sets that keep their order and with those that it has; states; options; the package."""
+import gc
 import subprocess
 import sys
+import weakref
 from importlib.metadata import PackageNotFoundError
 
 import numpy as np
@@ -185,6 +187,14 @@ def test_symbolic_observations():
         daylight = 1 - abs(np.cos(np.pi * progress)) ** 3
         assert obs.shape == (1, 1345) and obs.dtype == np.float32
         assert np.array_equal(obs[0], symbols_of(env, saved, daylight).astype(np.float32))
+
+
+def test_parts_of_pictures_that_no_pool_has_are_freed():
+    from cypool.envs.crafter.assets import pictures
+
+    refs = [weakref.ref(pictures((9, 9), (9 * k, 9 * k)).tiles) for k in range(2, 7)]
+    gc.collect()
+    assert sum(ref() is not None for ref in refs) <= 2
 
 
 @pytest.mark.parametrize("obs_type", ["semantic", "symbolic"])

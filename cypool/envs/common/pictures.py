@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import threading
 from typing import Any
 
@@ -14,6 +15,8 @@ WRITTEN_FOR = {"gymnasium": "gymnasium==1.4.*", "minigrid": "minigrid==3.2.*"}
 
 # two pools may draw at once, and both with the same environment
 _lock = threading.Lock()
+# a thread that draws while another one forks is not there in the child
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
 def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any]) -> NDArray[np.uint8]:

@@ -83,7 +83,8 @@ def rows_of_items(columns: int) -> int:
     return -(-len(ITEMS) // columns)
 
 
-@functools.lru_cache(16)
+# those of a pool: what it observes and what it renders. Of 2,048 pixels they take 81 MB
+@functools.lru_cache(2)
 def pictures(view: tuple[int, int], size: tuple[int, int]) -> Pictures:
     """Draws the parts of pictures as crafter does, bit for bit.
 

@@ -9,6 +9,7 @@ INFO: tuple[Any, ...]
 MOST_GOALS: int
 NORMALIZATIONS: dict[Any, Any]
 SELECTIONS: tuple[Any, ...]
+SIZES: dict[Any, Any]
 TASKS: dict[Any, Any]
 
 class Sawyer(Simulation):

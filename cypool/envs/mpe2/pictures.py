@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,8 @@ VERSION = "1.1.1"
 
 # two pools may draw at once, and both with the same environment
 _lock = threading.Lock()
+# a thread that draws while another one forks is not there in the child
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
 def need_mpe2(what: str) -> None:

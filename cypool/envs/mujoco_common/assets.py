@@ -1,8 +1,10 @@
 """Gymnasium's robots: the XML files that come with it, in the form that cypool's environments are written for."""
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import re
 
 from cypool.util.arguments import shown
 from cypool.util.packages import folder_of
@@ -25,6 +27,10 @@ CHECKSUMS = {
     "walker2d_v5.xml": "6bed53a6cc3ca73c4fe8ac3486d3b4228927264a6454f4ef16d3eed3c58bc09d",
 }
 
+# files and folders that an XML file may name, such as meshdir; a pattern that begins with letters is found quickly
+_FILE = re.compile(r"""file\w*\s*=\s*["']([^"'\0]+)["']""")
+_FOLDER = re.compile(r"""dir\s*=\s*["']([^"'\0]+)["']""")
+
 
 def asset_path(name: str) -> str:
     """Returns the path of one of Gymnasium's robots.
@@ -36,6 +42,38 @@ def asset_path(name: str) -> str:
         raise ValueError(f"xml_file: expected a path that begins with '.', '/' or '~', or one of Gymnasium's files "
                          f"({', '.join(CHECKSUMS)}), got {shown(name)}")
     return os.path.join(folder_of("gymnasium") or "", "envs", "mujoco", "assets", name)
+
+
+def stamps_of(path: str) -> tuple[tuple[str, int, int], ...]:
+    """Returns the time and size of an XML file, and of all that it includes or names, such as meshes.
+
+    Raises:
+        OSError: The file itself cannot be read.
+    """
+    if not os.path.isfile(path):
+        # a pipe, say, has no end
+        os.stat(path)
+        raise OSError(errno.EINVAL, "it is no file")
+    found: dict[str, tuple[str, int, int]] = {}
+    # where MuJoCo may look for what is named
+    folders, waiting = {os.path.dirname(path)}, [(path, True)]
+    while waiting:
+        each, is_xml = waiting.pop()
+        if each in found or not os.path.isfile(each):
+            continue
+        status = os.stat(each)
+        found[each] = each, status.st_mtime_ns, status.st_size
+        if not is_xml:
+            continue
+        with open(each, "rb") as file:
+            text = os.fsdecode(file.read())
+        folders.add(os.path.dirname(each))
+        for name in _FOLDER.findall(text):
+            folders.update(filter(os.path.isdir, [os.path.join(folder, name) for folder in folders]))
+        for named in _FILE.finditer(text):
+            is_included = text.startswith("<include", text.rfind("<", 0, named.start()))
+            waiting += [(os.path.normpath(os.path.join(folder, named[1])), is_included) for folder in folders]
+    return tuple(found.values())
 
 
 def check_asset(path: str) -> None:

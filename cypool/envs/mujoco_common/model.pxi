@@ -6,7 +6,7 @@ import numpy as np
 
 from cypool.util.arguments import shown
 from cypool.util.warn import warn_caller
-from cypool.envs.mujoco_common.assets import asset_path, check_asset
+from cypool.envs.mujoco_common.assets import asset_path, check_asset, stamps_of
 
 from libcpp.pair cimport pair
 from libcpp.string cimport string
@@ -14,7 +14,8 @@ from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common cimport guard, libmujoco
 
-# those in use: by path, time and size of the file, by path and edit, or by the key that a text comes with
+# those in use: by path, time and size of the file and of what it includes, by path and edit, or by the key that a text
+# comes with
 _models = weakref.WeakValueDictionary()
 # the last one, until an environment has it: a pool is described before its environments are made. A name of Python's,
 # as several threads may set it at once
@@ -95,13 +96,16 @@ cdef Model load_model(object xml_file):
     is_own = xml_file[:1] in (".", "/", "~")
     path = os.path.expanduser(xml_file) if is_own else asset_path(xml_file)
     try:
-        status = os.stat(path)
+        if is_own:
+            key = stamps_of(os.path.abspath(path))
+        else:
+            status = os.stat(path)
+            key = path, status.st_mtime_ns, status.st_size
     except OSError as error:
         raise ValueError(f"xml_file: {path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         # there is a zero in it, or something that no file can be called
         raise ValueError(f"xml_file: {shown(path)} cannot be read: {error}") from error
-    key = (os.path.abspath(path), status.st_mtime_ns, status.st_size)
     model = _models.get(key)
     if model is None:
         model = Model()

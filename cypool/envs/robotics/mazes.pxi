@@ -1,10 +1,11 @@
 # Mazes: a ball or an ant that is to find a place.
+import os
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from cypool.util.arguments import check_bool, check_float, check_int, check_reset_options, shown
-from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path, check_asset
+from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path, check_asset, stamps_of
 from cypool.envs.robotics.goals import MazeGoal
 from cypool.envs.robotics.models import SIZES, asset_path, centre, make_maze
 
@@ -66,7 +67,9 @@ cdef Model load_maze(str robot, tuple maze_map, bint is_v3, object xml_file):
         check_asset(path)
     maze = make_maze(path, maze_map, scale, height, not is_v3)
     try:
-        model = load_model_text(("maze", maze.text), "the maze", maze.text, {})
+        # what the user's robot includes is not in the text
+        beside = () if xml_file is None else stamps_of(os.path.abspath(path))
+        model = load_model_text(("maze", maze.text, beside), "the maze", maze.text, {})
     except ValueError as error:
         if xml_file is not None:
             raise ValueError(f"xml_file: with walls, {error}") from error

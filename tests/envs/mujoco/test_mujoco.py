@@ -1,5 +1,6 @@
 """MuJoCo's robots equal Gymnasium's, byte for byte; and their additional features."""
 import pickle
+import re
 from pathlib import Path
 
 import gymnasium
@@ -174,6 +175,37 @@ def test_results_do_not_depend_on_threads(num_threads):
 # ---- robots of the user
 
 
+@pytest.mark.parametrize("id, robot", [("Hopper-v5", "hopper.xml"), ("AntMaze_UMaze-v5", "ant.xml")])
+def test_file_that_an_xml_file_includes_may_change(tmp_path, id, robot):
+    if id.startswith("AntMaze"):
+        pytest.importorskip("gymnasium_robotics", reason="gymnasium-robotics is not installed")
+    text = asset(robot)
+    actuator = re.search("<actuator>.*</actuator>", text, re.DOTALL)[0]
+    own, included = tmp_path / "own.xml", tmp_path / "parts" / "muscles.xml"
+    included.parent.mkdir()
+    # walls are added to the text, so that a path has to be absolute
+    own.write_text(text.replace(actuator, f'<include file="{included}"/>'))
+    included.write_text(f"<mujoco>{actuator}</mujoco>")
+    with cypool.make(id, xml_file=str(own), num_threads=0) as before:
+        assert before.single_action_space.high.max() == 1
+        weaker = re.sub(r'ctrlrange="-1(.0)? 1(.0)?"', 'ctrlrange="-0.5 0.5"', actuator)
+        included.write_text(f"<mujoco>{weaker}</mujoco>")
+        with cypool.make(id, xml_file=str(own), num_threads=0) as after:
+            assert after.single_action_space.high.max() == 0.5
+
+
+def test_stamps_are_of_all_files_that_a_model_names(tmp_path):
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "robot.xml").write_text(
+        '<mujoco><compiler meshdir="meshes"/><include file="parts.xml"/><include file="none.xml"/></mujoco>')
+    (tmp_path / "parts.xml").write_text(
+        """<mujoco><include file='robot.xml'/><asset><mesh name="a" file="a.stl"/></asset></mujoco>""")
+    (tmp_path / "meshes" / "a.stl").write_bytes(b"")
+    (tmp_path / "other.xml").write_text("")
+    named = {path for path, _, _ in assets.stamps_of(str(tmp_path / "robot.xml"))}
+    assert named == {str(tmp_path / name) for name in ("robot.xml", "parts.xml", "meshes/a.stl")}
+
+
 def test_an_xml_file_of_the_users(tmp_path):
     text = asset("ant.xml").replace('gear="150"', 'gear="90"').replace('size="0.25"', 'size="0.3"')
     (tmp_path / "big_ant.xml").write_text(text)
@@ -220,7 +252,8 @@ def test_bad_files(tmp_path):
     (tmp_path / "cart.xml").write_text(asset("inverted_pendulum.xml"))
     for id, name, message in [
         ("Ant-v5", "there_is_none.xml", "xml_file: expected a path .* or one of .*, got 'there_is_none.xml'"),
-        ("Ant-v5", str(tmp_path), "xml_file: MuJoCo cannot read"),
+        ("Ant-v5", str(tmp_path), "xml_file: .* cannot be read: it is no file"),
+        ("Ant-v5", "/dev/zero", "xml_file: /dev/zero cannot be read: it is no file"),
         ("Ant-v5", str(tmp_path / "broken.xml"), "xml_file: MuJoCo cannot read .*broken.xml: XML parse error"),
         ("Ant-v5", str(tmp_path / "still.xml"), "xml_file: expected a robot with joints and actuators"),
         ("Ant-v4", str(tmp_path / "cart.xml"), "xml_file: expected a robot that moves in space, with at least 3"),
