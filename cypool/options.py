@@ -43,9 +43,9 @@ class Option(NamedTuple):
         return self._replace(default=default, meaning=self.meaning if meaning is None else meaning)
 
 
-def boolean(default: bool, meaning: str) -> Option:
-    """Returns an option that is True or False."""
-    return Option(default, check_bool, meaning)
+def boolean(default: bool | None, meaning: str) -> Option:
+    """Returns an option that is True or False; or None, if that is the default."""
+    return _or_none(default, check_bool, meaning)
 
 
 def integer(default: int | None, minimum: int, maximum: int, meaning: str) -> Option:
@@ -62,6 +62,16 @@ def choice(default: str | None, choices: Iterable[str], meaning: str) -> Option:
     """Returns an option that is one of some texts; or None, if that is the default."""
     choices = tuple(choices)
     return _or_none(default, lambda name, value: check_choice(name, value, choices), meaning)
+
+
+def unchecked(default: Any, meaning: str) -> Option:
+    """Returns an option that the decorated function checks, as that depends on other options."""
+    return Option(default, lambda name, value: value, meaning)
+
+
+def optional(check: Callable[[str, Any], Any], meaning: str) -> Option:
+    """Returns an option that is None by default; `check` checks other values."""
+    return _or_none(None, check, meaning)
 
 
 def _or_none(default: Any, check: Callable[[str, Any], Any], meaning: str) -> Option:
