@@ -64,6 +64,16 @@ def choice(default: str | None, choices: Iterable[str], meaning: str) -> Option:
     return _or_none(default, lambda name, value: check_choice(name, value, choices), meaning)
 
 
+def unchecked(default: Any, meaning: str) -> Option:
+    """Returns an option that the decorated function checks, as that depends on other options."""
+    return Option(default, lambda name, value: value, meaning)
+
+
+def optional(check: Callable[[str, Any], Any], meaning: str) -> Option:
+    """Returns an option that is None by default; `check` checks other values."""
+    return _or_none(None, check, meaning)
+
+
 def _or_none(default: Any, check: Callable[[str, Any], Any], meaning: str) -> Option:
     if default is None:
         return Option(default, lambda name, value: None if value is None else check(name, value), meaning)

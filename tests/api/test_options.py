@@ -3,7 +3,7 @@ import inspect
 
 import pytest
 
-from cypool.options import Option, boolean, choice, describes, integer, number
+from cypool.options import Option, boolean, choice, describes, integer, number, optional
 
 
 @describes(
@@ -43,6 +43,12 @@ def test_options_given_are_checked_in_the_order_of_the_declaration():
 def test_options_that_are_wrong_are_refused(given, error, message):
     with pytest.raises(error, match=message):
         own(**given)
+
+
+def test_options_that_may_be_none_are_checked_where_they_are_not():
+    option = optional(lambda name, value: 2 * value, "Any number.")
+    assert (option.default, option.check("size", None), option.check("size", 3)) == (None, None, 6)
+    assert boolean(None, "Whether it is on.").check("on", None) is None
 
 
 def test_options_of_a_base_class_are_passed_on_unchecked():

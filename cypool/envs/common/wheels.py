@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cypool.util import cache
-from cypool.util.arguments import shown
+from cypool.util.arguments import check_path, shown
 from cypool.util.packages import folder_of
 
 
@@ -55,6 +55,17 @@ class Wheel(NamedTuple):
         """Returns the package's folder, which is `path` or in it; None if there is no library."""
         folders = (Path(path), Path(path, self.package))
         return next((each.absolute() for each in folders if os.path.isfile(each / self.library)), None)
+
+    def check_folder(self, name: str, value: Any) -> str:
+        """Returns an option that is the package's folder, or the one around it.
+
+        Raises:
+            TypeError, ValueError: It is no path, or there is no library.
+        """
+        path = check_path(name, value)
+        if self.folder_in(path) is None:
+            raise ValueError(f"{name}: expected the folder of {self.package}, got {shown(path)}")
+        return path
 
     def find(self, path: str | None) -> Path:
         """Returns the package's folder; looks into no file, and imports nothing.

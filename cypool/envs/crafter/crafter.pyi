@@ -4,14 +4,6 @@ from typing import Any
 from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
 
-ACHIEVEMENTS: tuple[Any, ...]
-ACTIONS: tuple[Any, ...]
-ITEMS: tuple[Any, ...]
-LARGEST_AREA: int
-LARGEST_PICTURE: int
-LARGEST_VIEW: int
-LONGEST: int
-OBS_TYPES: tuple[Any, ...]
 SIMD: tuple[Any, ...]
 
 def use_simd(name: Any) -> Any: ...
@@ -20,6 +12,7 @@ class Crafter(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         area: Any = ...,
         view: Any = ...,
         size: Any = ...,

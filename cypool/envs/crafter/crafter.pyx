@@ -2,9 +2,9 @@
 """Crafter: an open world of survival."""
 import numpy as np
 
-from cypool.util.arguments import check_bool, check_choice, check_int, check_list, shown
-from cypool.envs.crafter.assets import ACHIEVEMENTS, ACTIONS, ITEMS, crafter_folder, pictures, rows_of_items
-from cypool.spec import Array, Discrete, EnvSpec
+from cypool.envs.crafter import specs
+from cypool.envs.crafter.assets import pictures
+from cypool.util.arguments import check_choice, shown
 
 cimport numpy as cnp
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
@@ -56,8 +56,6 @@ cdef extern from "cypool/envs/crafter/world_state.h" namespace "cypool::crafter"
     pass
 
 cdef extern from "cypool/envs/crafter/observations.h" namespace "cypool::crafter" nogil:
-    enum:
-        NUM_SYMBOLS_OF_CELL, NUM_SYMBOLS_OF_PLAYER
     void observe_view(const World& world, uint8_t* view) noexcept
     void observe_symbols(const World& world, float* symbols) noexcept
 
@@ -69,12 +67,11 @@ cdef extern from "cypool/envs/crafter/picture.h" namespace "cypool::crafter" nog
         int width, height, columns, rows, view_rows
     void draw_picture(const World& world, const Pictures& pictures, uint8_t* image) except +
 
-OBS_TYPES = ("rgb", "semantic", "symbolic")
+# the order of OBS_TYPES in specs.py
 cdef enum:
-    RGB, SEMANTIC, SYMBOLIC
+    RGB, SEMANTIC
 
 SIMD = ("plain", "avx2", "avx512")
-LARGEST_AREA, LARGEST_VIEW, LARGEST_PICTURE, LONGEST = 1024, 128, 2048, 2**30
 
 
 def use_simd(name):
@@ -106,6 +103,8 @@ cdef class Crafter(ArchivedEnv):
         `reward` float64, as it is with `reward=True`. `semantic` uint8 (width, height), by x and y: materials 1 to 12,
         as in `MATERIALS`, or player (13), cow (14), zombie (15), skeleton (16), arrow (17), plant (18).
     """
+    describe = staticmethod(specs.crafter)
+
     cdef Archived[World] state
     # of `state`
     cdef World* world
@@ -114,53 +113,6 @@ cdef class Crafter(ArchivedEnv):
     cdef int obs_type
     cdef bint gives_reward, has_map
 
-    @staticmethod
-    def describe(area=(64, 64), view=(9, 9), size=(64, 64), reward=True, length=10000, obs_type="rgb", semantic=True,
-                 render_size=(512, 512)):
-        """Returns the spec.
-
-        Args:
-            area: Width and height of the world in cells.
-            view: Columns and rows of the picture in cells, with those of items; an int stands for both.
-            size: Width and height of the picture in pixels; an int stands for both.
-            reward: Whether there are rewards.
-            length: Steps of an episode; 0 or None: as many as the player lives.
-            obs_type: "rgb"; "semantic", the view as numbers; or "symbolic".
-            semantic: Whether infos have the map of the whole world, `semantic`.
-            render_size: Of pictures that `render` returns, as `size`.
-        """
-        crafter_folder()
-        area, view = _pair("area", area, 1, LARGEST_AREA, False), _pair("view", view, 1, LARGEST_VIEW)
-        size = _pair("size", size, 1, LARGEST_PICTURE)
-        render_size = _pair("render_size", render_size, 1, LARGEST_PICTURE)
-        obs_type = check_choice("obs_type", obs_type, OBS_TYPES)
-        rows = view[1] - rows_of_items(view[0])
-        if rows < (obs_type != "rgb"):
-            raise ValueError(f"view: expected at least {view[1] - rows + (obs_type != 'rgb')} rows for {view[0]} "
-                             f"columns, got {view[1]}")
-        for name, pixels in (("size", size), ("render_size", render_size)):
-            if pixels[0] < 2 * view[0] or pixels[1] < 2 * view[1]:
-                raise ValueError(f"{name}: expected at least two pixels for each cell of a view of {view}, got "
-                                 f"{pixels}")
-        length = check_int("length", 0 if length is None else length, 0, LONGEST)
-        options = {"area": area, "view": view, "size": size, "reward": check_bool("reward", reward), "length": length,
-                   "obs_type": obs_type, "semantic": check_bool("semantic", semantic), "render_size": render_size}
-        if obs_type == "rgb":
-            observation = Array((size[1], size[0], 3), np.uint8)
-        elif obs_type == "semantic":
-            observation = {"view": Array((rows, view[0]), np.uint8, 0, 18),
-                           "inventory": Array((len(ITEMS),), np.uint8, 0, 9)}
-        else:
-            observation = Array((rows * view[0] * NUM_SYMBOLS_OF_CELL + NUM_SYMBOLS_OF_PLAYER,), np.float32, 0, 1)
-        info = {"inventory": Array((len(ITEMS),), np.int32, 0, 9),
-                "achievements": Array((len(ACHIEVEMENTS),), np.int32, 0),
-                "discount": Array((), np.float64, 0, 1), "player_pos": Array((2,), np.int64, 0),
-                "reward": Array((), np.float64)}
-        if options["semantic"]:
-            info["semantic"] = Array(area, np.uint8, 1, 18)
-        return EnvSpec(observation=observation, action=Discrete(len(ACTIONS)), info=info, options=options,
-                       render_fps=5, max_episode_steps=length or None)
-
     def __init__(self, spec, env_id):
         cdef Options options
         chosen = spec.options
@@ -168,7 +120,7 @@ cdef class Crafter(ArchivedEnv):
         options.length = chosen["length"]
         self.state.reset(new World(Shape(options)))
         self.world, self.archived = self.state.get(), &self.state
-        self.obs_type = OBS_TYPES.index(chosen["obs_type"])
+        self.obs_type = specs.OBS_TYPES.index(chosen["obs_type"])
         self.gives_reward, self.has_map = chosen["reward"], chosen["semantic"]
         if self.obs_type == RGB:
             self._pictures = pictures(chosen["view"], chosen["size"])
@@ -244,13 +196,3 @@ cdef Pictures borrowed(object parts):
     found.columns, found.rows = parts.grid
     found.view_rows = parts.view[1]
     return found
-
-
-def _pair(name, value, low, high, takes_one=True):
-    if takes_one and hasattr(type(value), "__index__") and not isinstance(value, np.ndarray):
-        value = (value, value)
-    expected = "an int or a pair (x, y)" if takes_one else "a pair (x, y)"
-    pair = check_list(name, value, expected)
-    if len(pair) != 2:
-        raise ValueError(f"{name}: expected {expected}, got {shown(value)}")
-    return check_int(f"{name}[0]", pair[0], low, high), check_int(f"{name}[1]", pair[1], low, high)

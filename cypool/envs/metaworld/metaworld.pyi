@@ -4,18 +4,16 @@ from typing import Any
 from cypool.envs.mujoco_common.mujoco_common import Simulation
 from cypool.spec import EnvSpec
 
-FRAME_SKIP: int
-INFO: tuple[Any, ...]
-MOST_GOALS: int
 NORMALIZATIONS: dict[Any, Any]
-SELECTIONS: tuple[Any, ...]
-SIZES: dict[Any, Any]
 TASKS: dict[Any, Any]
+
+def check_common(task: Any, camera_config: Any, common: dict[Any, Any]) -> Any: ...
 
 class Sawyer(Simulation):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         task: str = 'reach-v3',
         goals: Any = None,
         num_goals: int = 50,

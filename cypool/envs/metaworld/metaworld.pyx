@@ -4,11 +4,9 @@ from itertools import chain
 
 import numpy as np
 
+from cypool.envs.metaworld import specs
 from cypool.envs.metaworld.models import SIZES, model_path
-from cypool.envs.metaworld.tasks import TASKS, check_goals, draw_goals
-from cypool.spec import Array, EnvSpec
-from cypool.state import check_state
-from cypool.util.arguments import check_bool, check_choice, check_float, check_int
+from cypool.envs.metaworld.tasks import TASKS, draw_goals
 
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
@@ -83,11 +81,6 @@ cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
         int reward_kind
         double[INFOS] info
 
-FRAME_SKIP = 5
-MOST_GOALS = 100_000
-INFO = ("success", "near_object", "grasp_success", "grasp_reward", "in_place_reward", "obj_to_target",
-        "unscaled_reward")
-SELECTIONS = ("random", "pseudorandom", "fresh")
 NORMALIZATIONS = {None: NO_NORMALIZATION, "gymnasium": BY_RETURN, "exponential": EXPONENTIAL}
 
 numpy_functions.dot = dot
@@ -116,6 +109,23 @@ cdef Model load_sawyer(str task):
     return model
 
 
+def check_common(task, camera_config, dict common):
+    """Returns the options that all environments of MuJoCo's have, checked.
+
+    Args:
+        task: The task.
+        camera_config: The option `default_camera_config`.
+        common: The others.
+    """
+    # a model is read twice, here and when the first environment is made, unless it is needed here
+    cdef Model model = None
+    checked = {**Simulation.describe(**common), "default_camera_config": camera_config}
+    if any(checked[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
+        model = load_sawyer(task)
+        checked["randomize"] = check_randomize(model, checked["randomize"])
+    return checked | check_camera(model, checked, {})
+
+
 cdef class Sawyer(Simulation):
     """A Sawyer arm that reaches, pushes, opens, closes, picks up or turns something: one of fifty tasks.
 
@@ -131,6 +141,8 @@ cdef class Sawyer(Simulation):
     Info: `success`, `near_object`, `grasp_success`, `grasp_reward`, `in_place_reward`, `obj_to_target` and
         `unscaled_reward` float64; `unstable` int32, as `MujocoEnv` has it.
     """
+    describe = staticmethod(specs.sawyer)
+
     cdef mjModel* own                    # the model with a struct of its own
     cdef Arm* arm                        # owned
     cdef vector[double] goals            # one behind the other
@@ -153,110 +165,6 @@ cdef class Sawyer(Simulation):
     cdef bint divides_reward
     cdef Normalization normalization
     cdef vector[double] normalized       # the observation, if it is
-
-    @staticmethod
-    def describe(task="reach-v3", goals=None, num_goals=50, task_select="random", sample_tasks_on_reset=None,
-                 partially_observable=False, terminate_on_success=False, use_one_hot=False, task_index=0, num_tasks=1,
-                 recurrent_info_in_obs=False, normalize_reward_in_recurrent_info=True, reward_function_version="v2",
-                 reward_normalization_method=None, reward_alpha=0.001, normalize_observations=False, obs_dtype=None,
-                 default_camera_config=None, **common):
-        """Returns the spec.
-
-        Args:
-            task: A name of `cypool.envs.metaworld.tasks.TASKS`.
-            goals: What the resets choose from: a sequence of the three or six numbers that a reset of the task draws;
-                None: `num_goals` of them, those that the package draws for a benchmark of this task and the
-                environment's seed.
-            num_goals: How many, without `goals`.
-            task_select: How a reset chooses: "random"; "pseudorandom", all in turn, shuffled for each turn; or
-                "fresh", a new goal each time.
-            sample_tasks_on_reset: Whether each reset chooses, or only the first; None: each, but for "pseudorandom".
-            partially_observable: Whether the goal is hidden: zeros are observed in its place.
-            terminate_on_success: Whether an episode ends then.
-            use_one_hot: Whether the task is observed: `num_tasks` numbers, a one at `task_index`.
-            task_index, num_tasks: See `use_one_hot`.
-            recurrent_info_in_obs: Whether the last action, the reward and whether the episode ended are observed.
-            normalize_reward_in_recurrent_info: Whether that reward is divided by 10.
-            reward_function_version: "v2", or "v1": that of the first Meta-World.
-            reward_normalization_method: None; "gymnasium": rewards are divided by the deviation of their discounted
-                sum; or "exponential": by that of rewards, the last ones most. Each environment has statistics of its
-                own, from its seed on, unlike with `normalize_reward` of `cypool.make`.
-            reward_alpha: The weight of a reward in "exponential", 0 to 1.
-            normalize_observations: Whether observations have mean 0 and variance 1, by statistics likewise; they are
-                then float32.
-            obs_dtype: None: "float32" with `use_one_hot`, `recurrent_info_in_obs` or `normalize_observations`, as in
-                the package's vectors, else "float64".
-            default_camera_config: The free camera, as `MujocoEnv.describe` has it.
-            **common: See `Simulation.describe`. Pictures leave out the numbers.
-        """
-        check_choice("task", task, TASKS)
-        if goals is not None:
-            goals = check_goals(task, goals, MOST_GOALS)
-            num_goals = len(goals)
-        select = check_choice("task_select", task_select, SELECTIONS)
-        if sample_tasks_on_reset is None:
-            sample_tasks_on_reset = select != "pseudorandom"
-        num_tasks = check_int("num_tasks", num_tasks, 1, 1000)
-        options = {
-            "task": task,
-            "goals": goals,
-            "num_goals": check_int("num_goals", num_goals, 1, MOST_GOALS),
-            "task_select": select,
-            "sample_tasks_on_reset": check_bool("sample_tasks_on_reset", sample_tasks_on_reset),
-            "partially_observable": check_bool("partially_observable", partially_observable),
-            "terminate_on_success": check_bool("terminate_on_success", terminate_on_success),
-            "use_one_hot": check_bool("use_one_hot", use_one_hot),
-            "task_index": check_int("task_index", task_index, 0, num_tasks - 1),
-            "num_tasks": num_tasks,
-            "recurrent_info_in_obs": check_bool("recurrent_info_in_obs", recurrent_info_in_obs),
-            "normalize_reward_in_recurrent_info": check_bool("normalize_reward_in_recurrent_info",
-                                                             normalize_reward_in_recurrent_info),
-            "reward_normalization_method": reward_normalization_method,
-            "reward_alpha": check_float("reward_alpha", reward_alpha, 0, 1),
-            "normalize_observations": check_bool("normalize_observations", normalize_observations),
-            "reward_function_version": check_choice("reward_function_version", reward_function_version, ("v1", "v2")),
-        }
-        if reward_normalization_method is not None:
-            check_choice("reward_normalization_method", reward_normalization_method, ("gymnasium", "exponential"))
-        if obs_dtype is None:
-            is_single = use_one_hot or recurrent_info_in_obs or normalize_observations
-            obs_dtype = "float32" if is_single else "float64"
-        common = Simulation.describe(obs_dtype=obs_dtype, **common)
-        common["default_camera_config"] = default_camera_config
-        # a model is read twice, here and when the first environment is made, unless it is needed here
-        cdef Model model = None
-        if any(common[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
-            model = load_sawyer(task)
-            common["randomize"] = check_randomize(model, common["randomize"])
-        common.update(check_camera(model, common, {}))
-        frame = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
-        low, high = (2 * bounds + [sign * (0 if partially_observable else np.inf)] * 3
-                     for bounds, sign in zip(frame, (-1, 1), strict=True))
-        if use_one_hot:
-            low, high = low + [0] * num_tasks, high + [1] * num_tasks
-        if recurrent_info_in_obs or normalize_observations:
-            low, high = ([sign * np.inf] * (len(low) + 6 * recurrent_info_in_obs) for sign in (-1, 1))
-        if normalize_observations and common["from_pixels"]:
-            raise ValueError("normalize_observations: expected False with from_pixels, got True")
-        observation = Array((len(low),), obs_dtype, low, high)
-        count = common["frame_stack"]
-        stack = None if count == 1 else (0, count)
-        if count > 1:
-            observation = Array((count, len(low)), obs_dtype, low, high, stack)
-        if common["from_pixels"]:
-            shape = common["height"], common["width"], 3
-            observation = Array(shape if count == 1 else (count, *shape), np.uint8, stack=stack)
-        info = {name: Array((), np.float64) for name in INFO}
-        info["unstable"] = Array((), np.int32, 0)
-        return EnvSpec(
-            observation=observation,
-            action=Array((4,), common["action_dtype"], -1, 1),
-            info=info,
-            # RandomState takes no more, which draws the goals
-            max_seed=2**32 - 1,
-            render_fps=80,
-            options={**options, **common},
-        )
 
     def __dealloc__(self):
         del self.arm
@@ -429,20 +337,9 @@ cdef class Sawyer(Simulation):
                 bool(self.is_unplayed), tuple(self.normalization.statistics), self.variation.contents())
 
     cdef object check_own(self, object state):
-        if type(state) is not tuple or len(state) != 11:
-            raise ValueError("expected eleven values of the arm")
-        info, episode, goals, order, *rest, statistics, written = state
-        if type(episode) is not tuple or len(episode) != REMEMBERED or any(type(each) is not float for each in episode):
-            raise ValueError(f"expected {REMEMBERED} numbers of the episode")
-        goals = check_state(goals, *[float] * <Py_ssize_t>self.goals.size())
-        order = check_state(order, *[(0, self.num_goals - 1)] * <Py_ssize_t>self.order.size())
-        if len(set(order)) != len(order):
-            raise ValueError("expected each goal once in their order")
-        rest = check_state(tuple(rest), (-1, self.num_goals - 1), bool, bool, bool, bool)
-        place, *_, samples_next, is_unplayed = rest
-        if not self.is_fresh and place < 0 and (is_unplayed or not samples_next):
-            raise ValueError("expected a goal, or that the next reset chooses one")
-        statistics = check_state(statistics, *[float] * <Py_ssize_t>self.normalization.statistics.size())
+        info, episode, goals, order, rest, statistics, written = specs.check_saved(
+            state, num_remembered=REMEMBERED, num_numbers=self.goals.size(), num_ordered=self.order.size(),
+            num_goals=self.num_goals, num_statistics=self.normalization.statistics.size(), is_fresh=self.is_fresh)
         if not self.normalization.can_be(statistics):
             raise ValueError("expected statistics with counts above 0 and variances of at least 0")
         if type(written) is not bytes or len(written) != len(self.variation.contents()):

@@ -10,6 +10,8 @@ from cypool.util.arguments import check_array
 Point = tuple[float, ...]
 Box = tuple[Point, Point]
 
+MOST_GOALS = 100_000  # of a task
+
 # where the hand begins, which the package rounds to float32 in half of the tasks
 _BEHIND, _BEFORE = (0.0, 0.6, 0.2), (0.0, 0.4, 0.2)
 _BEHIND_32 = (0.0, 0.6000000238418579, 0.20000000298023224)
@@ -146,24 +148,23 @@ TASKS = {
 }
 
 
-def check_goals(name: str, goals: Any, most: int) -> tuple[Point, ...]:
+def check_goals(name: str, goals: Any) -> tuple[Point, ...]:
     """Returns goals of a task as tuples of floats.
 
     Args:
         name: The task.
         goals: A sequence of them, or an array.
-        most: How many there may be.
 
     Raises:
         TypeError, ValueError: They are no such numbers, too many, or none.
     """
     size = len(TASKS[name].draws[0])
-    expected = f"1 to {most} goals of {size} finite numbers for {name}"
+    expected = f"1 to {MOST_GOALS} goals of {size} finite numbers for {name}"
     array = check_array("goals", goals, expected)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"goals: expected {expected}, got {array.dtype}")
     # before a copy is made: a view of one number may say that it has millions
-    if array.ndim != 2 or array.shape[1] != size or not 1 <= len(array) <= most:
+    if array.ndim != 2 or array.shape[1] != size or not 1 <= len(array) <= MOST_GOALS:
         raise ValueError(f"goals: expected {expected}, got an array of shape {array.shape}")
     array = array.astype(np.float64)
     if not np.isfinite(array).all():

@@ -4,13 +4,14 @@ from typing import Any
 from cypool.envs.common.archived_env import ArchivedEnv
 from cypool.spec import EnvSpec
 
-COUNTS: dict[Any, Any]
-MOST_BRIEF: int
-MOST_NEIGHBORS: int
+SCENARIOS: dict[Any, Any]
+
+def shape_of(number: Any, options: dict[Any, Any]) -> Any: ...
 
 class CollectTreasure(MPE2):
     @staticmethod
     def describe(
+        *,
         num_collectors: int = 6,
         num_deposits: int = 2,
         num_treasures: int = 6,
@@ -35,6 +36,7 @@ class Shared: ...
 class Simple(MPE2):
     @staticmethod
     def describe(
+        *,
         max_cycles: int = 25,
         continuous_actions: bool = False,
         dynamic_rescaling: bool = True,
@@ -47,6 +49,7 @@ class Simple(MPE2):
 class SimpleAdversary(MPE2):
     @staticmethod
     def describe(
+        *,
         N: int = 2,
         num_agent_neighbors: Any = None,
         num_landmark_neighbors: Any = None,
@@ -62,6 +65,7 @@ class SimpleAdversary(MPE2):
 class SimpleCrypto(MPE2):
     @staticmethod
     def describe(
+        *,
         max_cycles: int = 25,
         continuous_actions: bool = False,
         dynamic_rescaling: bool = True,
@@ -74,6 +78,7 @@ class SimpleCrypto(MPE2):
 class SimpleFormation(MPE2):
     @staticmethod
     def describe(
+        *,
         N: int = 4,
         terminate_on_success: bool = False,
         max_cycles: int = 25,
@@ -88,6 +93,7 @@ class SimpleFormation(MPE2):
 class SimpleLine(MPE2):
     @staticmethod
     def describe(
+        *,
         N: int = 4,
         terminate_on_success: bool = False,
         max_cycles: int = 25,
@@ -102,6 +108,7 @@ class SimpleLine(MPE2):
 class SimplePush(MPE2):
     @staticmethod
     def describe(
+        *,
         max_cycles: int = 25,
         continuous_actions: bool = False,
         dynamic_rescaling: bool = True,
@@ -114,6 +121,7 @@ class SimplePush(MPE2):
 class SimpleReference(MPE2):
     @staticmethod
     def describe(
+        *,
         local_ratio: float = 0.5,
         max_cycles: int = 25,
         continuous_actions: bool = False,
@@ -127,6 +135,7 @@ class SimpleReference(MPE2):
 class SimpleSpeakerListener(MPE2):
     @staticmethod
     def describe(
+        *,
         max_cycles: int = 25,
         continuous_actions: bool = False,
         dynamic_rescaling: bool = True,
@@ -139,6 +148,7 @@ class SimpleSpeakerListener(MPE2):
 class SimpleSpread(MPE2):
     @staticmethod
     def describe(
+        *,
         N: int = 3,
         local_ratio: float = 0.5,
         curriculum_stage: Any = None,
@@ -157,6 +167,7 @@ class SimpleSpread(MPE2):
 class SimpleTag(MPE2):
     @staticmethod
     def describe(
+        *,
         num_good: int = 1,
         num_adversaries: int = 3,
         num_obstacles: int = 2,
@@ -176,6 +187,7 @@ class SimpleTag(MPE2):
 class SimpleWorldComm(MPE2):
     @staticmethod
     def describe(
+        *,
         num_good: int = 2,
         num_adversaries: int = 4,
         num_obstacles: int = 1,

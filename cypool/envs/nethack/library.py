@@ -12,8 +12,8 @@ LIBRARY_FILE, TEXTS_FILE, TILES_FOLDER = Path("libnethack.so"), Path("nethackdir
 WHEEL = Wheel(family="nethack", package="nle", version=VERSION, python="311",
               sha256="68b151d2b114f44dd4b8bf044bcb73e6f7e4e9e7e7a93c4a8310792a91967b8f", library=LIBRARY_FILE,
               wanted=(LIBRARY_FILE, TEXTS_FILE, TILES_FOLDER), option="nle_path")
-find, folder_in, is_there, download, check_machine, GET = (
-    WHEEL.find, WHEEL.folder_in, WHEEL.is_there, WHEEL.download, WHEEL.check_machine, WHEEL.get)
+find, is_there, download, check_machine, GET = (
+    WHEEL.find, WHEEL.is_there, WHEEL.download, WHEEL.check_machine, WHEEL.get)
 # sha256 of the libraries for Python 3.10 to 3.13, which differ in the date of the build: cypool knows their objects
 LIBRARIES = frozenset({
     "a7304c7f7127c795f111f2e918ced4d5e2393bb217df16d957951d6e204f61d7",

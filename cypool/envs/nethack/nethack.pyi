@@ -6,10 +6,6 @@ from cypool.spec import EnvSpec
 
 INFOS: dict[Any, Any]
 KEYS: dict[Any, Any]
-LONGEST: int
-MOST_CLOCK: int
-MOST_RECORD: int
-MOST_SEED: int
 NEEDED: tuple[Any, ...]
 PENALTIES: tuple[Any, ...]
 TASKS: tuple[Any, ...]
@@ -20,6 +16,7 @@ class NetHack(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         task: str = 'nethack',
         character: Any = None,
         observation_keys: Any = None,

@@ -1,16 +1,12 @@
 """NetHack: the NetHack Learning Environment."""
-import re
-
 import numpy as np
 
-from cypool.envs.nethack.library import checked, find, folder_in
-from cypool.envs.nethack.options import (
-    INFOS, KEYS, LONGEST, MOST_CLOCK, MOST_SEED, NEEDED, PENALTIES, TASKS, check_actions, check_character, check_clock,
-    check_names, check_options, check_seeds, default_actions, default_keys, default_options, text_of)
+from cypool.envs.nethack import options as specs
+from cypool.envs.nethack.library import checked, find
+from cypool.envs.nethack.options import INFOS, KEYS, NEEDED, PENALTIES, TASKS, default_options, text_of
 from cypool.envs.nethack.tiles import drawn
-from cypool.spec import Discrete, EnvSpec
-from cypool.state import WithMemory, check_state
-from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_path, shown
+from cypool.state import WithMemory
+from cypool.util.arguments import shown
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -87,11 +83,6 @@ cdef enum:
 cdef enum:
     DRAWN, FIXED, REAL
 
-# a line of the list of high scores as NetHack writes it: how many letters it takes is what its memory has room for
-_RECORD = re.compile(rb"(\d\.\d{1,2}\.\d{1,2}( -?\d{1,12}){10}( [A-Z][a-z]{2}){4} "
-                     rb"[^\0-\x1f,]{1,10},[^\0-\x1f]{1,100}\n)*")
-MOST_RECORD = 20_000
-
 
 cdef class Memory:
     """A game's memory, for `load` in the same process. Nobody else can make one with something in it."""
@@ -118,6 +109,8 @@ cdef class NetHack(Env):
         `is_ascended` bool. If asked for `how_done` int32: as in NetHack, if the game is over; `turns` int64; `depth`
         int64.
     """
+    describe = staticmethod(specs.nethack)
+
     cdef Game* game
     cdef Options settings
     cdef int[17] keys
@@ -127,83 +120,6 @@ cdef class NetHack(Env):
     cdef Start asked, once
     cdef bint has_seeds, has_seeds_once, has_clock_once
     cdef int clock, clock_once
-
-    @staticmethod
-    def describe(task="nethack", character=None, observation_keys=None, actions=None, options=None, wizard=False,
-                 allow_all_yn_questions=None, allow_all_modes=None, spawn_monsters=True, fix_moon_phase=False,
-                 penalty_mode="constant", penalty_step=None, penalty_time=-0.0, abort_steps=None,
-                 no_progress_timeout=10000, nle_seeds=None, clock=None, infos=("end_status", "is_ascended"),
-                 max_step_seconds=10.0, nle_path=None):
-        """Returns the spec.
-
-        Args:
-            task: "nethack", "score", "staircase", "staircase_pet", "oracle", "gold", "eat", "scout" or "challenge".
-            character: Role, race, gender and alignment, or "@", a random one; None: the task's, a monk or "@".
-            observation_keys: Names of what is observed, in this order; None: the task's. NetHack does no work for
-                others; with `screen_descriptions` it draws other random numbers.
-            actions: The keys that actions press, 0 to 255; None: the task's.
-            options: NetHack's own options; None: those of NLE.
-            wizard: Whether the game is in NetHack's debug mode.
-            allow_all_yn_questions: Whether questions for a letter stay; else the step answers most of them with escape.
-                None: as in NLE, which is True for the challenge.
-            allow_all_modes: Whether menus, questions for a line and --More-- stay; else the step leaves them. None: as
-                in NLE, which is True for the challenge.
-            spawn_monsters: Whether monsters come.
-            fix_moon_phase: Whether the phase of the moon and the time of day are drawn from the seed.
-            penalty_mode: Of steps in which no time passes: "constant", "exp", "square", "linear"; or "always", of all.
-            penalty_step: The unit of this penalty; None: -0.01, of the challenge 0.
-            penalty_time: What is added for each turn.
-            abort_steps: Steps after which the episode is aborted, which NLE calls `max_episode_steps`; None: 5000, of
-                the challenge 1000000.
-            no_progress_timeout: The challenge is aborted after half as many steps in which no time passed.
-            nle_seeds: Of each episode, (core, disp) or (core, disp, lgen); None: they are drawn.
-            clock: When each episode is played, in seconds since 1970 by the clock on the wall; "real": when it is;
-                None: it is drawn from the years 2000 to 2029.
-            infos: Names of infos.
-            max_step_seconds: CPU time after which a step fails, as its game may be in an endless loop.
-            nle_path: Folder of nle; None: `CYPOOL_NETHACK`, that of `cypool get nethack`, or the installed one.
-        """
-        task = check_choice("task", task, TASKS)
-        is_challenge = task == "challenge"
-        if character is None:
-            character = "@" if is_challenge else "mon-hum-neu-mal"
-        if observation_keys is None:
-            observation_keys = default_keys(task)
-        if allow_all_yn_questions is None:
-            allow_all_yn_questions = is_challenge
-        if allow_all_modes is None:
-            allow_all_modes = is_challenge
-        if penalty_step is None:
-            penalty_step = -0.0 if is_challenge else -0.01
-        if abort_steps is None:
-            abort_steps = 1_000_000 if is_challenge else 5000
-        chosen = {
-            "task": task, "character": check_character(character),
-            "observation_keys": check_names("observation_keys", observation_keys, KEYS),
-            "actions": default_actions(task) if actions is None else check_actions(actions),
-            "options": default_options(task) if options is None else check_options(options),
-            "wizard": check_bool("wizard", wizard),
-            "allow_all_yn_questions": check_bool("allow_all_yn_questions", allow_all_yn_questions),
-            "allow_all_modes": check_bool("allow_all_modes", allow_all_modes),
-            "spawn_monsters": check_bool("spawn_monsters", spawn_monsters),
-            "fix_moon_phase": check_bool("fix_moon_phase", fix_moon_phase),
-            "penalty_mode": check_choice("penalty_mode", penalty_mode, PENALTIES),
-            "penalty_step": check_float("penalty_step", penalty_step, -1e9, 1e9),
-            "penalty_time": check_float("penalty_time", penalty_time, -1e9, 1e9),
-            "abort_steps": check_int("abort_steps", abort_steps, 1, LONGEST),
-            "no_progress_timeout": check_int("no_progress_timeout", no_progress_timeout, 1, LONGEST),
-            "nle_seeds": None if nle_seeds is None else check_seeds("nle_seeds", nle_seeds),
-            "clock": None if clock is None else check_clock("clock", clock),
-            "infos": check_names("infos", infos, INFOS),
-            "max_step_seconds": check_float("max_step_seconds", max_step_seconds, 0.1, 1e6)}
-        if nle_path is not None:
-            nle_path = check_path("nle_path", nle_path)
-            if folder_in(nle_path) is None:
-                raise ValueError(f"nle_path: expected the folder of nle, got {shown(nle_path)}")
-        chosen["nle_path"] = nle_path
-        return EnvSpec(observation={key: KEYS[key] for key in chosen["observation_keys"]},
-                       action=Discrete(len(chosen["actions"])), info={name: INFOS[name] for name in chosen["infos"]},
-                       options=chosen, render_fps=42)
 
     def __init__(self, spec, env_id):
         chosen = spec.options
@@ -244,10 +160,7 @@ cdef class NetHack(Env):
         del self.game
 
     cdef int take_reset_options(self, dict options) except -1:
-        if not options.keys() <= {"nle_seeds", "clock"}:
-            raise ValueError(f"options: expected nle_seeds, clock and reset_mask, got {list(options)}")
-        seeds = check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None
-        clock = check_clock("options['clock']", options["clock"]) if "clock" in options else None
+        seeds, clock = specs.seeds_and_clock(options)
         # without any, those of before are taken back
         self.has_seeds_once, self.has_clock_once = seeds is not None, clock is not None
         if seeds is not None:
@@ -322,14 +235,8 @@ cdef class NetHack(Env):
         if type(known) is Memory and (<Memory>known).stands_for(self.spec.options, state):
             self.game.load((<Memory>known).saved.get()[0])
             return 0
-        seed, chosen = (0, MOST_SEED), self.spec.options
-        start.core, start.disp, start.lgen, start.has_lgen, start.clock, start.frozen, record, actions = check_state(
-            state, seed, seed, seed, bool, (0, 2 * MOST_CLOCK), (0, 2**40), bytes, bytes)
-        if len(record) > MOST_RECORD or _RECORD.fullmatch(record) is None:
-            raise ValueError(f"state[6]: expected NetHack's list of high scores, got {shown(record)}")
-        if len(actions) > chosen["abort_steps"] or max(actions, default=0) >= len(chosen["actions"]):
-            raise ValueError(f"state[7]: expected at most {chosen['abort_steps']} actions, each below "
-                             f"{len(chosen['actions'])}, got {len(actions)}, the greatest {max(actions)}")
+        start.core, start.disp, start.lgen, start.has_lgen, start.clock, start.frozen, record, actions = (
+            specs.check_saved(state, self.spec.options))
         start.record, played = record, actions
         try:
             with nogil:

@@ -1,13 +1,18 @@
-"""The options of NetHack's environments, checked."""
+"""The options of NetHack's environments, and what they come to: the spec, and texts and checks for the game."""
 from __future__ import annotations
 
+import functools
+import re
 from typing import Any
 
 import numpy as np
 
 from cypool.envs.nethack.actions import ALL, OF_TASKS, USEFUL, keys_of
-from cypool.spec import Array
-from cypool.util.arguments import check_choice, check_int, check_list, shown
+from cypool.envs.nethack.library import WHEEL
+from cypool.options import Option, boolean, choice, describes, integer, number, optional
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
+from cypool.util.arguments import check_choice, check_int, check_list, check_reset_options, shown
 
 MAP, ITEMS = (21, 79), (55,)
 _INT32 = (-2**31, 2**31 - 1)
@@ -46,10 +51,13 @@ _OF_CHALLENGE = (*(key for key in _OBSERVED if key != "screen_descriptions"), "m
 
 TASKS = ("nethack", "score", "staircase", "staircase_pet", "oracle", "gold", "eat", "scout", "challenge")
 PENALTIES = ("constant", "exp", "square", "linear", "always")
-LONGEST = 2**30
-MOST_SEED, MOST_CLOCK = 2**64 - 1, 2**32 - 1
-MOST_TEXT, MOST_TEXTS = 200, 4000
-NETHACK_OPTIONS = (
+_LONGEST = 2**30
+_MOST_SEED, _MOST_CLOCK = 2**64 - 1, 2**32 - 1
+_MOST_TEXT, _MOST_TEXTS, _MOST_RECORD = 200, 4000, 20_000
+# a line of the list of high scores as NetHack writes it: how many letters it takes is what its memory has room for
+_RECORD = re.compile(rb"(\d\.\d{1,2}\.\d{1,2}( -?\d{1,12}){10}( [A-Z][a-z]{2}){4} "
+                     rb"[^\0-\x1f,]{1,10},[^\0-\x1f]{1,100}\n)*")
+_NETHACK_OPTIONS = (
     "autopickup", "color", "disclose:+i +a +v +g +c +o", "mention_walls", "nobones", "nocmdassist", "nolegacy",
     "nosparkle", "pickup_burden:unencumbered", "pickup_types:$?!/", "runmode:teleport", "showexp", "showscore", "time")
 # by the first letters, as NetHack takes an option's name: of these it would keep patterns
@@ -58,23 +66,27 @@ _CHARACTERS = {"arc", "bar", "cav", "hea", "kni", "mon", "pri", "ran", "rog", "s
                "dwa", "gno", "orc", "mal", "fem", "law", "neu", "cha"}
 
 
-def default_keys(task: str) -> tuple[str, ...]:
-    """Returns the names of what is observed by default."""
-    return _OF_CHALLENGE if task == "challenge" else _OBSERVED
-
-
-def default_actions(task: str) -> tuple[int, ...]:
-    """Returns the keys that the actions of a task press."""
-    return keys_of({"nethack": USEFUL, "challenge": ALL}.get(task, OF_TASKS))
-
-
 def default_options(task: str) -> tuple[str, ...]:
     """Returns NetHack's own options, as NLE sets them."""
     return tuple("pickup_types:$" if task == "gold" and each.startswith("pickup_types") else each
-                 for each in NETHACK_OPTIONS)
+                 for each in _NETHACK_OPTIONS)
 
 
-def check_names(name: str, given: Any, known: Any) -> tuple[str, ...]:
+def _defaults_of(task: str) -> dict[str, Any]:
+    """Returns the values of options that are None."""
+    is_challenge = task == "challenge"
+    return {
+        "character": "@" if is_challenge else "mon-hum-neu-mal",
+        "observation_keys": _OF_CHALLENGE if is_challenge else _OBSERVED,
+        "actions": keys_of({"nethack": USEFUL, "challenge": ALL}.get(task, OF_TASKS)),
+        "options": default_options(task),
+        "allow_all_yn_questions": is_challenge,
+        "allow_all_modes": is_challenge,
+        "penalty_step": -0.0 if is_challenge else -0.01,
+        "abort_steps": 1_000_000 if is_challenge else 5000}
+
+
+def _check_names(name: str, given: Any, *, known: Any) -> tuple[str, ...]:
     """Returns a tuple of names, each known and only once."""
     names = tuple(check_choice(f"{name}[{k}]", each, known)
                   for k, each in enumerate(check_list(name, given, "a sequence of names")))
@@ -83,45 +95,107 @@ def check_names(name: str, given: Any, known: Any) -> tuple[str, ...]:
     return names
 
 
-def check_actions(given: Any) -> tuple[int, ...]:
+def _check_actions(name: str, given: Any) -> tuple[int, ...]:
     """Returns the keys that actions press."""
-    keys = tuple(check_int(f"actions[{k}]", each, 0, 255)
-                 for k, each in enumerate(check_list("actions", given, "a sequence of keys")))
+    keys = tuple(check_int(f"{name}[{k}]", each, 0, 255)
+                 for k, each in enumerate(check_list(name, given, "a sequence of keys")))
     if not 0 < len(keys) <= 256:
-        raise ValueError(f"actions: expected 1 to 256 keys, got {len(keys)}")
+        raise ValueError(f"{name}: expected 1 to 256 keys, got {len(keys)}")
     return keys
 
 
-def check_character(given: Any) -> str:
+def _check_character(name: str, given: Any) -> str:
     """Returns a character as NetHack takes it behind a name."""
     expected = "'@', or up to four of role, race, gender and alignment such as 'mon-hum-neu-mal'"
     if not isinstance(given, str):
-        raise TypeError(f"character: expected {expected}, got {shown(given)}")
+        raise TypeError(f"{name}: expected {expected}, got {shown(given)}")
     parts = given.lower().split("-")
     if given != "@" and (len(parts) > 4 or not all(part[:3] in _CHARACTERS and len(part) <= 12 and part.isascii()
                                                    and part.isalpha() for part in parts)):
-        raise ValueError(f"character: expected {expected}, got {shown(given)}")
+        raise ValueError(f"{name}: expected {expected}, got {shown(given)}")
     return str(given)
 
 
-def check_options(given: Any) -> tuple[str, ...]:
+def _check_options(name: str, given: Any) -> tuple[str, ...]:
     """Returns NetHack's own options."""
-    expected = f"a text of 1 to {MOST_TEXT} printable letters"
-    texts = check_list("options", given, "a sequence of texts")
+    expected = f"a text of 1 to {_MOST_TEXT} printable letters"
+    texts = check_list(name, given, "a sequence of texts")
     for k, each in enumerate(texts):
         if not isinstance(each, str):
-            raise TypeError(f"options[{k}]: expected {expected}, got {shown(each)}")
-        if not 0 < len(each) <= MOST_TEXT or not (each.isascii() and each.isprintable()):
-            raise ValueError(f"options[{k}]: expected {expected}, got {shown(each)}")
+            raise TypeError(f"{name}[{k}]: expected {expected}, got {shown(each)}")
+        if not 0 < len(each) <= _MOST_TEXT or not (each.isascii() and each.isprintable()):
+            raise ValueError(f"{name}[{k}]: expected {expected}, got {shown(each)}")
         for part in each.split(","):
             if part.strip()[:1] in ("@", "/"):
-                raise ValueError(f"options[{k}]: expected no name of a file, as there are no files, got {shown(each)}")
+                raise ValueError(f"{name}[{k}]: expected no name of a file, as there are no files, got {shown(each)}")
             if part.strip().lower().startswith(_PATTERNS):
-                raise ValueError(f"options[{k}]: expected no option with patterns, which is not available, got "
+                raise ValueError(f"{name}[{k}]: expected no option with patterns, which is not available, got "
                                  f"{shown(each)}")
-    if sum(map(len, texts)) > MOST_TEXTS:
-        raise ValueError(f"options: expected at most {MOST_TEXTS} letters in all, got {sum(map(len, texts))}")
+    if sum(map(len, texts)) > _MOST_TEXTS:
+        raise ValueError(f"{name}: expected at most {_MOST_TEXTS} letters in all, got {sum(map(len, texts))}")
     return tuple(map(str, texts))
+
+
+def _check_seeds(name: str, given: Any) -> tuple[int, int, int | None]:
+    """Returns NLE's seeds: of the game, of what is only shown, and of the levels, or None."""
+    expected = "a pair (core, disp), or (core, disp, lgen)"
+    seeds = check_list(name, given, expected)
+    if len(seeds) not in (2, 3):
+        raise ValueError(f"{name}: expected {expected}, got {shown(given)}")
+    core, disp, *rest = seeds
+    lgen = rest[0] if rest else None
+    return (check_int(f"{name}[0]", core, 0, _MOST_SEED), check_int(f"{name}[1]", disp, 0, _MOST_SEED),
+            None if lgen is None else check_int(f"{name}[2]", lgen, 0, _MOST_SEED))
+
+
+def _check_clock(name: str, given: Any) -> int | str:
+    """Returns seconds since 1970 by the clock on the wall, or "real"."""
+    if isinstance(given, str):
+        return check_choice(name, given, ("real",))
+    return check_int(name, given, 0, _MOST_CLOCK)
+
+
+@describes(
+    task=choice("nethack", TASKS, '"nethack", "score", "staircase", "staircase_pet", "oracle", "gold", "eat", "scout" '
+                                  'or "challenge".'),
+    character=optional(_check_character, 'Role, race, gender and alignment, or "@", a random one; None: the task\'s, a '
+                                         'monk or "@".'),
+    observation_keys=optional(
+        functools.partial(_check_names, known=KEYS),
+        "Names of what is observed, in this order; None: the task's. NetHack does no work for others; with "
+        "`screen_descriptions` it draws other random numbers."),
+    actions=optional(_check_actions, "The keys that actions press, 0 to 255; None: the task's."),
+    options=optional(_check_options, "NetHack's own options; None: those of NLE."),
+    wizard=boolean(False, "Whether the game is in NetHack's debug mode."),
+    allow_all_yn_questions=boolean(
+        None, "Whether questions for a letter stay; else the step answers most of them with escape. None: as in NLE, "
+              "which is True for the challenge."),
+    allow_all_modes=boolean(
+        None, "Whether menus, questions for a line and --More-- stay; else the step leaves them. None: as in NLE, "
+              "which is True for the challenge."),
+    spawn_monsters=boolean(True, "Whether monsters come."),
+    fix_moon_phase=boolean(False, "Whether the phase of the moon and the time of day are drawn from the seed."),
+    penalty_mode=choice("constant", PENALTIES, 'Of steps in which no time passes: "constant", "exp", "square", '
+                                               '"linear"; or "always", of all.'),
+    penalty_step=number(None, -1e9, 1e9, "The unit of this penalty; None: -0.01, of the challenge 0."),
+    penalty_time=number(-0.0, -1e9, 1e9, "What is added for each turn."),
+    abort_steps=integer(None, 1, _LONGEST, "Steps after which the episode is aborted, which NLE calls "
+                                           "`max_episode_steps`; None: 5000, of the challenge 1000000."),
+    no_progress_timeout=integer(10000, 1, _LONGEST, "The challenge is aborted after half as many steps in which no "
+                                                    "time passed."),
+    nle_seeds=optional(_check_seeds, "Of each episode, (core, disp) or (core, disp, lgen); None: they are drawn."),
+    clock=optional(_check_clock, 'When each episode is played, in seconds since 1970 by the clock on the wall; "real": '
+                                 "when it is; None: it is drawn from the years 2000 to 2029."),
+    infos=Option(("end_status", "is_ascended"), functools.partial(_check_names, known=INFOS), "Names of infos."),
+    max_step_seconds=number(10.0, 0.1, 1e6, "CPU time after which a step fails, as its game may be in an endless "
+                                            "loop."),
+    nle_path=optional(WHEEL.check_folder, "Folder of nle; None: `CYPOOL_NETHACK`, that of `cypool get nethack`, or the "
+                                          "installed one."))
+def nethack(options: dict[str, Any]) -> EnvSpec:
+    options |= {name: value for name, value in _defaults_of(options["task"]).items() if options[name] is None}
+    return EnvSpec(observation={key: KEYS[key] for key in options["observation_keys"]},
+                   action=Discrete(len(options["actions"])), info={name: INFOS[name] for name in options["infos"]},
+                   options=options, render_fps=42)
 
 
 def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
@@ -133,20 +207,25 @@ def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
     return ",".join([*texts, *["playmode:debug"] * wizard])
 
 
-def check_seeds(name: str, given: Any) -> tuple[int, int, int | None]:
-    """Returns NLE's seeds: of the game, of what is only shown, and of the levels, or None."""
-    expected = "a pair (core, disp), or (core, disp, lgen)"
-    seeds = check_list(name, given, expected)
-    if len(seeds) not in (2, 3):
-        raise ValueError(f"{name}: expected {expected}, got {shown(given)}")
-    core, disp, *rest = seeds
-    lgen = rest[0] if rest else None
-    return (check_int(f"{name}[0]", core, 0, MOST_SEED), check_int(f"{name}[1]", disp, 0, MOST_SEED),
-            None if lgen is None else check_int(f"{name}[2]", lgen, 0, MOST_SEED))
+def seeds_and_clock(options: dict[str, Any]) -> tuple[tuple[int, int, int | None] | None, int | str | None]:
+    """Returns what the options of a reset ask for; None for what they do not."""
+    check_reset_options(options, ("nle_seeds", "clock"))
+    return (_check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None,
+            _check_clock("options['clock']", options["clock"]) if "clock" in options else None)
 
 
-def check_clock(name: str, given: Any) -> int | str:
-    """Returns seconds since 1970 by the clock on the wall, or "real"."""
-    if isinstance(given, str):
-        return check_choice(name, given, ("real",))
-    return check_int(name, given, 0, MOST_CLOCK)
+def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+    """Returns a saved game: its seeds, whether it has the last one, its clocks, high scores and actions.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    seed = (0, _MOST_SEED)
+    values: tuple[Any, ...] = check_state(state, seed, seed, seed, bool, (0, 2 * _MOST_CLOCK), (0, 2**40), bytes, bytes)
+    *_, record, actions = values
+    if len(record) > _MOST_RECORD or _RECORD.fullmatch(record) is None:
+        raise ValueError(f"state[6]: expected NetHack's list of high scores, got {shown(record)}")
+    if len(actions) > options["abort_steps"] or max(actions, default=0) >= len(options["actions"]):
+        raise ValueError(f"state[7]: expected at most {options['abort_steps']} actions, each below "
+                         f"{len(options['actions'])}, got {len(actions)}, the greatest {max(actions)}")
+    return values

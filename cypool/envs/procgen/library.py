@@ -17,8 +17,7 @@ LIBRARY_FILE, PICTURES_FOLDER = Path("data", "prebuilt", "libenv.so"), Path("dat
 WHEEL = Wheel(family="procgen", package="procgen", version=VERSION, python="310",
               sha256="4b594d14e42f0f2166e59a9e294477b906eb99c90c3343b570b7124cbc865f53", library=LIBRARY_FILE,
               wanted=(Path("data"),), option="procgen_path")
-find, folder_in, is_there, download, GET = (
-    WHEEL.find, WHEEL.folder_in, WHEEL.is_there, WHEEL.download, WHEEL.get)
+find, is_there, download, GET = WHEEL.find, WHEEL.is_there, WHEEL.download, WHEEL.get
 # cypool reaches into the library's objects, whose layout is that of this build alone
 LIBRARY = "f44786431a902e9ae1a32cd44f4aa650f4bdad893240a322e49e6098d6a7a2ea"
 PICTURES = "65063ffe5a5953842032f75a2a0c57f0073e5112a2707b9e20c85cd599640ac9"  # of all names and contents

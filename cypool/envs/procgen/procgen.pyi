@@ -4,17 +4,15 @@ from typing import Any
 from cypool.env import Env
 from cypool.spec import EnvSpec
 
-FLAGS: tuple[Any, ...]
 GAMES: dict[Any, Any]
 MAX_LEVEL: int
-MODES: tuple[Any, ...]
 MODE_NUMBERS: dict[Any, Any]
-NUM_ACTIONS: int
 
 class Procgen(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
         env_name: str = 'coinrun',
         distribution_mode: str = 'hard',
         num_levels: int = 0,

@@ -4,11 +4,10 @@ import os
 
 import numpy as np
 
-from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODE_NUMBERS, MODES, NUM_ACTIONS, limit_of
-from cypool.envs.procgen.library import checked, find, folder_in
-from cypool.spec import Array, Discrete, EnvSpec
-from cypool.state import check_state
-from cypool.util.arguments import check_bool, check_choice, check_int, check_path, check_reset_options, shown
+from cypool.envs.procgen import specs
+from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODE_NUMBERS
+from cypool.envs.procgen.library import checked, find
+from cypool.util.arguments import check_int, check_reset_options
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -25,7 +24,7 @@ cnp.import_array()
 
 cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogil:
     enum:
-        SIDE, RENDERED_SIDE
+        RENDERED_SIDE
 
     void open_library(const char* path, const char* pictures) except +
     uint32_t stream_of(uint32_t seed, int number)
@@ -65,10 +64,6 @@ cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogi
 
 cdef enum:
     STREAM_WORDS = 624
-    LAST_MOVES = 8           # the greatest action that moves
-
-FLAGS = ("use_sequential_levels", "center_agent", "use_backgrounds", "use_monochrome_assets", "restrict_themes",
-         "use_generated_assets", "paint_vel_info", "channel_first", "batch_seeds")
 
 
 cdef class Procgen(Env):
@@ -86,72 +81,13 @@ cdef class Procgen(Env):
     Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the last step, another one if this row
         begins an episode. `prev_level_complete` uint8: whether that step completed it.
     """
+    describe = staticmethod(specs.procgen)
+
     cdef Game* game
     cdef Settings settings
     cdef uint32_t stream
     cdef bint is_seeded, channel_first, batch_seeds
     cdef int wanted                      # the level of the next reset; -1: one of the stream
-
-    @staticmethod
-    def describe(env_name="coinrun", distribution_mode="hard", num_levels=0, start_level=0,
-                 use_sequential_levels=False, center_agent=True, use_backgrounds=True, use_monochrome_assets=False,
-                 restrict_themes=False, use_generated_assets=False, paint_vel_info=False, debug_mode=0,
-                 channel_first=False, batch_seeds=False, painter="cypool", procgen_path=None):
-        """Returns the spec.
-
-        Args:
-            env_name: The game.
-            distribution_mode: "easy", "hard", "extreme", "memory" or "exploration"; a game has some of them.
-            num_levels: How many levels there are; 0: all, 2**31 - 1.
-            start_level: The first of them.
-            use_sequential_levels: Whether an episode continues with another level when one is completed.
-            center_agent: Whether the picture follows the player; in some games it never does.
-            use_backgrounds: Whether there is a picture behind the game; else it is black.
-            use_monochrome_assets: Whether everything is drawn as rectangles of one colour.
-            restrict_themes: Whether a kind of thing always looks the same.
-            use_generated_assets: Whether pictures are made up of random shapes.
-            paint_vel_info: Whether the player's velocity is drawn, in games where it has one.
-            debug_mode: In coinrun 2 leaves out pits, 4 crates and 8 heights; their sum leaves out several.
-            channel_first: Whether pictures are (3, 64, 64).
-            batch_seeds: Whether environment i of a pool with seed s is the i-th of a batch of procgen with `rand_seed`
-                s; else it is a batch of one with `rand_seed` s + i.
-            painter: Who draws pictures: "cypool", or "library", which is slower, with the same pixels.
-            procgen_path: Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or that of `cypool get procgen`.
-        """
-        env_name = check_choice("env_name", env_name, GAMES)
-        distribution_mode = check_choice("distribution_mode", distribution_mode, MODES)
-        modes = GAMES[env_name].modes
-        if distribution_mode not in modes:
-            raise ValueError(f"distribution_mode: expected one of {', '.join(map(repr, modes))} for {env_name}, got "
-                             f"{distribution_mode!r}")
-        options = {"env_name": env_name, "distribution_mode": distribution_mode,
-                   "num_levels": check_int("num_levels", num_levels, 0, MAX_LEVEL),
-                   "start_level": check_int("start_level", start_level, 0, MAX_LEVEL),
-                   "debug_mode": check_int("debug_mode", debug_mode, 0, 15)}
-        given = (use_sequential_levels, center_agent, use_backgrounds, use_monochrome_assets, restrict_themes,
-                 use_generated_assets, paint_vel_info, channel_first, batch_seeds)
-        options |= {name: check_bool(name, value) for name, value in zip(FLAGS, given, strict=True)}
-        if options["start_level"] > MAX_LEVEL - options["num_levels"]:
-            raise ValueError(f"start_level: expected at most {MAX_LEVEL - options['num_levels']} with num_levels="
-                             f"{options['num_levels']}, got {options['start_level']}")
-        if distribution_mode == "exploration":
-            for name in ("num_levels", "start_level"):
-                if options[name]:
-                    raise ValueError(f"{name}: expected 0 with distribution_mode='exploration', which is one level, "
-                                     f"got {options[name]}")
-        options["painter"] = check_choice("painter", painter, ("cypool", "library"))
-        if procgen_path is not None:
-            procgen_path = check_path("procgen_path", procgen_path)
-            if folder_in(procgen_path) is None:
-                raise ValueError(f"procgen_path: expected the folder of procgen, got {shown(procgen_path)}")
-        options["procgen_path"] = procgen_path
-        info = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int32),
-                "prev_level_complete": Array((), np.uint8, 0, 1)}
-        # the steps of a level count, which may be several of an episode
-        limit = None if options["use_sequential_levels"] else limit_of(env_name, distribution_mode)
-        return EnvSpec(observation=Array((3, SIDE, SIDE) if options["channel_first"] else (SIDE, SIDE, 3), np.uint8),
-                       action=Discrete(NUM_ACTIONS), info=info, options=options, max_seed=MAX_LEVEL, render_fps=15,
-                       max_episode_steps=limit)
 
     def __init__(self, spec, env_id):
         chosen = spec.options
@@ -244,18 +180,8 @@ cdef class Procgen(Env):
 
     cdef int load(self, object state) except -1:
         cdef Saved saved
-        integer = (-2**31, 2**31 - 1)
-        words, position, saved.level, saved.prev_level, saved.last_move, saved.complete, actions = check_state(
-            state, bytes, (0, STREAM_WORDS), integer, integer, (0, LAST_MOVES), bool, bytes)
-        if len(words) != 4 * STREAM_WORDS:
-            raise ValueError(f"state[0]: expected {4 * STREAM_WORDS} bytes, got {len(words)}")
-        # of the first word only the highest bit counts
-        if words[3] < 128 and not any(words[4:]):
-            raise ValueError("state[0]: expected a stream that is not zero throughout")
-        limit = limit_of(self.spec.options["env_name"], self.spec.options["distribution_mode"])
-        if len(actions) > limit or max(actions, default=0) >= NUM_ACTIONS:
-            raise ValueError(f"state[6]: expected at most {limit} actions, each below {NUM_ACTIONS}, got "
-                             f"{len(actions)}, the greatest {max(actions)}")
+        words, position, saved.level, saved.prev_level, saved.last_move, saved.complete, actions = (
+            specs.check_saved(state, self.spec.options))
         write_stream(saved.levels, <const uint32_t*><const char*>words, position)
         saved.actions.resize(len(actions))
         memcpy(saved.actions.data(), <const char*>actions, len(actions))

@@ -1,13 +1,12 @@
 # Doom: ViZDoom's engine, as a base for the interfaces it is known by.
-import functools
 import os
-from collections import namedtuple
 
 import numpy as np
 
 from cypool.envs.vizdoom import assets
+from cypool.envs.vizdoom.config import Config, read_config
 from cypool.envs.vizdoom.names import BUTTONS, FORMATS, VARIABLES
-from cypool.envs.vizdoom.options import is_alone
+from cypool.envs.vizdoom.specs import is_alone
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint8_t, uint32_t
@@ -29,13 +28,9 @@ def _end_engines():
 
 assets.before_leaving.append(_end_engines)
 
-Config = namedtuple("Config", [
-    "buttons", "variables", "width", "height", "channels", "format", "depth", "labels", "automap", "audio",
-    "notifications", "samples_per_tic", "audio_tics", "iwad", "wad", "map"])
 
-
-def read_config(path, text=""):
-    """Returns what a config comes to, as a `Config` of names and numbers.
+def probe(path, text):
+    """Returns what a config comes to, as a `Config`.
 
     Args:
         path: A config file, or "".
@@ -44,12 +39,6 @@ def read_config(path, text=""):
     Raises:
         ValueError: The library does not understand a line.
     """
-    # each environment reads it again
-    return _read_config(path, text, os.stat(path).st_mtime_ns if path else 0)
-
-
-@functools.lru_cache
-def _read_config(path, text, changed):
     cdef library.Settings settings
     cdef library.Facts facts
     settings.config_path = os.fsencode(path)
@@ -57,8 +46,6 @@ def _read_config(path, text, changed):
     facts = library.probe(settings)
     if not facts.remarks.empty():
         raise ValueError(f"config: {(<bytes>facts.remarks.c_str()).decode(errors='replace').strip()}")
-    if not facts.buttons.size():
-        raise ValueError(f"config: expected some available_buttons, got none in {path or text!r}")
     return _config_of(facts)
 
 
@@ -184,18 +171,8 @@ cdef class Doom(Env):
     def picture(self, size_t player):
         """Returns the screen of a player, uint8 (height, width, 3)."""
         cdef const uint8_t* screen = self.buffer(player, SCREEN)
-        config = self.config
-        size = config.height * config.width * config.channels
-        pixels = np.frombuffer(screen[:size], np.uint8)
-        if config.channels == 1:
-            return np.repeat(pixels.reshape(config.height, config.width, 1), 3, axis=2)
-        if config.format in ("CRCGCB", "CBCGCR"):
-            pixels = pixels.reshape(3, config.height, config.width).transpose(1, 2, 0)
-        else:
-            pixels = pixels.reshape(config.height, config.width, config.channels)
-        order = {"BGR24": (2, 1, 0), "CBCGCR": (2, 1, 0), "BGRA32": (2, 1, 0), "ARGB32": (1, 2, 3),
-                 "ABGR32": (3, 2, 1)}.get(config.format, (0, 1, 2))
-        return np.ascontiguousarray(pixels[:, :, list(order)])
+        size = self.config.height * self.config.width * self.config.channels
+        return self.config.picture(np.frombuffer(screen[:size], np.uint8))
 
     cdef void give_rewards(self) noexcept nogil:
         if self.agents != NULL:

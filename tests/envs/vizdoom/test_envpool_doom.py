@@ -18,7 +18,7 @@ import pytest
 from weights import exhaustive
 
 import cypool
-from cypool.envs.vizdoom.vizdoom import INFO
+from cypool.envs.vizdoom.specs import INFO
 
 pytestmark = pytest.mark.large_packages
 

@@ -17,7 +17,7 @@ from weights import slow
 
 import cypool
 from cypool.envs.vizdoom import assets, names
-from cypool.envs.vizdoom.vizdoom import INFO, REWARDS, WEAPON_REWARDS, combined_actions
+from cypool.envs.vizdoom.specs import INFO, REWARDS, WEAPON_REWARDS, combined_actions
 from cypool.making.registry import resolve
 
 SCENARIOS = Path(vizdoom.scenarios_path)
@@ -520,7 +520,7 @@ def test_a_config_is_read_while_others_write_to_the_error_stream(run_forked):
     done = run_forked("""
 import ctypes
 import threading
-from cypool.envs.vizdoom.vizdoom import read_config
+from cypool.envs.vizdoom.config import read_config
 library = ctypes.CDLL("libstdc++.so.6")
 write = library._ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc
 write.argtypes, write.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p

@@ -1,0 +1,115 @@
+"""The spec of Meta-World's environments: options, spaces and infos; and the check of a saved arm."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cypool.envs.metaworld.tasks import MOST_GOALS, TASKS, check_goals
+from cypool.options import boolean, choice, describes, integer, number, unchecked
+from cypool.spec import Array, EnvSpec
+from cypool.state import check_state
+from cypool.util.arguments import check_int
+
+_INFO = {**{name: Array((), np.float64) for name in (
+    "success", "near_object", "grasp_success", "grasp_reward", "in_place_reward", "obj_to_target", "unscaled_reward")},
+    "unstable": Array((), np.int32, 0)}
+# least and greatest of what is seen of the hand and the objects
+_FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
+
+
+@describes(
+    "See `Simulation.describe`. Pictures leave out the numbers.",
+    task=choice("reach-v3", TASKS, "A name of `cypool.envs.metaworld.tasks.TASKS`."),
+    goals=unchecked(None, "What the resets choose from: a sequence of the three or six numbers that a reset of the "
+                          "task draws; None: `num_goals` of them, those that the package draws for a benchmark of this "
+                          "task and the environment's seed."),
+    num_goals=integer(50, 1, MOST_GOALS, "How many, without `goals`."),
+    task_select=choice("random", ("random", "pseudorandom", "fresh"),
+                       'How a reset chooses: "random"; "pseudorandom", all in turn, shuffled for each turn; or '
+                       '"fresh", a new goal each time.'),
+    sample_tasks_on_reset=boolean(None, "Whether each reset chooses, or only the first; None: each, but for "
+                                        '"pseudorandom".'),
+    partially_observable=boolean(False, "Whether the goal is hidden: zeros are observed in its place."),
+    terminate_on_success=boolean(False, "Whether an episode ends then."),
+    use_one_hot=boolean(False, "Whether the task is observed: `num_tasks` numbers, a one at `task_index`."),
+    task_index=unchecked(0, "See `use_one_hot`."),
+    num_tasks=integer(1, 1, 1000, "See `use_one_hot`."),
+    recurrent_info_in_obs=boolean(False, "Whether the last action, the reward and whether the episode ended are "
+                                         "observed."),
+    normalize_reward_in_recurrent_info=boolean(True, "Whether that reward is divided by 10."),
+    reward_function_version=choice("v2", ("v1", "v2"), '"v2", or "v1": that of the first Meta-World.'),
+    reward_normalization_method=choice(
+        None, ("gymnasium", "exponential"),
+        'None; "gymnasium": rewards are divided by the deviation of their discounted sum; or "exponential": by that of '
+        "rewards, the last ones most. Each environment has statistics of its own, from its seed on, unlike with "
+        "`normalize_reward` of `cypool.make`."),
+    reward_alpha=number(0.001, 0, 1, 'The weight of a reward in "exponential", 0 to 1.'),
+    normalize_observations=boolean(False, "Whether observations have mean 0 and variance 1, by statistics likewise; "
+                                          "they are then float32."),
+    obs_dtype=choice(None, ("float64", "float32"), 'None: "float32" with `use_one_hot`, `recurrent_info_in_obs` or '
+                                                   "`normalize_observations`, as in the package's vectors, else "
+                                                   '"float64".'),
+    default_camera_config=unchecked(None, "The free camera, as `MujocoEnv.describe` has it."))
+def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
+    from cypool.envs.metaworld.metaworld import check_common
+
+    has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
+    is_normalized = options["normalize_observations"]
+    if options["goals"] is not None:
+        options["goals"] = check_goals(options["task"], options["goals"])
+        options["num_goals"] = len(options["goals"])
+    if options["sample_tasks_on_reset"] is None:
+        options["sample_tasks_on_reset"] = options["task_select"] != "pseudorandom"
+    options["task_index"] = check_int("task_index", options["task_index"], 0, options["num_tasks"] - 1)
+    dtype = options.pop("obs_dtype") or ("float32" if has_task or has_last_step or is_normalized else "float64")
+    options |= check_common(options["task"], options.pop("default_camera_config"), {**common, "obs_dtype": dtype})
+    if is_normalized and options["from_pixels"]:
+        raise ValueError("normalize_observations: expected False with from_pixels, got True")
+    count = options["frame_stack"]
+    lead, stack = ((), None) if count == 1 else ((count,), (0, count))
+    if options["from_pixels"]:
+        observation = Array((*lead, options["height"], options["width"], 3), np.uint8, stack=stack)
+    else:
+        low, high = (2 * bounds + [sign * (0 if options["partially_observable"] else np.inf)] * 3
+                     for bounds, sign in zip(_FRAME, (-1, 1), strict=True))
+        if has_task:
+            low, high = low + [0] * options["num_tasks"], high + [1] * options["num_tasks"]
+        if has_last_step or is_normalized:
+            low, high = ([sign * np.inf] * (len(low) + 6 * has_last_step) for sign in (-1, 1))
+        observation = Array((*lead, len(low)), dtype, low, high, stack)
+    # RandomState takes no larger seed, which draws the goals
+    return EnvSpec(observation=observation, action=Array((4,), options["action_dtype"], -1, 1), info=_INFO,
+                   max_seed=2**32 - 1, render_fps=80, options=options)
+
+
+def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordered: int, num_goals: int,
+                num_statistics: int, is_fresh: bool) -> tuple[Any, ...]:
+    """Returns the values of a saved arm, those that the protocols of evaluation change as one tuple.
+
+    Args:
+        state: What was saved.
+        num_remembered: How many numbers of the episode there are.
+        num_numbers: How many of all goals.
+        num_ordered: How many goals have an order.
+        num_goals: How many there are.
+        num_statistics: How many numbers of statistics.
+        is_fresh: Whether each reset draws a goal.
+
+    Raises:
+        TypeError, ValueError: It is not one.
+    """
+    if type(state) is not tuple or len(state) != 11:
+        raise ValueError("expected eleven values of the arm")
+    info, episode, goals, order, *others, statistics, written = state
+    if type(episode) is not tuple or len(episode) != num_remembered or any(type(each) is not float for each in episode):
+        raise ValueError(f"expected {num_remembered} numbers of the episode")
+    goals = check_state(goals, *[float] * num_numbers)
+    order = check_state(order, *[(0, num_goals - 1)] * num_ordered)
+    if len(set(order)) != len(order):
+        raise ValueError("expected each goal once in their order")
+    rest = check_state(tuple(others), (-1, num_goals - 1), bool, bool, bool, bool)
+    place, *_, samples_next, is_unplayed = rest
+    if not is_fresh and place < 0 and (is_unplayed or not samples_next):
+        raise ValueError("expected a goal, or that the next reset chooses one")
+    return info, episode, goals, order, rest, check_state(statistics, *[float] * num_statistics), written

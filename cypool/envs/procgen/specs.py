@@ -1,0 +1,81 @@
+"""The spec of Procgen: its options, spaces and infos."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODES, NUM_ACTIONS, limit_of
+from cypool.envs.procgen.library import WHEEL
+from cypool.options import boolean, choice, describes, integer, optional
+from cypool.spec import Array, Discrete, EnvSpec
+from cypool.state import check_state
+
+_SIDE = 64  # of a picture, as in layout.h
+_LAST_MOVE = 8  # the greatest action that moves
+_STREAM_WORDS = 624
+_INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int32),
+         "prev_level_complete": Array((), np.uint8, 0, 1)}
+
+
+@describes(
+    env_name=choice("coinrun", GAMES, "The game."),
+    distribution_mode=choice("hard", MODES, '"easy", "hard", "extreme", "memory" or "exploration"; a game has some of '
+                                            "them."),
+    num_levels=integer(0, 0, MAX_LEVEL, "How many levels there are; 0: all, 2**31 - 1."),
+    start_level=integer(0, 0, MAX_LEVEL, "The first of them."),
+    use_sequential_levels=boolean(False, "Whether an episode continues with another level when one is completed."),
+    center_agent=boolean(True, "Whether the picture follows the player; in some games it never does."),
+    use_backgrounds=boolean(True, "Whether there is a picture behind the game; else it is black."),
+    use_monochrome_assets=boolean(False, "Whether everything is drawn as rectangles of one colour."),
+    restrict_themes=boolean(False, "Whether a kind of thing always looks the same."),
+    use_generated_assets=boolean(False, "Whether pictures are made up of random shapes."),
+    paint_vel_info=boolean(False, "Whether the player's velocity is drawn, in games where it has one."),
+    debug_mode=integer(0, 0, 15, "In coinrun 2 leaves out pits, 4 crates and 8 heights; their sum leaves out several."),
+    channel_first=boolean(False, "Whether pictures are (3, 64, 64)."),
+    batch_seeds=boolean(False, "Whether environment i of a pool with seed s is the i-th of a batch of procgen with "
+                               "`rand_seed` s; else it is a batch of one with `rand_seed` s + i."),
+    painter=choice("cypool", ("cypool", "library"), 'Who draws pictures: "cypool", or "library", which is slower, with '
+                                                    "the same pixels."),
+    procgen_path=optional(WHEEL.check_folder, "Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or that "
+                                              "of `cypool get procgen`."))
+def procgen(options: dict[str, Any]) -> EnvSpec:
+    game, mode, num_levels = options["env_name"], options["distribution_mode"], options["num_levels"]
+    modes = GAMES[game].modes
+    if mode not in modes:
+        raise ValueError(f"distribution_mode: expected one of {', '.join(map(repr, modes))} for {game}, got {mode!r}")
+    if options["start_level"] > MAX_LEVEL - num_levels:
+        raise ValueError(f"start_level: expected at most {MAX_LEVEL - num_levels} with num_levels={num_levels}, got "
+                         f"{options['start_level']}")
+    if mode == "exploration":
+        for name in ("num_levels", "start_level"):
+            if options[name]:
+                raise ValueError(f"{name}: expected 0 with distribution_mode='exploration', which is one level, got "
+                                 f"{options[name]}")
+    # the steps of a level count, which may be several of an episode
+    limit = None if options["use_sequential_levels"] else limit_of(game, mode)
+    shape = (3, _SIDE, _SIDE) if options["channel_first"] else (_SIDE, _SIDE, 3)
+    return EnvSpec(observation=Array(shape, np.uint8), action=Discrete(NUM_ACTIONS), info=_INFO, options=options,
+                   max_seed=MAX_LEVEL, render_fps=15, max_episode_steps=limit)
+
+
+def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+    """Returns a saved game: the words and the place of its stream, levels, last move, completion and actions.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    integers = (-2**31, 2**31 - 1)
+    values: tuple[Any, ...] = check_state(
+        state, bytes, (0, _STREAM_WORDS), integers, integers, (0, _LAST_MOVE), bool, bytes)
+    words, actions = values[0], values[-1]
+    if len(words) != 4 * _STREAM_WORDS:
+        raise ValueError(f"state[0]: expected {4 * _STREAM_WORDS} bytes, got {len(words)}")
+    # of the first word only the highest bit counts
+    if words[3] < 128 and not any(words[4:]):
+        raise ValueError("state[0]: expected a stream that is not zero throughout")
+    limit = limit_of(options["env_name"], options["distribution_mode"])
+    if len(actions) > limit or max(actions, default=0) >= NUM_ACTIONS:
+        raise ValueError(f"state[6]: expected at most {limit} actions, each below {NUM_ACTIONS}, got {len(actions)}, "
+                         f"the greatest {max(actions)}")
+    return values
