@@ -6,6 +6,7 @@ import numpy as np
 
 from cypool.envs.metaworld.models import model_path
 from cypool.envs.metaworld.tasks import TASKS, check_goals, draw_goals
+from cypool.envs.mujoco_common.specs import check_with_model
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int
@@ -17,11 +18,11 @@ from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport cos, dot, exp, log, norm, sin
 from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.mujoco_common cimport Camera, check_camera
+from cypool.envs.mujoco_common.mujoco_common cimport Camera
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco_common.mujoco_common cimport Model, held, load_edited
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_common.mujoco_common cimport Simulation, Variation, check_randomize
+from cypool.envs.mujoco_common.mujoco_common cimport Simulation, Variation
 from cypool.random cimport integers, shuffle, uniform
 
 cdef extern from "cypool/envs/metaworld/rewards_v1.h":
@@ -224,8 +225,9 @@ cdef class Sawyer(Simulation):
         cdef Model model = None
         if any(common[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
             model = load_sawyer(task)
-            common["randomize"] = check_randomize(model, common["randomize"])
-        common.update(check_camera(model, common, {}))
+            check_with_model(model, common, {})
+        else:
+            common["default_camera_config"] = {}
         frame = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
         low, high = (2 * bounds + [sign * (0 if partially_observable else np.inf)] * 3
                      for bounds, sign in zip(frame, (-1, 1), strict=True))
