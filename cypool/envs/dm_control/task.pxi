@@ -8,6 +8,7 @@ import numpy as np
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, shown
 from cypool.envs.dm_control.models import sizes_of, text_of
 from cypool.envs.dm_control.tasks import DOMAINS
+from cypool.envs.mujoco_common.specs import check_sizes, check_with_model
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state, check_stream
 
@@ -20,8 +21,7 @@ from libc.string cimport memcpy
 from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport norm
 from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.mujoco_common cimport (Camera, Model, Simulation, Variation, check_camera,
-                                                      check_randomize, check_sizes, held, load_model_text)
+from cypool.envs.mujoco_common.mujoco_common cimport Camera, Model, Simulation, Variation, held, load_model_text
 from cypool.random cimport Rng, copy_stream
 
 cnp.import_array()
@@ -76,10 +76,8 @@ def describe_task(domain, task, parts, common, **own):
     common = ControlTask.describe(**common)
     steps, limit = _times(domain, model, common)
     repeat = common["action_repeat"]
-    common["randomize"] = check_randomize(model, common["randomize"])
-    common.update(check_camera(model, {**common, "default_camera_config": None}, {}))
     # the free camera is where dm_control has it
-    del common["default_camera_config"]
+    check_with_model(model, common, {})
     dtype, stack = common["obs_dtype"], common["frame_stack"]
     parts = {name: (shape,) if isinstance(shape, int) else shape for name, shape in parts.items()}
     if common["flat_observation"]:
@@ -195,7 +193,7 @@ cdef class ControlTask(Simulation):
         self.own = self.variation.edit()
         # one struct of pointers for all, if it can be: 6 KB that stay in the cache
         self.model = self.own if written or options["randomize"] else self.loaded.mj
-        self.camera = Camera(self.loaded, {**options, "default_camera_config": {}})
+        self.camera = Camera(self.loaded, options)
         # a step begins with what the one before left in the arena
         self.data = guard.make_data(self.model, True)
         self.n_sub_steps, limit = _times(domain, self.loaded, options)

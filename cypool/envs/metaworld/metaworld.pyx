@@ -7,6 +7,7 @@ import numpy as np
 from cypool.envs.metaworld import specs
 from cypool.envs.metaworld.models import SIZES, model_path
 from cypool.envs.metaworld.tasks import TASKS, draw_goals
+from cypool.envs.mujoco_common.specs import check_sizes
 
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
@@ -15,11 +16,11 @@ from libcpp.vector cimport vector
 
 from cypool.envs.common.numpy_math cimport cos, dot, exp, log, norm, sin
 from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.mujoco_common cimport Camera, check_camera
+from cypool.envs.mujoco_common.mujoco_common cimport Camera
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model, check_sizes, held, load_edited
+from cypool.envs.mujoco_common.mujoco_common cimport Model, held, load_edited
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_common.mujoco_common cimport Simulation, Variation, check_randomize
+from cypool.envs.mujoco_common.mujoco_common cimport Simulation, Variation
 from cypool.random cimport integers, shuffle, uniform
 
 cdef extern from "cypool/envs/metaworld/rewards_v1.h":
@@ -102,28 +103,11 @@ cdef int reset_welds(Model model) except -1:
     return 0
 
 
-cdef Model load_sawyer(str task):
+cpdef Model load_sawyer(str task):
     cdef str file = TASKS[task].file
     cdef Model model = load_edited(model_path(file), reset_welds)
     check_sizes(model, SIZES[file], model.path)
     return model
-
-
-def check_common(task, camera_config, dict common):
-    """Returns the options that all environments of MuJoCo's have, checked.
-
-    Args:
-        task: The task.
-        camera_config: The option `default_camera_config`.
-        common: The others.
-    """
-    # a model is read twice, here and when the first environment is made, unless it is needed here
-    cdef Model model = None
-    checked = {**Simulation.describe(**common), "default_camera_config": camera_config}
-    if any(checked[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
-        model = load_sawyer(task)
-        checked["randomize"] = check_randomize(model, checked["randomize"])
-    return checked | check_camera(model, checked, {})
 
 
 cdef class Sawyer(Simulation):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.metaworld.tasks import MOST_GOALS, TASKS, check_goals
+from cypool.envs.mujoco_common.specs import check_with_model, simulation
 from cypool.options import boolean, choice, describes, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
@@ -52,7 +53,7 @@ _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] +
                                                    '"float64".'),
     default_camera_config=unchecked(None, "The free camera, as `MujocoEnv.describe` has it."))
 def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
-    from cypool.envs.metaworld.metaworld import check_common
+    from cypool.envs.metaworld.metaworld import load_sawyer
 
     has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
     is_normalized = options["normalize_observations"]
@@ -63,7 +64,13 @@ def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
         options["sample_tasks_on_reset"] = options["task_select"] != "pseudorandom"
     options["task_index"] = check_int("task_index", options["task_index"], 0, options["num_tasks"] - 1)
     dtype = options.pop("obs_dtype") or ("float32" if has_task or has_last_step or is_normalized else "float64")
-    options |= check_common(options["task"], options.pop("default_camera_config"), {**common, "obs_dtype": dtype})
+    shared = {**simulation(**common, obs_dtype=dtype), "default_camera_config": options.pop("default_camera_config")}
+    # a model is read twice, here and when the first environment is made, unless it is needed here
+    if any(shared[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
+        check_with_model(load_sawyer(options["task"]), shared, {})
+    else:
+        shared["default_camera_config"] = {}
+    options |= shared
     if is_normalized and options["from_pixels"]:
         raise ValueError("normalize_observations: expected False with from_pixels, got True")
     count = options["frame_stack"]

@@ -1,11 +1,10 @@
 # Ant: four legs around a ball.
-from cypool.util.arguments import check_int
+from cypool.envs.mujoco import specs
 
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 
@@ -21,9 +20,6 @@ cdef enum:
     ANT_REWARD_SURVIVE
     ANT_REWARD_CONTACT                       # v5
     ANT_FORWARD_REWARD = ANT_REWARD_CONTACT      # v4
-
-ANT_INFO = {name: "float64" for name in ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity",
-                                         "reward_forward", "reward_ctrl", "reward_survive")}
 
 
 cdef class _Ant(MujocoEnv):
@@ -113,47 +109,9 @@ cdef class Ant(_Ant):
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity` and the parts of the reward,
         `reward_forward`, `reward_ctrl` (of the action's dtype), `reward_survive`, `reward_contact`: float64.
     """
+    describe = staticmethod(specs.ant)
+
     cdef double forward_reward_weight
-
-    @staticmethod
-    def describe(xml_file="ant.xml", frame_skip=5, forward_reward_weight=1.0, ctrl_cost_weight=0.5,
-                 contact_cost_weight=5e-4, healthy_reward=1.0, main_body=1, terminate_when_unhealthy=True,
-                 healthy_z_range=(0.2, 1.0), contact_force_range=(-1.0, 1.0), reset_noise_scale=0.1,
-                 exclude_current_positions_from_observation=True, include_cfrc_ext_in_observation=True, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            forward_reward_weight, ctrl_cost_weight, contact_cost_weight, healthy_reward: Of the parts of the reward.
-            main_body: Whose velocity counts: name or number.
-            terminate_when_unhealthy: Whether an episode ends when the ant is not healthy.
-            healthy_z_range: How high a healthy one is.
-            contact_force_range: What contact forces are clipped to.
-            reset_noise_scale: How much the start varies.
-            exclude_current_positions_from_observation: Whether x and y are not observed.
-            include_cfrc_ext_in_observation: Whether contact forces are.
-            **common: See `MujocoEnv.describe`.
-        """
-        model = load_model(xml_file)
-        require_positions(model, 3, "that moves in space")
-        if not isinstance(main_body, str):
-            main_body = check_int("main_body", main_body, 0, model.mj.nbody - 1)
-        try:
-            model.body(main_body)
-        except ValueError as error:
-            raise ValueError(f"main_body: {error}") from error
-        options = check_options(
-            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
-            ctrl_cost_weight=ctrl_cost_weight, contact_cost_weight=contact_cost_weight, healthy_reward=healthy_reward,
-            main_body=main_body, terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
-            contact_force_range=contact_force_range, reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
-            include_cfrc_ext_in_observation=include_cfrc_ext_in_observation)
-        size = model.mj.nq + model.mj.nv - 2 * options["exclude_current_positions_from_observation"]
-        size += 6 * (model.mj.nbody - 1) * options["include_cfrc_ext_in_observation"]
-        info = {**ANT_INFO, "reward_ctrl": "action", "reward_contact": "float64"}
-        return describe_robot(model, size, info, options, common, {"distance": 4.0})
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -195,34 +153,9 @@ cdef class AntV4(_Ant):
     Info: As `Ant`, without `reward_contact`, but with `forward_reward`. If `use_contact_forces`, `reward_ctrl` is the
         cost of contacts.
     """
+    describe = staticmethod(specs.ant_v4)
+
     cdef bint use_contact_forces
-
-    @staticmethod
-    def describe(xml_file="ant.xml", frame_skip=5, ctrl_cost_weight=0.5, use_contact_forces=False,
-                 contact_cost_weight=5e-4, healthy_reward=1.0, terminate_when_unhealthy=True,
-                 healthy_z_range=(0.2, 1.0), contact_force_range=(-1.0, 1.0), reset_noise_scale=0.1,
-                 exclude_current_positions_from_observation=True, **common):
-        """Returns the spec.
-
-        Args:
-            use_contact_forces: Whether contact forces are observed, and cost.
-            others: As `Ant.describe`.
-        """
-        model = load_model(xml_file)
-        require_positions(model, 3, "that moves in space")
-        model.body("torso")
-        options = check_options(
-            xml_file=xml_file, frame_skip=frame_skip, ctrl_cost_weight=ctrl_cost_weight,
-            use_contact_forces=use_contact_forces, contact_cost_weight=contact_cost_weight,
-            healthy_reward=healthy_reward, terminate_when_unhealthy=terminate_when_unhealthy,
-            healthy_z_range=healthy_z_range, contact_force_range=contact_force_range,
-            reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation)
-        size = model.mj.nq + model.mj.nv - 2 * options["exclude_current_positions_from_observation"]
-        size += 6 * model.mj.nbody * options["use_contact_forces"]
-        kind = "float64" if options["use_contact_forces"] else "action"
-        info = {**ANT_INFO, "reward_ctrl": kind, "forward_reward": "float64"}
-        return describe_robot(model, size, info, options, common, {"distance": 4.0})
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)

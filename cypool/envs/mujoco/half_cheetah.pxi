@@ -1,8 +1,6 @@
 # HalfCheetah: the robot to read first.
-from dataclasses import replace
+from cypool.envs.mujoco import specs
 
-
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 # where info has what
@@ -24,30 +22,10 @@ cdef class HalfCheetah(MujocoEnv):
     Terminated: Never.
     Info: `x_position`, `x_velocity`, `reward_forward` float64; `reward_ctrl` of the action's dtype.
     """
+    describe = staticmethod(specs.half_cheetah)
+
     cdef double forward_reward_weight, ctrl_cost_weight, reset_noise_scale
     cdef int skipped                     # positions at the beginning that are not observed
-
-    @staticmethod
-    def describe(xml_file="half_cheetah.xml", frame_skip=5, forward_reward_weight=1.0, ctrl_cost_weight=0.1,
-                 reset_noise_scale=0.1, exclude_current_positions_from_observation=True, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            forward_reward_weight, ctrl_cost_weight: Of the parts of the reward.
-            reset_noise_scale: How much the start varies.
-            exclude_current_positions_from_observation: Whether the first position is not observed.
-            **common: See `MujocoEnv.describe`.
-        """
-        model = load_model(xml_file)
-        options = check_options(
-            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
-            ctrl_cost_weight=ctrl_cost_weight, reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation)
-        info = {"x_position": "float64", "x_velocity": "float64", "reward_forward": "float64", "reward_ctrl": "action"}
-        size = model.mj.nq + model.mj.nv - options["exclude_current_positions_from_observation"]
-        return describe_robot(model, size, info, options, common, {"distance": 4.0})
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -89,10 +67,4 @@ cdef class HalfCheetahV4(HalfCheetah):
     """The same animal, as `gymnasium.envs.mujoco.half_cheetah_v4.HalfCheetahEnv` has it: `reward_forward` is called
     `reward_run`.
     """
-
-    @staticmethod
-    def describe(**options):
-        """Returns the spec; the options are those of `HalfCheetah.describe`."""
-        spec = HalfCheetah.describe(**options)
-        return replace(spec, info={{"reward_forward": "reward_run"}.get(name, name): array
-                                   for name, array in spec.info.items()})
+    describe = staticmethod(specs.half_cheetah_v4)

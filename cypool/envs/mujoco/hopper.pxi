@@ -1,8 +1,8 @@
 # Hopper and Walker2d: one leg, and two, in the plane.
+from cypool.envs.mujoco import specs
 
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.common.numpy_math cimport clip
 
@@ -14,9 +14,6 @@ cdef enum:
     UPRIGHT_REWARD_FORWARD
     UPRIGHT_REWARD_CTRL
     UPRIGHT_REWARD_SURVIVE
-
-UPRIGHT_INFO = {"x_position": "float64", "z_distance_from_origin": "float64", "x_velocity": "float64",
-                "reward_forward": "float64", "reward_ctrl": "action", "reward_survive": "float64"}
 
 
 cdef class _Upright(MujocoEnv):
@@ -79,16 +76,6 @@ cdef class _Upright(MujocoEnv):
         return 0
 
 
-def describe_upright(options, common, distance):
-    """Returns the spec of a robot with these options, which are not checked yet, and its camera so far away."""
-    model = load_model(options["xml_file"])
-    require_positions(model, 3, "with x, z and an angle")
-    options = check_options(**options)
-    size = model.mj.nq + model.mj.nv - options["exclude_current_positions_from_observation"]
-    camera = {"distance": distance, "lookat": (0.0, 0.0, 1.15), "elevation": -20.0}
-    return describe_robot(model, size, UPRIGHT_INFO, options, common, camera)
-
-
 cdef class Hopper(_Upright):
     """One leg with a foot, which is to hop to the right without falling.
 
@@ -101,33 +88,9 @@ cdef class Hopper(_Upright):
     Info: `x_position`, `z_distance_from_origin`, `x_velocity`, `reward_forward`, `reward_survive` float64;
         `reward_ctrl` of the action's dtype.
     """
+    describe = staticmethod(specs.hopper)
+
     cdef double least_state, most_state
-
-    @staticmethod
-    def describe(xml_file="hopper.xml", frame_skip=4, forward_reward_weight=1.0, ctrl_cost_weight=1e-3,
-                 healthy_reward=1.0, terminate_when_unhealthy=True, healthy_state_range=(-100.0, 100.0),
-                 healthy_z_range=(0.7, float("inf")), healthy_angle_range=(-0.2, 0.2), reset_noise_scale=5e-3,
-                 exclude_current_positions_from_observation=True, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            forward_reward_weight, ctrl_cost_weight, healthy_reward: Of the parts of the reward.
-            terminate_when_unhealthy: Whether an episode ends when the robot is not healthy.
-            healthy_state_range, healthy_z_range, healthy_angle_range: What positions and velocities, height and angle
-                of a healthy one lie between.
-            reset_noise_scale: How much the start varies.
-            exclude_current_positions_from_observation: Whether x is not observed.
-            **common: See `MujocoEnv.describe`.
-        """
-        return describe_upright(dict(
-            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
-            ctrl_cost_weight=ctrl_cost_weight, healthy_reward=healthy_reward,
-            terminate_when_unhealthy=terminate_when_unhealthy, healthy_state_range=healthy_state_range,
-            healthy_z_range=healthy_z_range, healthy_angle_range=healthy_angle_range,
-            reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation), common, 3.0)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -164,30 +127,14 @@ cdef class Walker2d(_Upright):
     Terminated: Height or angle is not healthy.
     Info: As `Hopper`.
     """
-
-    @staticmethod
-    def describe(xml_file="walker2d_v5.xml", frame_skip=4, forward_reward_weight=1.0, ctrl_cost_weight=1e-3,
-                 healthy_reward=1.0, terminate_when_unhealthy=True, healthy_z_range=(0.8, 2.0),
-                 healthy_angle_range=(-1.0, 1.0), reset_noise_scale=5e-3,
-                 exclude_current_positions_from_observation=True, **common):
-        """Returns the spec; the options are those of `Hopper.describe`, but for `healthy_state_range`."""
-        return describe_upright(dict(
-            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
-            ctrl_cost_weight=ctrl_cost_weight, healthy_reward=healthy_reward,
-            terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
-            healthy_angle_range=healthy_angle_range, reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation), common, 4.0)
+    describe = staticmethod(specs.walker2d)
 
 
 cdef class Walker2dV4(Walker2d):
     """The legs as `gymnasium.envs.mujoco.walker2d_v4.Walker2dEnv` has them: one foot is of less friction than the
     other, and health is rewarded also when it is lost, if that ends the episode. Its info has more than Gymnasium's.
     """
-
-    @staticmethod
-    def describe(xml_file="walker2d.xml", **options):
-        """Returns the spec; the options are those of `Walker2d.describe`."""
-        return Walker2d.describe(xml_file=xml_file, **options)
+    describe = staticmethod(specs.walker2d_v4)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)

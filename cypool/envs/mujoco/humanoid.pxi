@@ -1,16 +1,10 @@
 # Humanoid and HumanoidStandup: a person in three dimensions.
+from cypool.envs.mujoco import specs
 
 from libc.string cimport memcpy, memset
 
-from cypool.envs.mujoco_common.libmujoco cimport mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.common.numpy_math cimport clip, norm, sum as numpy_sum, sum_of_squares
-
-
-def camera_at(height):
-    """Returns the camera's settings: a look at so high above the middle."""
-    return {"distance": 4.0, "lookat": (0.0, 0.0, height), "elevation": -20.0}
 
 
 cdef class _Person(MujocoEnv):
@@ -70,26 +64,6 @@ cdef class _Person(MujocoEnv):
         return 0
 
 
-cdef int observed(const mjModel* mj, dict options) except -1:
-    """Returns the size of an observation of version 5."""
-    if mj.nv < 6:
-        raise ValueError(f"xml_file: expected a robot that moves freely, found {mj.nv} degrees of freedom")
-    bodies = mj.nbody - 1
-    return (mj.nq + mj.nv - 2 * options["exclude_current_positions_from_observation"]
-            + 10 * bodies * options["include_cinert_in_observation"]
-            + 6 * bodies * options["include_cvel_in_observation"]
-            + (mj.nv - 6) * options["include_qfrc_actuator_in_observation"]
-            + 6 * bodies * options["include_cfrc_ext_in_observation"])
-
-
-cdef dict with_tendons(const mjModel* mj, names):
-    """Returns the info of these names, with that of tendons, if there are any, behind them."""
-    info = {name: "float64" for name in names}
-    if mj.ntendon > 0:
-        info |= {name: ("float64", mj.ntendon) for name in ("tendon_length", "tendon_velocity")}
-    return info
-
-
 # where Humanoid's info has what
 cdef enum:
     HUMANOID_X_POSITION
@@ -103,8 +77,6 @@ cdef enum:
     HUMANOID_REWARD_CONTACT                       # v5
     HUMANOID_FORWARD_REWARD = HUMANOID_REWARD_CONTACT      # v4
     TENDONS
-
-POSITIONS = ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity")
 
 
 cdef class _Humanoid(_Person):
@@ -167,44 +139,7 @@ cdef class Humanoid(_Humanoid):
         `reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`, and `tendon_length` and `tendon_velocity`,
         if there are tendons: float64.
     """
-
-    @staticmethod
-    def describe(xml_file="humanoid.xml", frame_skip=5, forward_reward_weight=1.25, ctrl_cost_weight=0.1,
-                 contact_cost_weight=5e-7, contact_cost_range=(-float("inf"), 10.0), healthy_reward=5.0,
-                 terminate_when_unhealthy=True, healthy_z_range=(1.0, 2.0), reset_noise_scale=1e-2,
-                 exclude_current_positions_from_observation=True, include_cinert_in_observation=True,
-                 include_cvel_in_observation=True, include_qfrc_actuator_in_observation=True,
-                 include_cfrc_ext_in_observation=True, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            forward_reward_weight, ctrl_cost_weight, contact_cost_weight, healthy_reward: Of the parts of the reward.
-            contact_cost_range: What the cost of contact forces is clipped to.
-            terminate_when_unhealthy: Whether an episode ends when the person is not healthy.
-            healthy_z_range: How high the torso of a healthy one is.
-            reset_noise_scale: How much the start varies.
-            exclude_current_positions_from_observation: Whether x and y are not observed.
-            include_cinert_in_observation, include_cvel_in_observation, include_qfrc_actuator_in_observation,
-                include_cfrc_ext_in_observation: Whether inertia, velocity, actuator forces and contact forces are.
-            **common: See `MujocoEnv.describe`.
-        """
-        model = load_model(xml_file)
-        options = check_options(
-            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
-            ctrl_cost_weight=ctrl_cost_weight, contact_cost_weight=contact_cost_weight,
-            contact_cost_range=contact_cost_range, healthy_reward=healthy_reward,
-            terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
-            reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
-            include_cinert_in_observation=include_cinert_in_observation,
-            include_cvel_in_observation=include_cvel_in_observation,
-            include_qfrc_actuator_in_observation=include_qfrc_actuator_in_observation,
-            include_cfrc_ext_in_observation=include_cfrc_ext_in_observation)
-        info = with_tendons(model.mj, (*POSITIONS, "reward_survive", "reward_forward", "reward_ctrl",
-                                       "reward_contact"))
-        return describe_robot(model, observed(model.mj, options), info, options, common, camera_at(2.0))
+    describe = staticmethod(specs.humanoid)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -247,25 +182,7 @@ cdef class HumanoidV4(_Humanoid):
     Info: `x_position` and `y_position` of the centre of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
         `reward_alive`, `reward_linvel`, `reward_quadctrl`, `forward_reward` float64.
     """
-
-    @staticmethod
-    def describe(xml_file="humanoid.xml", frame_skip=5, forward_reward_weight=1.25, ctrl_cost_weight=0.1,
-                 healthy_reward=5.0, terminate_when_unhealthy=True, healthy_z_range=(1.0, 2.0), reset_noise_scale=1e-2,
-                 exclude_current_positions_from_observation=True, **common):
-        """Returns the spec; the options are among those of `Humanoid.describe`."""
-        model = load_model(xml_file)
-        options = check_options(
-            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
-            ctrl_cost_weight=ctrl_cost_weight, healthy_reward=healthy_reward,
-            terminate_when_unhealthy=terminate_when_unhealthy, healthy_z_range=healthy_z_range,
-            reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation)
-        require_positions(model, 3, "that moves in space")
-        size = model.mj.nq + 2 * model.mj.nv + 22 * model.mj.nbody
-        size -= 2 * options["exclude_current_positions_from_observation"]
-        info = {name: "float64" for name in (*POSITIONS, "reward_alive", "reward_linvel", "reward_quadctrl",
-                                             "forward_reward")}
-        return describe_robot(model, size, info, options, common, camera_at(2.0))
+    describe = staticmethod(specs.humanoid_v4)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -296,8 +213,6 @@ cdef enum:
     STANDUP_QUADCTRL
     STANDUP_IMPACT
     STANDUP_TENDONS
-
-STANDUP = ("x_position", "y_position", "z_distance_from_origin", "reward_linup", "reward_quadctrl", "reward_impact")
 
 
 cdef class _Standup(_Person):
@@ -338,33 +253,7 @@ cdef class HumanoidStandup(_Standup):
     Info: `x_position`, `y_position`, `z_distance_from_origin`, the parts of the reward, `reward_linup`,
         `reward_quadctrl`, `reward_impact`, and `tendon_length` and `tendon_velocity`, if there are tendons: float64.
     """
-
-    @staticmethod
-    def describe(xml_file="humanoidstandup.xml", frame_skip=5, uph_cost_weight=1.0, ctrl_cost_weight=0.1,
-                 impact_cost_weight=0.5e-6, impact_cost_range=(-float("inf"), 10.0), reset_noise_scale=1e-2,
-                 exclude_current_positions_from_observation=True, include_cinert_in_observation=True,
-                 include_cvel_in_observation=True, include_qfrc_actuator_in_observation=True,
-                 include_cfrc_ext_in_observation=True, **common):
-        """Returns the spec.
-
-        Args:
-            uph_cost_weight: Without effect, as in Gymnasium.
-            ctrl_cost_weight, impact_cost_weight: Of the costs of the action and of contact forces.
-            impact_cost_range: What the latter is clipped to.
-            others: As `Humanoid.describe`.
-        """
-        model = load_model(xml_file)
-        options = check_options(
-            xml_file=xml_file, frame_skip=frame_skip, uph_cost_weight=uph_cost_weight,
-            ctrl_cost_weight=ctrl_cost_weight, impact_cost_weight=impact_cost_weight,
-            impact_cost_range=impact_cost_range, reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
-            include_cinert_in_observation=include_cinert_in_observation,
-            include_cvel_in_observation=include_cvel_in_observation,
-            include_qfrc_actuator_in_observation=include_qfrc_actuator_in_observation,
-            include_cfrc_ext_in_observation=include_cfrc_ext_in_observation)
-        return describe_robot(model, observed(model.mj, options), with_tendons(model.mj, STANDUP), options,
-                              common, camera_at(0.8925))
+    describe = staticmethod(specs.humanoid_standup)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -384,15 +273,7 @@ cdef class HumanoidStandupV4(_Standup):
     Observation: float64 (376,), as `HumanoidV4`. All else is as in `HumanoidStandup` with its defaults; Gymnasium's
         info has only the parts of the reward.
     """
-
-    @staticmethod
-    def describe(xml_file="humanoidstandup.xml", frame_skip=5, **common):
-        """Returns the spec; the options are among those of `HumanoidStandup.describe`."""
-        model = load_model(xml_file)
-        options = check_options(xml_file=xml_file, frame_skip=frame_skip)
-        require_positions(model, 3, "that moves in space")
-        size = model.mj.nq - 2 + 2 * model.mj.nv + 22 * model.mj.nbody
-        return describe_robot(model, size, with_tendons(model.mj, STANDUP), options, common, camera_at(0.8925))
+    describe = staticmethod(specs.humanoid_standup_v4)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)

@@ -1,7 +1,7 @@
 """The base class of Gymnasium's robots."""
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco_common.mujoco_common cimport Model, Simulation
+from cypool.envs.mujoco_common.mujoco_common cimport Simulation
 
 
 # The base class of MuJoCo's robots: what a subclass has, and what it implements.
@@ -27,7 +27,3 @@ cdef class MujocoEnv(Simulation):
     cdef double normal(self) noexcept nogil
     cdef void add_uniform(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
     cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
-
-
-# refuses an XML file whose robot has fewer positions than a class reads; ValueError
-cdef int require_positions(Model model, int least, str kind) except -1

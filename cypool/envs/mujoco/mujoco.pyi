@@ -4,32 +4,24 @@ from typing import Any
 from cypool.envs.mujoco_common.mujoco_common import Simulation
 from cypool.spec import EnvSpec
 
-ANT_INFO: dict[Any, Any]
-PENDULUM_INFO: dict[Any, Any]
-POSITIONS: tuple[Any, ...]
-STANDUP: tuple[Any, ...]
-SWIMMER_INFO: dict[Any, Any]
-UPRIGHT_INFO: dict[Any, Any]
-
-def camera_at(height: Any) -> Any: ...
-def check_options(**options: Any) -> Any: ...
-def describe_double(options: Any, seen_forces: Any, common: Any, camera: Any = None) -> Any: ...
-def describe_pusher(options: Any, common: Any) -> Any: ...
-def describe_reacher(options: Any, seen_dimensions: Any, common: Any) -> Any: ...
-def describe_robot(
-        model: Any,
-        obs_size: Any,
-        info: Any,
-        options: Any,
-        common: Any,
-        camera: Any = None,
-    ) -> Any: ...
-def describe_upright(options: Any, common: Any, distance: Any) -> Any: ...
-
 class Ant(_Ant):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'ant.xml',
         frame_skip: int = 5,
         forward_reward_weight: float = 1.0,
@@ -43,13 +35,26 @@ class Ant(_Ant):
         reset_noise_scale: float = 0.1,
         exclude_current_positions_from_observation: bool = True,
         include_cfrc_ext_in_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class AntV4(_Ant):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'ant.xml',
         frame_skip: int = 5,
         ctrl_cost_weight: float = 0.5,
@@ -61,30 +66,77 @@ class AntV4(_Ant):
         contact_force_range: Any = ...,
         reset_noise_scale: float = 0.1,
         exclude_current_positions_from_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HalfCheetah(MujocoEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'half_cheetah.xml',
         frame_skip: int = 5,
         forward_reward_weight: float = 1.0,
         ctrl_cost_weight: float = 0.1,
         reset_noise_scale: float = 0.1,
         exclude_current_positions_from_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HalfCheetahV4(HalfCheetah):
     @staticmethod
-    def describe(**options: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
+        xml_file: str = 'half_cheetah.xml',
+        frame_skip: int = 5,
+        forward_reward_weight: float = 1.0,
+        ctrl_cost_weight: float = 0.1,
+        reset_noise_scale: float = 0.1,
+        exclude_current_positions_from_observation: bool = True,
+    ) -> EnvSpec: ...
 
 class Hopper(_Upright):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'hopper.xml',
         frame_skip: int = 4,
         forward_reward_weight: float = 1.0,
@@ -96,7 +148,6 @@ class Hopper(_Upright):
         healthy_angle_range: Any = ...,
         reset_noise_scale: float = 0.005,
         exclude_current_positions_from_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HopperV4(Hopper):
@@ -106,6 +157,20 @@ class Humanoid(_Humanoid):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'humanoid.xml',
         frame_skip: int = 5,
         forward_reward_weight: float = 1.25,
@@ -121,13 +186,26 @@ class Humanoid(_Humanoid):
         include_cvel_in_observation: bool = True,
         include_qfrc_actuator_in_observation: bool = True,
         include_cfrc_ext_in_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HumanoidStandup(_Standup):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'humanoidstandup.xml',
         frame_skip: int = 5,
         uph_cost_weight: float = 1.0,
@@ -140,22 +218,48 @@ class HumanoidStandup(_Standup):
         include_cvel_in_observation: bool = True,
         include_qfrc_actuator_in_observation: bool = True,
         include_cfrc_ext_in_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HumanoidStandupV4(_Standup):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'humanoidstandup.xml',
         frame_skip: int = 5,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HumanoidV4(_Humanoid):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'humanoid.xml',
         frame_skip: int = 5,
         forward_reward_weight: float = 1.25,
@@ -165,105 +269,279 @@ class HumanoidV4(_Humanoid):
         healthy_z_range: Any = ...,
         reset_noise_scale: float = 0.01,
         exclude_current_positions_from_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class InvertedDoublePendulum(_DoublePendulum):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'inverted_double_pendulum.xml',
         frame_skip: int = 5,
         healthy_reward: float = 10.0,
         reset_noise_scale: float = 0.1,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class InvertedDoublePendulumV4(_DoublePendulum):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'inverted_double_pendulum.xml',
         frame_skip: int = 5,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class InvertedPendulum(_InvertedPendulum):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'inverted_pendulum.xml',
         frame_skip: int = 2,
         reset_noise_scale: float = 0.01,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class InvertedPendulumV4(_InvertedPendulum):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'inverted_pendulum.xml',
         frame_skip: int = 2,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class MujocoEnv(Simulation):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(default_camera_config: Any = None, **common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class Pusher(_Pusher):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'pusher_v5.xml',
         frame_skip: int = 5,
         reward_near_weight: float = 0.5,
         reward_dist_weight: float = 1.0,
         reward_control_weight: float = 0.1,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class PusherV4(_Pusher):
     @staticmethod
-    def describe(xml_file: str = 'pusher.xml', frame_skip: int = 5, **common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
+        xml_file: str = 'pusher.xml',
+        frame_skip: int = 5,
+    ) -> EnvSpec: ...
 
 class Reacher(_Reacher):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'reacher.xml',
         frame_skip: int = 2,
         reward_dist_weight: float = 1.0,
         reward_control_weight: float = 1.0,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class ReacherV4(_Reacher):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(xml_file: str = 'reacher.xml', frame_skip: int = 2, **common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
+        xml_file: str = 'reacher.xml',
+        frame_skip: int = 2,
+    ) -> EnvSpec: ...
 
 class Swimmer(MujocoEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'swimmer.xml',
         frame_skip: int = 4,
         forward_reward_weight: float = 1.0,
         ctrl_cost_weight: float = 0.0001,
         reset_noise_scale: float = 0.1,
         exclude_current_positions_from_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class SwimmerV4(Swimmer):
     @staticmethod
-    def describe(**options: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
+        xml_file: str = 'swimmer.xml',
+        frame_skip: int = 4,
+        forward_reward_weight: float = 1.0,
+        ctrl_cost_weight: float = 0.0001,
+        reset_noise_scale: float = 0.1,
+        exclude_current_positions_from_observation: bool = True,
+    ) -> EnvSpec: ...
 
 class Walker2d(_Upright):
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
         xml_file: str = 'walker2d_v5.xml',
         frame_skip: int = 4,
         forward_reward_weight: float = 1.0,
@@ -274,13 +552,37 @@ class Walker2d(_Upright):
         healthy_angle_range: Any = ...,
         reset_noise_scale: float = 0.005,
         exclude_current_positions_from_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class Walker2dV4(Walker2d):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(xml_file: str = 'walker2d.xml', **options: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        default_camera_config: Any = None,
+        xml_file: str = 'walker2d.xml',
+        frame_skip: int = 4,
+        forward_reward_weight: float = 1.0,
+        ctrl_cost_weight: float = 0.001,
+        healthy_reward: float = 1.0,
+        terminate_when_unhealthy: bool = True,
+        healthy_z_range: Any = ...,
+        healthy_angle_range: Any = ...,
+        reset_noise_scale: float = 0.005,
+        exclude_current_positions_from_observation: bool = True,
+    ) -> EnvSpec: ...
 
 class _Ant(MujocoEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...

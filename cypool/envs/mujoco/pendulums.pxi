@@ -1,9 +1,9 @@
 # InvertedPendulum and InvertedDoublePendulum: poles on a cart that is pushed.
+from cypool.envs.mujoco import specs
 
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.common.numpy_math cimport clip, cos, sin, square
 
@@ -46,22 +46,7 @@ cdef class InvertedPendulum(_InvertedPendulum):
     Terminated: The pole is off by more than 0.2, or a number is not finite.
     Info: `reward_survive` int64.
     """
-
-    @staticmethod
-    def describe(xml_file="inverted_pendulum.xml", frame_skip=2, reset_noise_scale=0.01, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            reset_noise_scale: How much the start varies.
-            **common: See `MujocoEnv.describe`.
-        """
-        model = load_model(xml_file)
-        require_positions(model, 2, "with a cart and a pole")
-        options = check_options(xml_file=xml_file, frame_skip=frame_skip, reset_noise_scale=reset_noise_scale)
-        return describe_robot(model, model.mj.nq + model.mj.nv, {"reward_survive": "int64"}, options, common,
-                              {"distance": 2.04})
+    describe = staticmethod(specs.inverted_pendulum)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -77,14 +62,7 @@ cdef class InvertedPendulumV4(_InvertedPendulum):
     """The same pole, as `gymnasium.envs.mujoco.inverted_pendulum_v4.InvertedPendulumEnv` has it: the last step is
     rewarded, too, and info is empty.
     """
-
-    @staticmethod
-    def describe(xml_file="inverted_pendulum.xml", frame_skip=2, **common):
-        """Returns the spec; the options are among those of `InvertedPendulum.describe`."""
-        model = load_model(xml_file)
-        require_positions(model, 2, "with a cart and a pole")
-        options = check_options(xml_file=xml_file, frame_skip=frame_skip)
-        return describe_robot(model, model.mj.nq + model.mj.nv, {}, options, common, {"distance": 2.04})
+    describe = staticmethod(specs.inverted_pendulum_v4)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -101,8 +79,6 @@ cdef enum:
     PENDULUM_REWARD_SURVIVE
     DISTANCE_PENALTY
     VELOCITY_PENALTY
-
-PENDULUM_INFO = {name: "float64" for name in ("reward_survive", "distance_penalty", "velocity_penalty")}
 
 
 cdef class _DoublePendulum(MujocoEnv):
@@ -144,16 +120,6 @@ cdef class _DoublePendulum(MujocoEnv):
         return 0
 
 
-def describe_double(options, seen_forces, common, camera=None):
-    """Returns the spec of a double pendulum that observes this number of forces, or all if None."""
-    model = load_model(options["xml_file"])
-    if model.mj.nv < 3 or model.mj.nsite < 1:
-        raise ValueError(f"xml_file: expected a robot with a cart, two poles and a site at the tip, found "
-                         f"{model.mj.nv} degrees of freedom and {model.mj.nsite} sites")
-    size = 2 * model.mj.nq - 1 + model.mj.nv + (model.mj.nv if seen_forces is None else seen_forces)
-    return describe_robot(model, size, PENDULUM_INFO, check_options(**options), common, camera)
-
-
 cdef class InvertedDoublePendulum(_DoublePendulum):
     """Two poles, one on top of the other, on a cart.
 
@@ -167,21 +133,7 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
     Terminated: The tip is not higher than 1.
     Info: `reward_survive`, `distance_penalty`, `velocity_penalty` float64.
     """
-
-    @staticmethod
-    def describe(xml_file="inverted_double_pendulum.xml", frame_skip=5, healthy_reward=10.0, reset_noise_scale=0.1,
-                 **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            healthy_reward: For a step that is not the last.
-            reset_noise_scale: How much the start varies.
-            **common: See `MujocoEnv.describe`.
-        """
-        return describe_double(dict(xml_file=xml_file, frame_skip=frame_skip, healthy_reward=healthy_reward,
-                                    reset_noise_scale=reset_noise_scale), 1, common)
+    describe = staticmethod(specs.inverted_double_pendulum)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -195,12 +147,7 @@ cdef class InvertedDoublePendulumV4(_DoublePendulum):
     of the limits of all joints are observed, in all float64 (11,), and the last step is rewarded, too. Gymnasium's info
     is empty.
     """
-
-    @staticmethod
-    def describe(xml_file="inverted_double_pendulum.xml", frame_skip=5, **common):
-        """Returns the spec; the options are among those of `InvertedDoublePendulum.describe`."""
-        camera = {"distance": 4.1225, "lookat": (0.0, 0.0, 0.12250000000000005)}
-        return describe_double(dict(xml_file=xml_file, frame_skip=frame_skip), None, common, camera)
+    describe = staticmethod(specs.inverted_double_pendulum_v4)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)

@@ -1,8 +1,8 @@
 # Reacher and Pusher: arms that are to bring something to a place.
+from cypool.envs.mujoco import specs
 
 from libc.string cimport memcpy
 
-from cypool.envs.mujoco_common.mujoco_common cimport Model, load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.common.numpy_math cimport cos, norm, sin
 
@@ -69,22 +69,6 @@ cdef class _Reacher(_Arm):
         return 0
 
 
-def describe_reacher(options, seen_dimensions, common):
-    """Returns the spec of an arm that observes this number of dimensions of the way to its target."""
-    model = load_model(options["xml_file"])
-    _require(model, ("fingertip", "target"), 4)
-    info = {"reward_dist": "float64", "reward_ctrl": "action"}
-    return describe_robot(model, 4 + model.mj.nq + seen_dimensions, info, check_options(**options), common)
-
-
-def _require(Model model, bodies, min_joints):
-    for name in bodies:
-        model.body(name)
-    if model.mj.nv < min_joints or model.mj.nq != model.mj.nv:
-        raise ValueError(f"xml_file: expected a robot with at least {min_joints} hinges and slides, and no other "
-                         f"joints, found {model.mj.nv} degrees of freedom in {model.mj.nq} positions")
-
-
 cdef class Reacher(_Reacher):
     """An arm with two joints in the plane, the tip of which is to come to a target.
 
@@ -96,19 +80,7 @@ cdef class Reacher(_Reacher):
     Terminated: Never.
     Info: `reward_dist` float64; `reward_ctrl` of the action's dtype.
     """
-
-    @staticmethod
-    def describe(xml_file="reacher.xml", frame_skip=2, reward_dist_weight=1.0, reward_control_weight=1.0, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            reward_dist_weight, reward_control_weight: Of the parts of the reward.
-            **common: See `MujocoEnv.describe`.
-        """
-        return describe_reacher(dict(xml_file=xml_file, frame_skip=frame_skip, reward_dist_weight=reward_dist_weight,
-                                     reward_control_weight=reward_control_weight), 2, common)
+    describe = staticmethod(specs.reacher)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -126,11 +98,7 @@ cdef class ReacherV4(_Reacher):
     """The same arm, as `gymnasium.envs.mujoco.reacher_v4.ReacherEnv` has it: the reward is for the distance before the
     step, and the way to the target is observed in three dimensions, float64 (11,) in all.
     """
-
-    @staticmethod
-    def describe(xml_file="reacher.xml", frame_skip=2, **common):
-        """Returns the spec; the options are among those of `Reacher.describe`."""
-        return describe_reacher(dict(xml_file=xml_file, frame_skip=frame_skip), 3, common)
+    describe = staticmethod(specs.reacher_v4)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -183,14 +151,6 @@ cdef class _Pusher(_Arm):
         return 0
 
 
-def describe_pusher(options, common):
-    """Returns the spec of an arm that pushes."""
-    model = load_model(options["xml_file"])
-    _require(model, ("object", "tips_arm", "goal"), 7)
-    info = {"reward_dist": "float64", "reward_ctrl": "action", "reward_near": "float64"}
-    return describe_robot(model, 23, info, check_options(**options), common, {"distance": 4.0})
-
-
 cdef class Pusher(_Pusher):
     """An arm with seven joints, which is to push a cylinder to a goal.
 
@@ -204,22 +164,9 @@ cdef class Pusher(_Pusher):
     Terminated: Never.
     Info: `reward_dist`, `reward_near` float64; `reward_ctrl` of the action's dtype.
     """
+    describe = staticmethod(specs.pusher)
+
     cdef double reward_near_weight, reward_dist_weight, reward_control_weight
-
-    @staticmethod
-    def describe(xml_file="pusher_v5.xml", frame_skip=5, reward_near_weight=0.5, reward_dist_weight=1.0,
-                 reward_control_weight=0.1, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            reward_near_weight, reward_dist_weight, reward_control_weight: Of the parts of the reward.
-            **common: See `MujocoEnv.describe`.
-        """
-        return describe_pusher(dict(xml_file=xml_file, frame_skip=frame_skip, reward_near_weight=reward_near_weight,
-                                    reward_dist_weight=reward_dist_weight,
-                                    reward_control_weight=reward_control_weight), common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -244,11 +191,7 @@ cdef class PusherV4(_Pusher):
     """The same arm, as `gymnasium.envs.mujoco.pusher_v4.PusherEnv` has it: the reward is for the distances before the
     step, and info contains its parts without their weights. Gymnasium itself refuses to make this one with MuJoCo 3.
     """
-
-    @staticmethod
-    def describe(xml_file="pusher.xml", frame_skip=5, **common):
-        """Returns the spec; the options are among those of `Pusher.describe`."""
-        return describe_pusher(dict(xml_file=xml_file, frame_skip=frame_skip), common)
+    describe = staticmethod(specs.pusher_v4)
 
     cdef int step_model(self) except -1 nogil:
         cdef double near = -self.distance(self.thing, self.tip), dist = -self.distance(self.thing, self.goal)

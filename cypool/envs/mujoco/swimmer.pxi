@@ -1,8 +1,6 @@
 # Swimmer: a chain of three links in a thick fluid.
-from dataclasses import replace
+from cypool.envs.mujoco import specs
 
-
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.common.numpy_math cimport norm
 
@@ -17,9 +15,6 @@ cdef enum:
     SWIMMER_REWARD_CTRL
     SWIMMER_FORWARD_REWARD                       # v4
 
-SWIMMER_INFO = {**dict.fromkeys(("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity",
-                                 "reward_forward"), "float64"), "reward_ctrl": "action"}
-
 
 cdef class Swimmer(MujocoEnv):
     """A chain of three links in a thick fluid, which is to swim to the right.
@@ -33,30 +28,10 @@ cdef class Swimmer(MujocoEnv):
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, `reward_forward` float64;
         `reward_ctrl` of the action's dtype.
     """
+    describe = staticmethod(specs.swimmer)
+
     cdef double forward_reward_weight, ctrl_cost_weight, reset_noise_scale
     cdef int skipped                     # positions at the beginning that are not observed
-
-    @staticmethod
-    def describe(xml_file="swimmer.xml", frame_skip=4, forward_reward_weight=1.0, ctrl_cost_weight=1e-4,
-                 reset_noise_scale=0.1, exclude_current_positions_from_observation=True, **common):
-        """Returns the spec.
-
-        Args:
-            xml_file: The robot: a path, or the name of one of Gymnasium's files.
-            frame_skip: MuJoCo's steps in one of ours.
-            forward_reward_weight, ctrl_cost_weight: Of the parts of the reward.
-            reset_noise_scale: How much the start varies.
-            exclude_current_positions_from_observation: Whether x and y are not observed.
-            **common: See `MujocoEnv.describe`.
-        """
-        model = load_model(xml_file)
-        require_positions(model, 2, "that moves in a plane")
-        options = check_options(
-            xml_file=xml_file, frame_skip=frame_skip, forward_reward_weight=forward_reward_weight,
-            ctrl_cost_weight=ctrl_cost_weight, reset_noise_scale=reset_noise_scale,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation)
-        size = model.mj.nq + model.mj.nv - 2 * options["exclude_current_positions_from_observation"]
-        return describe_robot(model, size, SWIMMER_INFO, options, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
@@ -101,16 +76,7 @@ cdef class SwimmerV4(Swimmer):
     """The same chain, as `gymnasium.envs.mujoco.swimmer_v4.SwimmerEnv` has it: info calls the forward reward
     `reward_fwd` and `forward_reward`.
     """
-
-    @staticmethod
-    def describe(**options):
-        """Returns the spec; the options are those of `Swimmer.describe`."""
-        spec = Swimmer.describe(**options)
-        info = dict(spec.info)
-        forward, unstable = info.pop("reward_forward"), info.pop("unstable")
-        ctrl = info.pop("reward_ctrl")
-        return replace(spec, info={**info, "reward_fwd": forward, "reward_ctrl": ctrl, "forward_reward": forward,
-                                   "unstable": unstable})
+    describe = staticmethod(specs.swimmer_v4)
 
     cdef int step_model(self) except -1 nogil:
         Swimmer.step_model(self)

@@ -1,10 +1,9 @@
 # Pictures of an environment, as Gymnasium's `MujocoRenderer` makes them.
 import weakref
-from collections.abc import Mapping
 
 import numpy as np
 
-from cypool.util.arguments import check_bool, check_float, check_int, shown
+from cypool.util.arguments import check_float, shown
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
@@ -18,79 +17,8 @@ from cypool.envs.mujoco_common cimport libmujoco
 from cypool.envs.mujoco_common.gl_contexts cimport GlContextPool
 from cypool.envs.mujoco_common.gl cimport open_gl
 
-# of mjvCamera: least values of integers; None: a real number
-SETTINGS = {"type": 0, "fixedcamid": -1, "trackbodyid": -1, "orthographic": 0, "distance": None, "azimuth": None,
-            "elevation": None}
-
 # those in use, by model and sizes
 _renderers = weakref.WeakValueDictionary()
-
-
-cdef dict check_camera(Model model, dict options, dict robots):
-    """Returns the options of pictures, checked.
-
-    Args:
-        model: The model they are of.
-        options: `width`, `height`, `camera_id`, `camera_name`, `default_camera_config`, `max_geom`,
-            `visual_options` and `shadows`, as `MujocoEnv.describe` has them.
-        robots: The robot's `default_camera_config`.
-
-    Raises:
-        TypeError, ValueError: One is not as it should be.
-    """
-    camera_id, name = options["camera_id"], options["camera_name"]
-    if camera_id is not None and name is not None:
-        raise ValueError(f"camera_id: expected None with camera_name, got {shown(camera_id)} and {name!r}")
-    if camera_id is not None:
-        camera_id = check_int("camera_id", camera_id, -1, <int>model.mj.ncam - 1)
-    if name is not None:
-        if not isinstance(name, str):
-            raise TypeError(f"camera_name: expected a str or None, got {shown(name)}")
-        if model.named(libmujoco.mjOBJ_CAMERA, name) < 0:
-            there = ", ".join(map(repr, model.names(libmujoco.mjOBJ_CAMERA, model.mj.ncam))) or "none with a name"
-            raise ValueError(f"camera_name: expected a camera of {model.path}, which has {there}; got {shown(name)}")
-    config = options["default_camera_config"]
-    return {
-        "width": check_int("width", options["width"], 1, 8192),
-        "height": check_int("height", options["height"], 1, 8192),
-        "camera_id": camera_id,
-        "camera_name": name,
-        "default_camera_config": _settings(model, robots if config is None else config),
-        "max_geom": check_int("max_geom", options["max_geom"], 1, 10_000_000),
-        "visual_options": _flags(options["visual_options"]),
-        "shadows": check_bool("shadows", options["shadows"]),
-    }
-
-
-cdef dict _settings(Model model, config):
-    if not isinstance(config, Mapping):
-        raise TypeError(f"default_camera_config: expected a dict or None, got {shown(config)}")
-    settings = {}
-    for key, value in config.items():
-        place = f"default_camera_config[{key!r}]"
-        if key == "lookat":
-            if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 3:
-                raise TypeError(f"{place}: expected three numbers, got {shown(value)}")
-            settings[key] = tuple(check_float(place, number, -1e9, 1e9) for number in value)
-        elif key not in SETTINGS:
-            raise ValueError(f"default_camera_config: expected lookat, {', '.join(SETTINGS)}, got {shown(key)}")
-        elif SETTINGS[key] is None:
-            settings[key] = check_float(place, value, -1e9, 1e9)
-        else:
-            most = {"type": 3, "orthographic": 1, "trackbodyid": model.mj.nbody - 1, "fixedcamid": model.mj.ncam - 1}
-            settings[key] = check_int(place, value, SETTINGS[key], most[key])
-    return settings
-
-
-cdef dict _flags(options):
-    if options is None:
-        return None
-    if not isinstance(options, Mapping):
-        raise TypeError(f"visual_options: expected a dict or None, got {shown(options)}")
-    # the keys may be members of MuJoCo's enumeration, and JSON makes texts of numbers
-    return {check_int("visual_options", int(key) if hasattr(type(key), "__int__") or str(key).isdecimal() else key, 0,
-                      libmujoco.mjNVISFLAG - 1): check_bool(f"visual_options[{key!r}]", value)
-            for key, value in options.items()}
 
 
 cdef class Renderer:
@@ -144,7 +72,7 @@ cdef class Camera:
 
     Args:
         loaded: The model.
-        options: As `check_camera` returns them.
+        options: Those of a spec.
 
     Threads: any, one at a time; `set_up`, `save` and `load` with the GIL.
     """
@@ -154,7 +82,7 @@ cdef class Camera:
         self.loaded = loaded
         self.width, self.height, self.max_geom = options["width"], options["height"], options["max_geom"]
         self.shadows = options["shadows"]
-        settings = options["default_camera_config"]
+        settings = options.get("default_camera_config", {})
         self.has_lookat, self.has_distance = "lookat" in settings, "distance" in settings
         if options["camera_name"] is not None:
             fixed = loaded.find(libmujoco.mjOBJ_CAMERA, options["camera_name"])

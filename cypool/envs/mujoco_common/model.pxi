@@ -13,6 +13,10 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common cimport guard, libmujoco
+from cypool.envs.mujoco_common.fields cimport Field, VariedModel, fields_of
+
+cdef extern from "cypool/envs/mujoco_common/fields.h":
+    pass
 
 # those in use: by path, time and size of the file and of what it includes, by path and edit, or by the key that a text
 # comes with
@@ -32,7 +36,7 @@ cdef class Model:
         if self.mj != NULL:
             libmujoco.mj_deleteModel(self.mj)
 
-    cdef int named(self, int kind, object name) except -2:
+    cpdef int named(self, int kind, object name) except -2:
         cdef bytes text
         # C's text would end at a zero
         if not isinstance(name, str) or "\0" in name:
@@ -43,7 +47,7 @@ cdef class Model:
             return -1
         return libmujoco.mj_name2id(self.mj, kind, text)
 
-    cdef list names(self, int kind, int count):
+    cpdef list names(self, int kind, int count):
         cdef const char* name
         cdef int k
         found = []
@@ -60,7 +64,7 @@ cdef class Model:
             raise ValueError(f"{self.path}: expected a model with a {libmujoco.mju_type2Str(kind).decode()} {name!r}")
         return found
 
-    cdef int body(self, object name) except -1:
+    cpdef int body(self, object name) except -1:
         cdef int found = self.named(libmujoco.mjOBJ_BODY, name)
         if isinstance(name, int) and 0 <= name < self.mj.nbody:
             found = name
@@ -68,7 +72,31 @@ cdef class Model:
             raise ValueError(f"xml_file: expected a robot with a body {shown(name)}, found none in {self.path}")
         return found
 
-    cdef object control_range(self, double unlimited):
+    cdef int check(self, object spec, object describe) except -1:
+        # all environments of a pool have the same
+        if self.fits is not spec:
+            now = describe(**spec.options)
+            if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info):
+                raise ValueError(f"xml_file: {spec.options['xml_file']} has changed since it was described")
+            self.fits = spec
+        return 0
+
+    def fields(self):
+        """Returns of each field its name, its rows and columns, and "float64", "float32", or None for other types."""
+        return [((<bytes>field.name).decode(), field.rows, field.columns,
+                 "float64" if field.is_double else "float32" if field.is_float else None)
+                for field in fields_of(self.mj)]
+
+    def numbers(self, size_t number):
+        """Returns the numbers of a field of real numbers, by its place in `fields`."""
+        cdef Field field = fields_of(self.mj)[number]
+        cdef VariedModel* shared = new VariedModel(self.mj)
+        cdef size_t k
+        found = [shared.get(field, k) for k in range(field.rows * field.columns)]
+        del shared
+        return found
+
+    cpdef object control_range(self, double unlimited):
         cdef int k
         bounds = np.empty((2, self.mj.nu))
         for k in range(self.mj.nu):
@@ -78,7 +106,17 @@ cdef class Model:
         return bounds
 
 
-cdef Model load_model(object xml_file):
+cdef Model _keep(object key, Model model):
+    """Keeps a model that is complete, until an environment has it."""
+    global _latest
+    cdef const mjModel* mj = model.mj
+    model.nq, model.nv, model.nu, model.nbody, model.nsensordata = mj.nq, mj.nv, mj.nu, mj.nbody, mj.nsensordata
+    model.nsite, model.ncam, model.ntendon, model.timestep = mj.nsite, mj.ncam, mj.ntendon, mj.opt.timestep
+    _models[key] = _latest = model
+    return model
+
+
+cpdef Model load_model(object xml_file):
     """Returns the model of an XML file.
 
     Args:
@@ -88,7 +126,6 @@ cdef Model load_model(object xml_file):
         TypeError: It is no string.
         ValueError: There is no such file, or MuJoCo cannot read it.
     """
-    global _latest
     cdef Model model
     cdef string warning
     if not isinstance(xml_file, str):
@@ -121,7 +158,7 @@ cdef Model load_model(object xml_file):
         if model.mj.nu == 0 or model.mj.nv == 0:
             raise ValueError(f"xml_file: expected a robot with joints and actuators, found {model.mj.nv} degrees of "
                              f"freedom and {model.mj.nu} actuators in {path}")
-        _models[key] = _latest = model
+        _keep(key, model)
     return model
 
 
@@ -135,7 +172,6 @@ cdef Model load_edited(str path, Edit edit):
     Raises:
         ValueError: MuJoCo cannot read it.
     """
-    global _latest
     key = path, <size_t>edit
     cdef Model model = _models.get(key)
     cdef string warning
@@ -149,11 +185,10 @@ cdef Model load_edited(str path, Edit edit):
         raise ValueError(f"MuJoCo cannot read {path}: {error}") from None
     if edit != NULL:
         edit(model)
-    _models[key] = _latest = model
-    return model
+    return _keep(key, model)
 
 
-cdef Model load_model_text(object key, str name, bytes text, dict files):
+cpdef Model load_model_text(object key, str name, bytes text, dict files):
     """Returns the model of a text in MuJoCo's format, the same as long as one of that key is in use.
 
     Args:
@@ -165,7 +200,6 @@ cdef Model load_model_text(object key, str name, bytes text, dict files):
     Raises:
         ValueError: MuJoCo cannot read it.
     """
-    global _latest
     cdef Model model = _models.get(key)
     cdef vector[pair[string, string]] contents
     if model is not None:
@@ -178,19 +212,7 @@ cdef Model load_model_text(object key, str name, bytes text, dict files):
         model.mj = guard.load_xml_text(text, contents)
     except (ValueError, RuntimeError) as error:
         raise ValueError(f"MuJoCo cannot read the model of {name}: {error}") from None
-    _models[key] = _latest = model
-    return model
-
-
-cdef int check_sizes(Model model, tuple sizes, str name) except -1:
-    found = model.mj.nq, model.mj.nv, model.mj.nu, model.mj.nbody, model.mj.nsensordata
-    if found == sizes:
-        return 0
-    differing = [(kind, *both) for kind, *both in zip(("nq", "nv", "nu", "nbody", "nsensordata"), sizes, found)
-                 if both[0] != both[1]]
-    expected, got = (", ".join(f"{each[0]} {each[k]}" for each in differing) for k in (1, 2))
-    raise ValueError(f"{name}: expected the model of the package, with {expected}, got one with {got}: install the "
-                     "package again")
+    return _keep(key, model)
 
 
 cdef Model held(Model model):

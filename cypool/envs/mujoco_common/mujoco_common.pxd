@@ -15,26 +15,28 @@ cdef class Model:
     """A robot and its world. Shared by environments, and never changed."""
     cdef mjModel* mj                     # owned
     cdef readonly str path
+    cdef readonly int nq, nv, nu, nbody, nsite, ncam, ntendon, nsensordata      # as mjModel has them
+    cdef readonly double timestep
+    cdef object fits                     # the spec that was last checked
     cdef object __weakref__
 
-    cdef int named(self, int kind, object name) except -2    # the number of an object, by its mjtObj and name, or -1
-    cdef list names(self, int kind, int count)           # of the first objects of a kind, without those that have none
+    cpdef int named(self, int kind, object name) except -2    # the number of an object, by its mjtObj and name, or -1
+    cpdef list names(self, int kind, int count)           # of the first objects of a kind, without those that have none
     cdef int find(self, int kind, str name) except -1    # the same; ValueError
-    cdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
+    cpdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
+    # compares what was described with what the file is now: nobody checks sizes later; ValueError
+    cdef int check(self, object spec, object describe) except -1
     # least and largest value of each control, float64 (2, nu); +-unlimited where the model has no limits
-    cdef object control_range(self, double unlimited)
+    cpdef object control_range(self, double unlimited)
 
 
 # changes a model before anybody has it
 ctypedef int (*Edit)(Model model) except -1
 
-cdef Model load_model(object xml_file)         # ValueError
+cpdef Model load_model(object xml_file)        # ValueError
 cdef Model load_edited(str path, Edit edit)    # of a file that comes with a package; `edit` may be NULL; ValueError
-# raises a ValueError if the model of a package is not as large as the one that environments know: they read parts of it
-# by number. `sizes`: nq, nv, nu, nbody, nsensordata; `name`: what the message calls it
-cdef int check_sizes(Model model, tuple sizes, str name) except -1
 cdef Model held(Model model)                   # for an environment, which has to keep it
-cdef Model load_model_text(object key, str name, bytes text, dict files)    # of a text, and files by name; ValueError
+cpdef Model load_model_text(object key, str name, bytes text, dict files)   # of a text, and files by name; ValueError
 
 
 # Pictures of an environment, as Gymnasium's `MujocoRenderer` makes them.
@@ -62,11 +64,9 @@ cdef class Camera:
     cdef void copy_from(self, Camera other) noexcept nogil                  # what save and load do
 
 
-cdef dict check_camera(Model model, dict options, dict robots)     # returns the options of `describe`, or raises
-
-
 # Domain randomization: a model that changes in each episode.
 
+# in the order of `OPERATIONS`
 cdef enum Operation:
     SCALE
     ADD
@@ -100,9 +100,6 @@ cdef class Variation:
 
     # its own
     cdef void _set_drawn(self) noexcept nogil
-
-
-cdef object check_randomize(Model model, object randomize)   # returns it, or raises
 
 
 # The base class of all environments that MuJoCo simulates: their model and data, pictures, save and load.

@@ -3,7 +3,8 @@ import zlib
 
 import numpy as np
 
-from cypool.util.arguments import check_bool, check_choice, check_int, shown
+from cypool.envs.mujoco_common import specs
+from cypool.util.arguments import shown
 from cypool.state import check_state, unpack
 
 cimport numpy as cnp
@@ -30,41 +31,7 @@ cdef class Simulation(Env):
     Threads: any, one at a time.
     """
 
-    @staticmethod
-    def describe(obs_dtype="float64", action_dtype="float32", frame_stack=1, randomize=None, from_pixels=False,
-                 width=480, height=480, camera_id=None, camera_name=None, max_geom=1000, visual_options=None,
-                 shadows=True):
-        """Returns the options that all environments of MuJoCo's have, those checked that can be without a model.
-
-        Args:
-            obs_dtype: "float64", or "float32": the same numbers, rounded.
-            action_dtype: "float32", or "float64" to compute with what Gymnasium gets as float64.
-            frame_stack: How many observations, the newest last, are one. After a reset all are the first one.
-            randomize: The fields of the model that change in each episode: names of fields of MuJoCo's mjModel, as
-                "geom_friction", "body_mass:torso" for what one body has, or "opt.gravity"; and for each (low, high),
-                or (operation, low, high), with the operation "scale", "add" or "set". Each number of a field is
-                scaled by one that is drawn uniformly, or raised by it, or replaced.
-            from_pixels: Whether pictures are observed, those of `render`: uint8 (height, width, 3).
-            width, height: Of pictures.
-            camera_id, camera_name: A camera of the model's; None, or the number -1, is the free camera.
-            max_geom: How many things can be in a picture; more are an error.
-            visual_options: What is drawn: numbers of MuJoCo's mjtVisFlag, and True or False.
-            shadows: Whether there are any; without, a small picture takes a sixth of the time.
-        """
-        return {
-            "obs_dtype": check_choice("obs_dtype", obs_dtype, ("float64", "float32")),
-            "action_dtype": check_choice("action_dtype", action_dtype, ("float32", "float64")),
-            "frame_stack": check_int("frame_stack", frame_stack, 1, 1024),
-            "randomize": randomize,
-            "from_pixels": check_bool("from_pixels", from_pixels),
-            "width": width,
-            "height": height,
-            "camera_id": camera_id,
-            "camera_name": camera_name,
-            "max_geom": max_geom,
-            "visual_options": visual_options,
-            "shadows": shadows,
-        }
+    describe = staticmethod(specs.simulation)
 
     def __dealloc__(self):
         if self.data != NULL:

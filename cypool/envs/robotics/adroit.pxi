@@ -1,7 +1,6 @@
 # The Adroit hand: a door, a hammer, a pen and a ball.
-import numpy as np
-
-from cypool.util.arguments import check_reset_options, shown
+from cypool.envs.robotics import specs
+from cypool.util.arguments import check_reset_options
 
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -14,7 +13,6 @@ from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport euler2quat, quat2euler
 
-ADROIT_FRAME_SKIP = 5
 # what a sparse reward is, with success and without
 cdef double SUCCESS = 10.0, FAILURE = -0.1
 
@@ -33,18 +31,6 @@ cdef int set_gains(Model model) except -1:
     return 0
 
 
-cdef Model load_adroit(str task):
-    return load_robot(f"adroit_hand/adroit_{task}.xml", set_gains)
-
-
-def describe_adroit(task, obs_size, num_actions, camera, reward_type, common):
-    """Returns the `EnvSpec` of a task."""
-    return describe_robot(
-        load_adroit(task), obs_size=obs_size, goal_size=0, num_actions=num_actions, info={"success": "bool"},
-        frame_skip=ADROIT_FRAME_SKIP, camera=camera, options={}, common={"reward_type": reward_type, **common},
-        render_fps=100)
-
-
 cdef class Adroit(RoboticsEnv):
     """Base of the four tasks.
 
@@ -61,7 +47,7 @@ cdef class Adroit(RoboticsEnv):
     def __init__(self, spec, env_id, task, written, placed):
         cdef double low, high
         cdef int k
-        super().__init__(spec, env_id, load_adroit(task), None, ADROIT_FRAME_SKIP, written)
+        super().__init__(spec, env_id, load_robot(specs.adroit_path(task)), None, specs.ADROIT_FRAME_SKIP, written)
         for k in range(self.model.nu):
             low, high = self.model.actuator_ctrlrange[2 * k], self.model.actuator_ctrlrange[2 * k + 1]
             self.middle.push_back((low + high) / 2.0)
@@ -100,19 +86,7 @@ cdef class Adroit(RoboticsEnv):
 
     cdef int take_reset_options(self, dict options) except -1:
         check_reset_options(options, ("initial_state_dict",))
-        state, numbers = options.get("initial_state_dict"), []
-        if state is not None:
-            if not isinstance(state, dict) or state.keys() != self.parts.keys():
-                raise ValueError(f"initial_state_dict: expected a dict of {', '.join(self.parts)}, got {shown(state)}")
-            for name, size in self.parts.items():
-                part = state[name]
-                if not isinstance(part, np.ndarray) or part.dtype != np.float64 or part.shape != (size,):
-                    raise TypeError(f"initial_state_dict: expected {name} as {size} numbers of float64, got "
-                                    f"{shown(part)}")
-                if not np.isfinite(part).all():
-                    raise ValueError(f"initial_state_dict: expected finite numbers in {name}, got {shown(part)}")
-                numbers += part.tolist()
-        self.given = numbers
+        self.given = specs.check_initial_state(options.get("initial_state_dict"), self.parts)
         return 0
 
     cdef int step_robot(self, const void* action) except -1 nogil:
@@ -149,17 +123,9 @@ cdef class AdroitDoor(Adroit):
     Action: As `Adroit`, (28,).
     Others: As `Adroit`.
     """
+    describe = staticmethod(specs.adroit_door)
+
     cdef int frame, hinge, handle
-
-    @staticmethod
-    def describe(reward_type="dense", **common):
-        """Returns the spec.
-
-        Args:
-            reward_type: "dense", or "sparse".
-            **common: See `RoboticsEnv.describe`.
-        """
-        return describe_adroit("door", 39, 28, {"distance": 1.5, "azimuth": 90.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "door", ("body_pos",), {"door_body_pos": 3})
@@ -211,18 +177,11 @@ cdef class AdroitHammer(Adroit):
     Action: As `Adroit`, (26,).
     Others: As `Adroit`.
     """
+    describe = staticmethod(specs.adroit_hammer)
+
     cdef int board, hammer               # bodies
     cdef int nail, head, nail_goal       # sites
     cdef int force                       # a sensor
-
-    @staticmethod
-    def describe(reward_type="dense", **common):
-        """Returns the spec.
-
-        Args:
-            others: As `AdroitDoor.describe`.
-        """
-        return describe_adroit("hammer", 46, 26, {"distance": 2.0, "azimuth": 45.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "hammer", ("body_pos",), {"board_pos": 3})
@@ -278,17 +237,10 @@ cdef class AdroitPen(Adroit):
     Action: As `Adroit`, (24,).
     Others: As `Adroit`.
     """
+    describe = staticmethod(specs.adroit_pen)
+
     cdef int wanted, pen                 # bodies
     cdef int ball, top, bottom, wanted_top, wanted_bottom    # sites
-
-    @staticmethod
-    def describe(reward_type="dense", **common):
-        """Returns the spec.
-
-        Args:
-            others: As `AdroitDoor.describe`.
-        """
-        return describe_adroit("pen", 45, 24, {"distance": 1.0, "azimuth": -45.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pen", ("body_quat",), {"desired_orien": 4})
@@ -356,17 +308,10 @@ cdef class AdroitRelocate(Adroit):
     Action: As `Adroit`, (30,).
     Others: As `Adroit`.
     """
+    describe = staticmethod(specs.adroit_relocate)
+
     cdef int ball                        # a body
     cdef int target                      # a site
-
-    @staticmethod
-    def describe(reward_type="dense", **common):
-        """Returns the spec.
-
-        Args:
-            others: As `AdroitDoor.describe`.
-        """
-        return describe_adroit("relocate", 39, 30, {"distance": 1.5, "azimuth": 90.0}, reward_type, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "relocate", ("body_pos", "site_pos"), {"obj_pos": 3, "target_pos": 3})

@@ -1,8 +1,8 @@
 # Fetch: an arm with a gripper that reaches, pushes, slides or picks up.
 from weakref import WeakKeyDictionary
 
+from cypool.envs.robotics import specs
 from cypool.envs.robotics.fetch_tasks import TASKS as FETCH_TASKS
-from cypool.envs.robotics.goals import Distance
 
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
@@ -15,10 +15,8 @@ from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport mat2euler
 
-FETCH_FRAME_SKIP = 20
-FETCH_CAMERA = {"distance": 2.5, "azimuth": 132.0, "elevation": -14.0, "lookat": (1.3, 0.75, 0.55)}
 cdef enum: FETCH_MOST_ATTEMPTS = 10_000
-cdef double THRESHOLD = 0.05
+cdef double THRESHOLD = specs.THRESHOLD
 # by model: where an episode begins, where the gripper is, and how high the object lies
 _fetch_starts = WeakKeyDictionary()
 
@@ -32,10 +30,6 @@ cdef int reset_welds(Model model) except -1:
         if m.eq_type[k] == libmujoco.mjEQ_WELD:
             memcpy(m.eq_data + k * libmujoco.mjNEQDATA, data, sizeof(data))
     return 0
-
-
-cdef Model load_fetch(str task):
-    return load_robot(f"fetch/{FETCH_TASKS[task].file}", reset_welds)
 
 
 cdef tuple fetch_start_of(Model model, str name):
@@ -61,7 +55,7 @@ cdef tuple fetch_start_of(Model model, str name):
             d.mocap_pos[3 * mocap + k] = value + d.site_xpos[3 * grip + k]
         for k, value in enumerate((1, 0, 1, 0)):
             d.mocap_quat[4 * mocap + k] = value
-        guard.simulate(m, d, 10 * FETCH_FRAME_SKIP, False)
+        guard.simulate(m, d, 10 * specs.FETCH_FRAME_SKIP, False)
         height = 0.0
         if task.thing:
             height = d.site_xpos[3 * model.find(libmujoco.mjOBJ_SITE, "object0") + 2]
@@ -70,14 +64,6 @@ cdef tuple fetch_start_of(Model model, str name):
     finally:
         libmujoco.mj_deleteData(d)
     return _fetch_starts[model]
-
-
-def describe_fetch(task, common):
-    """Returns the `EnvSpec` of a task, with the options that `RoboticsEnv.describe` lists."""
-    return describe_robot(
-        load_fetch(task), obs_size=25 if FETCH_TASKS[task].thing else 10, goal_size=3, num_actions=4,
-        info={"is_success": "float32"}, frame_skip=FETCH_FRAME_SKIP, camera=FETCH_CAMERA, options={}, common=common,
-        goals=Distance(common.get("reward_type", "sparse"), THRESHOLD), render_fps=25)
 
 
 cdef class Fetch(RoboticsEnv):
@@ -98,12 +84,12 @@ cdef class Fetch(RoboticsEnv):
     cdef vector[double] jacobian
 
     def __init__(self, spec, env_id, task):
-        cdef Model model = load_fetch(task)
+        cdef Model model = load_robot(specs.fetch_path(task))
         cdef int k
         start, gripper, self.height = fetch_start_of(model, task)
         self.gripper = gripper
         self.has_scene = True
-        super().__init__(spec, env_id, model, start, FETCH_FRAME_SKIP, ("site_pos",))
+        super().__init__(spec, env_id, model, start, specs.FETCH_FRAME_SKIP, ("site_pos",))
         given = FETCH_TASKS[task]
         self.block_gripper, self.in_the_air, self.offset = given.block_gripper, given.in_the_air, given.offset
         self.obj_range, self.target_range = given.obj_range, given.target_range
@@ -246,15 +232,7 @@ cdef class FetchReach(Fetch):
         (3,).
     Others: As `Fetch`.
     """
-
-    @staticmethod
-    def describe(**common):
-        """Returns the spec.
-
-        Args:
-            **common: See `RoboticsEnv.describe`.
-        """
-        return describe_fetch("reach", common)
+    describe = staticmethod(specs.fetch_reach)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "reach")
@@ -269,15 +247,7 @@ cdef class FetchPush(Fetch):
         `achieved_goal`, `desired_goal` (3,): the object's.
     Others: As `Fetch`.
     """
-
-    @staticmethod
-    def describe(**common):
-        """Returns the spec.
-
-        Args:
-            **common: See `RoboticsEnv.describe`.
-        """
-        return describe_fetch("push", common)
+    describe = staticmethod(specs.fetch_push)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "push")
@@ -291,15 +261,7 @@ cdef class FetchSlide(Fetch):
     Observation: As `FetchPush`.
     Others: As `Fetch`.
     """
-
-    @staticmethod
-    def describe(**common):
-        """Returns the spec.
-
-        Args:
-            **common: See `RoboticsEnv.describe`.
-        """
-        return describe_fetch("slide", common)
+    describe = staticmethod(specs.fetch_slide)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "slide")
@@ -313,15 +275,7 @@ cdef class FetchPickAndPlace(Fetch):
     Observation: As `FetchPush`.
     Others: As `Fetch`.
     """
-
-    @staticmethod
-    def describe(**common):
-        """Returns the spec.
-
-        Args:
-            **common: See `RoboticsEnv.describe`.
-        """
-        return describe_fetch("pick_and_place", common)
+    describe = staticmethod(specs.fetch_pick_and_place)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pick_and_place")

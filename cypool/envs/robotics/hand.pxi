@@ -1,8 +1,9 @@
 # The Shadow hand: fingertips that are to meet, and things that are to be turned.
 from weakref import WeakKeyDictionary
 
-from cypool.util.arguments import check_bool, check_choice, check_float, shown
-from cypool.envs.robotics.goals import Distance, Pose, parallel_rotations
+from cypool.envs.robotics import specs
+from cypool.envs.robotics.goals import parallel_rotations
+from cypool.envs.robotics.tables import FINGERS, HAND_QPOS, RANGES
 
 from libc.math cimport M_PI
 from libc.stdint cimport int64_t
@@ -18,23 +19,6 @@ from cypool.envs.robotics.rotations cimport (angle_between, euler2quat, normaliz
                                              quat_of)
 from cypool.random cimport integers
 
-HAND_FRAME_SKIP = 20
-HAND_CAMERA = {"distance": 0.5, "azimuth": 55.0, "elevation": -25.0, "lookat": (1.0, 0.96, 0.14)}
-# of the hand that reaches, in the package's code only
-HAND_QPOS = {
-    "WRJ1": -0.16514339750464327, "WRJ0": -0.31973286565062153, "FFJ3": 0.14340512546557435,
-    "FFJ2": 0.32028208333591573, "FFJ1": 0.7126053607727917, "FFJ0": 0.6705281001412586, "MFJ3": 0.000246444303701037,
-    "MFJ2": 0.3152655251085491, "MFJ1": 0.7659800313729842, "MFJ0": 0.7323156897425923, "RFJ3": 0.00038520700007378114,
-    "RFJ2": 0.36743546201985233, "RFJ1": 0.7119514095008576, "RFJ0": 0.6699446327514138, "LFJ4": 0.0525442258033891,
-    "LFJ3": -0.13615534724474673, "LFJ2": 0.39872030433433003, "LFJ1": 0.7415570009679252, "LFJ0": 0.704096378652974,
-    "THJ4": 0.003673823825070126, "THJ3": 0.5506291436028695, "THJ2": -0.014515151997119306,
-    "THJ1": -0.0015229223564485414, "THJ0": -0.7894883021600622,
-}
-FINGERS = ("ff", "mf", "rf", "lf", "th")
-TOUCH = ("sensordata", "boolean", "log")
-TOUCH_PICTURES = ("on_touch", "off", "always")
-# of the goal around the object
-RANGES = ((-0.04, 0.04), (-0.06, 0.02), (0.0, 0.06))
 # of a reset; the reference tries for ever
 cdef enum: HAND_MOST_ATTEMPTS = 100
 cdef enum:
@@ -50,26 +34,11 @@ cdef enum:
     TOUCH_SENSORDATA
     TOUCH_BOOLEAN
     TOUCH_LOG
-POSITIONS = ("ignore", "fixed", "random")
-ROTATIONS = ("xyz", "z", "parallel")
 # of a site where something is touched, and where nothing is
 cdef float[4] TOUCHED = [1.0, 0.0, 0.0, 0.5]
 cdef float[4] UNTOUCHED = [0.0, 0.5, 0.0, 0.2]
 # by model and joints: where an episode begins, where the fingertips are then, and where the palm is
 _hand_starts = WeakKeyDictionary()
-
-
-def check_qpos(given, Model model):
-    """Returns positions by names of joints; None: those of the package."""
-    if given is None:
-        return None
-    if not isinstance(given, dict):
-        raise TypeError(f"initial_qpos: expected a dict of joints, got {shown(given)}")
-    for joint in given:
-        if model.named(libmujoco.mjOBJ_JOINT, joint) < 0:
-            raise ValueError(f"initial_qpos: expected joints of the model, got {shown(joint)}")
-    # more is unstable to MuJoCo
-    return {joint: check_float("initial_qpos", value, -1e10, 1e10) for joint, value in given.items()}
 
 
 cdef tuple hand_start_of(Model model, dict given):
@@ -104,7 +73,7 @@ cdef class Hand(RoboticsEnv):
 
     def __init__(self, spec, env_id, model, start, written):
         self.has_scene = True
-        super().__init__(spec, env_id, model, start, HAND_FRAME_SKIP, written)
+        super().__init__(spec, env_id, model, start, specs.HAND_FRAME_SKIP, written)
         # the wrist and the fingers, by number
         for name in self.loaded.names(libmujoco.mjOBJ_JOINT, self.model.njnt):
             if name.startswith("robot"):
@@ -141,32 +110,15 @@ cdef class HandReach(Hand):
     Terminated: Never.
     Info: `is_success` float32.
     """
+    describe = staticmethod(specs.hand_reach)
+
     cdef double distance_threshold
     cdef int[5] tips, targets, fingers   # sites
     cdef double[15] initial_goal
     cdef double[3] palm
 
-    @staticmethod
-    def describe(distance_threshold=0.01, initial_qpos=None, **common):
-        """Returns the spec.
-
-        Args:
-            distance_threshold: How near is a success.
-            initial_qpos: Where an episode begins: positions by names of joints, those of the model for others; None:
-                those of the package.
-            **common: See `RoboticsEnv.describe`.
-        """
-        cdef Model model = load_robot("hand/reach.xml", NULL)
-        distance_threshold = check_float("distance_threshold", distance_threshold, 0, 1e300)
-        return describe_robot(
-            model, obs_size=63, goal_size=15, num_actions=20,
-            info={"is_success": "float32"}, frame_skip=HAND_FRAME_SKIP, camera=HAND_CAMERA,
-            options={"distance_threshold": distance_threshold, "initial_qpos": check_qpos(initial_qpos, model)},
-            common=common,
-            goals=Distance(common.get("reward_type", "sparse"), distance_threshold), render_fps=25)
-
     def __init__(self, spec, env_id):
-        cdef Model model = load_robot("hand/reach.xml", NULL)
+        cdef Model model = load_robot(specs.HAND_REACH)
         start, tips, palm = hand_start_of(model, spec.options["initial_qpos"])
         self.initial_goal = tips
         self.palm = palm
@@ -244,35 +196,6 @@ cdef class HandReach(Hand):
         return 0
 
 
-cdef Model load_manipulate(str thing, object touch):
-    return load_robot(f"hand/manipulate_{thing}{'' if touch is None else '_touch_sensors'}.xml", NULL)
-
-
-def describe_manipulate(thing, target_position, target_rotation, touch_get_obs, touch_visualisation, options, common):
-    """Returns the `EnvSpec` of a hand with a thing."""
-    options = {
-        "target_position": check_choice("target_position", target_position, POSITIONS),
-        "target_rotation": check_choice("target_rotation", target_rotation, ROTATIONS),
-        "touch_get_obs": None if touch_get_obs is None else check_choice("touch_get_obs", touch_get_obs, TOUCH),
-        "touch_visualisation": check_choice("touch_visualisation", touch_visualisation, TOUCH_PICTURES),
-        **options,
-    }
-    for name in ("distance_threshold", "rotation_threshold"):
-        if name in options:
-            options[name] = check_float(name, options[name], 0, 1e300)
-    for name in ("randomize_initial_position", "randomize_initial_rotation", "ignore_z_target_rotation"):
-        if name in options:
-            options[name] = check_bool(name, options[name])
-    is_pen = thing == "pen"
-    return describe_robot(
-        load_manipulate(thing, options["touch_get_obs"]), obs_size=61 if touch_get_obs is None else 153, goal_size=7,
-        num_actions=20, info={"is_success": "float32"}, frame_skip=HAND_FRAME_SKIP, camera=HAND_CAMERA, options=options,
-        common=common, render_fps=25,
-        goals=Pose(common.get("reward_type", "sparse"), target_position == "ignore",
-                   options.get("ignore_z_target_rotation", is_pen),
-                   options.get("distance_threshold", 0.05 if is_pen else 0.01), options.get("rotation_threshold", 0.1)))
-
-
 cdef class Manipulate(Hand):
     """Base of the hands with a thing on the palm, which is to be moved and turned.
 
@@ -295,13 +218,13 @@ cdef class Manipulate(Hand):
 
     def __init__(self, spec, env_id, thing):
         options = spec.options
-        cdef Model model = load_manipulate(thing, options["touch_get_obs"])
+        cdef Model model = load_robot(specs.manipulate_path(thing, options["touch_get_obs"]))
         cdef int k
         super().__init__(spec, env_id, model, None, ("geom_rgba", "site_rgba"))
         goals = spec.goals
-        self.position = POSITIONS.index(options["target_position"])
-        self.rotation = ROTATIONS.index(options["target_rotation"])
-        self.touch = NO_TOUCH if options["touch_get_obs"] is None else 1 + TOUCH.index(options["touch_get_obs"])
+        self.position = specs.POSITIONS.index(options["target_position"])
+        self.rotation = specs.ROTATIONS.index(options["target_rotation"])
+        self.touch = NO_TOUCH if options["touch_get_obs"] is None else 1 + specs.TOUCH.index(options["touch_get_obs"])
         self.shows_touch = options["touch_visualisation"] == "on_touch"
         self.randomize_position = options.get("randomize_initial_position", True)
         self.randomize_rotation = options.get("randomize_initial_rotation", thing != "pen")
@@ -455,32 +378,7 @@ cdef class HandBlock(Manipulate):
 
     Others: As `Manipulate`.
     """
-
-    @staticmethod
-    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
-                 distance_threshold=0.01, rotation_threshold=0.1, randomize_initial_position=True,
-                 randomize_initial_rotation=True,
-                 ignore_z_target_rotation=False, **common):
-        """Returns the spec.
-
-        Args:
-            target_position: "random", "fixed" where the object begins, or "ignore": any place will do.
-            target_rotation: "xyz": any; "z": around the vertical axis; "parallel": axes to axes, and around it.
-            touch_get_obs: What is observed of touch: "sensordata", "boolean" or "log"; None: nothing.
-            touch_visualisation: How pictures show the touch sensors: "on_touch", red where something is touched;
-                "always", as in the model; or "off".
-            distance_threshold: How near is a success, in metres.
-            rotation_threshold: How near, in radians.
-            randomize_initial_position, randomize_initial_rotation: Whether it begins somewhere else each time.
-            ignore_z_target_rotation: Whether any rotation around the vertical axis will do.
-            **common: See `RoboticsEnv.describe`.
-        """
-        return describe_manipulate(
-            "block", target_position, target_rotation, touch_get_obs, touch_visualisation,
-            {"distance_threshold": distance_threshold, "rotation_threshold": rotation_threshold,
-             "randomize_initial_position": randomize_initial_position,
-             "randomize_initial_rotation": randomize_initial_rotation,
-             "ignore_z_target_rotation": ignore_z_target_rotation}, common)
+    describe = staticmethod(specs.hand_block)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "block")
@@ -493,23 +391,7 @@ cdef class HandEgg(Manipulate):
 
     Others: As `Manipulate`.
     """
-
-    @staticmethod
-    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
-                 distance_threshold=0.01, rotation_threshold=0.1, randomize_initial_position=True,
-                 randomize_initial_rotation=True,
-                 ignore_z_target_rotation=False, **common):
-        """Returns the spec.
-
-        Args:
-            others: As `HandBlock.describe`.
-        """
-        return describe_manipulate(
-            "egg", target_position, target_rotation, touch_get_obs, touch_visualisation,
-            {"distance_threshold": distance_threshold, "rotation_threshold": rotation_threshold,
-             "randomize_initial_position": randomize_initial_position,
-             "randomize_initial_rotation": randomize_initial_rotation,
-             "ignore_z_target_rotation": ignore_z_target_rotation}, common)
+    describe = staticmethod(specs.hand_egg)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "egg")
@@ -522,18 +404,7 @@ cdef class HandPen(Manipulate):
 
     Others: As `Manipulate`.
     """
-
-    @staticmethod
-    def describe(target_position="random", target_rotation="xyz", touch_get_obs=None, touch_visualisation="on_touch",
-                 rotation_threshold=0.1, randomize_initial_position=True, **common):
-        """Returns the spec.
-
-        Args:
-            others: As `HandBlock.describe`.
-        """
-        options = {"rotation_threshold": rotation_threshold, "randomize_initial_position": randomize_initial_position}
-        return describe_manipulate("pen", target_position, target_rotation, touch_get_obs, touch_visualisation, options,
-                                   common)
+    describe = staticmethod(specs.hand_pen)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pen")

@@ -1,10 +1,11 @@
 # Franka's kitchen: an arm among things that are to be opened, turned and moved.
 import math
 
-from cypool.util.arguments import check_bool, check_choice, check_float, shown
-from cypool.envs.robotics.goals import Tasks
+from cypool.envs.robotics import specs
 from cypool.envs.robotics.models import kitchen_limits
+from cypool.envs.robotics.tables import KITCHEN_QPOS, KITCHEN_TASKS
 from cypool.state import check_state
+from cypool.util.arguments import shown
 
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
@@ -13,26 +14,6 @@ from cypool.envs.common.numpy_math cimport clip
 from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
-KITCHEN_FRAME_SKIP = 40
-MODEL = "kitchen_franka/kitchen_assets/kitchen_env_model.xml"
-KITCHEN_CAMERA = {"distance": 2.2, "azimuth": 70.0, "elevation": -35.0, "lookat": (-0.2, 0.5, 2.0)}
-# in the package's code only: where an episode begins
-KITCHEN_QPOS = (
-    1.48388023e-01, -1.76848573e+00, 1.84390296e+00, -2.47685760e+00, 2.60252026e-01, 7.12533105e-01, 1.59515394e+00,
-    4.79267505e-02, 3.71350919e-02, -2.66279850e-04, -5.18043486e-05, 3.12877220e-05, -4.51199853e-05, -3.90842156e-06,
-    -4.22629655e-05, 6.28065475e-05, 4.04984708e-05, 4.62730939e-04, -2.26906415e-04, -4.65501369e-04, -6.44129196e-03,
-    -1.77048263e-03, 1.08009684e-03, -2.69397440e-01, 3.50383255e-01, 1.61944683e+00, 1.00618764e+00, 4.06395120e-03,
-    -6.62095997e-03, -2.68278933e-04)
-# and the goals of tasks: the first of their positions, and what these are to be
-KITCHEN_TASKS = {
-    "bottom burner": (11, (-0.88, -0.01)),
-    "top burner": (15, (-0.92, -0.01)),
-    "light switch": (17, (-0.69, -0.05)),
-    "slide cabinet": (19, (0.37,)),
-    "hinge cabinet": (20, (0.0, 1.45)),
-    "microwave": (22, (-0.75,)),
-    "kettle": (23, (-0.23, 0.75, 1.62, 0.99, 0.0, 0.0, -0.06)),
-}
 cdef double KITCHEN_NEAR = 0.3
 cdef enum:
     ROBOT = 9                            # joints of the robot
@@ -40,16 +21,6 @@ cdef enum:
     TODO = ROBOT
     DONE
     EPISODE
-
-
-def check_tasks(tasks):
-    """Returns the names of tasks as a tuple."""
-    if not isinstance(tasks, (tuple, list)) or not tasks:
-        raise TypeError(f"tasks_to_complete: expected a list of tasks, got {shown(tasks)}")
-    tasks = tuple(check_choice("tasks_to_complete", task, tuple(KITCHEN_TASKS)) for task in tasks)
-    if len(set(tasks)) != len(tasks):
-        raise ValueError(f"tasks_to_complete: expected each task once, got {shown(tasks)}")
-    return tasks
 
 
 cdef class FrankaKitchen(RoboticsEnv):
@@ -66,6 +37,8 @@ cdef class FrankaKitchen(RoboticsEnv):
     Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k
         for the k-th of `TASKS`.
     """
+    describe = staticmethod(specs.franka_kitchen)
+
     cdef vector[int] tasks               # as numbers of `TASKS`
     cdef int[7] firsts, counts
     cdef double[17] wanted
@@ -76,39 +49,11 @@ cdef class FrankaKitchen(RoboticsEnv):
     cdef double[18] pos_bound, vel_bound
     cdef vector[double] noisy            # what is observed
 
-    @staticmethod
-    def describe(tasks_to_complete=tuple(KITCHEN_TASKS), terminate_on_tasks_completed=True,
-                 remove_task_when_completed=True, robot_noise_ratio=0.01, object_noise_ratio=0.0005,
-                 action_dtype="float64", **common):
-        """Returns the spec.
-
-        Args:
-            tasks_to_complete: Names of tasks.
-            terminate_on_tasks_completed: Whether an episode ends when all are completed.
-            remove_task_when_completed: Whether a task counts once.
-            robot_noise_ratio, object_noise_ratio: How much noise there is in what is observed.
-            action_dtype, **common: See `RoboticsEnv.describe`. There is one type of reward.
-        """
-        options = {
-            "tasks_to_complete": check_tasks(tasks_to_complete),
-            "terminate_on_tasks_completed": check_bool("terminate_on_tasks_completed", terminate_on_tasks_completed),
-            "remove_task_when_completed": check_bool("remove_task_when_completed", remove_task_when_completed),
-            "robot_noise_ratio": check_float("robot_noise_ratio", robot_noise_ratio, -1e300, 1e300),
-            "object_noise_ratio": check_float("object_noise_ratio", object_noise_ratio, -1e300, 1e300),
-        }
-        sizes = tuple(len(KITCHEN_TASKS[task][1]) for task in options["tasks_to_complete"])
-        return describe_robot(
-            load_robot(MODEL, NULL), obs_size=59, goal_size=sum(sizes), num_actions=ROBOT,
-            frame_skip=KITCHEN_FRAME_SKIP, camera=KITCHEN_CAMERA, options=options,
-            goals=None if options["remove_task_when_completed"] else Tasks(sizes),
-            info=dict.fromkeys(("tasks_to_complete", "step_task_completions", "episode_task_completions"), "int32"),
-            common={"action_dtype": action_dtype, **common})
-
     def __init__(self, spec, env_id):
         options = spec.options
-        cdef Model model = load_robot(MODEL, NULL)
+        cdef Model model = load_robot(specs.KITCHEN)
         cdef int k
-        super().__init__(spec, env_id, model, (0.0, KITCHEN_QPOS, (0.0,) * 29), KITCHEN_FRAME_SKIP)
+        super().__init__(spec, env_id, model, (0.0, KITCHEN_QPOS, (0.0,) * 29), specs.KITCHEN_FRAME_SKIP)
         names = list(KITCHEN_TASKS)
         for task in options["tasks_to_complete"]:
             k = names.index(task)

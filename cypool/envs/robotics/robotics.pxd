@@ -2,7 +2,7 @@
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Edit, Model, Simulation
+from cypool.envs.mujoco_common.mujoco_common cimport Model, Simulation
 
 
 # The base class of all robots of Gymnasium-Robotics: what a subclass has, and what it implements.
@@ -47,8 +47,8 @@ cdef class RoboticsEnv(Simulation):
     cdef int _write_goal(self, const vector[double]* goal, void* out) noexcept nogil
 
 
-# Returns the model of a file of the package's assets; `edit` changes it once, before anybody has it; it may be NULL.
-cdef Model load_robot(str path, Edit edit)
+# Returns the model of a file of the package's assets, changed as the package does it.
+cpdef Model load_robot(str path)
 
 cdef double distance(const double* a, const double* b, int n) noexcept nogil        # np.linalg.norm(a - b, axis=-1)
 cdef double distance_blas(const double* a, const double* b, int n) noexcept nogil   # np.linalg.norm(a - b)

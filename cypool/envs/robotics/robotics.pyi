@@ -4,81 +4,16 @@ from typing import Any
 from cypool.envs.mujoco_common.mujoco_common import Simulation
 from cypool.spec import EnvSpec
 
-ADROIT_FRAME_SKIP: int
-FETCH_CAMERA: dict[Any, Any]
-FETCH_FRAME_SKIP: int
 FETCH_TASKS: dict[Any, Any]
 FINGERS: tuple[Any, ...]
-HAND_CAMERA: dict[Any, Any]
-HAND_FRAME_SKIP: int
 HAND_QPOS: dict[Any, Any]
-INFO: tuple[Any, ...]
-KITCHEN_CAMERA: dict[Any, Any]
-KITCHEN_FRAME_SKIP: int
 KITCHEN_QPOS: tuple[Any, ...]
 KITCHEN_TASKS: dict[Any, Any]
-MODEL: str
-MOST_CELLS: int
-POSITIONS: tuple[Any, ...]
 RANGES: tuple[Any, ...]
 ROBOTS: dict[Any, Any]
-ROTATIONS: tuple[Any, ...]
 SIZES: dict[Any, Any]
-TOUCH: tuple[Any, ...]
-TOUCH_PICTURES: tuple[Any, ...]
-U_MAZE: tuple[Any, ...]
 
-def check_ant(weights: Any, bools: Any, ranges: Any) -> Any: ...
-def check_qpos(given: Any, model: Any) -> Any: ...
-def check_tasks(tasks: Any) -> Any: ...
-def describe_adroit(
-        task: Any,
-        obs_size: Any,
-        num_actions: Any,
-        camera: Any,
-        reward_type: Any,
-        common: Any,
-    ) -> Any: ...
-def describe_fetch(task: Any, common: Any) -> Any: ...
-def describe_manipulate(
-        thing: Any,
-        target_position: Any,
-        target_rotation: Any,
-        touch_get_obs: Any,
-        touch_visualisation: Any,
-        options: Any,
-        common: Any,
-    ) -> Any: ...
-def describe_maze(
-        robot: Any,
-        version: Any,
-        maze_map: Any,
-        continuing_task: Any,
-        reset_target: Any,
-        *,
-        obs_size: Any,
-        num_actions: Any,
-        info: Any,
-        frame_skip: Any,
-        camera: Any,
-        options: Any,
-        common: Any,
-    ) -> Any: ...
-def describe_robot(
-        model: Any,
-        *,
-        obs_size: Any,
-        goal_size: Any,
-        num_actions: Any,
-        info: Any,
-        frame_skip: Any,
-        camera: Any,
-        options: Any,
-        common: Any,
-        goals: Any = None,
-        render_fps: Any = None,
-        action_bounds: Any = ...,
-    ) -> Any: ...
+def load_robot(path: str) -> Any: ...
 
 class Adroit(RoboticsEnv):
     def __init__(self, spec: Any, env_id: Any, task: Any, written: Any, placed: Any) -> None: ...
@@ -86,27 +21,106 @@ class Adroit(RoboticsEnv):
 class AdroitDoor(Adroit):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(reward_type: str = 'dense', **common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'dense',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class AdroitHammer(Adroit):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(reward_type: str = 'dense', **common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'dense',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class AdroitPen(Adroit):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(reward_type: str = 'dense', **common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'dense',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class AdroitRelocate(Adroit):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(reward_type: str = 'dense', **common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'dense',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class AntMaze(_AntMaze):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         maze_map: Any = ...,
         continuing_task: bool = True,
         reset_target: bool = False,
@@ -121,13 +135,27 @@ class AntMaze(_AntMaze):
         healthy_z_range: Any = ...,
         contact_force_range: Any = ...,
         include_cfrc_ext_in_observation: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class AntMazeV3(AntMazeV4):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         maze_map: Any = ...,
         continuing_task: bool = True,
         reset_target: bool = False,
@@ -138,13 +166,27 @@ class AntMazeV3(AntMazeV4):
         terminate_when_unhealthy: bool = True,
         healthy_z_range: Any = ...,
         contact_force_range: Any = ...,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class AntMazeV4(_AntMaze):
     def __init__(self, spec: Any, env_id: Any, version: Any = ...) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         maze_map: Any = ...,
         continuing_task: bool = True,
         reset_target: bool = False,
@@ -155,7 +197,6 @@ class AntMazeV4(_AntMaze):
         terminate_when_unhealthy: bool = True,
         healthy_z_range: Any = ...,
         contact_force_range: Any = ...,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class Fetch(RoboticsEnv):
@@ -164,34 +205,111 @@ class Fetch(RoboticsEnv):
 class FetchPickAndPlace(Fetch):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(**common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class FetchPush(Fetch):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(**common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class FetchReach(Fetch):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(**common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class FetchSlide(Fetch):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
-    def describe(**common: Any) -> EnvSpec: ...
+    def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
+    ) -> EnvSpec: ...
 
 class FrankaKitchen(RoboticsEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float64',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         tasks_to_complete: Any = ...,
         terminate_on_tasks_completed: bool = True,
         remove_task_when_completed: bool = True,
         robot_noise_ratio: float = 0.01,
         object_noise_ratio: float = 0.0005,
-        action_dtype: str = 'float64',
-        **common: Any,
     ) -> EnvSpec: ...
 
 class Hand(RoboticsEnv):
@@ -201,6 +319,21 @@ class HandBlock(Manipulate):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
@@ -210,13 +343,27 @@ class HandBlock(Manipulate):
         randomize_initial_position: bool = True,
         randomize_initial_rotation: bool = True,
         ignore_z_target_rotation: bool = False,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HandEgg(Manipulate):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
@@ -226,29 +373,56 @@ class HandEgg(Manipulate):
         randomize_initial_position: bool = True,
         randomize_initial_rotation: bool = True,
         ignore_z_target_rotation: bool = False,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HandPen(Manipulate):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         target_position: str = 'random',
         target_rotation: str = 'xyz',
         touch_get_obs: Any = None,
         touch_visualisation: str = 'on_touch',
         rotation_threshold: float = 0.1,
         randomize_initial_position: bool = True,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class HandReach(Hand):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         distance_threshold: float = 0.01,
         initial_qpos: Any = None,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class Manipulate(Hand):
@@ -268,10 +442,24 @@ class PointMaze(Maze):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
+        reward_type: str = 'sparse',
+        default_camera_config: Any = None,
         maze_map: Any = ...,
         continuing_task: bool = True,
         reset_target: bool = False,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class RoboticsEnv(Simulation):
@@ -286,9 +474,21 @@ class RoboticsEnv(Simulation):
     ) -> None: ...
     @staticmethod
     def describe(
+        *,
+        obs_dtype: str = 'float64',
+        action_dtype: str = 'float32',
+        frame_stack: int = 1,
+        randomize: Any = None,
+        from_pixels: bool = False,
+        width: int = 480,
+        height: int = 480,
+        camera_id: Any = None,
+        camera_name: Any = None,
+        max_geom: int = 1000,
+        visual_options: Any = None,
+        shadows: bool = True,
         reward_type: str = 'sparse',
         default_camera_config: Any = None,
-        **common: Any,
     ) -> EnvSpec: ...
 
 class _AntMaze(Maze):

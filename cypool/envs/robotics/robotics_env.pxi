@@ -1,9 +1,7 @@
 # The base class of all robots of Gymnasium-Robotics. Its `.pxd` lists what a subclass has, and what it implements.
-import numpy as np
-
-from cypool.util.arguments import check_choice
+from cypool.envs.mujoco_common.specs import check_sizes
+from cypool.envs.robotics import specs
 from cypool.envs.robotics.models import SIZES, asset_path
-from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
 
 from libc.math cimport sqrt
@@ -13,13 +11,18 @@ from libcpp.vector cimport vector
 from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 from cypool.envs.mujoco_common cimport guard, libmujoco, saved
-from cypool.envs.mujoco_common.mujoco_common cimport (Camera, Edit, Model, Simulation, Variation, check_camera,
-                                                      check_randomize, check_sizes, held, load_edited)
+from cypool.envs.mujoco_common.mujoco_common cimport Camera, Edit, Model, Simulation, Variation, held, load_edited
 from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 
 
-cdef Model load_robot(str path, Edit edit):
-    cdef Model model = load_edited(asset_path(path), edit)
+cpdef Model load_robot(str path):
+    cdef Edit edit = NULL
+    cdef Model model
+    if path.startswith("fetch/"):
+        edit = reset_welds
+    elif path.startswith("adroit_hand/"):
+        edit = set_gains
+    model = load_edited(asset_path(path), edit)
     check_sizes(model, SIZES[path], model.path)
     return model
 
@@ -40,50 +43,6 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
     return norm(way, n)
 
 
-def describe_robot(Model model, *, obs_size, goal_size, num_actions, info, frame_skip, camera, options, common,
-                   goals=None, render_fps=None, action_bounds=(-1, 1)):
-    """Returns the `EnvSpec` of a robot.
-
-    Args:
-        model: Its model.
-        obs_size: How many numbers an observation has.
-        goal_size: How many a goal has; 0: there are no goals.
-        num_actions: How many an action has.
-        info: The infos, in the order of `Simulation.info`: names and dtypes.
-        frame_skip: MuJoCo's steps in one of ours.
-        camera: Where pictures are taken from, if `default_camera_config` does not say.
-        options: Its own options, checked.
-        common: The options that all robots have, as `RoboticsEnv.describe` lists them.
-        goals: What computes rewards of goals, for `EnvSpec.goals`.
-        render_fps: As the reference's metadata has it; None: that of a step.
-        action_bounds: Of all numbers of an action, or arrays of bounds.
-    """
-    common = RoboticsEnv.describe(**common)
-    common["randomize"] = check_randomize(model, common["randomize"])
-    common.update(check_camera(model, common, camera))
-    dtype = common["obs_dtype"]
-    shape, observed = (obs_size,), dtype
-    if common["from_pixels"]:
-        shape, observed = (common["height"], common["width"], 3), np.uint8
-    stack = None
-    if common["frame_stack"] > 1:
-        shape, stack = (common["frame_stack"], *shape), (0, common["frame_stack"])
-    observation = Array(shape, observed, stack=stack)
-    if goal_size > 0:
-        goal = Array((goal_size,), dtype)
-        observation = {"achieved_goal": goal, "desired_goal": goal, "observation": observation}
-    columns = {name: Array((), kind) for name, kind in info.items()}
-    columns["unstable"] = Array((), np.int32, 0)
-    return EnvSpec(
-        observation=observation,
-        action=Array((num_actions,), common["action_dtype"], *action_bounds),
-        info=columns,
-        render_fps=render_fps or int(np.round(1 / (model.mj.opt.timestep * frame_skip))),
-        options={**options, **common},
-        goals=goals,
-    )
-
-
 cdef class RoboticsEnv(Simulation):
     """Base of the robots of Gymnasium-Robotics.
 
@@ -92,19 +51,7 @@ cdef class RoboticsEnv(Simulation):
 
     Info: the infos of the robot, and `unstable` int32, as `MujocoEnv` has it.
     """
-
-    @staticmethod
-    def describe(reward_type="sparse", default_camera_config=None, **common):
-        """Returns the options that all robots have, those checked that can be without a model.
-
-        Args:
-            reward_type: "sparse", or "dense".
-            default_camera_config: The free camera, as `MujocoEnv.describe` has it.
-            **common: See `Simulation.describe`. A picture takes the place of `observation`; goals remain numbers. Only
-                `observation` is stacked.
-        """
-        return {"reward_type": check_choice("reward_type", reward_type, ("sparse", "dense")),
-                **Simulation.describe(**common), "default_camera_config": default_camera_config}
+    describe = staticmethod(specs.robot)
 
     def __dealloc__(self):
         if self.scene != NULL:

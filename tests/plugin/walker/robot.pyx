@@ -1,16 +1,21 @@
 """A robot of a stranger's: its own XML, its own rules, on cypool's base class for MuJoCo."""
 import os
 
-from cypool.envs.mujoco.mujoco import check_options, describe_robot
+from cypool.envs.mujoco.specs import describe_robot, describes_robot
+from cypool.options import number
 
 from cypool.env cimport import_cypool
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco.mujoco cimport MujocoEnv
 
 import_cypool()
 
 XML = os.path.join(os.path.dirname(os.path.abspath(__file__)), "robot.xml")
+
+
+@describes_robot(XML, 10, goal=number(0.9, -10, 10, "How high the tip is when an episode ends."))
+def describe(model, options):
+    return describe_robot(model, model.nq + model.nv, {"height": "float64"}, options)
 
 
 cdef class Robot(MujocoEnv):
@@ -22,15 +27,10 @@ cdef class Robot(MujocoEnv):
     Terminated: The tip is above `goal`.
     Info: `height` float64.
     """
+    describe = staticmethod(describe)
+
     cdef double goal
     cdef int tip
-
-    @staticmethod
-    def describe(xml_file=XML, frame_skip=10, goal=0.9, **common):
-        model = load_model(xml_file)
-        options = check_options(xml_file=xml_file, frame_skip=frame_skip)
-        options["goal"] = float(goal)
-        return describe_robot(model, model.mj.nq + model.mj.nv, {"height": "float64"}, options, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)

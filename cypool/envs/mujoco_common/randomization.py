@@ -1,0 +1,123 @@
+"""The option `randomize`: which numbers of a model vary, and how."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import mujoco
+import numpy as np
+
+from cypool.util.arguments import check_choice, check_float, shown, suggestion
+
+OPERATIONS = ("scale", "add", "set")
+# the kind of thing a field's rows belong to, by the beginning of its name
+_OBJECTS = {"body": mujoco.mjtObj.mjOBJ_BODY, "jnt": mujoco.mjtObj.mjOBJ_JOINT, "geom": mujoco.mjtObj.mjOBJ_GEOM,
+            "site": mujoco.mjtObj.mjOBJ_SITE, "tendon": mujoco.mjtObj.mjOBJ_TENDON,
+            "actuator": mujoco.mjtObj.mjOBJ_ACTUATOR}
+
+
+class Part(NamedTuple):
+    """Numbers of a field that vary.
+
+    Attributes:
+        field: The number of the field, in `Model.fields`.
+        begin: The first of its numbers.
+        end: Where they end.
+        operation: The number of `OPERATIONS`.
+        low: The least number that is drawn.
+        high: The largest.
+    """
+
+    field: int
+    begin: int
+    end: int
+    operation: int
+    low: float
+    high: float
+
+
+# by model and `randomize`: all environments of a pool have the same
+_parts: WeakKeyDictionary[Any, dict[tuple[Any, ...], list[Part]]] = WeakKeyDictionary()
+
+
+def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, float]] | None:
+    """Returns `randomize` with each value as (operation, low, high), or None for None.
+
+    Raises:
+        TypeError: It is no dict of str to tuples.
+        ValueError: There is no such field or object, or an operation or range is wrong.
+    """
+    if randomize is None:
+        return None
+    if not isinstance(randomize, Mapping):
+        raise TypeError(f"randomize: expected a dict or None, got {shown(randomize)}")
+    checked = {}
+    for name, value in randomize.items():
+        if not isinstance(name, str) or not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
+            raise TypeError(f"randomize: expected names of fields with (low, high) or (operation, low, high), got "
+                            f"{shown(name)}: {shown(value)}")
+        operation, low, high = ("scale", *value) if len(value) == 2 else value
+        place = f"randomize[{name!r}]"
+        low, high = (check_float(place, bound, -1e300, 1e300) for bound in (low, high))
+        if low > high:
+            raise ValueError(f"{place}: expected low not above high, got {low} and {high}")
+        checked[name] = (check_choice(place, operation, OPERATIONS), low, high)
+    # finds what is not there
+    parts_of(model, checked)
+    return checked
+
+
+def parts_of(model: Any, randomize: dict[str, tuple[str, float, float]]) -> list[Part]:
+    """Returns what varies of a model.
+
+    Args:
+        model: The model.
+        randomize: As `check_randomize` returns it, but for None.
+
+    Raises:
+        ValueError: There is no such field or object, or the model cannot have such values.
+    """
+    if not randomize:
+        return []
+    known, key = _parts.setdefault(model, {}), tuple(randomize.items())
+    if key not in known:
+        fields = model.fields()
+        known[key] = [_part(model, fields, name, *value) for name, value in randomize.items()]
+    return known[key]
+
+
+def _part(model: Any, fields: list[Any], key: str, operation: str, low: float, high: float) -> Part:
+    name, _, owner = key.partition(":")
+    names = [field[0] for field in fields]
+    if name not in names:
+        raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}{suggestion(name, names)}")
+    _, rows, columns, dtype = fields[number := names.index(name)]
+    if dtype is None or name == "opt.timestep":
+        raise ValueError(f"randomize: expected a field of real numbers, but not the time step, got {shown(name)}")
+    first, end = (0, rows) if owner == "" else _row_of(model, name, owner)
+    if first == end or columns == 0:
+        raise ValueError(f"randomize: {model.path} has nothing with a {name!r}")
+    part = Part(number, first * columns, end * columns, OPERATIONS.index(operation), low, high)
+    values = np.array(model.numbers(number)[part.begin:part.end])
+    with np.errstate(all="ignore"):
+        ends = [{"scale": values * bound, "add": values + bound, "set": np.full_like(values, bound)}[operation]
+                for bound in (low, high)]
+    # MuJoCo would refuse the model in an episode, in words of its own. The world has no mass
+    if name in ("body_mass", "body_inertia") and (ends[0][values > 0] < 0).any():
+        raise ValueError(f"randomize[{key!r}]: expected values that are not below 0, got {operation!r}, {low}, {high}")
+    if not all((abs(each) <= np.finfo(dtype).max).all() for each in ends):
+        raise ValueError(f"randomize[{key!r}]: expected values that {dtype} has, got {operation!r}, {low}, {high}")
+    return part
+
+
+def _row_of(model: Any, name: str, owner: str) -> tuple[int, int]:
+    """Returns the row of a field that an object has, and the next."""
+    kind = name.partition("_")[0]
+    if kind not in _OBJECTS:
+        raise ValueError(f"randomize: expected a field of {', '.join(_OBJECTS)} for a name behind the colon, got "
+                         f"{shown(name)}")
+    found = model.named(int(_OBJECTS[kind]), owner)
+    if found < 0:
+        raise ValueError(f"randomize: expected the name of a {kind} of {model.path}, got {shown(owner)}")
+    return found, found + 1
