@@ -37,6 +37,7 @@ from cypool.making.registry import resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from cases import CASES
 from state_edits import edged_states, with_own
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -53,7 +54,7 @@ def classes(family):
     if not family.is_installed:
         print(f"without {family.title}: {family.needs} is not installed", file=sys.stderr)
         return []
-    for entry in family.entries(family.fuzz_ids):
+    for entry in family.entries(CASES[family.name].fuzz_ids):
         found.setdefault(entry.entry_point, []).append(entry.id)
     try:
         for ids in list(found.values())[:1]:
@@ -65,9 +66,9 @@ def classes(family):
 
 
 IDS = {family.name: found for family in FAMILIES if (found := classes(family))}
-FAMILY_OF = {id: family for family in FAMILIES for ids in IDS.get(family.name, ()) for id in ids}
+FAMILY_OF = {id: name for name, found in IDS.items() for ids in found for id in ids}
 RESET_OPTIONS = ["goal_cell", "reset_cell", "initial_state_dict", "level_seed", "nle_seeds", "clock"]
-VARIANTS = [(id, options) for family in FAMILIES for id, options in family.fuzz_variants if id in FAMILY_OF]
+VARIANTS = [(id, options) for cases in CASES.values() for id, options in cases.fuzz_variants if id in FAMILY_OF]
 
 
 def drawn_id(r):
@@ -220,7 +221,7 @@ class Case:
     def make(self):
         r = self.r
         self.id, options = drawn_pool(r)
-        self.is_drawn = self.id in FAMILY_OF and FAMILY_OF[self.id].draws_quickly
+        self.is_drawn = self.id in FAMILY_OF and CASES[FAMILY_OF[self.id]].draws_quickly
         self.kind = r.choice(["gymnasium", "gymnasium", "gym", "dm"])
         given = {"num_envs": 2, "batch_size": r.choice([2, 2, 1]), "seed": r.randrange(100), **options}
         if not self.id.startswith("gymnasium:"):
@@ -243,7 +244,7 @@ class Case:
         if self.pool is not None and r.random() < 0.9:
             self.attempt("async_reset()", self.pool.async_reset)
             self.drain()
-            if self.id not in FAMILY_OF or FAMILY_OF[self.id].saves:
+            if self.id not in FAMILY_OF or CASES[FAMILY_OF[self.id]].saves:
                 self.good = self.pool.save()
 
     def actions(self, count=2):
@@ -366,10 +367,10 @@ class Case:
         """States with numbers at an edge, or beyond it, in one of two environments."""
         r = self.r
         self.id, options = drawn_pool(r)
-        while self.id not in FAMILY_OF or not FAMILY_OF[self.id].saves:
+        while self.id not in FAMILY_OF or not CASES[FAMILY_OF[self.id]].saves:
             # those have no states, or pickles, whose code is the user's
             self.id, options = drawn_pool(r)
-        draws = FAMILY_OF[self.id].draws_quickly
+        draws = CASES[FAMILY_OF[self.id]].draws_quickly
         self.log(f"edges of {self.id!r}, {options}")
         with cypool.make(self.id, num_envs=2, num_threads=0, seed=r.randrange(100), autoreset_mode="Disabled",
                          **options) as self.pool:
@@ -654,7 +655,7 @@ def main():
         for name in set(IDS) - set(given.families):
             del IDS[name]
         HOSTED[:] = []
-        VARIANTS[:] = [(id, options) for id, options in VARIANTS if FAMILY_OF[id].name in IDS]
+        VARIANTS[:] = [(id, options) for id, options in VARIANTS if FAMILY_OF[id] in IDS]
     if given.case is not None:
         findings = run_case(given.case, lambda text: print(f"- {text!a:.300}", flush=True))
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")

@@ -12,12 +12,12 @@ import json
 import sys
 from pathlib import Path
 
+from cases import CASES
 from rich.console import Console
 
-from cypool.envs import FAMILIES
 from cypool.tools import benchmark
 
-ROWS = [row for family in FAMILIES for row in family.measured]
+ROWS = [row for cases in CASES.values() for row in cases.measured]
 
 
 def measure(args, console):

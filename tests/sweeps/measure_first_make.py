@@ -10,9 +10,9 @@ import statistics
 import subprocess
 import sys
 
-from cypool.envs import FAMILIES
+from cases import CASES
 
-IDS = {id: package for family in FAMILIES for id, package in family.first_make.items()}
+IDS = {id: package for cases in CASES.values() for id, package in cases.first_make.items()}
 PROGRAM = """
 import time
 import cypool

@@ -516,7 +516,7 @@ def test_play_needs_a_terminal(capsys):
 
 def test_example():
     """A short search."""
-    path = Path(__file__).parents[2] / "examples" / "nethack_search.py"
+    path = Path(__file__).parents[3] / "examples" / "nethack_search.py"
     spec = importlib.util.spec_from_file_location("nethack_search", path)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
