@@ -35,7 +35,7 @@ class Family(NamedTuple):
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
-        parity_mode: The autoreset mode in which `cypool check` and `sweep_parity.py` compare with them.
+        parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
         fidelity: What is equal to them: a phrase for a table.
         peers: By class: what `cypool bench` compares with, as `--peers` calls it, if it has the id.
         peer_options: Options with which cypool and its peers do the same work.

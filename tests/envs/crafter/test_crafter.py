@@ -16,7 +16,7 @@ from cypool.testing import check_env, check_parity
 from cypool.tools.keyboard import action_of_keys
 
 crafter = pytest.importorskip("crafter")
-from crafter_play import STYLES, Duel, SavedWorld, play  # noqa: E402
+from envs.crafter.play import STYLES, Duel, SavedWorld, play  # noqa: E402
 
 from cypool.envs.crafter.crafter import SIMD, use_simd  # noqa: E402
 

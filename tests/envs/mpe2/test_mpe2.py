@@ -14,7 +14,7 @@ from cypool.envs.mpe2.ids import CLASSES
 from cypool.testing import ParityError, check_env, check_parity
 
 mpe2 = pytest.importorskip("mpe2")
-from mpe2_play import NUMBERS, VARIANTS, players  # noqa: E402
+from envs.mpe2.play import NUMBERS, VARIANTS, players  # noqa: E402
 
 from cypool.envs.mpe2.reference import Reference, References  # noqa: E402
 
