@@ -166,7 +166,7 @@ def storing(arguments):
 
 
 def repeated(call, times):
-    """Returns a candidate: so many calls."""
+    """Returns a candidate: this number of calls."""
     def run():
         for _ in range(times):
             call()

@@ -42,7 +42,7 @@ def peer_of(env, num_threads, steps):
 
 
 def counted(steps, call, *args, **kwargs):
-    """Returns a candidate: a call that takes so many steps."""
+    """Returns a candidate: a call that takes this number of steps."""
     def run():
         call(*args, **kwargs)
         return steps

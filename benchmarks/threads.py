@@ -2,8 +2,9 @@
 
     .ci/free_threaded --python benchmarks/threads.py
 
-Microseconds of a call of `step`, so many of them at a time. On a busy machine look at the CPU time: threads
-that wait for each other, or take each other's cache lines, need more of it for a call, or leave CPUs idle.
+Microseconds of a call of `step`: of one thread, and of all calls of all threads. On a busy machine look at the CPU
+time: threads that wait for each other, or take each other's cache lines, need more of it for a call, or leave CPUs
+idle.
 """
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Makes docs/reference/measurements.md of what tests/sweeps/measure_families.py measured.
+"""Makes docs/reference/measurements.md of what benchmarks/families.py measured.
 
     python docs_tools/make_measurements.py [docs_tools/measurements.json]
 """

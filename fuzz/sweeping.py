@@ -62,9 +62,9 @@ def parity_runs(ids, **options):
     for entry in map(entry_of, ids):
         if entry.reference is not None and entry.expand is None:
             family = family_of(entry.entry_point)
-            mode = family.parity_mode if family else "NextStep"
-            found.append(Run(entry.id, str(options), partial(parity, entry.id, num_threads=1, autoreset_mode=mode,
-                                                             **options)))
+            mode = {"autoreset_mode": family.parity_mode} if family else {}
+            compare = partial(parity, entry.id, **{"num_threads": 1, **mode, **options})
+            found.append(Run(entry.id, str(options), compare))
     return found
 
 
@@ -102,7 +102,7 @@ def _child(run, connection):
 
 
 def _results(runs, jobs):
-    """Starts runs, so many at a time; yields them in their order, with what their processes sent."""
+    """Starts runs, `jobs` at a time; yields them in their order, with what their processes sent."""
     context, runs = multiprocessing.get_context("fork"), iter(runs)
     running, done, waiting = {}, {}, []
     while True:

@@ -54,7 +54,7 @@ def bare_loop(reference, actions):
 
 
 class Start:
-    """What a bare loop begins with."""
+    """The state that a bare loop begins with."""
 
     def __init__(self, start):
         self.start = start

@@ -212,7 +212,7 @@ def wild(number, seed):
 
 
 def soak(seconds, seed):
-    """Returns what was done in so many seconds, and the memory of the process early and late, in megabytes."""
+    """Returns what was done in these seconds, and the memory of the process early and late, in megabytes."""
     chance, begin, counts = random.Random(seed), time.monotonic(), Counter()
     variables = ("invent", "u", "level", "windowprocs", "youmonst", "ttyDisplay", "migrating_objs", "killer", "objects")
     kept, measured = [], 0.0
