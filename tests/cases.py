@@ -35,6 +35,7 @@ class Cases(NamedTuple):
         slow_ids: Patterns of those among them that take seconds.
         contract_options: By class: options for `check_env`.
         short_episode: Options of both, with which every episode ends within twenty steps.
+        in_engine_tests: Whether those tests of the engine need it that `.ci/sanitize thread` and `address` run.
         is_small: Whether it has no native library, and environments that are quick to make: default tests also save,
             load and copy its quick ids.
         saves: Whether they have `save` and `load`.
@@ -51,6 +52,7 @@ class Cases(NamedTuple):
     slow_ids: tuple[str, ...] = ()
     contract_options: Mapping[str, Mapping[str, Any]] = _NOTHING
     short_episode: Mapping[str, Any] = MappingProxyType({"max_episode_steps": 9})
+    in_engine_tests: bool = False
     is_small: bool = False
     saves: bool = True
     fuzz_ids: tuple[str, ...] = ("*",)

@@ -43,7 +43,7 @@ from rich.table import Table
 
 import cypool
 from cypool.engine import cpus
-from cypool.envs import family_of
+from cypool.envs import FAMILIES, family_of
 from cypool.envs.atari import roms
 from cypool.making.registry import entry_of
 
@@ -334,8 +334,8 @@ def summarize(candidates: Sequence[Candidate], samples: dict[str, list[dict[str,
 def describe() -> dict[str, Any]:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     cpu = next((line.split(": ")[1] for line in lines if line.startswith("model name")), platform.machine())
-    others = [package for package in ("mujoco", "vizdoom", "envpool") if importlib.util.find_spec(package)]
-    packages = ["numpy", "gymnasium", "ale-py", *others]
+    others = {*(family.package for family in FAMILIES if family.package), "envpool"}
+    packages = ["numpy", "gymnasium", "ale-py", *sorted(filter(importlib.util.find_spec, others))]
     versions = {package: importlib.metadata.version(package) for package in packages}
     return {"machine": {"cpu": cpu, "cpus": os.cpu_count(), "cpus_usable": cpus.available()},
             "versions": {"system": platform.platform(), "python": platform.python_version(),

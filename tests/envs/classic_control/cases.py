@@ -2,6 +2,7 @@
 from cases import Cases
 
 CASES = Cases(
+    in_engine_tests=True,
     is_small=True,
     fuzz_variants=(("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {"precision": "fast"})),
     draws_quickly=False,

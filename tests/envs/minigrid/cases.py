@@ -2,6 +2,7 @@
 from cases import Cases, Sanitizer
 
 CASES = Cases(
+    in_engine_tests=True,
     is_small=True,
     quick_ids=("MiniGrid-DoorKey-8x8-v0", "MiniGrid-Dynamic-Obstacles-5x5-v0", "BabyAI-GoTo-v0"),
     fuzz_variants=(("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "position", "obs_type": "full"}),

@@ -2,6 +2,7 @@
 from cases import Cases
 
 CASES = Cases(
+    in_engine_tests=True,
     is_small=True,
     measured=(("FrozenLake-v1", 1024),),
     first_make={"FrozenLake-v1": ""},
