@@ -20,7 +20,7 @@ from pathlib import Path
 
 import gymnasium
 import numpy as np
-from measuring import chosen, cost, descendants, parser, show_candidates, take_turns
+from measuring import chosen, cost, descendants, memory_of, parser, show_candidates, take_turns
 
 import cypool
 
@@ -109,9 +109,8 @@ POOLS = {
 
 
 def memory():
-    """Returns the megabytes of this process, and of those that it has started; shared pages count in part."""
-    rollups = [(folder / "smaps_rollup").read_text() for folder in (Path("/proc/self"), *descendants())]
-    return sum(int(each.partition("\nPss:")[2].split()[0]) for each in rollups) / 1e3
+    """Returns the megabytes of this process, and of those that it has started."""
+    return memory_of(Path("/proc/self"), *descendants()) / 1e3
 
 
 def serve(name, kind, num_envs):

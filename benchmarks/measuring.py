@@ -5,7 +5,6 @@ part of its work out: then it returns a pair, of this number and of what the ste
 A candidate that is not there, such as another package that is not installed, is None.
 """
 import argparse
-import fnmatch
 import importlib
 import math
 import os
@@ -22,7 +21,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
-from cases import CASES  # noqa: E402, F401
+from cases import CASES, chosen  # noqa: E402, F401
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
@@ -38,6 +37,11 @@ def descendants():
             continue
         pids += found
         yield from (Path("/proc") / child for child in found)
+
+
+def memory_of(*folders):
+    """Returns the kilobytes of processes, by their folders in /proc; shared pages count in part."""
+    return sum(int((folder / "smaps_rollup").read_text().partition("\nPss:")[2].split()[0]) for folder in folders)
 
 
 def time_of_children():
@@ -248,11 +252,6 @@ def envpool(id, num_envs, num_threads=1, **options):
 
 
 # ---- programs
-
-def chosen(names, patterns):
-    """Returns the names that match one of the patterns: all of them if there are none."""
-    return [name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns or ["*"])]
-
 
 def parser(doc, **defaults):
     """Returns a parser of what benchmarks have in common, whose help is their docstring."""

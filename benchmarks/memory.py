@@ -13,16 +13,15 @@ import sys
 import time
 from pathlib import Path
 
-from measuring import chosen, digits, heading, parser, row
+from measuring import chosen, digits, heading, memory_of, parser, row
 
 import cypool
 
 
 def used():
     """Returns kilobytes of memory, and numbers of file descriptors and mappings."""
-    rollup = Path("/proc/self/smaps_rollup").read_text()
     mappings = len(Path("/proc/self/maps").read_text().splitlines())
-    return int(rollup.partition("\nPss:")[2].split()[0]), len(os.listdir("/proc/self/fd")), mappings
+    return memory_of(Path("/proc/self")), len(os.listdir("/proc/self/fd")), mappings
 
 
 def measure(id, num_envs, num_steps):

@@ -4,7 +4,6 @@ A run is a function that returns a `Counter` of what it compared, and raises if 
 that it may end its process. Runs of one group follow each other, and have a line together.
 """
 import argparse
-import fnmatch
 import importlib
 import json
 import multiprocessing
@@ -25,7 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
-from cases import CASES  # noqa: E402, F401
+from cases import CASES, chosen  # noqa: E402, F401
 
 from cypool.envs import FAMILIES  # noqa: E402
 
@@ -71,11 +70,6 @@ def parity_runs(ids, **options):
 def ids_of(family):
     """Returns all ids of a family."""
     return [entry.id for each in FAMILIES if each.name == family for entry in each.entries(("*",))]
-
-
-def chosen(names, patterns):
-    """Returns the names that match one of the patterns: all of them if there are none."""
-    return [name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns or ["*"])]
 
 
 def _child(run, connection):

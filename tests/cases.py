@@ -1,12 +1,13 @@
 """`Cases`: all that tests, CI, benchmarks, fuzzers and the gallery need of a family, declared in its `cases.py`."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cypool.envs import FAMILIES
+from cypool.envs.family import matches
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -65,3 +66,9 @@ class Cases(NamedTuple):
 
 
 CASES: dict[str, Cases] = {family.name: import_module(f"envs.{family.name}.cases").CASES for family in FAMILIES}
+
+
+def chosen(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
+    """Returns the names that match one of the patterns: all of them if there are none."""
+    wanted = tuple(patterns) or ("*",)
+    return [name for name in names if matches(name, wanted)]
