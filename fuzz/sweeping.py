@@ -1,7 +1,7 @@
 """The harness of the sweeps: runs that each compare something for long, in processes of their own, and what they saw.
 
 A run is a function that returns a `Counter` of what it compared, and raises if there is a difference. It is forked, so
-that it may end its process. Runs of one group follow each other, and have a line together.
+that it may end its process. Runs of one group have a line together.
 """
 import argparse
 import importlib
@@ -139,9 +139,9 @@ def sweep(runs, jobs=1, out=None, is_quiet=False):
     began, seen_of, names_of, runs = time.monotonic(), {}, {}, list(runs)
     rows = map(json.loads, out.read_text().splitlines()) if out and out.exists() else ()
     kept = {(row["group"], row["name"]): row for row in rows if row["difference"] is None or not jobs}
-    missing = [run for run in runs if (run.group, run.name) not in kept]
     for run in runs:
         names_of.setdefault(run.group, []).append(run.name)
+    missing = [run for group in names_of for run in runs if run.group == group and (group, run.name) not in kept]
     for run, seen, difference, printed in _results(missing if jobs else (), jobs):
         if is_quiet and printed and difference is None:
             difference = f"it printed {printed[:300]!r}"

@@ -12,7 +12,6 @@ import signal
 from functools import partial
 
 import gymnasium
-import minigrid  # noqa: F401
 import numpy as np
 from envs.minigrid.planner import Planner
 from minigrid.utils.baby_ai_bot import BabyAIBot

@@ -273,6 +273,5 @@ def runs(arguments):
         found += [Run("states", f"{arguments.states}, seed {seed}", partial(states, arguments.states, seed)),
                   Run("wild", f"{arguments.wild}, seed {seed}", partial(wild, arguments.wild, seed)),
                   Run("soak", f"{arguments.soak} s, seed {seed}", partial(soak, arguments.soak, seed))]
-    groups = chosen(dict.fromkeys(run.group for run in found), arguments.patterns)
-    # a group's runs follow each other
-    return sorted((run for run in found if run.group in groups), key=lambda run: groups.index(run.group))
+    groups = chosen({run.group for run in found}, arguments.patterns)
+    return [run for run in found if run.group in groups]
