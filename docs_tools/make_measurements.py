@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "measurements.md"
 # the heading of a column, and its candidates: an asynchronous one is compared with cypool's asynchronous pool
 PEERS = {
-    "Python loop": ("Python for-loop", "dm_control for-loop"),
+    "Python loop": ("Python for-loop",),
     "SyncVector": ("Gymnasium SyncVectorEnv",),
     "AsyncVector": ("Gymnasium AsyncVectorEnv",),
     "NumPy": ("Gymnasium's NumPy env",),

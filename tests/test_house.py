@@ -26,10 +26,8 @@ KNOWN = {
     "build_tools/box2d.py": "box2d",
     "build_tools/mujoco.py": "mujoco",
     "build_tools/vizdoom.py": "vizdoom",
-    "cypool/tools/benchmark.py": "atari dm_control",  # peers that only they have
     "cypool/tools/cli/app.py": "procgen",  # an example
-    "cypool/tools/cli/bench.py": "atari",
-    "cypool/tools/cli/doctor.py": "atari mujoco",
+    "cypool/tools/cli/doctor.py": "mujoco",
     "cypool/tools/compile.py": "mujoco",
     "docs_tools/make_pictures.py": "mujoco",  # an extra
     "fuzz/soak_processes.py": "vizdoom",  # engines that are killed

@@ -37,6 +37,11 @@ class Family(NamedTuple):
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
         fidelity: What is equal to them: a phrase for a table.
+        data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
+        groups: By name: ids that `cypool bench` measures together.
+        loop: "module:function" that steps the package's own environments one by one, for `cypool bench`, if Gymnasium
+            does not have the ids: takes an id and their number; returns the space of actions, and a function of actions
+            that returns how many it stepped.
         peers: By class: what `cypool bench` compares with, as `--peers` calls it, if it has the id.
         peer_options: Options with which cypool and its peers do the same work.
         gymnasium_module: The module that registers its ids with Gymnasium when it is imported.
@@ -62,6 +67,9 @@ class Family(NamedTuple):
     reference_package: str = ""
     parity_mode: str = "NextStep"
     fidelity: str = ""
+    data: str = ""
+    groups: Mapping[str, tuple[str, ...]] = _NOTHING
+    loop: str = ""
     peers: Mapping[str, tuple[str, ...]] = _NOTHING
     peer_options: Mapping[str, Any] = _NOTHING
     gymnasium_module: str = ""

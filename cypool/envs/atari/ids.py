@@ -13,6 +13,8 @@ FAMILY = Family(
     reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, as the preset says",
     fidelity="everything, with a preset",
     smoke_ids=("Pong-v5", "ALE/Breakout-v5"),
+    data="cypool.envs.atari.roms:examine",
+    groups={"atari26": tuple(f"{roms.title(_task)}-v5" for _task in roms.ATARI_26)},
     peers={"*": ("loop", "async-vector", "ale", "envpool")},
     # the work of Gymnasium's AtariPreprocessing and FrameStackObservation, in the words of cypool and EnvPool
     peer_options={"frame_skip": 4, "stack_num": 4, "noop_max": 30, "use_fire_reset": False, "episodic_life": False,

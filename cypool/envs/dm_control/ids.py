@@ -16,6 +16,7 @@ FAMILY = Family(
     reference="dm_control 1.0.50 with the MuJoCo of the build",
     fidelity="observations, rewards, discounts, ends, random streams and pixels",
     smoke_ids=("dm_control/walker-walk-v0", "CartpoleSwingup-v1"),
+    loop="cypool.envs.dm_control.reference:loop",
     peers={"*": ("loop", "envpool")})
 
 # an import would import the package first, which needs dm_control
