@@ -14,6 +14,8 @@ import sys
 
 from measuring import CASES, heading, parser, row
 
+from cypool.making.registry import entry_of
+
 IDS = {id: package for cases in CASES.values() for id, package in cases.first_make.items()}
 PROGRAM = """
 import json, sys, time
@@ -38,8 +40,6 @@ def times(id, options, *before):
 
 
 def main():
-    from cypool.making.registry import entry_of
-
     arguments = parser(__doc__, num_envs=1, num_threads=None).parse_args()
     options = {"num_envs": arguments.num_envs, "num_threads": arguments.num_threads}
     heading("id", "first `make`", "import alone", "of", "second `make`", "all imports", "first `make` after them")
