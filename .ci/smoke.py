@@ -10,10 +10,13 @@ import gymnasium
 import numpy as np
 
 import cypool
-from cypool.envs import FAMILIES
+from cypool.envs import FAMILIES, family_of
+from cypool.making.registry import entry_of
 from cypool.tools.cli.new import TEMPLATE
 
 HOSTED = "gymnasium:CartPole-v1"
+# with OpenGL
+DRAWN = "Ant-v5"
 
 
 def play(id, num_steps=50, **options):
@@ -64,7 +67,7 @@ def APIs():
 
 def picture():
     """Draws a robot; returns a remark where there is no OpenGL."""
-    with cypool.make("Ant-v5", seed=0, width=64, height=48) as env:
+    with cypool.make(DRAWN, seed=0, width=64, height=48) as env:
         env.reset()
         try:
             (drawn,) = env.render()
@@ -98,7 +101,8 @@ def main():
         else:
             for id in family.smoke_ids:
                 play(id)
-            print(f"{family.title}: {', '.join(family.smoke_ids)}" + picture() * (family.name == "mujoco"))
+            print(f"{family.title}: {', '.join(family.smoke_ids)}"
+                  + picture() * (family is family_of(entry_of(DRAWN).entry_point)))
     play(HOSTED)
     print(f"hosted: {HOSTED}")
     for id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1"):

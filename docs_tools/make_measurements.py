@@ -1,4 +1,4 @@
-"""Makes docs/reference/measurements.md of what tests/sweeps/measure_families.py measured.
+"""Makes docs/reference/measurements.md of what benchmarks/families.py measured.
 
     python docs_tools/make_measurements.py [docs_tools/measurements.json]
 """
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "measurements.md"
 # the heading of a column, and its candidates: an asynchronous one is compared with cypool's asynchronous pool
 PEERS = {
-    "Python loop": ("Python for-loop", "dm_control for-loop"),
+    "Python loop": ("Python for-loop",),
     "SyncVector": ("Gymnasium SyncVectorEnv",),
     "AsyncVector": ("Gymnasium AsyncVectorEnv",),
     "NumPy": ("Gymnasium's NumPy env",),

@@ -89,9 +89,10 @@ def make_gallery(path: Path) -> None:
     """Writes the grid, a row for each family."""
     from PIL import Image
 
-    from cypool.envs import FAMILIES
+    sys.path.insert(0, str(ROOT / "tests"))
+    from cases import CASES
 
-    grid_of_ids = [family.pictures for family in FAMILIES if family.pictures]
+    grid_of_ids = [cases.pictures for cases in CASES.values() if cases.pictures]
     size = (max(map(len, grid_of_ids)) * (WIDTH + GAP) - GAP, len(grid_of_ids) * (HEIGHT + GAP) - GAP)
     grids = [Image.new("RGB", size) for _ in range(FRAMES)]
     for row, ids in enumerate(grid_of_ids):

@@ -1,5 +1,6 @@
 """The markers of pyproject.toml: how tests get `slow`, and what `-m` selects."""
 import pytest
+from cases import CASES
 
 from cypool.envs.family import matches
 
@@ -29,15 +30,12 @@ def often_exhaustive(values, every):
     return [value if k % every == 0 else exhaustive(value)[0] for k, value in enumerate(values)]
 
 
-# families without a native library, whose environments are quick to make
-SMALL_FAMILIES = ("classic_control", "crafter", "minigrid", "mpe2", "nethack", "procgen", "toy_text")
-
-
 def one_of_each_class(family):
     """Returns the entries of a family's quick ids, each with whether it stands for its class in default tests."""
-    entries = family.entries(family.quick_ids)
+    cases = CASES[family.name]
+    entries = family.entries(cases.quick_ids)
     chosen = {}
-    for entry in sorted(entries, key=lambda entry: matches(entry.id, family.slow_ids)):
+    for entry in sorted(entries, key=lambda entry: matches(entry.id, cases.slow_ids)):
         chosen.setdefault(entry.entry_point, entry)
     return [(entry, chosen[entry.entry_point] is entry) for entry in entries]
 

@@ -1,4 +1,4 @@
-"""`Family`: all that tools, tests and documentation need to know of a family, declared in its `ids.py`."""
+"""`Family`: all that the package needs to know of a family of environments, declared in its `ids.py`."""
 from __future__ import annotations
 
 import os
@@ -14,23 +14,11 @@ from cypool.making.registry import Entry, known_entries
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-class Sanitizer(NamedTuple):
-    """How `.ci/sanitize` runs the C++ of a family.
-
-    Attributes:
-        target: The library that the run compiles, as `CYPOOL_WITHOUT` calls it; or the family's name: none.
-        tests: Files and folders of tests, below `tests/envs`.
-        without: What pytest leaves out of them: an expression for `-k`.
-    """
-
-    target: str
-    tests: tuple[str, ...]
-    without: str = ""
-
-
 # a NamedTuple: importing cypool with Gymnasium makes this class, and a dataclass takes ten times as long
 class Family(NamedTuple):
     """A family of environments: a folder below `cypool/envs` with an `ids.py` that has one of these as `FAMILY`.
+
+    `tests/envs/FAMILY/cases.py` has what only tests, CI, benchmarks and fuzzers need.
 
     "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
 
@@ -47,23 +35,16 @@ class Family(NamedTuple):
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
-        parity_mode: The autoreset mode in which `cypool check` and `sweep_parity.py` compare with them.
+        parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
         fidelity: What is equal to them: a phrase for a table.
-        quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
-        slow_ids: Patterns of those among them that take seconds.
-        contract_options: By class: options for `check_env`.
-        short_episode: Options of both, with which every episode ends within twenty steps.
-        saves: Whether they have `save` and `load`.
-        fuzz_ids: Patterns of the ids that `fuzz_api.py` makes: those whose files are always there.
-        fuzz_variants: Ids with options that are code of their own, which it makes, too.
-        draws_quickly: Whether it may draw them: pictures need no OpenGL, and take milliseconds.
-        sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
+        data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
+        groups: By name: ids that `cypool bench` measures together.
+        loop: "module:function" that steps the package's own environments one by one, for `cypool bench`, if Gymnasium
+            does not have the ids: takes an id and their number; returns the space of actions, and a function of actions
+            that returns how many it stepped.
         peers: By class: what `cypool bench` compares with, as `--peers` calls it, if it has the id.
         peer_options: Options with which cypool and its peers do the same work.
         gymnasium_module: The module that registers its ids with Gymnasium when it is imported.
-        measured: Ids on the page of measurements, each with a number of environments.
-        first_make: Ids whose first `make` is measured, and the package that it imports, or "".
-        pictures: Five ids for the gallery; none: it has no row there.
         keys: By class: which key of `cypool play` is which action; "" is what to do without one, else it is action 0.
         keyboard: "module:function" instead of `keys`: takes a spec; returns a function from the names of the held keys
             to an action, and a line that says which keys there are.
@@ -86,21 +67,12 @@ class Family(NamedTuple):
     reference_package: str = ""
     parity_mode: str = "NextStep"
     fidelity: str = ""
-    quick_ids: tuple[str, ...] = ("*",)
-    slow_ids: tuple[str, ...] = ()
-    contract_options: Mapping[str, Mapping[str, Any]] = _NOTHING
-    short_episode: Mapping[str, Any] = MappingProxyType({"max_episode_steps": 9})
-    saves: bool = True
-    fuzz_ids: tuple[str, ...] = ("*",)
-    fuzz_variants: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    draws_quickly: bool = True
-    sanitizer: Sanitizer | None = None
+    data: str = ""
+    groups: Mapping[str, tuple[str, ...]] = _NOTHING
+    loop: str = ""
     peers: Mapping[str, tuple[str, ...]] = _NOTHING
     peer_options: Mapping[str, Any] = _NOTHING
     gymnasium_module: str = ""
-    measured: tuple[tuple[str, int], ...] = ()
-    first_make: Mapping[str, str] = _NOTHING
-    pictures: tuple[str, ...] = ()
     keys: Mapping[str, Mapping[str, int]] = _NOTHING
     keyboard: str = ""
     turns: tuple[str, ...] = ()

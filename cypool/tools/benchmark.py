@@ -43,8 +43,7 @@ from rich.table import Table
 
 import cypool
 from cypool.engine import cpus
-from cypool.envs import family_of
-from cypool.envs.atari import roms
+from cypool.envs import FAMILIES, family_of
 from cypool.making.registry import entry_of
 
 WARM_UP = 0.1  # seconds before each sample
@@ -54,6 +53,10 @@ Started = tuple[Any, Callable[[Any], int]]
 
 
 def python_loop(args: Args, n: int, rows: int) -> Started:
+    if args.loop:
+        module, _, function = args.loop.partition(":")
+        started: Started = getattr(importlib.import_module(module), function)(args.env, n)
+        return started
     envs = [Autoreset(make_single(args)) for _ in range(n)]
     for i, env in enumerate(envs):
         env.reset(seed=i)
@@ -65,26 +68,6 @@ def python_loop(args: Args, n: int, rows: int) -> Started:
         return n
 
     return envs[0].action_space, step
-
-
-def dm_control_loop(args: Args, n: int, rows: int) -> Started:
-    from gymnasium.spaces import Box
-
-    from cypool.envs.dm_control.reference import load
-
-    domain, task = args.suite
-    envs = [load(domain, task, i) for i in range(n)]
-    for env in envs:
-        env.reset()
-
-    def step(actions: Any) -> int:
-        # after its last step, an environment resets by itself
-        for env, action in zip(envs, actions, strict=True):
-            env.step(action)
-        return n
-
-    spec = envs[0].action_spec()
-    return Box(spec.minimum.astype(numpy.float32), spec.maximum.astype(numpy.float32)), step
 
 
 def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
@@ -185,8 +168,7 @@ class Candidate(NamedTuple):
 
 CANDIDATES = [
     # few: the speed of the loop does not depend on the number, and for AsyncVectorEnv each is a process
-    Candidate("Python for-loop", "loop", python_loop, lambda args: args.in_gymnasium, few=True),
-    Candidate("dm_control for-loop", "loop", dm_control_loop, lambda args: bool(args.suite), few=True),
+    Candidate("Python for-loop", "loop", python_loop, lambda args: args.in_gymnasium or bool(args.loop), few=True),
     Candidate("Gymnasium SyncVectorEnv", "sync-vector", lambda args, n, rows: stepping(
         SyncVectorEnv([partial(make_single, args)] * n)), lambda args: args.in_gymnasium),
     Candidate("Gymnasium AsyncVectorEnv", "async-vector", lambda args, n, rows: stepping(
@@ -334,8 +316,8 @@ def summarize(candidates: Sequence[Candidate], samples: dict[str, list[dict[str,
 def describe() -> dict[str, Any]:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     cpu = next((line.split(": ")[1] for line in lines if line.startswith("model name")), platform.machine())
-    others = [package for package in ("mujoco", "vizdoom", "envpool") if importlib.util.find_spec(package)]
-    packages = ["numpy", "gymnasium", "ale-py", *others]
+    others = {*(family.package for family in FAMILIES if family.package), "envpool"}
+    packages = ["numpy", "gymnasium", "ale-py", *sorted(filter(importlib.util.find_spec, others))]
     versions = {package: importlib.metadata.version(package) for package in packages}
     return {"machine": {"cpu": cpu, "cpus": os.cpu_count(), "cpus_usable": cpus.available()},
             "versions": {"system": platform.platform(), "python": platform.python_version(),
@@ -402,7 +384,7 @@ def check(args: Args) -> None:
 def of_env(args: Args, env: str) -> Args:
     """Returns the arguments for an environment, with what the record of its family says about its peers.
 
-    `game` is ALE's name of an Atari game, `suite` the domain and task of dm_control; else they are None.
+    `game` is ALE's name of the game, if that is a peer, else None.
     """
     args = argparse.Namespace(**{**vars(args), "env": env})
     try:
@@ -411,26 +393,16 @@ def of_env(args: Args, env: str) -> Args:
         fail(str(error))
     entry_point = entry_of(env).entry_point
     family = family_of(entry_point)
-    task, entry = options.get("task"), gymnasium.registry.get(args.env)
-    args.game = task if task in roms.TASKS else None
-    args.suite = suite_task(args.env)
-    args.offered, args.options, args.module = [], {}, ""
+    entry = gymnasium.registry.get(args.env)
+    args.offered, args.options, args.module, args.loop = [], {}, "", ""
     if family is not None:
         args.offered = list(family.of_class(family.peers, entry_point, ()))
         args.options, args.module = dict(family.peer_options), family.gymnasium_module
+        args.loop = family.loop if family.is_installed else ""
+    args.game = options.get("task") if "ale" in args.offered else None
     args.in_gymnasium = bool(entry) or bool(args.module and importlib.util.find_spec(args.module.partition(".")[0]))
     args.has_numpy = bool(entry and entry.vector_entry_point)
     return args
-
-
-def suite_task(id: str) -> tuple[str, str] | None:
-    """Returns the domain and task of one of dm_control's ids, under its own name or EnvPool's."""
-    if not importlib.util.find_spec("dm_control"):
-        return None
-    from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
-
-    return next(((name, task) for name, domain in DOMAINS.items() for task in domain.tasks
-                 if id in (f"dm_control/{name}-{task}-v0", envpool_id(name, task))), None)
 
 
 def choose(args: Args) -> tuple[list[Candidate], list[str]]:

@@ -1,4 +1,4 @@
-"""A few seconds of the fuzz; `tests/sweeps/fuzz_api.py` is all of it."""
+"""A few seconds of the fuzz; `fuzz/fuzz_api.py` is all of it."""
 import subprocess
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from weights import exhaustive, slow
 
-TOOL = Path(__file__).parents[1] / "sweeps" / "fuzz_api.py"
+TOOL = Path(__file__).parents[2] / "fuzz" / "fuzz_api.py"
 
 
 @pytest.mark.parametrize("first, cases", [

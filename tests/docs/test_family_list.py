@@ -3,6 +3,8 @@ import re
 import runpy
 from pathlib import Path
 
+from cases import CASES
+
 from cypool.envs import FAMILIES
 
 ROOT = Path(__file__).parents[2]
@@ -16,15 +18,16 @@ def test_the_page_has_the_list_of_the_records():
 def test_records_name_what_there_is():
     project = (ROOT / "pyproject.toml").read_text()
     for family in FAMILIES:
+        cases = CASES[family.name]
         folder = ROOT / "cypool" / "envs" / family.name
         assert (folder / "ids.py").is_file()
         assert (folder / f"{family.name}.pyx").is_file()
         assert not family.page or (ROOT / "docs" / "reference" / family.page).is_file()
         assert not family.extra or re.search(rf"(?m)^{family.extra} = ", project)
         known = {entry.id for entry in family.entries(("*",))}
-        used = {*family.smoke_ids, *family.first_make, *family.pictures, *(id for id, _ in family.fuzz_variants),
-                *(id for id, _ in family.measured)}
+        used = {*family.smoke_ids, *cases.first_make, *cases.pictures, *(id for id, _ in cases.fuzz_variants),
+                *(id for id, _ in cases.measured)}
         assert used <= known or not family.is_built, used - known
-        for pattern in (*family.quick_ids, *family.slow_ids, *family.fuzz_ids):
+        for pattern in (*cases.quick_ids, *cases.slow_ids, *cases.fuzz_ids):
             assert family.entries((pattern,)) or not family.is_built, pattern
-        assert len(family.pictures) in (0, 5)
+        assert len(cases.pictures) in (0, 5)

@@ -4,8 +4,9 @@ import re
 import dm_env
 import numpy as np
 import pytest
+from cases import CASES
 from saving import MODES, NUM, Player, actions_for, make, started
-from weights import SMALL_FAMILIES, exhaustive, slow
+from weights import exhaustive, slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -53,8 +54,8 @@ def assert_copies(id, mode="NextStep", num_threads=0, before=8, after=12, batch_
 
 
 # those without a native library
-SMALL = [entry.id for family in FAMILIES if family.name in SMALL_FAMILIES and family.is_installed
-         for entry in family.entries(family.quick_ids)]
+SMALL = [entry.id for family in FAMILIES if CASES[family.name].is_small and family.is_installed
+         for entry in family.entries(CASES[family.name].quick_ids)]
 
 
 @pytest.mark.parametrize("id", SMALL)

@@ -1,4 +1,4 @@
-"""Pools in many threads of Python at once; `tests/sweeps/soak_threads.py` does this for as long as you like."""
+"""Pools in many threads of Python at once; `fuzz/soak_threads.py` does this for as long as you like."""
 import sys
 import sysconfig
 import threading

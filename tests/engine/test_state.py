@@ -7,8 +7,9 @@ import time
 import dm_env
 import numpy as np
 import pytest
+from cases import CASES
 from saving import MODES, NUM, Player, actions_for, assert_goes_on, make, started
-from weights import SMALL_FAMILIES, one_of_each_class, slow
+from weights import one_of_each_class, slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -45,7 +46,7 @@ def test_it_goes_on_exactly(walker, id, options, num_threads, batch_size, mode):
 @pytest.mark.parametrize("id", [
     # those with a native library have tests of their own
     entry.id if stands_for_class else slow(entry.id)[0] for family in FAMILIES
-    if family.name in SMALL_FAMILIES and family.is_installed for entry, stands_for_class in one_of_each_class(family)])
+    if CASES[family.name].is_small and family.is_installed for entry, stands_for_class in one_of_each_class(family)])
 def test_every_small_environment_goes_on_exactly(id):
     for mode in MODES:
         assert_goes_on(id, mode, 2, 5, 23, 60, max_episode_steps=30)

@@ -3,6 +3,7 @@ import sys
 
 import numpy as np
 import pytest
+from cases import CASES
 from weights import one_of_each_class
 
 import cypool
@@ -14,12 +15,13 @@ from cypool.testing import ContractError, check_env
 # of all families; there are more in test_contract_all.py
 @pytest.mark.parametrize("family, entry", [
     pytest.param(family, entry, id=entry.id,
-                 marks=[pytest.mark.slow] * (not stands_for_class or matches(entry.id, family.slow_ids)))
+                 marks=[pytest.mark.slow] * (not stands_for_class or matches(entry.id, CASES[family.name].slow_ids)))
     for family in FAMILIES for entry, stands_for_class in one_of_each_class(family)])
 def test_our_own(family, entry):
     if not family.is_installed:
         pytest.skip(f"{family.needs} is not installed")
-    report = check_env(entry.id, num_steps=40, **family.of_class(family.contract_options, entry.entry_point, {}))
+    options = family.of_class(CASES[family.name].contract_options, entry.entry_point, {})
+    report = check_env(entry.id, num_steps=40, **options)
     assert len(report.passed) == 8 and report.skipped == () and report.num_episodes >= 9
 
 

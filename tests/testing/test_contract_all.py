@@ -1,4 +1,4 @@
-"""`check_env` over every fourth Atari game, and some of Doom. All ids: `tests/sweeps/sweep_contract.py`."""
+"""`check_env` over every fourth Atari game, and some of Doom. All ids: `fuzz/sweep_contract.py`."""
 import pytest
 from weights import exhaustive
 

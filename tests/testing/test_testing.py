@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import CASES
 from weights import one_of_each_class
 
 import cypool
@@ -76,9 +77,9 @@ def parity_cases():
         entries = [each for each in one_of_each_class(family) if each[0].reference is not None]
         for n, (entry, stands_for_class) in enumerate(entries):
             for k, mode in enumerate(MODES):
-                is_quick = stands_for_class and (k == 0 or n == 0) and not matches(entry.id, family.slow_ids)
+                is_slow = matches(entry.id, CASES[family.name].slow_ids) or not stands_for_class
                 cases.append(pytest.param(family, entry.id, mode, id=f"{entry.id}-{mode}",
-                                          marks=[pytest.mark.slow] * (not is_quick)))
+                                          marks=[pytest.mark.slow] * (is_slow or (k > 0 and n > 0))))
     return cases
 
 
@@ -88,7 +89,8 @@ def test_everything_that_has_a_reference_equals_it(family, id, mode, tmp_path, m
         pytest.importorskip(package, reason=f"{package} is not installed")
     # MuJoCo in the reference writes a log to the current folder
     monkeypatch.chdir(tmp_path)
-    report = check_parity(id, num_envs=3, num_steps=60, seeds=(5,), autoreset_mode=mode, **family.short_episode)
+    short = CASES[family.name].short_episode
+    report = check_parity(id, num_envs=3, num_steps=60, seeds=(5,), autoreset_mode=mode, **short)
     assert report.num_episodes >= 6
 
 

@@ -2,7 +2,7 @@
 from typing import Any
 
 from cypool.envs.atari import roms
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 from cypool.making.registry import register
 
 FAMILY = Family(
@@ -13,22 +13,13 @@ FAMILY = Family(
     reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, as the preset says",
     fidelity="everything, with a preset",
     smoke_ids=("Pong-v5", "ALE/Breakout-v5"),
-    quick_ids=("ALE/Pong-v5", "BreakoutNoFrameskip-v4"),
-    slow_ids=("BreakoutNoFrameskip-v4",),
-    fuzz_variants=(("Pong-v5", {"preset": "gymnasium", "frame_skip": (2, 4)}),
-                   ("MontezumaRevenge-v5", {"episodic_life": True}),
-                   ("Breakout-v5", {"obs_type": "ram", "continuous": True})),
-    # ale_py's own C++ and ours; how much memory there is without a sanitizer
-    sanitizer=Sanitizer(target="atari", tests=("atari/test_image.py", "atari/test_atari.py", "atari/test_emulator.py",
-                               "atari/test_tia.py"), without="ale_py_in_the_same or memory_of_an_environment"),
+    data="cypool.envs.atari.roms:examine",
+    groups={"atari26": tuple(f"{roms.title(_task)}-v5" for _task in roms.ATARI_26)},
     peers={"*": ("loop", "async-vector", "ale", "envpool")},
     # the work of Gymnasium's AtariPreprocessing and FrameStackObservation, in the words of cypool and EnvPool
     peer_options={"frame_skip": 4, "stack_num": 4, "noop_max": 30, "use_fire_reset": False, "episodic_life": False,
                   "reward_clip": False, "repeat_action_probability": 0.0},
     gymnasium_module="ale_py",
-    measured=(("Pong-v5", 1), ("Pong-v5", 64), ("Breakout-v5", 64)),
-    first_make={"Pong-v5": "ale_py"},
-    pictures=("Pong-v5", "Breakout-v5", "MsPacman-v5", "SpaceInvaders-v5", "Seaquest-v5"),
     keyboard="cypool.envs.atari.joystick:keyboard")
 
 _ATARI: Any = {"entry_point": "cypool.envs.atari.atari:Atari", "reference": "cypool.envs.atari.reference:make"}

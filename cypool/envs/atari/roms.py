@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from cypool.util.packages import folder_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # games that take two players; ALE has no rules for them
@@ -75,3 +76,20 @@ def rom_path(task: str) -> Path:
     if not path.is_file():
         raise ValueError(f"task: the ROM of {task!r} is not at {path}: reinstall ale-py")
     return path
+
+
+def examine() -> Iterator[tuple[str, str, str]]:
+    """Looks for all ROMs; yields what `cypool doctor` says of them."""
+    missing = []
+    for task in TASKS:
+        try:
+            rom_path(task)
+        except ValueError:
+            missing.append(task)
+    if missing:
+        yield ("warning", f"{len(missing)} of {len(TASKS)} ROMs are not there: {', '.join(missing[:3])}...",
+               "pip install --force-reinstall ale-py")
+    else:
+        from importlib.metadata import version
+
+        yield "ok", f"all {len(TASKS)} ROMs, in ale-py {version('ale-py')}", ""

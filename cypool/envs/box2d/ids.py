@@ -1,5 +1,5 @@
 """The ids of Box2D's environments: Gymnasium's, and EnvPool's names for the same."""
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 from cypool.making.registry import register
 
 FAMILY = Family(
@@ -13,18 +13,7 @@ FAMILY = Family(
     reference_package="Box2D",
     fidelity="everything",
     smoke_ids=("LunarLander-v3", "BipedalWalker-v3"),
-    slow_ids=("CarRacing-*",),
-    # else the world of an episode remembers those before
-    contract_options={"BipedalWalker": {"fresh_world": True}, "CarRacing": {"fresh_world": True}},
-    fuzz_variants=(("LunarLander-v3", {"continuous": True, "enable_wind": True}),
-                   ("CarRacing-v3", {"domain_randomize": True})),
-    # box2d for Python has C++ of its own
-    sanitizer=Sanitizer(target="box2d", tests=("box2d",), without="parity or pictures_are_gymnasiums or not_needed"),
     peers={"*": ("loop", "sync-vector", "async-vector", "envpool")},
-    measured=(("LunarLander-v3", 64),),
-    first_make={"LunarLander-v3": "", "CarRacing-v3": "pygame"},
-    pictures=("LunarLander-v3", "LunarLanderContinuous-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3",
-              "CarRacing-v3"),
     keys={"LunarLander": {"": 0, "left": 1, "up": 2, "right": 3}})
 
 _BOX2D = "cypool.envs.box2d.box2d"

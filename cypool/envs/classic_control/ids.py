@@ -10,12 +10,7 @@ FAMILY = Family(
     reference="Gymnasium 1.4",
     fidelity="everything, but for `Pendulum-v0`",
     smoke_ids=("CartPole-v1", "Pendulum-v1"),
-    fuzz_variants=(("CartPole-v1", {"precision": "fast"}), ("Acrobot-v1", {"precision": "fast"})),
-    draws_quickly=False,
     peers={"*": ("loop", "sync-vector", "async-vector", "numpy-vector", "envpool")},
-    measured=(("CartPole-v1", 1), ("CartPole-v1", 64), ("CartPole-v1", 1024)),
-    first_make={"CartPole-v1": ""},
-    pictures=("CartPole-v1", "Acrobot-v1", "MountainCar-v0", "Pendulum-v1", "MountainCarContinuous-v0"),
     keys={"CartPole": {"left": 0, "right": 1}, "MountainCar": {"left": 0, "": 1, "right": 2},
           "Acrobot": {"left": 0, "": 1, "right": 2}})
 

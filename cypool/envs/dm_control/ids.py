@@ -2,7 +2,7 @@
 import importlib.util
 import os
 
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 from cypool.making.registry import register
 
 FAMILY = Family(
@@ -16,15 +16,8 @@ FAMILY = Family(
     reference="dm_control 1.0.50 with the MuJoCo of the build",
     fidelity="observations, rewards, discounts, ends, random streams and pixels",
     smoke_ids=("dm_control/walker-walk-v0", "CartpoleSwingup-v1"),
-    quick_ids=("dm_control/cartpole-swingup-v0", "dm_control/reacher-easy-v0"),
-    short_episode={"time_limit": 0.2},
-    draws_quickly=False,
-    sanitizer=Sanitizer(target="mujoco", tests=("dm_control/test_dm_control.py",)),
-    peers={"*": ("loop", "envpool")},
-    measured=(("WalkerWalk-v1", 64),),
-    first_make={"dm_control/walker-walk-v0": "mujoco", "dm_control/quadruped-walk-v0": "dm_control.suite.quadruped"},
-    pictures=("dm_control/walker-walk-v0", "dm_control/cheetah-run-v0", "dm_control/dog-walk-v0",
-              "dm_control/fish-swim-v0", "dm_control/quadruped-walk-v0"))
+    loop="cypool.envs.dm_control.reference:loop",
+    peers={"*": ("loop", "envpool")})
 
 # an import would import the package first, which needs dm_control
 _spec = importlib.util.spec_from_file_location("cypool.envs.dm_control.tasks",

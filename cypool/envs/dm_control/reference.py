@@ -1,6 +1,7 @@
 """dm_control itself as a vector environment of Gymnasium's kind: what `cypool.testing.check_parity` compares with."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,26 @@ class Repeated:
             if result.last():
                 break
         return result._replace(reward=reward)
+
+
+def loop(id: str, num_envs: int) -> tuple[Any, Callable[[Any], int]]:
+    """Returns the space of actions, and a function that steps environments one by one: what `cypool bench` measures."""
+    from gymnasium.spaces import Box
+
+    domain, task = next((name, task) for name, domain in DOMAINS.items() for task in domain.tasks
+                        if _is_of(id, name, task))
+    envs = [load(domain, task, k) for k in range(num_envs)]
+    for env in envs:
+        env.reset()
+
+    def step(actions: Any) -> int:
+        # after its last step, an environment resets by itself
+        for env, action in zip(envs, actions, strict=True):
+            env.step(action)
+        return num_envs
+
+    spec = envs[0].action_spec()
+    return Box(spec.minimum.astype(np.float32), spec.maximum.astype(np.float32)), step
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:

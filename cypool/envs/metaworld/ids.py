@@ -1,7 +1,7 @@
 """The ids of Meta-World: its fifty tasks, with EnvPool's names, too, and its benchmarks, pools of several."""
 from typing import Any
 
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 from cypool.making.registry import register
 
 FAMILY = Family(
@@ -15,14 +15,7 @@ FAMILY = Family(
     reference="metaworld 3.1.1 with the MuJoCo of the build",
     fidelity="everything, with a metaworld that runs with this MuJoCo",
     smoke_ids=("Meta-World/reach-v3",),
-    quick_ids=("Meta-World/reach-v3",),
-    fuzz_ids=("Meta-World/reach-v3", "Meta-World/door-lock-v3"),
-    draws_quickly=False,
-    sanitizer=Sanitizer(target="mujoco", tests=("metaworld/test_metaworld.py",)),
-    peers={"*": ("envpool",)},
-    first_make={"Meta-World/reach-v3": "mujoco"},
-    pictures=("Meta-World/pick-place-v3", "Meta-World/door-open-v3", "Meta-World/hammer-v3", "Meta-World/soccer-v3",
-              "Meta-World/assembly-v3"))
+    peers={"*": ("envpool",)})
 
 _TASKS = (
     "assembly", "basketball", "bin-picking", "box-close", "button-press-topdown", "button-press-topdown-wall",

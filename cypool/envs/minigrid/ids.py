@@ -5,7 +5,7 @@ minigrid itself cannot reset them.
 """
 from __future__ import annotations
 
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 
 # babyai adds its levels to those of levels
 from cypool.envs.minigrid import babyai  # noqa: F401
@@ -22,16 +22,8 @@ FAMILY = Family(
     reference_package="minigrid",
     fidelity="everything; missions once they are decoded",
     smoke_ids=("MiniGrid-DoorKey-8x8-v0", "BabyAI-BossLevel-v0"),
-    quick_ids=("MiniGrid-DoorKey-8x8-v0", "MiniGrid-Dynamic-Obstacles-5x5-v0", "BabyAI-GoTo-v0"),
-    fuzz_variants=(("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "position", "obs_type": "full"}),
-                   ("BabyAI-PutNextS5N2Carrying-v0", {"bonus": "action", "obs_type": "rgb"})),
-    sanitizer=Sanitizer(target="minigrid", tests=("test_minigrid.py",), without="there_is_nothing_to_leave_out"),
     peers={"*": ("loop", "sync-vector", "envpool")},
     gymnasium_module="minigrid",
-    measured=(("MiniGrid-DoorKey-8x8-v0", 1024),),
-    first_make={"MiniGrid-DoorKey-8x8-v0": ""},
-    pictures=("MiniGrid-DoorKey-8x8-v0", "MiniGrid-LavaCrossingS9N2-v0", "MiniGrid-ObstructedMaze-Full-v1",
-              "BabyAI-GoTo-v0", "BabyAI-BossLevel-v0"),
     # turn left, turn right, forward, pick up, drop, toggle, done
     keys={"*": {"left": 0, "right": 1, "up": 2, "page up": 3, "page down": 4, "space": 5, "return": 6}},
     turns=("*",))

@@ -1,7 +1,7 @@
 """The ids of MPE2: mpe2's, with a hyphen before the version, as Gymnasium writes ids."""
 from __future__ import annotations
 
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 from cypool.making.registry import register
 
 # by id, without the family
@@ -21,13 +21,7 @@ FAMILY = Family(
     reference="mpe2 1.1.1",
     reference_package="mpe2",
     fidelity="everything",
-    smoke_ids=("mpe2/simple_spread-v3",),
-    short_episode={"max_cycles": 9},
-    fuzz_variants=(("mpe2/simple_spread-v3", {"N": 4, "num_agent_neighbors": 2, "num_landmark_neighbors": 9}),
-                   ("mpe2/simple_world_comm-v3", {"continuous_actions": True, "num_forests": 4})),
-    sanitizer=Sanitizer(target="mpe2", tests=("test_mpe2.py",)),
-    pictures=("mpe2/simple_spread-v3", "mpe2/simple_tag-v3", "mpe2/simple_world_comm-v3", "mpe2/simple_line-v1",
-              "mpe2/collect_treasure-v1"))
+    smoke_ids=("mpe2/simple_spread-v3",))
 
 for _id, _class in CLASSES.items():
     register(f"mpe2/{_id}", f"cypool.envs.mpe2.mpe2:{_class}", reference="cypool.envs.mpe2.reference:make_reference")

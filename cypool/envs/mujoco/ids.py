@@ -1,5 +1,5 @@
 """The ids of MuJoCo's robots."""
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 from cypool.making.registry import register
 
 FAMILY = Family(
@@ -13,17 +13,7 @@ FAMILY = Family(
     reference="Gymnasium 1.4 with the MuJoCo of the build",
     fidelity="everything; of `Pusher-v4` observations, rewards, ends and info",
     smoke_ids=("InvertedPendulum-v5", "Ant-v5"),
-    slow_ids=("*-v4",),
-    fuzz_variants=(("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),),
-    draws_quickly=False,
-    # what starts processes, and what limits the address space
-    sanitizer=Sanitizer(
-        target="mujoco", tests=("mujoco/test_mujoco.py", "../engine/test_state_checks.py::test_indices_of_mujoco"),
-        without="run_python or processes or without_memory"),
-    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "envpool")},
-    measured=(("HalfCheetah-v5", 64), ("Ant-v5", 64)),
-    first_make={"Ant-v5": "mujoco"},
-    pictures=("Ant-v5", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "Walker2d-v5"))
+    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "envpool")})
 
 # robot: the steps of an episode
 _ROBOTS = {"Ant": 1000, "HalfCheetah": 1000, "Hopper": 1000, "Humanoid": 1000, "HumanoidStandup": 1000,

@@ -13,13 +13,6 @@ FAMILY = Family(
     reference_package="nle",
     fidelity="everything, with the clock that an episode has",
     smoke_ids=("NetHackScore-v0",),
-    # NLE needs milliseconds for a reset: the tests of the family are in one file
-    quick_ids=(),
-    short_episode={"abort_steps": 9},
-    fuzz_ids=("NetHack*",),
-    fuzz_variants=(("NetHackChallenge-v0", {"no_progress_timeout": 3}),
-                   ("NetHack-v0", {"wizard": True, "actions": range(256), "observation_keys": ["misc", "internal"]})),
-    pictures=("NetHack-v0", "NetHackScore-v0", "NetHackStaircase-v0", "NetHackOracle-v0", "NetHackChallenge-v0"),
     terminal="cypool.envs.nethack.terminal:play")
 
 _TASKS = {"NetHack": "nethack", "NetHackScore": "score", "NetHackStaircase": "staircase",

@@ -14,15 +14,7 @@ FAMILY = Family(
     parity_mode="SameStep",
     fidelity="everything; EnvPool 1.2.5: levels, rewards and ends, and most pictures",
     smoke_ids=("procgen-coinrun-v0",),
-    # each process loads 1,300 pictures, in two seconds: the tests of the family are in one file
-    quick_ids=(),
-    fuzz_ids=("procgen-*",),
-    fuzz_variants=(("procgen-coinrun-v0", {"use_sequential_levels": True, "paint_vel_info": True}),
-                   ("MazeMemory-v0", {"num_levels": 3})),
     peers={"*": ("envpool",)},
-    measured=(("CoinrunEasy-v0", 64),),
-    pictures=("procgen-coinrun-v0", "procgen-starpilot-v0", "procgen-bigfish-v0", "procgen-ninja-v0",
-              "procgen-plunder-v0"),
     # as in procgen's own window
     keys={"*": {"": 4, "left": 1, "right": 7, "up": 5, "down": 3, "d": 9, "a": 10, "w": 11, "s": 12, "q": 13, "e": 14}})
 

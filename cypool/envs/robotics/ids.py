@@ -1,7 +1,7 @@
 """The ids of Gymnasium-Robotics, but for those that need mujoco_py."""
 from typing import Any
 
-from cypool.envs.family import Family, Sanitizer
+from cypool.envs.family import Family
 from cypool.making.registry import register, register_absent
 
 FAMILY = Family(
@@ -15,13 +15,7 @@ FAMILY = Family(
     reference="gymnasium-robotics 1.4.2 with the MuJoCo of the build",
     fidelity="everything, with a gymnasium-robotics that runs with this MuJoCo",
     smoke_ids=("FetchReach-v4", "PointMaze_UMaze-v3"),
-    quick_ids=("FetchReach-v4", "PointMaze_UMaze-v3", "AntMaze_UMaze-v5"),
-    draws_quickly=False,
-    sanitizer=Sanitizer(target="mujoco", tests=("robotics/test_robotics.py",)),
-    peers={"*": ("loop", "sync-vector", "rollout", "envpool")},
-    first_make={"FetchReach-v4": "mujoco"},
-    pictures=("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "AntMaze_UMaze-v5", "AdroitHandHammer-v1",
-              "FrankaKitchen-v1"))
+    peers={"*": ("loop", "sync-vector", "rollout", "envpool")})
 
 _REFERENCE = "cypool.envs.robotics.reference:make_reference"
 

@@ -12,20 +12,9 @@ FAMILY = Family(
     reference="the Gymnasium wrapper of vizdoom 1.3.2; EnvPool 1.2.5",
     fidelity="everything for one player, but for images of EnvPool's ids",
     smoke_ids=("VizdoomBasic-v1",),
-    quick_ids=(),
-    # small screens, as all of them are compared
-    contract_options={
-        "GymnasiumDoom": {"config": {"screen_resolution": "RES_160X120"}, "frame_skip": 4},
-        "EnvPoolDoom": {"screen_resolution": "RES_160X120"}},
-    saves=False,
-    fuzz_ids=("Basic-v1",),
     peers={"GymnasiumDoom": ("async-vector",), "EnvPoolDoom": ("envpool",)},
     peer_options={"frame_skip": 4},
-    gymnasium_module="vizdoom.gymnasium_wrapper",
-    measured=(("HealthGathering-v1", 8),),
-    first_make={"VizdoomBasic-v1": "vizdoom"},
-    pictures=("VizdoomBasic-v1", "VizdoomDeadlyCorridor-v1", "VizdoomDefendCenter-v1", "VizdoomHealthGathering-v1",
-              "VizdoomTakeCover-v1"))
+    gymnasium_module="vizdoom.gymnasium_wrapper")
 
 _DOOM = "cypool.envs.vizdoom.vizdoom"
 _GYMNASIUM, _ENVPOOL = f"{_DOOM}:GymnasiumDoom", f"{_DOOM}:EnvPoolDoom"

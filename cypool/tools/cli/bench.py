@@ -37,11 +37,12 @@ def bench(
     env = id or env or "Pong-v5"
     try:
         from cypool.engine import cpus
-        from cypool.envs.atari import roms
+        from cypool.envs import FAMILIES
         from cypool.tools import benchmark
     except ImportError as error:
         raise Refusal(f'{error}; for all it needs: pip install "cypool[bench]"') from error
-    envs = [f"{roms.title(game)}-v5" for game in roms.ATARI_26] if env == "atari26" else env.split(",")
+    groups = {name: ids for family in FAMILIES for name, ids in family.groups.items()}
+    envs = list(groups.get(env) or env.split(","))
     try:
         benchmark.main(argparse.Namespace(
             env=env, envs=envs, num_envs=num_envs, seconds=seconds, rounds=rounds, peers=peers, json=json, plot=plot,

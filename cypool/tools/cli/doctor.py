@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -262,21 +262,14 @@ def meets(version: str, bounds: str) -> bool:
     return True
 
 
-def _roms() -> Lines:
-    """Atari's ROMs."""
-    from cypool.envs.atari import roms
+def _data() -> Lines:
+    """Data of families."""
+    from cypool.envs import FAMILIES
 
-    missing = []
-    for task in roms.TASKS:
-        try:
-            roms.rom_path(task)
-        except ValueError:
-            missing.append(task)
-    if missing:
-        yield ("warning", f"{len(missing)} of {len(roms.TASKS)} are not there: {', '.join(missing[:3])}...",
-               "pip install --force-reinstall ale-py")
-    else:
-        yield "ok", f"all {len(roms.TASKS)}, in ale-py {metadata.version('ale-py')}"
+    for family in FAMILIES:
+        if family.data and family.is_built:
+            module, _, function = family.data.partition(":")
+            yield from getattr(import_module(module), function)()
 
 
 def _families() -> Lines:
@@ -355,7 +348,7 @@ def _cache() -> Lines:
 
 
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
-    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _roms, _opengl,
+    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _opengl,
     _ray, _cache)
 _MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "optional": "[dim]not there[/dim]"}
 

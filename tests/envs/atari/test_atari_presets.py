@@ -1,6 +1,6 @@
 """Atari's presets, against the packages that they follow, as installed: all equal.
 
-EnvPool is compared in test_envpool.py; all games are in tests/sweeps/sweep_atari.py.
+EnvPool is compared in test_envpool.py; all games are in sweep.py.
 """
 import inspect
 

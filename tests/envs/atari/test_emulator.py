@@ -1,9 +1,9 @@
-"""Our parts of the Atari emulator, compared with ALE's own. All games: tests/sweeps/sweep_emulator.py."""
+"""Our parts of the Atari emulator, compared with ALE's own. All games: sweep.py."""
 import json
 import subprocess
 
 import pytest
-import sweep_emulator as sweep
+from envs.atari import emulator
 from weights import slow
 
 from cypool.envs.atari import atari
@@ -28,13 +28,13 @@ def test_the_module_tells_which_emulator_is_in():
 ], ids=["sticky", "each_frame"])
 def test_games_are_those_of_ale_py(task, run):
     facts = atari.game_facts(task)
-    sweep.compare(task=task, seed=11, mode=facts.modes[-1], difficulty=facts.difficulties[-1], **run)
+    emulator.compare(task=task, seed=11, mode=facts.modes[-1], difficulty=facts.difficulties[-1], **run)
 
 
 @pytest.mark.parametrize("task", ["pong", *slow("jamesbond", "freeway")])
 def test_random_programs_do_what_they_do_in_ale(task):
     """All opcodes, from memory and at the edges of banks, with operands in chips and cartridges."""
-    recorded = json.loads(sweep.PROGRAMS.read_text())[task]
+    recorded = json.loads(emulator.PROGRAMS.read_text())[task]
     wanted = [recorded[k:k + 8] for k in range(0, len(recorded), 8)]
-    got = sweep.run_programs(task, len(wanted))
+    got = emulator.run_programs(task, len(wanted))
     assert [k for k in range(len(wanted)) if got[k] != wanted[k]] == []

@@ -56,11 +56,11 @@ def test_parity_of_the_race(mode, options):
                                           ("BipedalWalker-v3", "Walks"), ("BipedalWalkerHardcore-v3", "Walks")])
 def test_parity_of_good_play(id, play):
     """Landers come to rest, which random ones do not."""
-    import sweep_box2d
+    from envs.box2d import sweep
 
     # with three landers or more, those that fly are stepped together
     seeds = range(12, 16) if id.startswith("Lunar") else (12,)
-    assert sweep_box2d.compare(id, getattr(sweep_box2d, play), {}, seeds, 400)[0] or id.startswith("Bipedal")
+    assert sweep.compare(id, getattr(sweep, play), {}, seeds, 400)["episodes"] or id.startswith("Bipedal")
 
 
 def race():
@@ -90,9 +90,9 @@ def test_pixels_are_the_same_without_vector_instructions():
 @pytest.mark.slow
 @pytest.mark.parametrize("continuous", [True, False])
 def test_parity_of_a_race_along_the_track(continuous):
-    import sweep_box2d
+    from envs.box2d import sweep
 
-    sweep_box2d.compare("CarRacing-v3", sweep_box2d.follows_track, {"continuous": continuous}, (0,), 400)
+    sweep.compare("CarRacing-v3", sweep.follows_track, {"continuous": continuous}, (0,), 400)
 
 
 @needs_box2d
@@ -100,9 +100,9 @@ def test_parity_of_a_race_along_the_track(continuous):
     ("LunarLander-v3", 60, 1), ("BipedalWalkerHardcore-v3", 30, 3), ("CarRacing-v3", 40, 8),
     *slow(("LunarLanderContinuous-v3", 90, 7), ("BipedalWalker-v3", 30, 1))])
 def test_pictures_are_gymnasiums(id, steps, every):
-    import sweep_box2d
+    from envs.box2d import sweep
 
-    assert sweep_box2d.compare(id, sweep_box2d.plays_randomly, {}, (5,), steps, every)[1] >= 5
+    assert sweep.compare(id, sweep.plays_randomly, {}, (5,), steps, every)["pictures"] >= 5
 
 
 # ---- without a reference

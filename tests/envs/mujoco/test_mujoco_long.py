@@ -1,4 +1,4 @@
-"""MuJoCo's robots against Gymnasium's for 2,000 steps each; tests/sweeps/sweep_parity.py takes as many as you like."""
+"""MuJoCo's robots against Gymnasium's for 2,000 steps each; fuzz/sweep_parity.py takes as many as you like."""
 import pytest
 
 import cypool

@@ -1,0 +1,24 @@
+"""The functions of bare_loop.cpp: MuJoCo's steps in a loop in C++, without an environment around it. Needs g++."""
+import ctypes
+import functools
+import subprocess
+import tempfile
+from pathlib import Path
+
+import mujoco
+
+
+@functools.cache
+def compiled():
+    """Returns a library that calls the MuJoCo of this process."""
+    package = Path(mujoco.__file__).parent
+    library = next(package.glob("libmujoco.so.*"))
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-pthread", "-I", package / "include",
+                        Path(__file__).with_name("bare_loop.cpp"), library, "-o", f"{folder}/bare_loop.so"], check=True)
+        return ctypes.CDLL(f"{folder}/bare_loop.so")
+
+
+def pointer(array):
+    """Returns a pointer to the elements of an array, or to a struct of MuJoCo's package."""
+    return ctypes.c_void_p(array._address) if hasattr(array, "_address") else array.ctypes.data_as(ctypes.c_void_p)

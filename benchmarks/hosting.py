@@ -1,0 +1,181 @@
+"""Measures where Python environments are stepped: by the caller, in threads and in processes; and cypool's own.
+
+    python benchmarks/hosting.py                      # CartPole: what a step costs
+    python benchmarks/hosting.py --table plain        # a CartPole with Python's own numbers
+    python benchmarks/hosting.py --table waiting      # steps that sleep for 2 ms
+    python benchmarks/hosting.py "*threads*"          # the candidates whose names match
+
+Each candidate is a process of its own, which makes its pool once; then all take turns. Prints microseconds of a step,
+ratios to the last candidate, and what a pool takes to start. CPU time is that of all threads and processes of a
+candidate. On a Python without its global lock, run the first command with `PYTHON_GIL=0`.
+"""
+import argparse
+import json
+import math
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+from measuring import chosen, cost, descendants, memory_of, parser, show_candidates, take_turns
+
+import cypool
+
+
+class Sleeper(gymnasium.Env):
+    """Sleeps for 2 ms in each step."""
+
+    observation_space = gymnasium.spaces.Box(0, 1, (4,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+    zeros = np.zeros(4, np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.zeros, {}
+
+    def step(self, action):
+        time.sleep(0.002)
+        return self.zeros, 0.0, False, False, {}
+
+
+class PlainCartPole(gymnasium.Env):
+    """CartPole with Python's own numbers: of NumPy only the observation, and no episode of Gymnasium's wrappers."""
+
+    def __init__(self):
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (4,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(2)
+        self.random = random.Random()
+
+    def reset(self, *, seed=None, options=None):
+        if seed is not None:
+            self.random.seed(seed)
+        self.state = [self.random.uniform(-0.05, 0.05) for _ in range(4)]
+        self.count = 0
+        return np.array(self.state, np.float32), {}
+
+    def step(self, action):
+        x, v, theta, omega = self.state
+        force = 10.0 if action else -10.0
+        cos, sin = math.cos(theta), math.sin(theta)
+        pushed = (force + 0.05 * omega * omega * sin) / 1.1
+        turned = (9.8 * sin - cos * pushed) / (0.5 * (4.0 / 3.0 - 0.1 * cos * cos / 1.1))
+        x, v = x + 0.02 * v, v + 0.02 * (pushed - 0.05 * turned * cos / 1.1)
+        theta, omega = theta + 0.02 * omega, omega + 0.02 * turned
+        self.state = [x, v, theta, omega]
+        self.count += 1
+        terminated = not (-2.4 <= x <= 2.4 and -0.2095 <= theta <= 0.2095)
+        return np.array(self.state, np.float32), 1.0, terminated, self.count == 500, {}
+
+
+def candidates(hosted):
+    """Pools of `num_envs` environments that `hosted(num_envs, **options)` makes, by name."""
+    return {
+        "caller": lambda n: hosted(n, num_workers=0),
+        "1 thread": lambda n: hosted(n, workers="threads", num_workers=1),
+        "2 threads": lambda n: hosted(n, workers="threads", num_workers=2),
+        "2 processes": lambda n: hosted(n, num_workers=2),
+        "a thread for each": lambda n: hosted(n, workers="threads"),
+        "a process for each": hosted,
+    }
+
+
+def cartpoles(num_envs, **options):
+    return cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, **options)
+
+
+def plain(num_envs, **options):
+    return cypool.from_factories([PlainCartPole] * num_envs, **options)
+
+
+def sleepers(num_envs, **options):
+    return cypool.from_factories([Sleeper] * num_envs, **options)
+
+
+POOLS = {
+    "cartpole": {"cypool's own": lambda n: cypool.make("CartPole-v1", num_envs=n, num_threads=1),
+                 **candidates(cartpoles)},
+    "plain": candidates(plain),
+    "waiting": {
+        "AsyncVectorEnv": lambda n: gymnasium.vector.AsyncVectorEnv([Sleeper] * n),
+        "a thread for each": lambda n: sleepers(n, workers="threads"),
+        "half of them, threads": lambda n: sleepers(n, workers="threads", batch_size=n // 2),
+        "half of them, processes": lambda n: sleepers(n, batch_size=n // 2),
+        "a process for each": sleepers,
+    },
+}
+
+
+def memory():
+    """Returns the megabytes of this process, and of those that it has started."""
+    return memory_of(Path("/proc/self"), *descendants()) / 1e3
+
+
+def serve(name, kind, num_envs):
+    """Makes a pool and steps it; for each line of input, a number of seconds, it prints figures as JSON."""
+    before, began = memory(), time.perf_counter()
+    env = POOLS[kind][name](num_envs)
+    is_async = getattr(env, "batch_size", num_envs) < num_envs
+    if is_async:
+        env.async_reset(seed=0)
+    else:
+        env.reset(seed=0)
+    print(json.dumps({"start": time.perf_counter() - began, "memory": memory() - before}), flush=True)
+    actions, count = np.random.default_rng(0).integers(0, 2, (64, num_envs)), 0
+
+    def step():
+        nonlocal count
+        count += 1
+        if not is_async:
+            env.step(actions[count % 64])
+            return num_envs
+        ids = env.recv()[4]["env_id"]
+        env.send(actions[0][ids], ids)
+        return len(ids)
+
+    def steps():
+        return sum(step() for _ in range(8))
+
+    for line in sys.stdin:
+        print(json.dumps(cost(steps, ("wall", "CPU", "children's CPU"), float(line))), flush=True)
+    env.close()
+
+
+class Served:
+    """A candidate in a process of its own."""
+
+    def __init__(self, name, kind, num_envs, seconds):
+        command = [sys.executable, __file__, "--table", kind, "--num-envs", str(num_envs), "--candidate", name]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.start, self.seconds = json.loads(self.process.stdout.readline()), seconds
+
+    def __call__(self):
+        """Returns that it took a step, and what a step takes."""
+        print(self.seconds, file=self.process.stdin, flush=True)
+        taken = json.loads(self.process.stdout.readline())
+        return 1, {"wall": taken["wall"], "CPU": taken["CPU"] + taken["children's CPU"]}
+
+
+def main():
+    made = parser(__doc__, rounds=7, seconds=0.5)
+    made.add_argument("--table", choices=list(POOLS), default="cartpole")
+    made.add_argument("--candidate", help=argparse.SUPPRESS)
+    arguments = made.parse_args()
+    kind, num_envs = arguments.table, arguments.num_envs
+    if arguments.candidate is not None:
+        serve(arguments.candidate, kind, num_envs)
+        return
+    served = {name: Served(name, kind, num_envs, arguments.seconds)
+              for name in chosen(POOLS[kind], arguments.patterns)}
+    samples = take_turns(served, arguments.rounds, clocks=("wall", "CPU"))
+    for each in served.values():
+        each.process.communicate()
+    show_candidates(samples, list(served)[-1], ("wall", "CPU"), {
+        "s to start": {name: f"{each.start['start']:.2f}" for name, each in served.items()},
+        "MB": {name: f"{each.start['memory']:.1f}" for name, each in served.items()}})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Counts instructions with valgrind: of a step of CartPole or another environment, or of a frame, by function.
+
+    python benchmarks/instructions.py [id] [num_envs ...]
+    python benchmarks/instructions.py functions id ...
+    python benchmarks/instructions.py calls
+
+`calls` counts those of the most common calls of a pool of one CartPole, and prints them next to those of the last
+release, which are in instructions.json. `calls --write VERSION` writes that file: it belongs to a release, on the
+version of Python that CI has.
+
+The others run twice, for different numbers of steps; the difference is free of start-up. One thread; the Python that
+runs this script runs cypool too. valgrind runs a processor of its own: the counts of one build do not depend on the
+machine it runs on, nor on what else runs there. Another compiler, Python or NumPy changes them by some percent.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+STEPS = """
+import sys
+import numpy as np
+import cypool
+id = sys.argv[1]
+num_envs, num_steps = map(int, sys.argv[2:])
+env = cypool.make(id, num_envs=num_envs, num_threads=1, seed=0)
+env.reset()
+env.action_space.seed(0)
+actions = np.arange(num_envs) % 2 if id == "CartPole-v1" else env.action_space.sample()
+for _ in range(num_steps):
+    env.step(actions)
+"""
+CALLS = """
+import os
+import sys
+import numpy as np
+import cypool
+env = cypool.make("CartPole-v1", num_envs=1, num_threads=1, seed=0)
+planner = cypool.make("CartPole-v1", num_envs=1, num_threads=1, seed=0, autoreset_mode="Disabled")
+# of an environment of its own: a buffer observes all steps
+stored = cypool.make("CartPole-v1", num_envs=1, num_threads=1, seed=0)
+buffer = cypool.ReplayBuffer(stored, 1000, seed=0)
+stored.reset()
+env.reset()
+planner.reset()
+state = planner.save()
+actions = np.zeros(1, np.int64)
+plan = np.arange(128).reshape(128, 1) % 2
+sequences = plan.reshape(1, 128)
+for _ in range(100):
+    buffer.step(actions)
+for call in sys.argv[2:]:
+    exec(f"def made(): {call}")
+    for few in (True, False):
+        for _ in range(100 if few else int(sys.argv[1])):
+            made()
+        # valgrind writes down what was counted since the last time
+        os.getppid()
+"""
+# with one environment, where little but the call costs
+COUNTED = {
+    "step": "env.step(actions)",
+    "send, recv": "env.send(actions); env.recv()",
+    "rollout, 1 step": "env.rollout(plan[:1])",
+    "rollout, 128 steps": "env.rollout(plan)",
+    "search, 1 x 128 steps": "planner.search(state, sequences)",
+    "ReplayBuffer.step": "buffer.step(actions)",
+    "ReplayBuffer.sample(32)": "buffer.sample(32)",
+}
+RELEASE = Path(__file__).with_suffix(".json")
+FEW, MANY = 40, 240
+# by what stands in the line of a function: the first that fits. sincos is CartPole's, random numbers are its resets'
+PARTS = {"MuJoCo": r"libmujoco", "environment": r"/cypool/envs/|sincos|numpy/random/", "engine": r"/cypool/engine/",
+         "api": r"/cypool/api/", "Python": ""}
+
+
+def run(program, folder, *arguments, options=()):
+    """Runs a program under callgrind, which writes to `folder`/out."""
+    subprocess.run(["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={folder}/out", *options,
+                    sys.executable, "-c", program, *map(str, arguments)], check=True,
+                   env=dict(os.environ, PYTHONHASHSEED="0", OPENBLAS_NUM_THREADS="1"))
+
+
+def lines_of(id, num_envs, num_steps):
+    """Yields the instructions of each function in a whole run, and the line it stands in."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(STEPS, folder, id, num_envs, num_steps)
+        text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", os.path.join(folder, "out")],
+                              check=True, capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        found = re.match(r"\s*([\d,]+) \([\s\d.]+%\)  (.*:.*)", line)
+        if found:
+            yield int(found[1].replace(",", "")), found[2]
+
+
+def count(id, num_envs, num_steps):
+    """Returns the instructions of each part in a whole run."""
+    counts = dict.fromkeys(PARTS, 0)
+    for number, line in lines_of(id, num_envs, num_steps):
+        counts[next(part for part, pattern in PARTS.items() if re.search(pattern, line))] += number
+    return counts
+
+
+def of_calls(version):
+    """Prints what calls take, next to the last release; or writes the counts of a release."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(CALLS, folder, MANY, *COUNTED.values(), options=["--dump-before=getppid"])
+        # a file before the calls of each kind that count, and one with them
+        totals = [int(re.search(r"^(?:totals|summary): (\d+)", Path(folder, f"out.{2 * k + 2}").read_text(), re.M)[1])
+                  for k in range(len(COUNTED))]
+    counts = {name: total // MANY for name, total in zip(COUNTED, totals, strict=True)}
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if version is not None:
+        release = {"version": version, "python": python, "instructions of a call (callgrind)": counts}
+        RELEASE.write_text(json.dumps(release, indent=2) + "\n")
+    release = json.loads(RELEASE.read_text())
+    print("one CartPole", f"instructions of a call, Python {python}",
+          f"{release['version']}, Python {release['python']}", "ratio", sep=" | ")
+    for name, number in counts.items():
+        before = release["instructions of a call (callgrind)"].get(name)
+        print(name, number, before or "", f"{number / before:.2f}" if before else "", sep=" | ")
+
+
+def of_functions(id):
+    """Prints what a frame takes, and which functions do; a step of games has several frames."""
+    import cypool
+
+    totals = []
+    for num_steps in (FEW, MANY):
+        total = defaultdict(int)
+        for number, line in lines_of(id, 1, num_steps):
+            # file:type namespace::name(arguments) [library]
+            name = line.replace("(anonymous namespace)", "").split(":", 1)[1].split(" [")[0].split("(")[0]
+            total[name.split("::")[-1].split(" ")[-1]] += number
+        totals.append(total)
+    few, many = totals
+    frames = cypool.make_spec(id).options.get("frame_skip", 1) * (MANY - FEW)
+    parts = {name: (many[name] - few[name]) / frames for name in many}
+    whole = sum(parts.values())
+    print(f"{id}: {whole:.0f} instructions a frame")
+    for name, number in sorted(parts.items(), key=lambda part: -part[1])[:12]:
+        print(f"{number / whole:7.1%} {name}")
+
+
+def main():
+    if sys.argv[1:2] == ["functions"]:
+        for id in sys.argv[2:]:
+            of_functions(id)
+        return
+    if sys.argv[1:2] == ["calls"]:
+        of_calls(sys.argv[3] if sys.argv[2:3] == ["--write"] else None)
+        return
+    words = sys.argv[1:]
+    id = words.pop(0) if words and not words[0].isdecimal() else "CartPole-v1"
+    sizes = [int(word) for word in words] or [1, 64, 1024]
+    print("environments", "a call of step()", "per environment", *PARTS, sep=" | ")
+    for num_envs in sizes:
+        few, many = count(id, num_envs, FEW), count(id, num_envs, MANY)
+        parts = {part: (many[part] - few[part]) / (MANY - FEW) for part in PARTS}
+        total = sum(parts.values())
+        print(num_envs, f"{total:.0f}", f"{total / num_envs:.0f}", *(f"{n:.0f}" for n in parts.values()), sep=" | ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,292 @@
+"""The harness of the benchmarks: candidates take turns in rounds, and tables have their medians.
+
+A candidate is a function that does some work and returns how many steps that was. It may measure itself, to leave a
+part of its work out: then it returns a pair, of this number and of what the steps took, by clock if there are several.
+A candidate that is not there, such as another package that is not installed, is None.
+"""
+import argparse
+import importlib
+import math
+import os
+import resource
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests"))
+from cases import CASES, chosen  # noqa: E402, F401
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+
+def descendants():
+    """Yields the folders in /proc of the processes that this one and its children have started."""
+    pids = ["self"]
+    for pid in pids:
+        try:
+            tasks = list((Path("/proc") / pid / "task").iterdir())
+            found = [child for task in tasks for child in (task / "children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        pids += found
+        yield from (Path("/proc") / child for child in found)
+
+
+def memory_of(*folders):
+    """Returns the kilobytes of processes, by their folders in /proc; shared pages count in part."""
+    return sum(int((folder / "smaps_rollup").read_text().partition("\nPss:")[2].split()[0]) for folder in folders)
+
+
+def time_of_children():
+    """Returns the CPU seconds of the processes that this one has started, and of theirs."""
+    total = 0
+    for folder in descendants():
+        try:
+            total += sum(int((task / "schedstat").read_text().split()[0]) for task in (folder / "task").iterdir())
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return total / 1e9
+
+
+def waits():
+    """Returns how often this process has waited, in millions, as a table has millionths."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw / 1e6
+
+
+# what may be counted; columns are in microseconds
+CLOCKS = {"wall": time.perf_counter, "CPU": time.process_time, "children's CPU": time_of_children, "waits": waits}
+
+
+def cost(candidate, clocks=("CPU",), seconds=0.0):
+    """Calls a candidate until it has taken some seconds; returns by clock what a step takes."""
+    steps, spent, end = 0, dict.fromkeys(clocks, 0.0), time.perf_counter() + seconds
+    while True:
+        before = [CLOCKS[clock]() for clock in clocks]
+        done = candidate()
+        taken = [CLOCKS[clock]() - begin for clock, begin in zip(clocks, before, strict=True)]
+        if isinstance(done, tuple):
+            done, own = done
+            taken = [own[clock] if isinstance(own, dict) else own for clock in clocks]
+        steps += done
+        for clock, part in zip(clocks, taken, strict=True):
+            spent[clock] += part
+        if time.perf_counter() >= end:
+            return {clock: part / steps for clock, part in spent.items()}
+
+
+class Samples(list):
+    """The rounds: of each what `cost` returned, by candidate."""
+
+    def median(self, name, clock="CPU"):
+        """Returns what a step of a candidate takes."""
+        return statistics.median(each[name][clock] for each in self)
+
+    def ratios(self, slow, fast, clock="CPU"):
+        """Returns of each round how many times as long one takes as another."""
+        return [each[slow][clock] / each[fast][clock] for each in self]
+
+    def ratio(self, *pair):
+        """Returns the median of these ratios."""
+        return statistics.median(self.ratios(*pair))
+
+
+def take_turns(candidates, rounds, seconds=0.0, clocks=("CPU",)):
+    """Measures all candidates in each round, every other time from the last to the first; a first round warms up."""
+    order, samples = [name for name, call in candidates.items() if call is not None], Samples()
+    for k in range(rounds + 1):
+        found = {name: cost(candidates[name], clocks, seconds if k else 0.0) for name in order}
+        order.reverse()
+        if k:
+            samples.append({name: found[name] for name in candidates if name in found})
+    return samples
+
+
+def digits(value):
+    """Returns three digits of a number, or two decimals."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.{2 - int(math.log10(max(value, 1)))}f}"
+
+
+def number(value, per_second=False):
+    """Returns digits of microseconds, or of steps per second."""
+    return digits(1 / value if per_second else value * 1e6)
+
+
+def heading(*columns):
+    """Prints the head of a table in Markdown."""
+    print(f"| {' | '.join(columns)} |\n| --- |{' --: |' * (len(columns) - 1)}")
+
+
+def row(*cells):
+    """Prints a row of it."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+class Table(NamedTuple):
+    """A table that has a row for each id, or whatever is measured.
+
+    Attributes:
+        rows: Takes the arguments; yields names, each with its candidates by name.
+        candidates: All names, in the order of the columns.
+        ratios: Pairs of candidates: how many times as long the first takes. By default all others next to the first.
+        clocks: Of `CLOCKS`.
+    """
+
+    rows: Callable[[argparse.Namespace], Iterable[tuple[str, dict]]]
+    candidates: tuple[str, ...]
+    ratios: tuple[tuple[str, str], ...] = ()
+    clocks: tuple[str, ...] = ("CPU",)
+
+    def show(self, arguments):
+        """Measures and prints all rows; the last has arithmetic means of what steps take, geometric ones of ratios."""
+        names, clocks = self.candidates, self.clocks
+        compared = self.ratios or tuple((name, names[0]) for name in names[1:])
+        unit = "steps/s" if arguments.per_second else "us"
+        values = [(name, clock) for clock in clocks for name in names]
+        pairs = [(*pair, clock) for clock in clocks for pair in compared]
+        heading("", *(f"{name}: {unit}, {clock}" for name, clock in values),
+                *(f"{slow} / {fast}, {clock}" for slow, fast, clock in pairs))
+        columns = {each: [] for each in (*values, *pairs)}
+        for label, candidates in self.rows(arguments):
+            samples = take_turns(candidates, arguments.rounds, arguments.seconds, clocks)
+            there = {name for name, call in candidates.items() if call is not None}
+            found = {each: samples.median(*each) for each in values if each[0] in there}
+            ratios = {each: samples.ratios(*each) for each in pairs if there >= set(each[:2])}
+            found |= {each: statistics.median(of_rounds) for each, of_rounds in ratios.items()}
+            for each, value in found.items():
+                columns[each].append(value)
+            cells = {each: number(found[each], arguments.per_second) for each in values if each in found}
+            for each, of_rounds in ratios.items():
+                least, most = map(digits, (min(of_rounds), max(of_rounds)))
+                cells[each] = digits(found[each]) + f" ({least} to {most})" * arguments.ranges
+            row(label, *(cells.get(each, "-") for each in columns))
+        if max(map(len, columns.values())) > 1:
+            means = [columns[each] and statistics.mean(columns[each]) for each in values]
+            factors = [columns[each] and statistics.geometric_mean(columns[each]) for each in pairs]
+            row("mean", *(number(mean, arguments.per_second) if mean else "-" for mean in means),
+                *(digits(factor) if factor else "-" for factor in factors))
+
+
+def show_candidates(samples, base, clocks=("CPU",), more=None):
+    """Prints a table that has a row for each candidate, with the ratio to one of them.
+
+    Args:
+        samples: Of `take_turns`.
+        base: The name of this one.
+        clocks: As there.
+        more: By column: by name, texts for more columns.
+    """
+    more = more or {}
+    heading("", *(f"us, {clock}" for clock in clocks), *(f"times {base}, {clock}" for clock in clocks), *more)
+    for name in samples[0]:
+        row(name, *(number(samples.median(name, clock)) for clock in clocks),
+            *(digits(samples.ratio(name, base, clock)) for clock in clocks), *(texts[name] for texts in more.values()))
+
+
+# ---- candidates
+
+def random_actions(space, *shape, seed=0):
+    """Returns random actions of that shape; those without limits are between -1 and 1."""
+    rng = np.random.default_rng(seed)
+    if hasattr(space, "n"):
+        return rng.integers(space.n, size=(*shape, *space.shape)).astype(space.dtype)
+    return rng.uniform(np.maximum(space.low, -1), np.minimum(space.high, 1), (*shape, *space.shape)).astype(space.dtype)
+
+
+def steps_of(env, actions, num_envs=None, limit=None, step=None):
+    """Returns a candidate: takes all actions in each call. None for None.
+
+    Args:
+        env: A pool, or anything that has `reset` and `step`.
+        actions: For each step.
+        num_envs: How many environments take a step; by default what the pool has, or one.
+        limit: The number of steps before each of which it is reset, which does not count. By default it is reset once.
+        step: Instead of its own.
+    """
+    if env is None:
+        return None
+    step, num_envs = step or env.step, num_envs or getattr(env, "num_envs", 1)
+    if limit is None:
+        env.reset()
+
+    def run():
+        spent = 0.0
+        for first in range(0, len(actions), limit or len(actions)):
+            if limit is not None:
+                env.reset()
+            begin = time.process_time()
+            for each in actions[first:first + limit] if limit else actions:
+                step(each)
+            spent += time.process_time() - begin
+        steps = len(actions) * num_envs
+        return steps if limit is None else (steps, spent)
+
+    return run
+
+
+def resets_of(env):
+    """Returns a candidate: resets."""
+    def run():
+        env.reset()
+        return getattr(env, "num_envs", 1)
+
+    return run
+
+
+def envpool(id, num_envs, num_threads=1, **options):
+    """Returns a pool of EnvPool's (1.2.5); None if it is not installed, or has no such id."""
+    try:
+        import envpool
+
+        if id in envpool.list_all_envs():
+            return envpool.make_gymnasium(id, num_envs=num_envs, num_threads=num_threads, seed=0, **options)
+    except ImportError as error:
+        print(f"without EnvPool: {error}", file=sys.stderr)
+    return None
+
+
+# ---- programs
+
+def parser(doc, **defaults):
+    """Returns a parser of what benchmarks have in common, whose help is their docstring."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("patterns", nargs="*", help="of names of rows")
+    made.add_argument("--rounds", type=int, default=5)
+    made.add_argument("--seconds", type=float, default=0.2, help="of a candidate in a round")
+    made.add_argument("--num-envs", type=int, default=64)
+    made.add_argument("--num-threads", type=int, default=0)
+    made.add_argument("--per-second", action="store_true", help="steps per second instead of microseconds")
+    made.add_argument("--ranges", action="store_true", help="least and largest ratios, too")
+    made.set_defaults(**defaults)
+    return made
+
+
+def show(tables, made, words=None):
+    """Runs a program: prints one of its tables, which `--table` names, the first by default.
+
+    Args:
+        tables: By name.
+        made: A parser of `parser`.
+        words: The command line.
+    """
+    made.add_argument("--table", choices=list(tables), default=next(iter(tables)))
+    arguments = made.parse_args(words)
+    # of packages that are measured next to
+    warnings.simplefilter("ignore")
+    tables[arguments.table].show(arguments)
+    print(f"\nload {os.getloadavg()[0]:.1f}, medians of {arguments.rounds} rounds")
+
+
+def show_family(name, words):
+    """Does the same with the tables of a family, in `tests/envs/NAME/measure.py`."""
+    module = importlib.import_module(f"envs.{name}.measure")
+    made = parser(module.__doc__, **module.DEFAULTS)
+    if hasattr(module, "add_arguments"):
+        module.add_arguments(made)
+    show(module.TABLES, made, words)

@@ -1,0 +1,34 @@
+"""Steps environments and their references, those whose ids match a pattern, on all cores, and compares everything.
+
+    python fuzz/sweep_parity.py "*-v4" "*-v5" --num-steps 10000 --seeds 0 1 2
+    python fuzz/sweep_parity.py "Ant-v5" --option action_dtype=float64
+
+Ids without a reference are left out. Ends with 1 if one of the others differs.
+"""
+import ast
+import sys
+
+from sweeping import chosen, parity_runs, parser, sweep
+
+import cypool
+
+
+def option(text):
+    """Splits `name=value`; a value that is no Python literal is a str."""
+    name, _, value = text.partition("=")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+if __name__ == "__main__":
+    made = parser(__doc__, num_steps=10_000, seeds=[0, 1, 2])
+    made.add_argument("--num-envs", type=int, default=1)
+    made.add_argument("--option", type=option, action="append", default=[], metavar="NAME=VALUE")
+    given = made.parse_args()
+    found = parity_runs(chosen(cypool.list_all_envs(), given.patterns), num_envs=given.num_envs,
+                        num_steps=given.num_steps, seeds=given.seeds, **dict(given.option))
+    if not found:
+        made.error(f"expected patterns of ids that have a reference, got {' '.join(given.patterns)}")
+    sys.exit(sweep(found, given.jobs, given.out))

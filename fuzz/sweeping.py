@@ -1,0 +1,207 @@
+"""The harness of the sweeps: runs that each compare something for long, in processes of their own, and what they saw.
+
+A run is a function that returns a `Counter` of what it compared, and raises if there is a difference. It is forked, so
+that it may end its process. Runs of one group have a line together.
+"""
+import argparse
+import importlib
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import NamedTuple
+
+# before NumPy: what is forked should have no threads
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests"))
+from cases import CASES, chosen  # noqa: E402, F401
+
+from cypool.envs import FAMILIES  # noqa: E402
+
+
+class Run(NamedTuple):
+    """Something to compare.
+
+    Attributes:
+        group: The name of the line, such as an id.
+        name: What it is within the group. Both identify the run in the file of results.
+        compare: Compares, and returns what it saw.
+    """
+
+    group: str
+    name: str
+    compare: Callable[[], Counter]
+
+
+def parity(id, **options):
+    """Runs `check_parity`; returns a `Counter` of steps, episodes and terminated ones."""
+    from cypool.testing import check_parity
+
+    report = check_parity(id, **options)
+    return Counter(steps=report.num_envs * report.num_steps * len(report.seeds), episodes=report.num_episodes,
+                   terminated=report.num_terminated)
+
+
+def parity_runs(ids, **options):
+    """Returns a run of `parity` for each id that has a reference."""
+    from cypool.envs import family_of
+    from cypool.making.registry import entry_of
+
+    found = []
+    for entry in map(entry_of, ids):
+        if entry.reference is not None and entry.expand is None:
+            family = family_of(entry.entry_point)
+            mode = {"autoreset_mode": family.parity_mode} if family else {}
+            compare = partial(parity, entry.id, **{"num_threads": 1, **mode, **options})
+            found.append(Run(entry.id, str(options), compare))
+    return found
+
+
+def ids_of(family):
+    """Returns all ids of a family."""
+    return [entry.id for each in FAMILIES if each.name == family for entry in each.entries(("*",))]
+
+
+def _child(run, connection):
+    """Compares in a process of its own, and sends what it saw, a difference or None, and the bytes it printed."""
+    # of packages that are compared with
+    warnings.simplefilter("ignore")
+    seen, difference = Counter(), None
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as output:
+        for number in (1, 2):
+            os.dup2(output.fileno(), number)
+        # some references write a log to the current folder
+        os.chdir(folder)
+        try:
+            seen = run.compare()
+        except Exception as error:
+            difference = f"{type(error).__name__}: {error}"
+        os.chdir("/")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        output.seek(0)
+        connection.send((seen, difference, output.read()))
+    # threads of packages may be left
+    os._exit(0)
+
+
+def _results(runs, jobs):
+    """Starts runs, `jobs` at a time; yields them in their order, with what their processes sent."""
+    context, runs = multiprocessing.get_context("fork"), iter(runs)
+    running, done, waiting = {}, {}, []
+    while True:
+        while len(running) < jobs and (run := next(runs, None)) is not None:
+            ours, theirs = context.Pipe(duplex=False)
+            process = context.Process(target=_child, args=(run, theirs))
+            process.start()
+            theirs.close()
+            running[ours] = run, process
+            waiting.append(run)
+        if not running:
+            return
+        for connection in wait(list(running)):
+            run, process = running.pop(connection)
+            try:
+                sent = connection.recv()
+            except EOFError:
+                sent = None
+            process.join()
+            done[run] = sent or (Counter(), f"its process ended with {process.exitcode}", b"")
+        while waiting and waiting[0] in done:
+            run = waiting.pop(0)
+            yield run, *done.pop(run)
+
+
+def text_of(counts):
+    """Returns a phrase: of each count that is not 0."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+
+
+def sweep(runs, jobs=1, out=None, is_quiet=False):
+    """Makes runs, and prints a line for each group, each difference, and the end; returns the exit status.
+
+    Args:
+        runs: Yields them.
+        jobs: How many at a time; 0: only says what the file has.
+        out: A file of results, one in a line. What it has as equal is not done again.
+        is_quiet: Whether it is a difference if a run prints something.
+    """
+    began, seen_of, names_of, runs = time.monotonic(), {}, {}, list(runs)
+    rows = map(json.loads, out.read_text().splitlines()) if out and out.exists() else ()
+    kept = {(row["group"], row["name"]): row for row in rows if row["difference"] is None or not jobs}
+    for run in runs:
+        names_of.setdefault(run.group, []).append(run.name)
+    missing = [run for group in names_of for run in runs if run.group == group and (group, run.name) not in kept]
+    for run, seen, difference, printed in _results(missing if jobs else (), jobs):
+        if is_quiet and printed and difference is None:
+            difference = f"it printed {printed[:300]!r}"
+        row = {"group": run.group, "name": run.name, "seen": seen, "difference": difference}
+        kept[run.group, run.name] = row
+        if out:
+            with out.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+        if difference is not None:
+            print(f"differs: {run.group}, {run.name}: {difference}", flush=True)
+        if run.name == names_of[run.group][-1]:
+            print(f"{run.group}: {_summary(run.group, names_of, kept, seen_of)}", flush=True)
+    total, failed = Counter(), 0
+    for group in names_of:
+        text = _summary(group, names_of, kept, seen_of)
+        if out:
+            print(f"{group}: {text}")
+        total.update(seen_of[group])
+        failed += seen_of[group]["differ"]
+    if not runs:
+        return 0
+    groups = {name: sum(bool(seen[name]) for seen in seen_of.values()) for name in total}
+    print(", ".join(f"{count:,} {name}" + f" (in {groups[name]} of {len(seen_of)})" * (1 < groups[name] < len(seen_of))
+                    for name, count in total.items() if count and name != "differ"),
+          f"in {time.monotonic() - began:.0f} s; {failed} runs differ")
+    return failed > 0
+
+
+def _summary(group, names_of, kept, seen_of):
+    """Adds up what the runs of a group saw; returns it as a text."""
+    rows = [kept[group, name] for name in names_of[group] if (group, name) in kept]
+    seen_of[group] = seen = Counter(runs=len(rows), differ=sum(row["difference"] is not None for row in rows))
+    seen["not done"] = len(names_of[group]) - len(rows)
+    for row in rows:
+        seen.update(row["seen"])
+    return text_of(seen)
+
+
+def parser(doc, **defaults):
+    """Returns a parser of what sweeps have in common, whose help is their docstring."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("patterns", nargs="*", help="of names of groups")
+    made.add_argument("--num-steps", type=int)
+    made.add_argument("--seeds", type=int, nargs="+")
+    made.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
+    made.add_argument("--out", type=Path, help="file of results: what it has is not done again; --jobs 0: only look")
+    made.set_defaults(**{"num_steps": 1000, "seeds": [0], **defaults})
+    return made
+
+
+def sweep_family(name, words):
+    """Sweeps a family as `tests/envs/NAME/sweep.py` says, or else compares its ids; returns the exit status."""
+    if not (ROOT / "tests" / "envs" / name / "sweep.py").exists():
+        arguments = parser(f"Compares the ids of {name} with their references.").parse_args(words)
+        found = parity_runs(chosen(ids_of(name), arguments.patterns), num_envs=1, num_steps=arguments.num_steps,
+                            seeds=arguments.seeds)
+        return sweep(found, arguments.jobs, arguments.out)
+    module = importlib.import_module(f"envs.{name}.sweep")
+    made = parser(module.__doc__, **module.DEFAULTS)
+    if hasattr(module, "add_arguments"):
+        module.add_arguments(made)
+    arguments = made.parse_args(words)
+    return sweep(module.runs(arguments), arguments.jobs, arguments.out, getattr(module, "IS_QUIET", False))
