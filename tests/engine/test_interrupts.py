@@ -182,13 +182,16 @@ def test_history_that_cannot_begin_is_not_in_the_way():
 def test_frame_buffers_whose_begin_was_interrupted_show_nothing_mixed():
     env, actions = counting(), Actions()
     buffers = env.rollout_buffers(4, "once")
-    old, new = env.reset()[0], env.reset()[0]
-    buffers.begin(old)
-    for _ in moments(lambda: buffers.begin(new)):
-        assert len(buffers) == 0 or any(np.array_equal(buffers.stacks()[0], each) for each in (old, new))
-        buffers.begin(old)
-    buffers.add(env.step(actions())[0])
-    assert len(buffers) == 2
+    old, new = [env.reset()[0], env.step(actions())[0]], [env.reset()[0]]
+
+    def fill():
+        buffers.begin(old[0])
+        buffers.add(old[1])
+
+    fill()
+    for _ in moments(lambda: buffers.begin(new[0])):
+        assert len(buffers) == 0 or any(np.array_equal(buffers.stacks(), each) for each in (old, new))
+        fill()
 
 
 def test_step_of_envpool_whose_first_reset_was_interrupted_is_a_step():
