@@ -36,7 +36,6 @@ class ResetCache:
         """Keeps the first observations of new episodes, and puts the last ones of ended episodes in their place."""
         rows = np.flatnonzero(info["_final_obs"])
         ids = info["env_id"][rows]
-        self._there[ids] = True
         finals = [self._spec.unpack(final) for final in info["final_obs"][rows]]
         for k, part in enumerate(self._spec.unpack(obs)):
             self._obs[k][ids] = part[rows]
@@ -45,6 +44,8 @@ class ResetCache:
             if name != "env_id":
                 values[ids] = info[name][rows]
                 info[name][rows] = info["final_info"][name][rows]
+        # last: a signal may raise in between
+        self._there[ids] = True
 
     def have(self, ids: EnvIds) -> bool:
         """Whether all of these are there."""

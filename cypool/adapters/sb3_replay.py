@@ -7,7 +7,7 @@ import numpy as np
 
 from cypool.adapters import require
 from cypool.api.gymnasium import GymnasiumPool
-from cypool.replay.buffer import ReplayBuffer
+from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 from cypool.util.arguments import shown
 
@@ -85,8 +85,10 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         if self.handle_timeout_termination:
             cut[:] = [info.get("TimeLimit.truncated", False) for info in infos]
         obs, next_obs = self._moved(obs, -3, -1), self._moved(next_obs, -3, -1)
-        self.index[self.pos] = self.replay.add(obs, self._unscaled(action), reward, next_obs, done & ~cut, done & cut)
+        # nothing is there while it changes: a signal may raise in between
+        self.index[self.pos] = -1
         self.actions[self.pos] = np.reshape(action, (self.n_envs, self.action_dim))
+        self.index[self.pos] = self.replay.add(obs, self._unscaled(action), reward, next_obs, done & ~cut, done & cut)
         self.pos += 1
         if self.pos == self.buffer_size:
             self.full, self.pos = True, 0
@@ -136,7 +138,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         places = batch_inds * self.n_envs + env_indices
         lost = ~self._has(places)
         if lost.any():
-            places[lost] = np.random.choice(np.flatnonzero(self._has(slice(None))), int(lost.sum()))
+            places[lost] = np.random.choice(some(self._has(slice(None))), int(lost.sum()))
         index = self.index.reshape(-1)[places]
         sample = self.replay.gather(index)
         obs, next_obs = (self._normalize_obs(self._moved(part, -1, -3), env) for part in (sample.obs, sample.next_obs))

@@ -120,14 +120,14 @@ class PoolVectorEnv(BaseVectorEnv):
         self.wait_num = pool.batch_size
         self.is_async = pool.is_async
         self.is_closed = False
-        self._waiting = np.zeros(self.env_num, np.bool_)
         self._reset_cache = ResetCache(pool, self._infos)
         # what environments of Gymnasium returned with the observations in it
         self._first_extra_infos: dict[int, Any] = {}
 
     @property
     def waiting_id(self) -> list[int]:
-        return np.flatnonzero(self._waiting).tolist()
+        result: list[int] = self.pool._pool.in_flight()
+        return result
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
         """Returns a list with an attribute of the pool for each environment; of spaces those of one environment.
@@ -163,8 +163,9 @@ class PoolVectorEnv(BaseVectorEnv):
         if not kwargs and self._reset_cache.have(ids):
             obs, info = self._reset_cache.take(ids)
             return self._format_batch(obs), self._chosen(info, self._first_extra_infos)
-        if self._waiting.any():
-            raise RuntimeError(f"reset: environments {self.waiting_id} are in flight")
+        waiting = self.waiting_id
+        if waiting:
+            raise RuntimeError(f"reset: environments {waiting} are in flight")
         self._reset_cache.forget(ids)
         obs, info = self.pool.reset(ids, **kwargs)
         return self._format_batch(obs), self._chosen(info, _extra_infos_by_env(info))
@@ -187,20 +188,18 @@ class PoolVectorEnv(BaseVectorEnv):
             named = slice(None) if ids is None else ids
             self._reset_cache.forget(named)
             if self.is_async:
-                self._waiting[named] = True
                 self.pool.send(action, self.pool.all_env_ids if ids is None else ids)
                 batch = self.pool.recv()
             else:
                 batch = self.pool.step(action, ids)
         obs, reward, terminated, truncated, info = batch
-        if self.is_async:
-            self._waiting[info["env_id"]] = False
         extra_infos = _extra_infos_by_env(info)
         if "_final_obs" in info:
-            self._reset_cache.keep(obs, info)
             lasts = _extra_infos_by_env(info, final=True)
             for i in info["env_id"][info["_final_obs"]].tolist():
                 self._first_extra_infos[i], extra_infos[i] = extra_infos.get(i), lasts.get(i)
+            # last: a signal may raise in between
+            self._reset_cache.keep(obs, info)
         return self._format_batch(obs), reward, terminated, truncated, self._chosen(info, extra_infos)
 
     def seed(self, seed: int | list[int] | None = None) -> list[list[int] | None]:
@@ -220,7 +219,6 @@ class PoolVectorEnv(BaseVectorEnv):
 
     def _reset_all(self, **kwargs: Any) -> tuple[Any, Any]:
         """Resets all environments, and waits for all, which an asynchronous pool brings a batch at a time."""
-        self._waiting[:] = False
         self._reset_cache.forget()
         batches = [self.pool.reset(**kwargs)]
         while sum(len(info["env_id"]) for _, info in batches) < self.env_num:

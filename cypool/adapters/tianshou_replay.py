@@ -7,7 +7,7 @@ import numpy as np
 
 from cypool.adapters import require
 from cypool.api.action_readers import map_parts, neutral
-from cypool.replay.buffer import ReplayBuffer
+from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ class _FramesOnce:
     """Keeps the observations of both buffers here; all else is Tianshou's."""
 
     maxsize: int
+    buffers: Any
     _meta: Any
+    _offset: Any
     _random_state: Any
     _set_batch_for_children: Any
 
@@ -79,6 +81,8 @@ class _FramesOnce:
         for key in batch.get_keys():
             if key != "obs_next":
                 rest.__dict__[key] = batch[key]
+        # nothing is in their places while it changes: a signal may raise in between
+        self._index[[self._offset[i] + self.buffers[i]._insertion_idx for i in ids]] = -1
         # a place for what the ring has
         rest.__dict__["obs"] = np.zeros(len(ids), np.uint8)
         result = super().add(rest, buffer_ids)  # type: ignore[misc]
@@ -97,7 +101,7 @@ class _FramesOnce:
                 # all that there are
                 return index[~lost]
             if lost.any():
-                index[lost] = self._random_state.choice(np.flatnonzero(self.replay.has(self._index)), int(lost.sum()))
+                index[lost] = self._random_state.choice(some(self.replay.has(self._index)), int(lost.sum()))
         return index
 
     def get(self, index: Any, key: str, default_value: Any = None, stack_num: int | None = None) -> Any:

@@ -112,23 +112,22 @@ class PoolEnv(EnvBase):
     def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
         seed, self._coming_seed = self._coming_seed, None
         mask = None if tensordict is None else tensordict.get("_reset", None)
-        if mask is None or mask.all():
-            ids = self.pool.all_env_ids
-        else:
-            ids = np.flatnonzero(mask.cpu().numpy().reshape(self.pool.num_envs)).astype(np.int32)
+        every, ids = True, self.pool.all_env_ids
+        if mask is not None and not mask.all():
+            every, ids = False, np.flatnonzero(mask.cpu().numpy().reshape(self.pool.num_envs)).astype(np.int32)
         if mask is not None and seed is None and self._reset_cache.have(ids):
             obs, info = self._reset_cache.take(ids)
         else:
             self._reset_cache.forget(ids)
-            obs, info = self.pool.reset(ids, seed=seed)
+            # of all without ids, as that throws away a step that was interrupted
+            obs, info = self.pool.reset(None if every else ids, seed=seed)
         rows = self._tensors(obs, info)
-        if len(ids) < self.pool.num_envs:
+        if not every:
             # of the others TorchRL keeps what it has
-            every = {}
-            for key, tensor in rows.items():
-                every[key] = torch.zeros(self.pool.num_envs, *tensor.shape[1:], dtype=tensor.dtype)
-                every[key][torch.from_numpy(ids).long()] = tensor
-            rows = every
+            found, rows = rows, {}
+            for key, tensor in found.items():
+                rows[key] = torch.zeros(self.pool.num_envs, *tensor.shape[1:], dtype=tensor.dtype)
+                rows[key][torch.from_numpy(ids).long()] = tensor
         return self._packed(rows)
 
     def _step(self, tensordict: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from cypool.adapters import require
 from cypool.api.action_readers import map_parts, neutral
-from cypool.replay.buffer import ReplayBuffer
+from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 from cypool.util.arguments import check_float, check_int
 
@@ -65,9 +65,11 @@ class FrameStorage(LazyTensorStorage):
         obs, after = ([each.get(name).numpy(force=True) for name in self._names] for each in (data, data.get("next")))
         terminated, truncated = (data.get(("next", key)).numpy(force=True).reshape(-1)
                                  for key in ("terminated", "truncated"))
+        places = np.arange(self.max_size)[cursor] if isinstance(cursor, slice) else np.asarray(cursor).reshape(-1)
+        # nothing is there while it changes: a signal may raise in between
+        self._rows[places] = -1
         super().set(cursor, data.exclude(*self._names, *(("next", name) for name in self._names)),
                     set_cursor=set_cursor)
-        places = np.arange(self.max_size)[cursor] if isinstance(cursor, slice) else np.asarray(cursor).reshape(-1)
         # the storage has the actions
         parts = [np.repeat(neutral(part)[None], num_envs, 0) for _, part in spec.actions]
         action = map_parts(spec.action, iter(parts).__next__)
@@ -78,11 +80,17 @@ class FrameStorage(LazyTensorStorage):
                 spec.pack([part[step] for part in after]), terminated[step], truncated[step])
 
     def get(self, index: Any) -> Any:
-        data = super().get(index).clone(False)
         if isinstance(index, tuple):
             # of one dimension
             (index,) = index
-        rows = self._rows[:len(self)][index if isinstance(index, int | slice) else np.asarray(index)]
+        found = index if isinstance(index, int | slice) else np.asarray(index)
+        rows = self._rows[:len(self)][found]
+        if np.any(rows < 0):
+            # an `extend` was interrupted there: the next ones stand for them
+            there, places = some(self._rows[:len(self)] >= 0), np.arange(len(self))[found]
+            places = there[np.searchsorted(there, places) % len(there)]
+            rows, index = self._rows[places], torch.from_numpy(np.asarray(places))
+        data = super().get(index).clone(False)
         if not self.replay.has(np.atleast_1d(rows).reshape(-1)).all():
             raise RuntimeError("get: expected rows that are there: episodes are so short that `spare` has to be larger")
         sample, spec = self.replay.gather(np.atleast_1d(rows).reshape(-1)), self.replay.env.env_spec

@@ -46,7 +46,8 @@ class BatchHooks(Observer):
             shape, dtype = spec.action.shape, spec.action.dtype
         self._actions = np.zeros((num_envs, *shape), dtype)
 
-    def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
+    def note_actions(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
+        """Takes actions that are about to be sent; arguments as of `_on_sent`."""
         self._actions[slice(None) if env_ids is None else env_ids] = actions
 
     def step_to(self, pool: Pool, actions: NDArray[Any], env_ids: EnvIds | None,

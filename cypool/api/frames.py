@@ -45,6 +45,7 @@ class FrameBuffers:
             TypeError, ValueError: It is no observation of all environments; nothing has changed.
         """
         given = self._given(obs)
+        self._length = 0
         for part, values in zip(self._parts, given, strict=True):
             part.begin(values)
         self._length = 1

@@ -5,8 +5,8 @@ import copy
 import functools
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -85,6 +85,11 @@ class _Segment:
         blobs: list[bytes] = []
         text = json.dumps(encoded(self.events, blobs), separators=(",", ":"))
         return zlib.compress(sealed(b"", text, blobs), 1)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was recorded from there."""
+        return not self.events and self._packed is None
 
     def pack(self) -> None:
         """Keeps only the compressed events."""
@@ -180,16 +185,19 @@ class History(Observer):
         except RuntimeError:
             # of a file, and the environments were never reset
             before = None
-        with self._pause():
-            try:
-                self.env._load(State.from_bytes(segment.state), None)
-                count, position, part = self._replay(segment, step)
-                shown_now = self.env.load(self.env.save())
-            except BaseException:
-                self._put_back(before)
-                raise
-        self._behind, self.position = (index, count, part), position
-        return shown_now
+        self._paused = True
+        try:
+            self.env._load(State.from_bytes(segment.state), None)
+            count, position, part = self._replay(segment, step)
+            shown_now = self.env.load(self.env.save())
+            # at once with what it is of, wherever a signal raises
+            self._behind, self.position = (index, count, part), position
+            return shown_now
+        except BaseException:
+            self._put_back(before)
+            raise
+        finally:
+            self._paused = False
 
     def repeat(self, begin: Callable[[Any, dict[str, Any]], None], visit: Callable[[Repeated], None]) -> None:
         """Repeats all that was recorded; the pool, and the history, are then as they were before.
@@ -205,21 +213,24 @@ class History(Observer):
         self._at_rest("repeat")
         before = self.env.save()
         ends = [segment.first for segment in self._segments[1:]] + [len(self)]
-        with self._pause():
+        self._paused = True
+        try:
+            there: bytes | None = None
+            for segment, end in zip(self._segments, ends, strict=True):
+                state = State.from_bytes(segment.state)
+                if there != _without_times(state):
+                    obs, *_, info = self.env._load(state, None)
+                    begin(obs, info)
+                # the segment stays as it is
+                own = _Segment(segment.first, segment.state)
+                own.events = segment.events if segment._packed is None else _events(segment._packed)
+                self._replay(own, end, visit)
+                there = _without_times(self.env.save())
+        finally:
             try:
-                there: bytes | None = None
-                for segment, end in zip(self._segments, ends, strict=True):
-                    state = State.from_bytes(segment.state)
-                    if there != _without_times(state):
-                        obs, *_, info = self.env._load(state, None)
-                        begin(obs, info)
-                    # the segment stays as it is
-                    own = _Segment(segment.first, segment.state)
-                    own.events = segment.events if segment._packed is None else _events(segment._packed)
-                    self._replay(own, end, visit)
-                    there = _without_times(self.env.save())
-            finally:
                 self._put_back(before)
+            finally:
+                self._paused = False
 
     def save(self, path: Pathlike) -> None:
         """Writes the history to a file: plain data, compressed, with a checksum and cypool's version.
@@ -274,23 +285,14 @@ class History(Observer):
         if self._gap and not self._closed and not self.env._pool.num_pending:
             self._take_state()
 
-    @contextmanager
-    def _pause(self) -> Iterator[None]:
-        """Records nothing in a with statement."""
-        self._paused = True
-        try:
-            yield
-        finally:
-            try:
-                self.env._pool.catch_up()
-            finally:
-                self._paused = False
-
     def _put_back(self, state: State | None) -> None:
         """Puts the pool to a state, also if Ctrl-C has left a step in flight."""
+        # until it is there: Ctrl-C may come again
+        gap, self._gap = self._gap, True
         self.env._pool.drain()
         if state is not None:
             self.env._load(state, None)
+        self._gap = gap
 
     def _record(self, *event: Any) -> None:
         """Takes down an event that has no step."""
@@ -309,9 +311,13 @@ class History(Observer):
         """Begins a segment."""
         state = self.env.save().to_bytes()
         self._forget_the_rest()
-        if self._segments:
-            self._segments[-1].pack()
-        self._segments.append(_Segment(self._length, state))
+        if self._segments and self._segments[-1].is_empty:
+            # nothing was done from there but what led to the gap
+            self._segments[-1] = _Segment(self._length, state)
+        else:
+            if self._segments:
+                self._segments[-1].pack()
+            self._segments.append(_Segment(self._length, state))
         self._gap = False
 
     def _forget_the_rest(self) -> None:
@@ -343,7 +349,8 @@ class History(Observer):
 
     def _on_reset(self, env_ids: EnvIds | None, others: bool, seeds: list[tuple[int, int]] | None,
                   options: Any) -> None:
-        if not self._paused:
+        # behind a gap it is part of what leads to the next exact state
+        if not self._paused and not self._gap:
             # the caller's may change
             self._record("reset", None if env_ids is None else env_ids.tolist(), others,
                          None if seeds is None else [tuple(map(int, pair)) for pair in seeds], copy.deepcopy(options))
@@ -531,8 +538,14 @@ def history(env: VectorAPI, every: int = 1000) -> History:
         NotImplementedError: Its environments cannot be saved.
     """
     every = check_int("every", every, 1, 2**31 - 1)
-    made = _attached(env, every)
-    made._take_state()
+    made = _history_of(env, every)
+    try:
+        env._pool.attach(made)
+        made._take_state()
+    except BaseException:
+        # the exception holds it, and so the pool would keep it
+        made.close()
+        raise
     return made
 
 
@@ -556,7 +569,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
         data = file.read()
     text, blobs = unsealed(MAGIC, data, EXPECTED)
     saved_by: Any = None
-    made = _attached(env, 1)
+    made = _history_of(env, 1)
     try:
         contents = decoded(json.loads(text), blobs)
         saved_by = contents["cypool"]
@@ -565,12 +578,11 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
             _fill(made, contents)
     # with the right checksum: somebody made it so
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError, zlib.error) as error:
-        made.close()
         raise ValueError(f"{EXPECTED}, got one that cannot be read: {type(error).__name__}: {error}") from error
     if saved_by != version():
-        made.close()
         raise ValueError(f"path: expected a history of cypool {version()}, got one of {shown(saved_by)}")
     try:
+        env._pool.attach(made)
         made.seek(len(made))
     except BaseException:
         made.close()
@@ -578,8 +590,8 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
     return made
 
 
-def _attached(env: VectorAPI, every: int) -> History:
-    """Returns an empty history of a pool, which reports its calls to it."""
+def _history_of(env: VectorAPI, every: int) -> History:
+    """Returns an empty history of a pool, which does not report its calls to it yet."""
     if not isinstance(env, VectorAPI):
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     if env.is_async:
@@ -591,9 +603,7 @@ def _attached(env: VectorAPI, every: int) -> History:
                          "pickle")
     if env._pool.num_pending:
         raise RuntimeError("env: steps are in flight: call recv() first")
-    made = History(env, every)
-    env._pool.attach(made)
-    return made
+    return History(env, every)
 
 
 def _fill(made: History, contents: dict[str, Any]) -> None:

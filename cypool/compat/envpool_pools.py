@@ -21,7 +21,7 @@ from cypool.util.arguments import check_array, check_bool
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from cypool.util.typing import Batch, Bools, EnvIds, Seed
+    from cypool.util.typing import Batch, Seed
 
 
 @functools.cache
@@ -90,21 +90,6 @@ class EnvPool:
         super().__init__(pool, env_spec, "NextStep")
         self.spec = EnvSpec(env_spec, config)
         self.config = config
-        self._never_reset = set(range(self.num_envs))
-
-    def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
-               options: Any = None) -> None:
-        super()._start(ids, seed, mask, options)
-        self._never_reset.difference_update(range(self.num_envs) if ids is None else ids.tolist())
-
-    def _load(self, state: Any, env_id: ArrayLike | None) -> Any:
-        batch = super()._load(state, env_id)
-        self._never_reset.difference_update(batch[-1]["env_id"].tolist())
-        return batch
-
-    def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
-        super()._copy(sources, targets)
-        self._never_reset.difference_update(targets.tolist())
 
     def _without_info(self, batch: Any) -> Any:
         """Returns what `reset` does of what `step` would return."""
@@ -155,10 +140,10 @@ class EnvPool:
                 batch received last.
         """
         action, env_id = self._unpacked(action, env_id)
-        if self._never_reset:
+        if self._pool.num_unstarted:
             ids = ids_of(env_id)
             named = range(self.num_envs) if ids is None else ids.tolist()
-            if self._never_reset.issuperset(named):
+            if self._pool.unstarted().issuperset(named):
                 if len(self._read(action)) != len(named):
                     raise ValueError(f"action: expected {len(named)} rows, got shape {np.shape(action)}")
                 self._start(ids, None)
@@ -180,7 +165,7 @@ class EnvPool:
 
     def step(self, action: Any, env_id: ArrayLike | None = None) -> Any:
         """Steps environments and waits for a batch: `send`, then `recv`."""
-        if self._never_reset:
+        if self._pool.num_unstarted:
             self.send(action, env_id)
             return self.recv()
         # not the API's own step, which may leave out _format_batch

@@ -251,6 +251,9 @@ cdef class Pool:
             observer: A `cypool.engine.observer.Observer`.
         """
         with _attaching:
+            if any([ref() is observer for ref in self.observers or ()]):
+                # its owner was interrupted before it could note that
+                return
             self.is_asked = self.is_asked or type(observer)._before is not Observer._before
             self.observers = tuple([*(self.observers or ()), weakref.ref(observer)])
 
@@ -311,6 +314,19 @@ cdef class Pool:
     def num_pending(self):
         """Environments sent and not received yet."""
         return self.ids.pending
+
+    @property
+    def num_unstarted(self):
+        """Environments that were never reset, loaded or made a copy."""
+        return self.ids.num_unstarted
+
+    def unstarted(self):
+        """Returns their ids: a set."""
+        return {i for i in range(self.num_envs) if not self.ids.started[i]}
+
+    def in_flight(self):
+        """Returns the ids of environments that an asynchronous pool was sent, and has not handed out: a list."""
+        return [i for i in range(self.num_envs) if self.ids.in_flight[i]]
 
     def close(self):
         """Ends the threads and lets go of environments and memory. A second call does nothing."""
@@ -966,6 +982,9 @@ cdef class Pool:
             return 0
         taken = None if env_ids is None and not self.is_async else self._taken(ids, count)
         self._report_gap()
+        if self.hooks is not None:
+            # before: whatever interrupts the rest, the batch comes, and with it the hooks are called
+            self.hooks.note_actions(actions, taken)
         self.unreported = True
         self.dispatch.send(ids, count, out)
         for ref in self.observers or ():

@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +33,7 @@ LEAST_PRIORITY = 1e-6
 MOST_PRIORITY = 1e37
 # arrays that only files have
 SUMS = ("obs_sums", "step_sums")
+EMPTY = "sample: expected a buffer with rows, got an empty one"
 
 
 class ReplayBuffer(Observer):
@@ -79,7 +79,7 @@ class ReplayBuffer(Observer):
     n_sampled_goal: int = fixed()
     _attached = _closed = False
     _file: Any = None
-    # what the last steps that `add` got have led to
+    # what the last steps that `add` got have led to; None: nobody knows
     _led_to: list[NDArray[Any]] | None = None
     _map: Any = None
 
@@ -230,19 +230,25 @@ class ReplayBuffer(Observer):
         terminal = _column("terminated", terminated, np.bool_, len(ids))
         cut = _column("truncated", truncated, np.bool_, len(ids))
         yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
-        with self._held():
-            if self._led_to is None:
-                self._led_to = [np.zeros((self.env.num_envs, *part.shape[1:]), part.dtype) for part in parts[1]]
-            # others begin an episode: somebody may have reset what was not over
-            begin = np.flatnonzero(~self._ring.continues(ids, self._led_to, parts[0]))
+        with self._lock:
+            self._check_open()
+            # nobody knows it while it changes: a signal may raise in between
+            led_to, self._led_to = self._led_to, None
+            begin = np.arange(len(ids))
+            if led_to is None:
+                led_to = [np.zeros((self.env.num_envs, *part.shape[1:]), part.dtype) for part in parts[1]]
+            else:
+                # others begin an episode: somebody may have reset what was not over
+                begin = np.flatnonzero(~self._ring.continues(ids, led_to, parts[0]))
             if len(begin):
                 first = [part[begin] for part in parts[0]]
                 self._ring.add(ids[begin], no[begin], yes[begin], first, rewards[begin], no[begin], no[begin], [],
                                of_caller=True)
             self._ring.note_actions(rows, ids)
             self._ring.add(ids, yes, no, parts[1], rewards, terminal, cut, [], of_caller=True)
-            for kept, part in zip(self._led_to, parts[1], strict=True):
+            for kept, part in zip(led_to, parts[1], strict=True):
                 kept[ids] = part
+            self._led_to = led_to
             result: NDArray[np.int64] = self._ring.newest(ids)
             return result
 
@@ -259,13 +265,6 @@ class ReplayBuffer(Observer):
                 raise ValueError(f"{name}: expected {described.dtype} of shape {(count, *described.shape)}{which}, got "
                                  f"{part.dtype}, {part.shape}")
         return [np.ascontiguousarray(part) for part in given]
-
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Lets nobody else use the ring meanwhile."""
-        with self._lock:
-            self._check_open()
-            yield
 
     def _check_open(self) -> None:
         if self._closed:
@@ -299,9 +298,10 @@ class ReplayBuffer(Observer):
         n = check_int("n", n, 1, MAX_ENVS)
         beta = check_float("beta", beta, 0, 1)
         index, weight, goal = np.empty(n, np.int64), np.empty(n, np.float32), None
-        with self._held():
+        with self._lock:
+            self._check_open()
             if len(self) == 0:
-                raise RuntimeError("sample: expected a buffer with rows, got an empty one")
+                raise RuntimeError(EMPTY)
             self._ring.draw(self._bits, index, weight, beta)
             if self.n_sampled_goal:
                 goal = np.empty(n, np.int64)
@@ -318,7 +318,8 @@ class ReplayBuffer(Observer):
             TypeError, ValueError: Wrong arguments, or a row is there no more.
         """
         rows = self._checked(index)
-        with self._held():
+        with self._lock:
+            self._check_open()
             self._check_there(rows)
             return self._gather(rows, np.ones(len(rows), np.float32), None)
 
@@ -330,13 +331,15 @@ class ReplayBuffer(Observer):
     def has(self, index: ArrayLike) -> NDArray[np.bool_]:
         """Returns which rows can be sampled: bool, (n,). Arguments and errors: see `gather`."""
         rows = self._checked(index)
-        with self._held():
+        with self._lock:
+            self._check_open()
             result: NDArray[np.bool_] = self._ring.is_eligible(rows)
             return result
 
     def indices(self) -> NDArray[np.int64]:
         """Returns the index of every row that can be sampled: int64. It ends with `num_envs * row + env_id`."""
-        with self._held():
+        with self._lock:
+            self._check_open()
             result: NDArray[np.int64] = self._ring.all_eligible()
             return result
 
@@ -349,11 +352,13 @@ class ReplayBuffer(Observer):
         if self.sequence_length is not None or self.env.env_spec.agents:
             raise ValueError("episodes: expected a buffer of single steps and of one agent")
         rows, spec = self._ring.rows, self.env.env_spec
-        with self._held():
+        with self._lock:
+            self._check_open()
             found = self._ring.episodes()
         for env, first, last in found:
             index = np.arange(first, last) * self.env.num_envs + env
-            with self._held():
+            with self._lock:
+                self._check_open()
                 if not self._ring.is_eligible(index).all():
                     # others have taken its place since
                     continue
@@ -431,7 +436,8 @@ class ReplayBuffer(Observer):
         values = values.astype(np.float64)
         if not ((values >= 0) & (values <= MOST_PRIORITY)).all():
             raise ValueError(f"priority: expected numbers of 0 to {MOST_PRIORITY}, got {shown(priority)}")
-        with self._held():
+        with self._lock:
+            self._check_open()
             self._ring.set_priorities(rows, values + LEAST_PRIORITY)
 
     def priorities(self, index: ArrayLike) -> NDArray[np.float64]:
@@ -446,7 +452,8 @@ class ReplayBuffer(Observer):
         if self.alpha == 0:
             raise ValueError("priorities: expected a buffer with priorities, got one with alpha=0")
         rows = self._checked(index)
-        with self._held():
+        with self._lock:
+            self._check_open()
             self._check_there(rows)
             result: NDArray[np.float64] = self._ring.priorities(rows)
             return result
@@ -459,7 +466,8 @@ class ReplayBuffer(Observer):
             OSError: The file cannot be written.
         """
         path = check_path("path", path)
-        with self._held():
+        with self._lock:
+            self._check_open()
             files.create(path, self._header, self._shapes, self._contents())
 
     def load(self, path: Pathlike) -> None:
@@ -475,7 +483,8 @@ class ReplayBuffer(Observer):
             OSError: The file cannot be read.
         """
         path = check_path("path", path)
-        with self._held(), open(path, "rb") as file:
+        with self._lock, open(path, "rb") as file:
+            self._check_open()
             if self._file is not None and os.path.sameopenfile(file.fileno(), self._file.fileno()):
                 raise ValueError(f"path: expected another file than that of the buffer, got {path}")
             files.check(file, self._header, self._shapes)
@@ -501,7 +510,8 @@ class ReplayBuffer(Observer):
 
     def _pickled(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
         """Returns all rows, for a library that pickles its buffers; no rows may be added until it has done so."""
-        with self._held():
+        with self._lock:
+            self._check_open()
             return self._header, self._contents()
 
     def _unpickle(self, header: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -519,7 +529,8 @@ class ReplayBuffer(Observer):
                 array[:] = arrays[name]
             return {name: arrays[name] for name in SUMS}
 
-        with self._held():
+        with self._lock:
+            self._check_open()
             self._refill(read, "expected a pickle of a replay buffer, got a damaged one")
 
     def __getstate__(self) -> None:
@@ -536,14 +547,14 @@ class ReplayBuffer(Observer):
         No other call follows. A second one does nothing.
         """
         with self._lock:
-            if not self._closed:
-                self._closed = True
-                self.env._pool.detach(self)
-                if self._file is not None:
-                    is_own = self._pid == os.getpid()
-                    if is_own:
-                        self.flush()
-                    files.close(self._file, is_own)
+            self._closed = True
+            self.env._pool.detach(self)
+            if self._file is not None:
+                is_own = self._pid == os.getpid()
+                if is_own:
+                    self.flush()
+                files.close(self._file, is_own)
+                self._file = None
 
     def __enter__(self) -> Self:
         return self
@@ -553,6 +564,18 @@ class ReplayBuffer(Observer):
 
     def __repr__(self) -> str:
         return f"ReplayBuffer({self.env.env_spec.id}, capacity={self.capacity}, {len(self)} rows)"
+
+
+def some(there: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Returns where there are rows, for libraries that draw these.
+
+    Raises:
+        RuntimeError: There are none.
+    """
+    found: NDArray[np.int64] = np.flatnonzero(there)
+    if not len(found):
+        raise RuntimeError(EMPTY)
+    return found
 
 
 def _column(name: str, given: ArrayLike, dtype: type[np.generic], count: int) -> NDArray[Any]:

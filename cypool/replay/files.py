@@ -175,7 +175,7 @@ def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray
 
 def close(file: Any, unlocks: bool) -> None:
     """Closes a file and lets another buffer have it; a forked process does not own the lock."""
-    if unlocks:
+    if unlocks and not file.closed:
         # what is mapped is still open
         fcntl.flock(file, fcntl.LOCK_UN)
     file.close()

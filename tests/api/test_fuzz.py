@@ -1,4 +1,4 @@
-"""A few seconds of the fuzz; `fuzz/fuzz_api.py` is all of it."""
+"""A few seconds of the fuzzers; `fuzz/fuzz_api.py` and `fuzz_faults.py` are all of it."""
 import subprocess
 import sys
 from pathlib import Path
@@ -6,13 +6,25 @@ from pathlib import Path
 import pytest
 from weights import exhaustive, slow
 
-TOOL = Path(__file__).parents[2] / "fuzz" / "fuzz_api.py"
+TOOLS = Path(__file__).parents[2] / "fuzz"
+
+
+def run(folder, tool, *arguments):
+    # a process of its own: the tools fork, and must not do so where there are threads
+    done = subprocess.run([sys.executable, TOOLS / tool, *arguments], capture_output=True, text=True, timeout=900,
+                          cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("first, cases", [
     (100_000, 8), *slow((100_008, 12), (200_000, 20)), *exhaustive((300_000, 20))])
 def test_some_cases(tmp_path, first, cases):
-    # a process of its own: the tool forks, and must not do so where there are threads
-    done = subprocess.run([sys.executable, TOOL, "--first", str(first), "--cases", str(cases)],
-                          capture_output=True, text=True, timeout=900, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run(tmp_path, "fuzz_api.py", "--first", str(first), "--cases", str(cases))
+
+
+# what needs other libraries is not among them
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["signals", "failures"])
+def test_some_calls_that_are_broken_off(tmp_path, mode):
+    run(tmp_path, "fuzz_faults.py", mode, "--cases", "300", "--layers", "Pools", "Hosted", "Normalized", "Added",
+        "Frames")

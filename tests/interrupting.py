@@ -1,0 +1,72 @@
+"""Signals at a chosen moment, whose handler raises; and an environment whose rows say themselves what they are of."""
+import functools
+import itertools
+import signal
+import sys
+from pathlib import Path
+
+import cypool
+from cypool.tools.compile import load
+
+COUNTING = Path(__file__).with_name("counting.pyx")
+
+
+class Interrupt(KeyboardInterrupt):
+    """Ctrl-C."""
+
+
+@functools.cache
+def counting_id():
+    """Returns the id of the environment, compiled once."""
+    return cypool.compile(COUNTING)
+
+
+@functools.cache
+def _tracer():
+    return load(COUNTING).Tracer
+
+
+def tracer(moment):
+    """Returns a trace function: a SIGALRM comes while instruction `moment` of Python is executed, counted from 1."""
+    return _tracer()(signal.SIGALRM, moment)
+
+
+def moments(call, every=1):
+    """Interrupts a call at each moment where a signal may raise, once after the other.
+
+    Args:
+        call: Is called until nothing interrupts it any more.
+        every: Of how many instructions one is a moment.
+
+    Yields:
+        The exception of each moment, and None in the end. It has its traceback, as that of an interactive session.
+    """
+    armed = False
+
+    def handle(*_):
+        nonlocal armed
+        if armed:
+            armed = False
+            raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        for moment in itertools.count(1, every):
+            trace, outer, caught = tracer(moment), sys.gettrace(), None
+            try:
+                armed = True
+                sys.settrace(trace)
+                call()
+                # here it comes, too, if the last instruction of the call was the one
+                sys.settrace(outer)
+            except Interrupt as error:
+                caught = error
+            finally:
+                armed = False
+                sys.settrace(outer)
+            if caught is not None or trace.count < moment:
+                yield caught
+            if trace.count < moment:
+                return
+    finally:
+        signal.signal(signal.SIGALRM, before)
