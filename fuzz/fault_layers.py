@@ -17,7 +17,7 @@ from gymnasium import spaces
 import cypool
 from cypool.compat import envpool, envpool_legacy
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from interrupting import counting_id
 
 # what the documentation says of a call that comes at the wrong time, as it may after one that was broken off

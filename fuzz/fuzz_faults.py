@@ -1,8 +1,8 @@
 """Breaks calls off, and compares what is left with models in plain Python: a tool, not a test.
 
-    python tests/sweeps/fuzz_faults.py signals --cases 10000      a signal whose handler raises, at any moment of a call
-    python tests/sweeps/fuzz_faults.py failures --cases 10000     hooks, policies and factories that raise at any step
-    python tests/sweeps/fuzz_faults.py signals --case 123         one case again, with all it does
+    python fuzz/fuzz_faults.py signals --cases 10000      a signal whose handler raises, at any moment of a call
+    python fuzz/fuzz_faults.py failures --cases 10000     hooks, policies and factories that raise at any step
+    python fuzz/fuzz_faults.py signals --case 123         one case again, with all it does
 
 Half of the signals come at an instruction of Python, which a case repeats; the others after some microseconds.
 
@@ -271,7 +271,7 @@ def main():
     parser.add_argument("--case", type=int, help="run one case here, and say what it does")
     parser.add_argument("--layers", nargs="+", choices=[layer.__name__ for layer in LAYERS])
     given = parser.parse_args()
-    layers, again = chosen(given.layers), f"python tests/sweeps/fuzz_faults.py {given.mode}"
+    layers, again = chosen(given.layers), f"python fuzz/fuzz_faults.py {given.mode}"
     if given.layers:
         again += f" --layers {' '.join(given.layers)}"
     counting_id()

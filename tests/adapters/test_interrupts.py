@@ -13,7 +13,7 @@ import cypool
 from cypool.adapters.tianshou import PoolVectorEnv
 from cypool.adapters.torchrl import PoolEnv
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sweeps"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
 from fault_layers import check_steps
 from fault_libraries import AddedToSB3, AddedToTianshou, AddedToTorchRL
 
