@@ -1,4 +1,4 @@
-"""What `fuzz_faults.py` breaks off: pools with all that observes them, and models of these in plain Python.
+"""Layers that `fuzz_faults.py` breaks off: pools with all that observes them, and models of these in plain Python.
 
 All environments are counters. An observation has the last three counts, each with the action that led there, so a row
 says itself what it is of. A step adds 1, a reset 3; the reward is the action. No two actions of a case are equal.

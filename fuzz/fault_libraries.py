@@ -1,4 +1,4 @@
-"""What else `fuzz_faults.py` breaks off: adapters, and buffers to which a library adds its steps."""
+"""More layers that `fuzz_faults.py` breaks off: adapters, and buffers to which a library adds its steps."""
 from types import SimpleNamespace
 
 import numpy as np

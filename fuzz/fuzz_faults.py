@@ -39,7 +39,7 @@ CHUNK = 200  # cases of a process
 
 
 class Alarm(Exception):
-    """What a handler raises to end a call that takes too long."""
+    """An exception that a handler raises to end a call that takes too long."""
 
 
 class Leave(BaseException):
