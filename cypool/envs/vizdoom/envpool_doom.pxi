@@ -1,6 +1,4 @@
 # Doom as EnvPool has it.
-import numpy as np
-
 from cypool.envs.vizdoom import assets, specs
 from cypool.envs.vizdoom.config import envpool_lines, envpool_size, lines_of
 from cypool.envs.vizdoom.names import VARIABLES
@@ -84,26 +82,15 @@ cdef class EnvPoolDoom(Doom):
             self.config_plane.resize(height * width)
         self.to_image = make_unique[Resize](by_area, height, width, out_height, out_width)
         if options["use_combined_action"]:
-            table = specs.combined_actions(facts.buttons, options["force_speed"], options["delta_button_config"])
-            for value in table.ravel().tolist():
-                self.choices.push_back(value)
-        names = list(dict.fromkeys([*facts.variables, *specs.INFO]))
-        for name in names:
-            gain, loss = options["reward_config"].get(name, (0, 0))
-            self.variables.push_back(VARIABLES.index(name))
-            # as EnvPool has them: floats
-            self.gain.push_back(np.float32(gain))
-            self.loss.push_back(np.float32(loss))
-        for name in specs.INFO:
-            self.info_variables.push_back(names.index(name))
+            self.choices = specs.combined_actions(facts.buttons, options["force_speed"],
+                                                  options["delta_button_config"]).ravel()
+        self.variables, self.info_variables, self.gain, self.loss, self.weapon_reward = specs.rewarded(facts, options)
         k = self.num_players * self.variables.size()
         self.now.resize(k)
         self.before.resize(k)
         self.base.resize(k)
         self.weapon.resize(self.num_players)
         self.weapon_steps.resize(self.num_players)
-        for weapon in range(10):
-            self.weapon_reward.push_back(np.float32(options["selected_weapon_reward_config"].get(weapon, 0)))
         self.weapon_duration = options["weapon_duration"]
         self.episodic_life = options["episodic_life"]
         if options["lmp_save_dir"]:

@@ -1,4 +1,6 @@
 # Doom as ViZDoom's own Gymnasium wrapper has it.
+from itertools import chain
+
 import numpy as np
 
 from cypool.envs.vizdoom import specs
@@ -41,13 +43,10 @@ cdef class GymnasiumDoom(Doom):
         for name, part in spec.observations:
             self.sources.push_back(kinds[name])
             self.sizes.push_back(part.dtype.itemsize * int(np.prod(part.shape)) // self.num_players)
-        for name in self.config.variables:
-            self.variables.push_back(VARIABLES.index(name))
+        self.variables = list(map(VARIABLES.index, self.config.variables))
         self.num_delta = self.config.num_deltas
         self.num_binary = self.num_buttons - self.num_delta
-        for choice in specs.choices_of(self.num_binary, options["max_buttons_pressed"]):
-            for pressed in choice:
-                self.button_map.push_back(pressed)
+        self.button_map = list(chain.from_iterable(specs.choices_of(self.num_binary, options["max_buttons_pressed"])))
         self.timeout_truncates = options["treat_episode_timeout_as_truncation"]
 
     cdef int reset(self) except -1 nogil:

@@ -5,7 +5,7 @@ import functools
 import itertools
 import os
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ _TEXT_BYTES = 32_768  # of notifications, at most
 _MAX_SEED = 2**32 - 1  # the game's
 _MAX_PLAYERS = 16  # of a match
 _LARGEST = np.finfo(np.float32).max
+
+Numbers: TypeAlias = NDArray[np.float32]
 
 # what EnvPool rewards by default: a gain, and a loss
 REWARDS = {
@@ -305,6 +307,22 @@ def envpool_doom(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, Array(shape, np.uint8, stack=(0, options["stack_num"])), action,
                  {name: Array(lead, np.float64) for name in INFO}, max_seed=_MAX_SEED,
                  render_fps=max(35 // options["frame_skip"], 1))
+
+
+def rewarded(config: Config, options: Mapping[str, Any]) -> tuple[list[int], list[int], Numbers, Numbers, Numbers]:
+    """Returns how variables are rewarded.
+
+    Returns:
+        The numbers of the variables; which of these the infos have; the rewards of a gain and of a loss of each; and of
+        each weapon.
+    """
+    names = list(dict.fromkeys([*config.variables, *INFO]))
+    pairs = [options["reward_config"].get(name, (0, 0)) for name in names]
+    of_weapons = [options["selected_weapon_reward_config"].get(weapon, 0) for weapon in range(10)]
+    # as EnvPool has them: float32
+    gains, losses = np.array(pairs, np.float32).T
+    return ([VARIABLES.index(name) for name in names], [names.index(name) for name in INFO], gains, losses,
+            np.array(of_weapons, np.float32))
 
 
 def combined_actions(buttons: Sequence[str], force_speed: bool, deltas: Mapping[str, tuple[int, float, float]],

@@ -520,7 +520,7 @@ def test_a_config_is_read_while_others_write_to_the_error_stream(run_forked):
     done = run_forked("""
 import ctypes
 import threading
-from cypool.envs.vizdoom.config import read_config
+from cypool.envs.vizdoom.vizdoom import probe
 library = ctypes.CDLL("libstdc++.so.6")
 write = library._ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc
 write.argtypes, write.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
@@ -534,7 +534,7 @@ thread = threading.Thread(target=speak)
 thread.start()
 for k in range(300):
     try:
-        read_config("", f"available_buttons = {{ JUMPS{k} }}\\n")
+        probe("", f"available_buttons = {{ JUMPS{k} }}\\n")
     except ValueError as error:
         assert "another" not in str(error) and f"jumps{k}" in str(error)
     else:
