@@ -1,4 +1,5 @@
 # by .ci/stubs: not to be edited
+from collections.abc import Callable
 from typing import Any
 
 from cypool.envs.mujoco_common.mujoco_common import Simulation
@@ -16,248 +17,42 @@ SWIMMER_JOINTS: tuple[Any, ...]
 
 class Acrobot(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'swingup',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Arm(ControlTask):
     def __init__(self, spec: Any, env_id: Any, domain: Any, written: Any) -> None: ...
 
 class BallInCup(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'catch',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Cartpole(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'swingup',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Cheetah(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'run',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class ControlTask(Simulation):
     def __init__(self, spec: Any, env_id: Any, domain: Any, written: Any = ...) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Dog(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'walk',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Finger(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'spin',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Fish(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'swim',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Hopper(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'stand',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Humanoid(ControlTask):
     def __init__(
@@ -269,299 +64,44 @@ class Humanoid(ControlTask):
         upright: Any = ...,
         limbs: Any = ...,
     ) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'walk',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class HumanoidCMU(Humanoid):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'walk',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class LQR(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'lqr_2_1',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Manipulator(Arm):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'bring_ball',
-        fully_observable: bool = True,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Pendulum(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'swingup',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class PointMass(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'easy',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Quadruped(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'walk',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Reacher(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'easy',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Stacker(Arm):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'stack_2',
-        fully_observable: bool = True,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Swimmer(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'swimmer6',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Walker(ControlTask):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float64',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 320,
-        height: int = 240,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 10000,
-        visual_options: Any = None,
-        shadows: bool = True,
-        time_limit: Any = None,
-        control_timestep: Any = None,
-        n_sub_steps: Any = None,
-        legacy_step: bool = True,
-        action_repeat: int = 1,
-        flat_observation: bool = False,
-        pixels_only: bool = True,
-        task: str = 'walk',
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
