@@ -1,4 +1,5 @@
 # by .ci/stubs: not to be edited
+from collections.abc import Callable
 from typing import Any
 
 from cypool.env import Env
@@ -25,37 +26,7 @@ def use_simd(name: Any) -> Any: ...
 
 class Atari(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        task: str = 'pong',
-        preset: Any = None,
-        stack_num: int = 4,
-        frame_skip: int = 4,
-        noop_max: int = 30,
-        episodic_life: bool = False,
-        zero_discount_on_life_loss: bool = False,
-        reward_clip: Any = None,
-        use_fire_reset: Any = None,
-        img_height: int = 84,
-        img_width: int = 84,
-        gray_scale: bool = True,
-        channels_last: Any = None,
-        repeat_action_probability: Any = None,
-        full_action_space: bool = False,
-        continuous: bool = False,
-        continuous_action_threshold: float = 0.5,
-        mode: int = -1,
-        difficulty: int = -1,
-        lives: bool = True,
-        raw_reward: Any = None,
-        game_over: Any = None,
-        ram: Any = None,
-        frame_numbers: Any = None,
-        obs_type: str = 'image',
-        use_inter_area_resize: bool = True,
-        max_num_frames_per_episode: Any = None,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Picture:
     def __init__(

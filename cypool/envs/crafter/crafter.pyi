@@ -1,4 +1,5 @@
 # by .ci/stubs: not to be edited
+from collections.abc import Callable
 from typing import Any
 
 from cypool.envs.common.archived_env import ArchivedEnv
@@ -10,16 +11,5 @@ def use_simd(name: Any) -> Any: ...
 
 class Crafter(ArchivedEnv):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        area: Any = ...,
-        view: Any = ...,
-        size: Any = ...,
-        reward: bool = True,
-        length: int = 10000,
-        obs_type: str = 'rgb',
-        semantic: bool = True,
-        render_size: Any = ...,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
     def follow(self, choices: Any) -> Any: ...

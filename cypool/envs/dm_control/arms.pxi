@@ -1,10 +1,10 @@
 # An arm with a hand in the plane: manipulator and stacker.
 import numpy as np
 
+from cypool.envs.dm_control import specs
+
 from libc.math cimport INFINITY, M_PI
 from libcpp.vector cimport vector
-
-from cypool.util.arguments import check_bool
 
 from cypool.envs.common.numpy_math cimport arctan2, cos, log1p, norm, sin
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
@@ -77,27 +77,14 @@ cdef class Manipulator(Arm):
     Reward: In [0, 1]: the object at the target; for a peg a third of it for the grip.
     Terminated: Never.
     """
+    describe = staticmethod(specs.manipulator)
+
     cdef bint is_peg, inserts
     cdef int thing, target, receptacle   # bodies
     cdef int[3] qpos_of_thing, qvel_of_thing     # x, z, y
     cdef int grasp                       # a site
     cdef int[4] sites, sites_of_target
     cdef double[3] sums                  # of the probabilities
-
-    @staticmethod
-    def describe(task="bring_ball", fully_observable=True, **common):
-        """Returns the spec.
-
-        Args:
-            task: "bring_ball", "bring_peg", "insert_ball" or "insert_peg".
-            fully_observable: Whether more is observed than the arm itself feels.
-            **common: See `ControlTask.describe`.
-        """
-        fully_observable = check_bool("fully_observable", fully_observable)
-        parts = {"arm_pos": (8, 2), "arm_vel": 8, "touch": 5}
-        if fully_observable:
-            parts |= {"hand_pos": 4, "object_pos": 4, "object_vel": 3, "target_pos": 4}
-        return describe_task("manipulator", task, parts, common, fully_observable=fully_observable)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "manipulator", ("body_pos", "body_quat"))
@@ -188,25 +175,10 @@ cdef class Stacker(Arm):
     Reward: In [0, 1]: a box at the target, and the hand away from it.
     Terminated: Never.
     """
+    describe = staticmethod(specs.stacker)
+
     cdef vector[int] boxes, sites, qpos_of_boxes, qvel_of_boxes      # the last two: x, z, y of each
     cdef int target, target_geom, target_site, grasp
-
-    @staticmethod
-    def describe(task="stack_2", fully_observable=True, **common):
-        """Returns the spec.
-
-        Args:
-            task: "stack_2" or "stack_4": the number of boxes.
-            fully_observable: Whether more is observed than the arm itself feels.
-            **common: See `ControlTask.describe`.
-        """
-        task = check_task("stacker", task)
-        n = 2 if task == "stack_2" else 4
-        fully_observable = check_bool("fully_observable", fully_observable)
-        parts = {"arm_pos": (8, 2), "arm_vel": 8, "touch": 5}
-        if fully_observable:
-            parts |= {"hand_pos": 4, "box_pos": (n, 4), "box_vel": 3 * n, "target_pos": 2}
-        return describe_task("stacker", task, parts, common, fully_observable=fully_observable)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "stacker", ("body_pos",))

@@ -3,7 +3,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.dm_control.random_state cimport RandomState
 from cypool.envs.mujoco_common.libmujoco cimport mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model, Simulation
+from cypool.envs.mujoco_common.mujoco_common cimport Simulation
 
 
 # dm_control's `rewards.tolerance`: 1 in [low, high], and less and less outside, each with NumPy's bits.
@@ -60,9 +60,6 @@ cdef class ControlTask(Simulation):
 
     # its own
     cdef int _write_picture(self, unsigned char* out) except -1 nogil
-
-
-cdef Model load_task(str domain, str task)
 
 
 cdef inline void difference(const double* a, const double* b, double* out) noexcept nogil:

@@ -1,6 +1,8 @@
 # A dog with bones and muscles.
 import numpy as np
 
+from cypool.envs.dm_control import specs
+
 from libc.math cimport INFINITY, M_PI, sqrt
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
@@ -30,6 +32,8 @@ cdef class Dog(ControlTask):
         mouth and at the target.
     Terminated: Never.
     """
+    describe = staticmethod(specs.dog)
+
     cdef bint fetches
     cdef double speed                    # 0: none is wanted
     cdef double upright_cosine
@@ -39,22 +43,6 @@ cdef class Dog(ControlTask):
     cdef int[3] inertial
     cdef int[4] feet, touch
     cdef int head, upper_bite, lower_bite, ball, ball_qpos, ball_dof, target, floor
-
-    @staticmethod
-    def describe(task="walk", **common):
-        """Returns the spec.
-
-        Args:
-            task: "stand", "walk", "trot", "run" or "fetch".
-            **common: See `ControlTask.describe`.
-        """
-        parts = {"joint_angles": 73, "joint_velocites": 73, "torso_pelvis_height": 2, "z_projection": 9,
-                 "torso_com_velocity": 3, "inertial_sensors": 9, "foot_forces": 12, "touch_sensors": 4,
-                 "actuator_state": 38}
-        task = check_task("dog", task)
-        if task == "fetch":
-            parts |= {"ball_state": 6, "target_position": 3}
-        return describe_task("dog", task, parts, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "dog")

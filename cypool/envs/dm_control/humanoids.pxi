@@ -1,4 +1,6 @@
 # People: humanoid, and humanoid_CMU with more joints.
+from cypool.envs.dm_control import specs
+
 from libc.math cimport INFINITY
 
 from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
@@ -17,22 +19,12 @@ cdef class Humanoid(ControlTask):
         1 m/s ("walk") or 10 m/s.
     Terminated: Never.
     """
+    describe = staticmethod(specs.humanoid)
+
     cdef bint is_pure_state
     cdef double speed                    # 0: none is wanted
     cdef int torso, upright, head, com_velocity      # `upright`: where in xmat
     cdef int[4] limbs
-
-    @staticmethod
-    def describe(task="walk", **common):
-        """Returns the spec.
-
-        Args:
-            task: "stand", "walk", "run" or "run_pure_state".
-            **common: See `ControlTask.describe`.
-        """
-        task = check_task("humanoid", task)
-        parts = {"position": 28, "velocity": 27} if task == "run_pure_state" else _parts(21)
-        return describe_task("humanoid", task, parts, common)
 
     def __init__(self, spec, env_id, domain="humanoid", torso="torso", upright=8,
                  limbs=("left_hand", "left_foot", "right_hand", "right_foot")):
@@ -92,22 +84,7 @@ cdef class HumanoidCMU(Humanoid):
     Action: float64 (56,) in [-1, 1]: the torques.
     Reward, Terminated: As of `Humanoid`.
     """
-
-    @staticmethod
-    def describe(task="walk", **common):
-        """Returns the spec.
-
-        Args:
-            task: "stand", "walk" or "run".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("humanoid_CMU", task, _parts(56), common)
+    describe = staticmethod(specs.humanoid_cmu)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "humanoid_CMU", "thorax", 7, ("lhand", "lfoot", "rhand", "rfoot"))
-
-
-def _parts(joints):
-    """Returns what is observed of a person with this number of joints."""
-    return {"joint_angles": joints, "head_height": (), "extremities": 12, "torso_vertical": 3, "com_velocity": 3,
-            "velocity": joints + 6}

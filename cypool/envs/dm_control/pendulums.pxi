@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 
+from cypool.envs.dm_control import specs
 from cypool.envs.dm_control.models import text_of
 
 from libc.math cimport M_PI, sqrt
@@ -25,19 +26,11 @@ cdef class Acrobot(ControlTask):
     Reward: In [0, 1]: the tip is in the target; near it, if not "sparse".
     Terminated: Never.
     """
+    describe = staticmethod(specs.acrobot)
+
     cdef int[2] links, joints
     cdef int target, tip
     cdef bint is_sparse
-
-    @staticmethod
-    def describe(task="swingup", **common):
-        """Returns the spec.
-
-        Args:
-            task: "swingup" or "swingup_sparse".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("acrobot", task, {"orientations": 4, "velocity": 2}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "acrobot")
@@ -79,19 +72,9 @@ cdef class Cartpole(ControlTask):
     Reward: In [0, 1]: upright poles near the middle with little control and speed; 0 or 1 if "sparse".
     Terminated: Never.
     """
+    describe = staticmethod(specs.cartpole)
+
     cdef bint balances, is_sparse
-
-    @staticmethod
-    def describe(task="swingup", **common):
-        """Returns the spec.
-
-        Args:
-            task: "balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles" or "three_poles".
-            **common: See `ControlTask.describe`.
-        """
-        task = check_task("cartpole", task)
-        poles = 2 if task == "two_poles" else 3 if task == "three_poles" else 1
-        return describe_task("cartpole", task, {"position": 1 + 2 * poles, "velocity": 1 + poles}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "cartpole")
@@ -153,18 +136,10 @@ cdef class Pendulum(ControlTask):
     Reward: 1 while the pole is within 8 degrees of upright, else 0.
     Terminated: Never.
     """
+    describe = staticmethod(specs.pendulum)
+
     cdef int pole
     cdef double min_upright
-
-    @staticmethod
-    def describe(task="swingup", **common):
-        """Returns the spec.
-
-        Args:
-            task: "swingup".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("pendulum", task, {"orientation": 2, "velocity": 1}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pendulum")
@@ -194,19 +169,9 @@ cdef class LQR(ControlTask):
     Reward: 1 less half the sum of squares of positions, and a twentieth of that of actions.
     Terminated: When positions and velocities are 0, but for 1e-6.
     """
+    describe = staticmethod(specs.lqr)
+
     cdef vector[double] stiffness
-
-    @staticmethod
-    def describe(task="lqr_2_1", **common):
-        """Returns the spec.
-
-        Args:
-            task: "lqr_2_1" or "lqr_6_2": how many masses, and how many of them are driven.
-            **common: See `ControlTask.describe`.
-        """
-        task = check_task("lqr", task)
-        n = 2 if task == "lqr_2_1" else 6
-        return describe_task("lqr", task, {"position": n, "velocity": n}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "lqr", ("jnt_stiffness",))

@@ -1,6 +1,8 @@
 # A four-legged animal: quadruped.
 import numpy as np
 
+from cypool.envs.dm_control import specs
+
 from libc.math cimport INFINITY, M_PI, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -27,6 +29,8 @@ cdef class Quadruped(ControlTask):
     Reward: In [0, 1]: an upright torso, and speed, or the distance from the middle, or a ball near the target.
     Terminated: Never.
     """
+    describe = staticmethod(specs.quadruped)
+
     cdef bint escapes, fetches
     cdef double speed, upright_cosine
     cdef vector[int] qpos_of_hinges, qvel_of_hinges, forces, imu, rangefinders     # the last three: in sensordata
@@ -34,22 +38,6 @@ cdef class Quadruped(ControlTask):
     cdef int ball, ball_qpos, ball_dof, ball_geom, target, floor
     cdef object bowl                     # the ground without its bumps
     cdef object zoom                     # of SciPy
-
-    @staticmethod
-    def describe(task="walk", **common):
-        """Returns the spec.
-
-        Args:
-            task: "walk", "run", "escape" or "fetch".
-            **common: See `ControlTask.describe`.
-        """
-        task = check_task("quadruped", task)
-        parts = {"egocentric_state": 44, "torso_velocity": 3, "torso_upright": (), "imu": 6, "force_torque": 24}
-        if task == "escape":
-            parts |= {"origin": 3, "rangefinder": 20}
-        elif task == "fetch":
-            parts |= {"ball_state": 9, "target_position": 3}
-        return describe_task("quadruped", task, parts, common)
 
     def __init__(self, spec, env_id):
         task = spec.options["task"]

@@ -1,4 +1,6 @@
 # Animals that swim: fish and swimmer.
+from cypool.envs.dm_control import specs
+
 from libc.stdint cimport int64_t
 
 from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
@@ -20,21 +22,11 @@ cdef class Fish(ControlTask):
     Reward: In [0, 1]: how upright it is; how near its mouth is to the target.
     Terminated: Never.
     """
+    describe = staticmethod(specs.fish)
+
     cdef bint swims
     cdef int root, torso, mouth, target
     cdef int[7] joints
-
-    @staticmethod
-    def describe(task="swim", **common):
-        """Returns the spec.
-
-        Args:
-            task: "upright" or "swim".
-            **common: See `ControlTask.describe`.
-        """
-        task = check_task("fish", task)
-        target = {} if task == "upright" else {"target": 3}
-        return describe_task("fish", task, {"joint_angles": 7, "upright": (), **target, "velocity": 13}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "fish", ("geom_pos",))
@@ -92,19 +84,9 @@ cdef class Swimmer(ControlTask):
     Reward: In [0, 1]: near the target.
     Terminated: Never.
     """
+    describe = staticmethod(specs.swimmer)
+
     cdef int target, nose, head, light
-
-    @staticmethod
-    def describe(task="swimmer6", **common):
-        """Returns the spec.
-
-        Args:
-            task: "swimmer6" or "swimmer15": the number of links.
-            **common: See `ControlTask.describe`.
-        """
-        task = check_task("swimmer", task)
-        n = 6 if task == "swimmer6" else 15
-        return describe_task("swimmer", task, {"joints": n - 1, "to_target": 2, "body_velocities": 3 * n}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "swimmer", ("geom_pos", "light_pos"))

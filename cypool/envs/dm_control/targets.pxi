@@ -1,4 +1,6 @@
 # Things to catch, to turn and to reach: ball_in_cup, finger, point_mass, reacher.
+from cypool.envs.dm_control import specs
+
 from libc.math cimport M_PI, fabs
 from libc.string cimport memcpy
 
@@ -16,17 +18,9 @@ cdef class BallInCup(ControlTask):
     Reward: 1 while the ball is in the cup, else 0.
     Terminated: Never.
     """
+    describe = staticmethod(specs.ball_in_cup)
+
     cdef int x, z, target, ball, ball_geom
-
-    @staticmethod
-    def describe(task="catch", **common):
-        """Returns the spec.
-
-        Args:
-            task: "catch".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("ball_in_cup", task, {"position": 4, "velocity": 4}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "ball_in_cup")
@@ -65,26 +59,14 @@ cdef class Finger(ControlTask):
     Reward: 1 while the body spins fast enough, or its tip is in the target; else 0.
     Terminated: Never.
     """
+    describe = staticmethod(specs.finger)
+
     cdef bint spins
     cdef double target_radius
     cdef int hinge, hinge_dof, cap, target
     cdef int[2] angles, touches
     cdef int[3] velocities
     cdef int sensor_tip, sensor_spinner, sensor_target
-
-    @staticmethod
-    def describe(task="spin", **common):
-        """Returns the spec.
-
-        Args:
-            task: "spin", "turn_easy" or "turn_hard".
-            **common: See `ControlTask.describe`.
-        """
-        parts = {"position": 4, "velocity": 3, "touch": 2}
-        task = check_task("finger", task)
-        if task != "spin":
-            parts |= {"target_position": 2, "dist_to_target": ()}
-        return describe_task("finger", task, parts, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "finger", ("dof_damping", "site_pos", "site_size"))
@@ -160,18 +142,10 @@ cdef class PointMass(ControlTask):
     Reward: In [0, 1]: near the middle, with small controls.
     Terminated: Never.
     """
+    describe = staticmethod(specs.point_mass)
+
     cdef bint is_hard
     cdef int target, mass
-
-    @staticmethod
-    def describe(task="easy", **common):
-        """Returns the spec.
-
-        Args:
-            task: "easy" or "hard".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("point_mass", task, {"position": 2, "velocity": 2}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "point_mass", ("wrap_prm",))
@@ -213,18 +187,10 @@ cdef class Reacher(ControlTask):
     Reward: 1 while the tip is in the target, else 0.
     Terminated: Never.
     """
+    describe = staticmethod(specs.reacher)
+
     cdef double radius
     cdef int target, finger
-
-    @staticmethod
-    def describe(task="easy", **common):
-        """Returns the spec.
-
-        Args:
-            task: "easy" or "hard": the target's size.
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("reacher", task, {"position": 2, "to_target": 2, "velocity": 2}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "reacher", ("geom_size", "geom_pos"))

@@ -1,15 +1,11 @@
 # The base class of all tasks of the suite. Its `.pxd` lists what a subclass has, and what it implements.
 import math
 import sys
-from weakref import WeakValueDictionary
 
 import numpy as np
 
-from cypool.util.arguments import check_bool, check_choice, check_float, check_int, shown
-from cypool.envs.dm_control.models import sizes_of, text_of
-from cypool.envs.dm_control.tasks import DOMAINS
-from cypool.envs.mujoco_common.specs import check_sizes, check_with_model
-from cypool.spec import Array, EnvSpec
+from cypool.util.arguments import check_bool, check_float, shown
+from cypool.envs.dm_control import specs
 from cypool.state import check_state, check_stream
 
 cimport numpy as cnp
@@ -21,114 +17,12 @@ from libc.string cimport memcpy
 from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport norm
 from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.mujoco_common cimport Camera, Model, Simulation, Variation, held, load_model_text
+from cypool.envs.mujoco_common.mujoco_common cimport Camera, Simulation, Variation, held
 from cypool.random cimport Rng, copy_stream
 
 cnp.import_array()
 
-# those in use, by domain and task: tasks whose texts are the same share one
-_models = WeakValueDictionary()
-# of MuJoCo's, in one of ours
-MAX_STEPS = 1_000_000
 cdef enum: MAX_ATTEMPTS = 10_000
-
-
-cdef Model load_task(str domain, str task):
-    """Returns the model of a task; one of lqr stands for all that its seeds make.
-
-    Raises:
-        ImportError: dm_control cannot be imported.
-        ValueError: MuJoCo cannot read the model.
-    """
-    model = _models.get((domain, task))
-    if model is None:
-        text, files = text_of(domain, task, np.random.RandomState(0))
-        model = load_model_text((domain, text), f"{domain}-{task}", text, files)
-        check_sizes(model, sizes_of(domain, task), f"dm_control's model of {domain}-{task}")
-        _models[domain, task] = model
-    return model
-
-
-def check_task(domain, task):
-    """Returns the name of a task, if its domain has it; before anything compares it with another.
-
-    Raises:
-        ValueError: There is no such task.
-    """
-    return check_choice("task", task, DOMAINS[domain].tasks)
-
-
-def describe_task(domain, task, parts, common, **own):
-    """Returns the `EnvSpec` of a task.
-
-    Args:
-        domain: Its domain.
-        task: Its name, which is checked here.
-        parts: What is observed, in dm_control's order: names and shapes; an int n stands for (n,).
-        common: The options that all tasks have, as `ControlTask.describe` lists them.
-        **own: Those that only tasks of the domain have, checked.
-
-    Raises:
-        TypeError, ValueError: An option is not as it should be.
-        ImportError: dm_control cannot be imported.
-    """
-    cdef Model model = load_task(domain, check_task(domain, task))
-    common = ControlTask.describe(**common)
-    steps, limit = _times(domain, model, common)
-    repeat = common["action_repeat"]
-    # the free camera is where dm_control has it
-    check_with_model(model, common, {})
-    dtype, stack = common["obs_dtype"], common["frame_stack"]
-    parts = {name: (shape,) if isinstance(shape, int) else shape for name, shape in parts.items()}
-    if common["flat_observation"]:
-        parts = {"observations": (sum(map(math.prod, parts.values())),)}
-    observation = {name: Array(shape, dtype) if stack == 1 else Array((stack, *shape), dtype, stack=(0, stack))
-                   for name, shape in parts.items()}
-    if common["from_pixels"]:
-        observation = {} if common["pixels_only"] else observation
-        observation["pixels"] = Array((common["height"], common["width"], 3 * stack), np.uint8, stack=(2, stack))
-    elif common["flat_observation"]:
-        observation = observation["observations"]
-    low, high = model.control_range(1e10)
-    return EnvSpec(
-        observation=observation,
-        action=Array(low.shape, common["action_dtype"], low, high),
-        max_seed=2**32 - 1,
-        render_fps=max(round(1 / (model.mj.opt.timestep * steps * repeat)), 1),
-        max_episode_steps=None if limit is None else math.ceil(limit / repeat),
-        options={"task": task, **own, **common},
-    )
-
-
-def _times(domain, Model model, common):
-    """Returns MuJoCo's steps in one of dm_control's, and dm_control's in an episode, or None."""
-    timestep, given = model.mj.opt.timestep, common["control_timestep"]
-    if given is not None and common["n_sub_steps"] is not None:
-        raise ValueError("n_sub_steps: expected None together with control_timestep, got "
-                         f"{common['n_sub_steps']} and {given}")
-    control_timestep = DOMAINS[domain].control_timestep if given is None else given
-    if common["n_sub_steps"] is not None:
-        steps = common["n_sub_steps"]
-    elif control_timestep is None:
-        steps = 1
-    else:
-        steps = round(control_timestep / timestep)
-        if not 1 <= steps <= MAX_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
-            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, and at "
-                             f"most {MAX_STEPS} times as much, got {given}")
-    limit = MAX_STEPS // steps
-    if common["action_repeat"] > limit:
-        raise ValueError(f"action_repeat: expected at most {limit} with {steps} of MuJoCo's steps each time, got "
-                         f"{common['action_repeat']}")
-    time_limit = DOMAINS[domain].time_limit if common["time_limit"] is None else common["time_limit"]
-    if time_limit == np.inf:
-        return steps, None
-    limit = (2**31 - 2) * (timestep * steps)
-    if time_limit > limit:
-        raise ValueError(f"time_limit: expected at most {limit}, which are {2**31 - 2} steps, or infinity, got "
-                         f"{time_limit}")
-    # the first count that is not below it
-    return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
 
 
 cdef class ControlTask(Simulation):
@@ -140,43 +34,7 @@ cdef class ControlTask(Simulation):
 
     Info: nothing.
     """
-
-    @staticmethod
-    def describe(time_limit=None, control_timestep=None, n_sub_steps=None, legacy_step=True, action_repeat=1,
-                 flat_observation=False, pixels_only=True, action_dtype="float64", width=320, height=240,
-                 max_geom=10_000, **common):
-        """Returns the options that all tasks have, those checked that can be without a model.
-
-        Args:
-            time_limit: Seconds of an episode; None: the domain's, which is 1000 steps, or none for lqr. May be
-                infinite.
-            control_timestep: Seconds of a step, a multiple of the model's time step; None: the domain's.
-            n_sub_steps: MuJoCo's steps in one of ours, instead of `control_timestep`.
-            legacy_step: Whether observations follow from the state after a step, as in dm_control by default. Else
-                what MuJoCo derives from positions and velocities is one of its steps late.
-            action_repeat: Steps of dm_control in one of ours, with the same action. The reward is their sum. The last
-                step of an episode may have fewer.
-            flat_observation: Whether all numbers that are observed are one array, in dm_control's order.
-            pixels_only: Whether nothing else than `pixels` is observed if `from_pixels`, those of dm_control's wrapper
-                `pixels`. Stacked they are (height, width, 3 * frame_stack), and numbers have a first dimension more.
-            action_dtype, width, height, max_geom, **common: See `Simulation.describe`.
-        """
-        if time_limit is not None:
-            time_limit = check_float("time_limit", time_limit, 1e-9, np.inf)
-        if control_timestep is not None:
-            control_timestep = check_float("control_timestep", control_timestep, 1e-9, 1e6)
-        if n_sub_steps is not None:
-            n_sub_steps = check_int("n_sub_steps", n_sub_steps, 1, MAX_STEPS)
-        return {
-            "time_limit": time_limit,
-            "control_timestep": control_timestep,
-            "n_sub_steps": n_sub_steps,
-            "legacy_step": check_bool("legacy_step", legacy_step),
-            "action_repeat": check_int("action_repeat", action_repeat, 1, MAX_STEPS),
-            "flat_observation": check_bool("flat_observation", flat_observation),
-            "pixels_only": check_bool("pixels_only", pixels_only),
-            **Simulation.describe(action_dtype=action_dtype, width=width, height=height, max_geom=max_geom, **common),
-        }
+    describe = staticmethod(specs.control_task)
 
     def __init__(self, spec, env_id, domain, written=()):
         """Makes an environment.
@@ -188,7 +46,7 @@ cdef class ControlTask(Simulation):
             written: Names of the model's fields that it writes to.
         """
         options = spec.options
-        self.loaded = held(load_task(domain, options["task"]))
+        self.loaded = held(specs.load_task(domain, options["task"]))
         self.variation = Variation(self.loaded, options["randomize"] or {}, tuple(name.encode() for name in written))
         self.own = self.variation.edit()
         # one struct of pointers for all, if it can be: 6 KB that stay in the cache
@@ -196,15 +54,14 @@ cdef class ControlTask(Simulation):
         self.camera = Camera(self.loaded, options)
         # a step begins with what the one before left in the arena
         self.data = guard.make_data(self.model, True)
-        self.n_sub_steps, limit = _times(domain, self.loaded, options)
+        self.n_sub_steps, limit = specs.times(domain, self.loaded, options)
         self.action_repeat = self.last_repeat = options["action_repeat"]
         if limit is not None:
             self.limit = math.ceil(limit / options["action_repeat"])
             self.last_repeat = limit - (self.limit - 1) * self.action_repeat
         self.legacy_step = options["legacy_step"]
         # the numbers are computed anyway
-        full = type(self).describe(**{**options, "from_pixels": False, "frame_stack": 1, "flat_observation": True})
-        self.set_up_frames(spec, full.observation.low.size)
+        self.set_up_frames(spec, sum(map(math.prod, specs.shapes_of(domain, options).values())))
         for name, part in spec.observations:
             if name != "pixels":
                 self.part_sizes.push_back(part.low.size // options["frame_stack"])

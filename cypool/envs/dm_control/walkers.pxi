@@ -1,4 +1,6 @@
 # Animals in the plane that walk, run or hop: cheetah, hopper, walker.
+from cypool.envs.dm_control import specs
+
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
@@ -16,17 +18,9 @@ cdef class Cheetah(ControlTask):
     Reward: In [0, 1], linear in the speed up to 10 m/s.
     Terminated: Never.
     """
+    describe = staticmethod(specs.cheetah)
+
     cdef int speed
-
-    @staticmethod
-    def describe(task="run", **common):
-        """Returns the spec.
-
-        Args:
-            task: "run".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("cheetah", task, {"position": 8, "velocity": 9}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "cheetah")
@@ -63,18 +57,10 @@ cdef class Hopper(ControlTask):
     Reward: In [0, 1]: whether it stands upright, times small controls ("stand") or the speed up to 2 m/s ("hop").
     Terminated: Never.
     """
+    describe = staticmethod(specs.hopper)
+
     cdef int torso, foot, speed, toe, heel
     cdef bint hops
-
-    @staticmethod
-    def describe(task="stand", **common):
-        """Returns the spec.
-
-        Args:
-            task: "stand" or "hop".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("hopper", task, {"position": 6, "velocity": 7, "touch": 2}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "hopper")
@@ -111,18 +97,10 @@ cdef class Walker(ControlTask):
     Reward: In [0, 1]: an upright torso at its height, and the speed up to 1 m/s ("walk") or 8 m/s ("run").
     Terminated: Never.
     """
+    describe = staticmethod(specs.walker)
+
     cdef int torso, sensor_of_speed
     cdef double speed                    # 0: it only stands
-
-    @staticmethod
-    def describe(task="walk", **common):
-        """Returns the spec.
-
-        Args:
-            task: "stand", "walk" or "run".
-            **common: See `ControlTask.describe`.
-        """
-        return describe_task("walker", task, {"orientations": 14, "height": (), "velocity": 9}, common)
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "walker")

@@ -1,4 +1,5 @@
 # by .ci/stubs: not to be edited
+from collections.abc import Callable
 from typing import Any
 
 from cypool.env import Env
@@ -49,22 +50,7 @@ class Renderer:
     def __init__(self, model: Any, width: int, height: int, max_geom: int) -> None: ...
 
 class Simulation(Env):
-    @staticmethod
-    def describe(
-        *,
-        obs_dtype: str = 'float64',
-        action_dtype: str = 'float32',
-        frame_stack: int = 1,
-        randomize: Any = None,
-        from_pixels: bool = False,
-        width: int = 480,
-        height: int = 480,
-        camera_id: Any = None,
-        camera_name: Any = None,
-        max_geom: int = 1000,
-        visual_options: Any = None,
-        shadows: bool = True,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
     @property
     def loaded(self) -> Any: ...
 

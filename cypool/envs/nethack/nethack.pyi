@@ -1,4 +1,5 @@
 # by .ci/stubs: not to be edited
+from collections.abc import Callable
 from typing import Any
 
 from cypool.env import Env
@@ -14,28 +15,5 @@ class Memory: ...
 
 class NetHack(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        task: str = 'nethack',
-        character: Any = None,
-        observation_keys: Any = None,
-        actions: Any = None,
-        options: Any = None,
-        wizard: bool = False,
-        allow_all_yn_questions: Any = None,
-        allow_all_modes: Any = None,
-        spawn_monsters: bool = True,
-        fix_moon_phase: bool = False,
-        penalty_mode: str = 'constant',
-        penalty_step: Any = None,
-        penalty_time: float = -0.0,
-        abort_steps: Any = None,
-        no_progress_timeout: int = 10000,
-        nle_seeds: Any = None,
-        clock: Any = None,
-        infos: Any = ...,
-        max_step_seconds: float = 10.0,
-        nle_path: Any = None,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
     def overwrite(self, name: Any, word: Any) -> Any: ...

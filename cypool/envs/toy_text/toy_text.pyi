@@ -1,4 +1,5 @@
 # by .ci/stubs: not to be edited
+from collections.abc import Callable
 from typing import Any
 
 from cypool.env import Env
@@ -9,41 +10,23 @@ SUITS: str
 
 class Blackjack(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(*, natural: bool = False, sab: bool = False) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Catch(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(*, height: int = 10, width: int = 5) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class CliffWalking(Tabular):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(*, is_slippery: bool = False) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class FrozenLake(Tabular):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        desc: Any = None,
-        map_name: str = '4x4',
-        is_slippery: bool = True,
-        success_rate: float = 0.3333333333333333,
-        reward_schedule: Any = ...,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class NChain(Env):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        n: int = 5,
-        slip: float = 0.2,
-        small: float = 2.0,
-        large: float = 10.0,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]
 
 class Table:
     def __init__(self, transitions: Any, start: Any) -> None: ...
@@ -52,11 +35,4 @@ class Tabular(Env): ...
 
 class Taxi(Tabular):
     def __init__(self, spec: Any, env_id: Any) -> None: ...
-    @staticmethod
-    def describe(
-        *,
-        is_rainy: bool = False,
-        fickle_passenger: bool = False,
-        rainy_probability: float = 0.8,
-        fickle_probability: float = 0.3,
-    ) -> EnvSpec: ...
+    describe: Callable[..., EnvSpec]

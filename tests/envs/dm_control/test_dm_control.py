@@ -13,8 +13,7 @@ pytest.importorskip("dm_control", reason="dm_control is not installed: it needs 
 from dm_control.rl.control import PhysicsError
 
 import cypool
-from cypool.envs.dm_control import dm_control as dm_control_module
-from cypool.envs.dm_control import models
+from cypool.envs.dm_control import models, specs
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
 from cypool.making.registry import entry_of, resolve
@@ -373,10 +372,10 @@ def test_a_model_of_other_joints_is_an_error(monkeypatch):
     text, files = models.text_of("ball_in_cup", "catch")
     body = b"<body><joint type='slide'/><geom size='0.1' pos='9 9 9'/></body>"
     text = text.replace(b"</worldbody>", body + b"</worldbody>")
-    monkeypatch.setattr(dm_control_module, "text_of", lambda *_: (text, files))
-    monkeypatch.setattr(dm_control_module, "_models", {})
+    monkeypatch.setattr(specs, "text_of", lambda *_: (text, files))
+    monkeypatch.setattr(specs, "_models", {})
     # nor by one that is as large as it should be
-    monkeypatch.setattr(dm_control_module, "sizes_of", lambda *_: (5, 5, 2, 4, 0))
+    monkeypatch.setattr(specs, "sizes_of", lambda *_: (5, 5, 2, 4, 0))
     env = cypool.make("BallInCupCatch-v1", num_threads=0)
     with pytest.raises(cypool.EnvError, match="get_obs: expected 8 numbers, got 5 and then 5$"):
         env.reset()

@@ -27,7 +27,7 @@ import mujoco
 from cypool.envs.mujoco_common.mujoco_common import Simulation
 from cypool.envs.robotics.models import asset_path
 from cypool.envs.robotics.reference import load, make
-from cypool.envs.robotics.robotics import HAND_QPOS, KITCHEN_TASKS
+from cypool.envs.robotics.tables import HAND_QPOS, KITCHEN_TASKS
 
 # of each class one, with either reward
 IDS = ["FetchReachDense-v4", "FetchPush-v4", "FetchSlideDense-v4", "FetchPickAndPlace-v4", "HandReach-v3",

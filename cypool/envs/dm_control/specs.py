@@ -1,0 +1,237 @@
+"""The spec of each domain's tasks: their options and what is observed."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from cypool.envs.dm_control.models import sizes_of, text_of
+from cypool.envs.dm_control.tasks import DOMAINS
+from cypool.envs.mujoco_common.mujoco_common import load_model_text
+from cypool.envs.mujoco_common.specs import SIMULATION, check_sizes, check_with_model
+from cypool.options import Option, boolean, choice, describes, integer, number
+from cypool.spec import Array, EnvSpec
+
+# of MuJoCo's, in one of ours
+MAX_STEPS = 1_000_000
+
+TASK = {
+    **SIMULATION,
+    "action_dtype": SIMULATION["action_dtype"].but("float64"),
+    "width": SIMULATION["width"].but(320),
+    "height": SIMULATION["height"].but(240),
+    "max_geom": SIMULATION["max_geom"].but(10_000),
+    "time_limit": number(None, 1e-9, math.inf, "Seconds of an episode; None: the domain's, which is 1000 steps, or "
+                         "none for lqr. May be infinite."),
+    "control_timestep": number(None, 1e-9, 1e6, "Seconds of a step, a multiple of the model's time step; None: the "
+                               "domain's."),
+    "n_sub_steps": integer(None, 1, MAX_STEPS, "MuJoCo's steps in one of ours, instead of `control_timestep`."),
+    "legacy_step": boolean(True, "Whether observations follow from the state after a step, as in dm_control by "
+                           "default. Else what MuJoCo derives from positions and velocities is one of its steps late."),
+    "action_repeat": integer(1, 1, MAX_STEPS, "Steps of dm_control in one of ours, with the same action. The reward is "
+                             "their sum. The last step of an episode may have fewer."),
+    "flat_observation": boolean(False, "Whether all numbers that are observed are one array, in dm_control's order."),
+    "pixels_only": boolean(True, "Whether nothing else than `pixels` is observed if `from_pixels`, those of "
+                           "dm_control's wrapper `pixels`. Stacked they are (height, width, 3 * frame_stack), and "
+                           "numbers have a first dimension more."),
+}
+
+# those in use, by domain and task: tasks whose texts are the same share one
+_models: WeakValueDictionary[tuple[str, str], Any] = WeakValueDictionary()
+# by domain: what is observed, in dm_control's order: names and shapes, or a function of the options that returns them
+_parts: dict[str, dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+@describes(**TASK)
+def control_task(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the options that all tasks have, those checked that can be without a model."""
+    return options
+
+
+def load_task(domain: str, task: str) -> Any:
+    """Returns the model of a task; one of lqr stands for all that its seeds make.
+
+    Raises:
+        ImportError: dm_control cannot be imported.
+        ValueError: MuJoCo cannot read the model.
+    """
+    model = _models.get((domain, task))
+    if model is None:
+        text, files = text_of(domain, task, np.random.RandomState(0))
+        model = load_model_text((domain, text), f"{domain}-{task}", text, files)
+        check_sizes(model, sizes_of(domain, task), f"dm_control's model of {domain}-{task}")
+        _models[domain, task] = model
+    return model
+
+
+def shapes_of(domain: str, options: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Returns what is observed of a task: names and shapes, in dm_control's order."""
+    parts = _parts[domain]
+    named = parts if isinstance(parts, dict) else parts(options)
+    return {name: (shape,) if isinstance(shape, int) else shape for name, shape in named.items()}
+
+
+def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int | None]:
+    """Returns MuJoCo's steps in one of dm_control's, and dm_control's in an episode, or None."""
+    timestep, given = model.timestep, options["control_timestep"]
+    if given is not None and options["n_sub_steps"] is not None:
+        raise ValueError("n_sub_steps: expected None together with control_timestep, got "
+                         f"{options['n_sub_steps']} and {given}")
+    control_timestep = DOMAINS[domain].control_timestep if given is None else given
+    if options["n_sub_steps"] is not None:
+        steps = options["n_sub_steps"]
+    elif control_timestep is None:
+        steps = 1
+    else:
+        steps = round(control_timestep / timestep)
+        if not 1 <= steps <= MAX_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
+            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, and at "
+                             f"most {MAX_STEPS} times as much, got {given}")
+    limit = MAX_STEPS // steps
+    if options["action_repeat"] > limit:
+        raise ValueError(f"action_repeat: expected at most {limit} with {steps} of MuJoCo's steps each time, got "
+                         f"{options['action_repeat']}")
+    time_limit = DOMAINS[domain].time_limit if options["time_limit"] is None else options["time_limit"]
+    if time_limit == math.inf:
+        return steps, None
+    most = (2**31 - 2) * (timestep * steps)
+    if time_limit > most:
+        raise ValueError(f"time_limit: expected at most {most}, which are {2**31 - 2} steps, or infinity, got "
+                         f"{time_limit}")
+    # the first count that is not below it
+    return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
+
+
+def _spec(domain: str, options: dict[str, Any]) -> EnvSpec:
+    model = load_task(domain, options["task"])
+    steps, limit = times(domain, model, options)
+    # the free camera is where dm_control has it
+    check_with_model(model, options, {})
+    dtype, stack, repeat = options["obs_dtype"], options["frame_stack"], options["action_repeat"]
+    shapes = shapes_of(domain, options)
+    if options["flat_observation"]:
+        shapes = {"observations": (sum(map(math.prod, shapes.values())),)}
+    observation: Any = {name: Array(shape, dtype) if stack == 1 else Array((stack, *shape), dtype, stack=(0, stack))
+                        for name, shape in shapes.items()}
+    if options["from_pixels"]:
+        observation = {} if options["pixels_only"] else observation
+        observation["pixels"] = Array((options["height"], options["width"], 3 * stack), np.uint8, stack=(2, stack))
+    elif options["flat_observation"]:
+        observation = observation["observations"]
+    low, high = model.control_range(1e10)
+    return EnvSpec(
+        observation=observation,
+        action=Array(low.shape, options["action_dtype"], low, high),
+        max_seed=2**32 - 1,
+        render_fps=max(round(1 / (model.timestep * steps * repeat)), 1),
+        max_episode_steps=None if limit is None else math.ceil(limit / repeat),
+        options=options,
+    )
+
+
+def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]], /,
+              note: str = "", **own: Option) -> Callable[..., Any]:
+    """Returns the `describe` of a domain.
+
+    Args:
+        domain: Its name.
+        task: The task that it has by default.
+        parts: What is observed, see `_parts`; an int n stands for (n,).
+        note: What the name of a task says.
+        **own: The options that only this domain has.
+    """
+    _parts[domain] = parts
+    *names, last = (f'"{name}"' for name in DOMAINS[domain].tasks)
+    meaning = (f"{', '.join(names)} or " if names else "") + last + (f": {note}" if note else "") + "."
+
+    def describe(options: dict[str, Any]) -> EnvSpec:
+        return _spec(domain, options)
+
+    return describes(**TASK, task=choice(task, DOMAINS[domain].tasks, meaning), **own)(describe)
+
+
+def _humanoid(joints: int) -> dict[str, Any]:
+    """Returns what is observed of a humanoid with so many joints."""
+    return {"joint_angles": joints, "head_height": (), "extremities": 12, "torso_vertical": 3, "com_velocity": 3,
+            "velocity": joints + 6}
+
+
+def _cartpole_parts(options: dict[str, Any]) -> dict[str, Any]:
+    poles = {"two_poles": 2, "three_poles": 3}.get(options["task"], 1)
+    return {"position": 1 + 2 * poles, "velocity": 1 + poles}
+
+
+def _dog_parts(options: dict[str, Any]) -> dict[str, Any]:
+    parts = {"joint_angles": 73, "joint_velocites": 73, "torso_pelvis_height": 2, "z_projection": 9,
+             "torso_com_velocity": 3, "inertial_sensors": 9, "foot_forces": 12, "touch_sensors": 4,
+             "actuator_state": 38}
+    return parts | {"ball_state": 6, "target_position": 3} if options["task"] == "fetch" else parts
+
+
+def _finger_parts(options: dict[str, Any]) -> dict[str, Any]:
+    parts = {"position": 4, "velocity": 3, "touch": 2}
+    return parts if options["task"] == "spin" else {**parts, "target_position": 2, "dist_to_target": ()}
+
+
+def _fish_parts(options: dict[str, Any]) -> dict[str, Any]:
+    target = {} if options["task"] == "upright" else {"target": 3}
+    return {"joint_angles": 7, "upright": (), **target, "velocity": 13}
+
+
+def _humanoid_parts(options: dict[str, Any]) -> dict[str, Any]:
+    return {"position": 28, "velocity": 27} if options["task"] == "run_pure_state" else _humanoid(21)
+
+
+def _lqr_parts(options: dict[str, Any]) -> dict[str, Any]:
+    n = 2 if options["task"] == "lqr_2_1" else 6
+    return {"position": n, "velocity": n}
+
+
+def _arm_parts(options: dict[str, Any], things: dict[str, Any]) -> dict[str, Any]:
+    return {"arm_pos": (8, 2), "arm_vel": 8, "touch": 5, **(things if options["fully_observable"] else {})}
+
+
+def _manipulator_parts(options: dict[str, Any]) -> dict[str, Any]:
+    return _arm_parts(options, {"hand_pos": 4, "object_pos": 4, "object_vel": 3, "target_pos": 4})
+
+
+def _quadruped_parts(options: dict[str, Any]) -> dict[str, Any]:
+    things = {"escape": {"origin": 3, "rangefinder": 20}, "fetch": {"ball_state": 9, "target_position": 3}}
+    return {"egocentric_state": 44, "torso_velocity": 3, "torso_upright": (), "imu": 6, "force_torque": 24,
+            **things.get(options["task"], {})}
+
+
+def _stacker_parts(options: dict[str, Any]) -> dict[str, Any]:
+    n = 2 if options["task"] == "stack_2" else 4
+    return _arm_parts(options, {"hand_pos": 4, "box_pos": (n, 4), "box_vel": 3 * n, "target_pos": 2})
+
+
+def _swimmer_parts(options: dict[str, Any]) -> dict[str, Any]:
+    n = 6 if options["task"] == "swimmer6" else 15
+    return {"joints": n - 1, "to_target": 2, "body_velocities": 3 * n}
+
+
+_FULLY = boolean(True, "Whether more is observed than the arm itself feels.")
+
+acrobot = _describe("acrobot", "swingup", {"orientations": 4, "velocity": 2})
+ball_in_cup = _describe("ball_in_cup", "catch", {"position": 4, "velocity": 4})
+cartpole = _describe("cartpole", "swingup", _cartpole_parts)
+cheetah = _describe("cheetah", "run", {"position": 8, "velocity": 9})
+dog = _describe("dog", "walk", _dog_parts)
+finger = _describe("finger", "spin", _finger_parts)
+fish = _describe("fish", "swim", _fish_parts)
+hopper = _describe("hopper", "stand", {"position": 6, "velocity": 7, "touch": 2})
+humanoid = _describe("humanoid", "walk", _humanoid_parts)
+humanoid_cmu = _describe("humanoid_CMU", "walk", _humanoid(56))
+lqr = _describe("lqr", "lqr_2_1", _lqr_parts, "how many masses, and how many of them are driven")
+manipulator = _describe("manipulator", "bring_ball", _manipulator_parts, fully_observable=_FULLY)
+pendulum = _describe("pendulum", "swingup", {"orientation": 2, "velocity": 1})
+point_mass = _describe("point_mass", "easy", {"position": 2, "velocity": 2})
+quadruped = _describe("quadruped", "walk", _quadruped_parts)
+reacher = _describe("reacher", "easy", {"position": 2, "to_target": 2, "velocity": 2}, "the target's size")
+stacker = _describe("stacker", "stack_2", _stacker_parts, "the number of boxes", fully_observable=_FULLY)
+swimmer = _describe("swimmer", "swimmer6", _swimmer_parts, "the number of links")
+walker = _describe("walker", "walk", {"orientations": 14, "height": (), "velocity": 9})
