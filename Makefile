@@ -23,8 +23,8 @@ format:
 	git ls-files '*.h' '*.cpp' | xargs clang-format -i
 
 types:
-	mypy
 	.ci/stubs --check
+	mypy
 
 # writes the stubs of the compiled modules
 stubs:

@@ -1,2 +1,0 @@
-# by .ci/stubs: not to be edited
-VERSION: str

@@ -1,1 +1,0 @@
-# by .ci/stubs: not to be edited
