@@ -154,7 +154,7 @@ def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str
 
 
 def _humanoid(joints: int) -> dict[str, Any]:
-    """Returns what is observed of a humanoid with so many joints."""
+    """Returns what is observed of a humanoid with this number of joints."""
     return {"joint_angles": joints, "head_height": (), "extremities": 12, "torso_vertical": 3, "com_velocity": 3,
             "velocity": joints + 6}
 

@@ -315,7 +315,7 @@ def inverted_double_pendulum_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
 
 
 def _describe_reacher(model: Any, options: dict[str, Any], seen_dimensions: int) -> EnvSpec:
-    """Returns the spec of an arm that observes so many dimensions of the way to its target."""
+    """Returns the spec of an arm that observes this number of dimensions of the way to its target."""
     _require(model, ("fingertip", "target"), 4)
     return describe_robot(model, 4 + model.nq + seen_dimensions, {"reward_dist": "float64", "reward_ctrl": "action"},
                           options)

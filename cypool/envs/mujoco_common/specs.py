@@ -140,7 +140,7 @@ def _settings(model: Any, config: Any) -> dict[str, Any]:
 
 
 def observation_of(size: int, options: Mapping[str, Any]) -> Array:
-    """Returns what is observed with these options: so many numbers, or pictures."""
+    """Returns what is observed with these options: this number of numbers, or pictures."""
     shape: tuple[int, ...] = (size,)
     dtype, stack = options["obs_dtype"], None
     if options["from_pixels"]:
