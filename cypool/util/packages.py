@@ -23,7 +23,7 @@ def need(what: str, distribution: str, versions: Sequence[str], install: str, pa
         distribution: Its name.
         versions: Those that will do, in their order.
         install: The command that installs one.
-        package: The name to import, where it is another one.
+        package: The name to import, where that differs.
 
     Raises:
         ImportError: It is missing, or of another version.

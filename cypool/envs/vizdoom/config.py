@@ -21,7 +21,7 @@ _COLOURS = {"BGR24": (2, 1, 0), "CBCGCR": (2, 1, 0), "BGRA32": (2, 1, 0), "ARGB3
 
 
 class Config(NamedTuple):
-    """What a config comes to: names, numbers, and whether something is observed."""
+    """The names, numbers and observed parts that a config leads to."""
 
     buttons: list[str]
     variables: list[str]
