@@ -47,7 +47,11 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
     # there may be wrappers of Gymnasium's around it
     if not isinstance(env.unwrapped if isinstance(env, VectorEnv) else env, GymnasiumPool):
         # an adapter has its pool there
-        hint = ": pass its .pool" if isinstance(getattr(env, "pool", None), GymnasiumPool) else ""
+        # a stranger's attributes may raise anything
+        try:
+            hint = ": pass its .pool" if isinstance(getattr(env, "pool", None), GymnasiumPool) else ""
+        except Exception:
+            hint = ""
         raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}{hint}")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, as rows of others are in no fixed order")

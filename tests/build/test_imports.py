@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 # so the engine names no family, families name neither the engine nor an API, and APIs name no adapter
 FLOORS = [
     ["util", "errors", "random"],
-    ["spec", "state", "env", "cfunctions.signatures"],
+    ["spec", "options", "state", "env", "cfunctions.signatures"],
     ["hooks", "policies", "backend", "making.registry", "cfunctions.env_methods", "cfunctions.network"],
     ["numba", "cfunctions.mlp", "engine", "wrappers", "envs", "subproc", "making.gymnasium_ids"],
     ["api"],

@@ -59,6 +59,13 @@ def test_bad_arguments(tmp_path):
         cypool.record(env, tmp_path / "a.gif", actions=[0, 1])
     with pytest.raises(ValueError, match="^num_steps"):
         cypool.record(env, tmp_path / "a.gif", num_steps=0)
+
+    class Hostile:
+        def __getattr__(self, name):
+            raise RuntimeError("on purpose")
+
+    with pytest.raises(TypeError, match="^env: expected a pool of env_type 'gymnasium'"):
+        cypool.record(Hostile(), tmp_path / "a.gif")
     with pytest.raises(ValueError, match="^env: expected a synchronous pool"):
         cypool.record(cypool.make("CartPole-v1", num_envs=2, batch_size=1), tmp_path / "a.gif")
 

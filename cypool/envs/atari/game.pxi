@@ -116,6 +116,9 @@ def game_facts(task):
                        <bytes>gray[:256], <bytes>rgb[:3 * 256])
 
 
+specs.compiled["game_facts"] = game_facts
+
+
 cdef class SharedStart:
     """How a game begins, for all envs that play it."""
     cdef Start start

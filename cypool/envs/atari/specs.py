@@ -40,6 +40,9 @@ class Facts(NamedTuple):
     rgb: bytes
 
 
+compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+
+
 def _check_task(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected a str, got {shown(value)}")
@@ -102,9 +105,7 @@ def _check_full_action_space(name: str, value: Any) -> bool | str:
     max_num_frames_per_episode=integer(None, 1, 2**31 - 1, "Truncates episodes within a step; for the presets "
                                                            '"ale" and "gymnasium".'))
 def atari(options: dict[str, Any]) -> EnvSpec:
-    from cypool.envs.atari.atari import game_facts  # which imports this module
-
-    facts: Facts = game_facts(options["task"])
+    facts: Facts = compiled["game_facts"](options["task"])
     preset = PRESETS[options["preset"]]
     limit = options["max_num_frames_per_episode"]
     if limit is not None and not preset.ways.ends_at_once:

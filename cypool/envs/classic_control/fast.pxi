@@ -1,6 +1,7 @@
 # Classic control in single precision, many environments at a time: the option `precision="fast"`.
 import numpy as np
 
+from cypool.envs.classic_control import specs
 from cypool.envs.common.pictures import draw
 from cypool.state import check_state
 
@@ -152,3 +153,7 @@ cdef class FastAcrobot(Fast):
     cdef shared_ptr[Batch] new_batch(self, uint32_t size) except *:
         cdef AcrobotGame game
         return make_batch[AcrobotGame](game, size)
+
+
+for _fast in (FastCartPole, FastMountainCar, FastMountainCarContinuous, FastPendulum, FastAcrobot):
+    specs.compiled[_fast.__name__] = _fast

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from cypool.spec import Array, Discrete, EnvSpec
 
 _PRECISION = choice("exact", ("exact", "fast"), '"exact": the reference\'s bits; "fast": single precision, many '
                                                 "environments at a time.")
+compiled: dict[str, type] = {}  # classes in single precision, by name; the compiled module adds them
 _GOAL_VELOCITY = number(0.0, -1e6, 1e6, "How fast the car has to be at the goal.")
 
 
@@ -61,5 +61,4 @@ def _fast(name: str, options: dict[str, Any]) -> type | None:
     """Returns the class in single precision, if the options ask for it."""
     if options["precision"] == "exact":
         return None
-    found: type = getattr(import_module("cypool.envs.classic_control.classic_control"), name)
-    return found
+    return compiled[name]

@@ -110,6 +110,9 @@ cpdef Model load_sawyer(str task):
     return model
 
 
+specs.compiled["load_sawyer"] = load_sawyer
+
+
 cdef class Sawyer(Simulation):
     """A Sawyer arm that reaches, pushes, opens, closes, picks up or turns something: one of fifty tasks.
 

@@ -18,6 +18,8 @@ _INFO = {**{name: Array((), np.float64) for name in (
 # least and greatest of what is seen of the hand and the objects
 _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
 
+compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+
 
 @describes(
     "See `Simulation.describe`. Pictures leave out the numbers.",
@@ -53,8 +55,6 @@ _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] +
                                                    '"float64".'),
     default_camera_config=unchecked(None, "The free camera, as `MujocoEnv.describe` has it."))
 def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
-    from cypool.envs.metaworld.metaworld import load_sawyer
-
     has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
     is_normalized = options["normalize_observations"]
     if options["goals"] is not None:
@@ -67,7 +67,7 @@ def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
     shared = {**simulation(**common, obs_dtype=dtype), "default_camera_config": options.pop("default_camera_config")}
     # a model is read twice, here and when the first environment is made, unless it is needed here
     if any(shared[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
-        check_with_model(load_sawyer(options["task"]), shared, {})
+        check_with_model(compiled["load_sawyer"](options["task"]), shared, {})
     else:
         shared["default_camera_config"] = {}
     options |= shared

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from cypool.envs.mpe2.pictures import draw_world
+from cypool.envs.mpe2 import specs
 from cypool.envs.mpe2.specs import SCENARIOS, fields_of
 from cypool.state import check_stream
 from cypool.util.arguments import shown
@@ -112,6 +113,9 @@ def shape_of(number, dict options):
         first += count
         groups.append((count, agent.num_obs, agent.num_choices, agent.num_inputs))
     return groups, shared.scenario.num_agents() + shared.scenario.num_landmarks()
+
+
+specs.compiled["shape_of"] = shape_of
 
 
 cdef class MPE2(ArchivedEnv):

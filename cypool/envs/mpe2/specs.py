@@ -11,6 +11,7 @@ from cypool.envs.mpe2.ids import CLASSES
 from cypool.options import Option, boolean, describes, integer, number
 from cypool.spec import Array, Discrete, EnvSpec, Group
 
+compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
 # the most agents and landmarks whose step takes well below a microsecond
 _MOST_BRIEF = 8
 # fields of `Options` in scenarios.h, with our names and the values of scenarios that do without; None is -1
@@ -85,9 +86,7 @@ def _add(name: str, groups: tuple[str, ...], summary: str, observation: str, act
 
 def _spec(number: int, groups: tuple[str, ...], options: dict[str, Any]) -> EnvSpec:
     """Returns the spec of a scenario whose groups have these names."""
-    from cypool.envs.mpe2.mpe2 import shape_of
-
-    agents, size = shape_of(number, options)
+    agents, size = compiled["shape_of"](number, options)
     if len(agents) < len(groups):
         # the leader of world_comm is one of the adversaries, and there may be no other
         groups = groups[::2]

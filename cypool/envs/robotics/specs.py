@@ -80,11 +80,12 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
     )
 
 
+compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+
+
 def load_robot(path: str) -> Any:
     """Returns the model of a file of the package's assets."""
-    from cypool.envs.robotics import robotics
-
-    return robotics.load_robot(path)
+    return compiled["load_robot"](path)
 
 
 def fetch_path(task: str) -> str:

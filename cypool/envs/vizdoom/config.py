@@ -70,11 +70,12 @@ def read_config(path: str, text: str = "") -> Config:
     return _read_config(path, text, os.stat(path).st_mtime_ns if path else 0)
 
 
+compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+
+
 @functools.lru_cache
 def _read_config(path: str, text: str, changed: int) -> Config:
-    from cypool.envs.vizdoom.vizdoom import probe
-
-    config: Config = probe(path, text)
+    config: Config = compiled["probe"](path, text)
     if not config.buttons:
         raise ValueError(f"config: expected some available_buttons, got none in {path or text!r}")
     return config

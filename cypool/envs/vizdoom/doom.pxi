@@ -3,7 +3,7 @@ import os
 
 import numpy as np
 
-from cypool.envs.vizdoom import assets
+from cypool.envs.vizdoom import assets, config as configs
 from cypool.envs.vizdoom.config import Config, read_config
 from cypool.envs.vizdoom.names import BUTTONS, FORMATS, VARIABLES
 from cypool.envs.vizdoom.specs import is_alone
@@ -47,6 +47,9 @@ def probe(path, text):
     if not facts.remarks.empty():
         raise ValueError(f"config: {(<bytes>facts.remarks.c_str()).decode(errors='replace').strip()}")
     return _config_of(facts)
+
+
+configs.compiled["probe"] = probe
 
 
 cdef object _config_of(library.Facts facts):

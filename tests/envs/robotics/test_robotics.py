@@ -25,6 +25,7 @@ if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
 import mujoco
 
 from cypool.envs.mujoco_common.mujoco_common import Simulation
+from cypool.envs.robotics import mazes
 from cypool.envs.robotics.models import asset_path
 from cypool.envs.robotics.reference import load, make
 from cypool.envs.robotics.tables import HAND_QPOS, KITCHEN_TASKS
@@ -516,6 +517,8 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
     spec.submodule_search_locations = [str(tmp_path)]
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "gymnasium_robotics" else find(each))
+    # the texts of mazes that were made before
+    monkeypatch.setattr(mazes, "_packaged", mazes._packaged.__wrapped__)
     for _ in "12":
         with pytest.raises(ValueError, match=f"{name}: expected the model of the package, with {expected}: install"):
             cypool.make(id)
