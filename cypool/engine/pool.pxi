@@ -1,17 +1,15 @@
 # The pool: sends environments to the threads and hands out batches.
-import atexit
-import sys
-import threading
-import time
-import warnings
-import weakref
-
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from libcpp.atomic cimport atomic
-from libcpp.memory cimport make_unique, unique_ptr
+from libcpp.memory cimport unique_ptr, make_unique
+
+import atexit
+import threading
+import time
+import weakref
 
 cimport numpy as cnp
 
@@ -21,12 +19,11 @@ from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
 from cypool.util.arguments import shown
 
-from cypool.backend cimport StepBackend
 from cypool.cfunctions.env_methods cimport observe_env, seed_env
 from cypool.util.constants cimport SLICE_NS
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns
-from cypool.util.immortal cimport can_make_immortal, make_immortal
+from cypool.backend cimport StepBackend
 from cypool.env cimport Agents, Env
 
 cnp.import_array()
@@ -45,9 +42,6 @@ cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
 
     cdef cppclass Call:
         void hold(Gate& gate) noexcept
-
-cdef extern from "numpy/arrayobject.h":
-    PyObject* PyDataMem_DefaultHandler   # borrowed
 
 cdef enum:
     PATIENCE_NS = 10_000_000_000  # how long `close` waits for calls of companions
@@ -196,8 +190,7 @@ cdef class Pool:
         cdef Block block
         cdef size_t k
         parts = self.scheduler, self.threads, blocks, self.results, self.ids
-        heuristic = InlineHeuristic(self._num_threads)
-        distributor = Distributor(self.scheduler, self.threads, heuristic, self.shares_threads)
+        distributor = Distributor(self.scheduler, self.threads, self._num_threads, self.shares_threads)
         if not self.is_async:
             way = SyncDispatch(*parts, distributor)
         else:
@@ -1031,18 +1024,3 @@ cdef class Pool:
             error = EnvError(causes, result)
             raise error from causes[error.env_id]
         return result
-
-
-cdef int _make_shared_objects_immortal() except -1:
-    """Spares threads with a pool each the counts of what they share: methods, and what allocates NumPy's arrays."""
-    if not can_make_immortal():
-        warnings.warn(f"cypool cannot make objects immortal in Python {sys.version.split()[0]}, as it can in 3.13 and "
-                      "3.14: threads with a pool each may wait for each other at reference counts", RuntimeWarning)
-        return 0
-    for attribute in vars(Pool).values():
-        make_immortal(<PyObject*>attribute)
-    make_immortal(PyDataMem_DefaultHandler)
-    return 0
-
-
-_make_shared_objects_immortal()

@@ -1,9 +1,11 @@
 # The result of a finished batch: its arrays, in the structure of the spec.
 cimport cython
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr
 
 cimport numpy as cnp
+
+from cypool.backend cimport StepBackend
 
 cnp.import_array()
 
@@ -23,6 +25,15 @@ cdef class Results:
         layout: Of the batches.
         backend: Steps the environments, or None.
     """
+    cdef Layout layout
+    cdef list obs_keys                   # None for an observation that has no parts
+    cdef bint obs_is_tuple
+    cdef list info_keys
+    cdef bint has_agents                 # several act in each environment
+    cdef object spec                     # where it has to pack the observation, else None
+    cdef StepBackend backend             # steps the environments, or None
+    cdef Block last                      # of the batch put together last, or None
+    cdef uint32_t last_count             # rows of it that count
 
     def __init__(self, spec, Layout layout, StepBackend backend):
         self.layout = layout

@@ -1,8 +1,10 @@
 # Synchronous: one batch at a time, its rows in the order of send, distributed in shares.
 cimport cython
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
+
 
 from cypool.env cimport Env
 
@@ -16,6 +18,13 @@ cdef class SyncDispatch(Dispatch):
     Args:
         distributor: Does this.
     """
+    cdef Distributor distributor
+    cdef vector[int32_t] sent_ids    # of the send that is not received yet, if it named them
+    cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags
+    cdef vector[Column] out_columns
+    cdef Blocks rollout_blocks       # of the last rollout, whose blocks serve others of its length
+    cdef uint32_t rollout_rows
+    cdef Block first_block           # what a policy sees before the first step
 
     def __init__(self, scheduler, threads, blocks, results, ids, Distributor distributor):
         self.distributor = distributor
@@ -37,7 +46,7 @@ cdef class SyncDispatch(Dispatch):
             ids = self.sent_ids.data()
         scheduler.list, scheduler.list_size = ids, count
         self.ids.pending = count
-        self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        self.distributor.distribute(&self.claim, count)
         return 0
 
     cdef RolloutPolicy prepare_policy(self, policy):
@@ -77,8 +86,7 @@ cdef class SyncDispatch(Dispatch):
             scheduler.policy, scheduler.task = policy, STEP_BY_POLICY
         scheduler.cancelled.store(0)
         self.ids.pending = self.rollout_rows
-        self.distributor.distribute(&self.claim, num_envs,
-                                    <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
+        self.distributor.distribute(&self.claim, num_envs, num_steps)
         return 0
 
     cdef int send_copies(self, const int32_t* targets, const int32_t* sources, uint32_t count) except -1:
@@ -88,7 +96,7 @@ cdef class SyncDispatch(Dispatch):
         scheduler.task = COPY
         scheduler.list, scheduler.list_size, scheduler.sources = targets, count, sources
         self.ids.pending = count
-        self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        self.distributor.distribute(&self.claim, count)
         return 0
 
     cdef void end_copies(self) noexcept:
@@ -128,7 +136,7 @@ cdef class SyncDispatch(Dispatch):
         return result
 
     cdef void step_done(self) noexcept:
-        self.distributor.heuristic.update()
+        self.distributor.step_done()
 
     cdef int redirect(self, Block block, OpenBatch* batch) except -1:
         """Has a batch filled into the user's arrays instead of the block's."""
