@@ -3,6 +3,7 @@ import faulthandler
 import fcntl
 import gc
 import importlib
+import importlib.util
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -21,6 +23,7 @@ from weights import with_large_packages
 from cypool.tools import compile
 from cypool.util import cache
 
+ROOT = Path(__file__).resolve().parents[1]
 pytest.register_assert_rewrite("saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
@@ -130,6 +133,35 @@ def fork_server(plugin_path):
 def run_forked(fork_server, plugin_path):
     """As `run_python`, in a process that has imported cypool: where the import itself is not what is tested."""
     return lambda code, cwd=plugin_path: fork_server.run(code, cwd)
+
+
+@pytest.fixture
+def build_tools(monkeypatch, tmp_path):
+    """The modules of `build_tools/`, fresh, with an empty cache and no package index.
+
+    Imported by path: the project root on sys.path would hide the installed cypool.
+    """
+    if not (ROOT / "build_tools").is_dir():
+        pytest.skip("the build code is not installed")
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "CYPOOL_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
+    folder = str(ROOT / "build_tools")
+    spec = importlib.util.spec_from_file_location(
+        "build_tools", f"{folder}/__init__.py", submodule_search_locations=[folder])
+    package = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "build_tools", package)
+    spec.loader.exec_module(package)
+    # those that are no process of their own
+    names = [path.stem for path in Path(folder).glob("[!_]*.py") if path.stem != "cython_worker"]
+    yield SimpleNamespace(**{name: importlib.import_module(f"build_tools.{name}") for name in names})
+    for name in [name for name in sys.modules if name.startswith("build_tools.")]:
+        del sys.modules[name]
 
 
 def pytest_unconfigure():
