@@ -1,6 +1,7 @@
 """Fixtures for all tests: the plug-in package, built once; and which files are collected."""
 import faulthandler
 import fcntl
+import functools
 import gc
 import importlib
 import importlib.util
@@ -20,10 +21,14 @@ from forking import ForkServer
 from waiting import LIMIT
 from weights import with_large_packages
 
+from cypool.envs import FAMILIES
 from cypool.tools import compile
 from cypool.util import cache
 
 ROOT = Path(__file__).resolve().parents[1]
+LEFT_OUT = {family.name for family in FAMILIES if not family.is_built}
+# how cypool and Python say that an id, a module or a package of a family is missing
+LACKING = re.compile(r"no environment '|No module named '|is not installed|pip install \"cypool\[|KeyError: '")
 pytest.register_assert_rewrite("saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
@@ -41,7 +46,9 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leaves out files that need large packages, as they import these, unless they are asked for."""
+    """Leaves out files that need large packages, as they import these, and families that the build has not."""
+    if collection_path.parent == ROOT / "tests" / "envs" and collection_path.name in LEFT_OUT:
+        return True
     if collection_path.suffix == ".py" and not with_large_packages(config):
         marked = re.search("^pytestmark = .*large_packages", collection_path.read_text(), re.MULTILINE)
         return True if marked else None
@@ -51,6 +58,38 @@ def pytest_collection_finish():
     """Takes the tests themselves out of garbage collections: each would look at all of them."""
     gc.collect()
     gc.freeze()
+
+
+@functools.cache
+def present_families():
+    """Returns the names of the families that this build has, and whose packages are installed."""
+    return {family.name for family in FAMILIES if family.is_built and family.is_installed}
+
+
+def missing_families(marks):
+    """Returns the families that markers name and that are missing here."""
+    named = {name for mark in marks if mark.name == "families" for name in mark.args}
+    return sorted(named - present_families()) if named else []
+
+
+def pytest_runtest_setup(item):
+    """Skips a test, or a value of a parameter, whose own marker names a family that is missing."""
+    if missing := missing_families(item.own_markers):
+        pytest.skip(f"without {', '.join(missing)}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Skips a test that failed for lack of a family that the marker of its file names."""
+    report = yield
+    if report.failed and (missing := missing_families(item.iter_markers("families"))):
+        error, said = call.excinfo.value, ""
+        while error is not None:
+            said += f"{type(error).__name__}: {error}\n"
+            error = error.__cause__ or error.__context__
+        if LACKING.search(said):
+            report.outcome, report.longrepr = "skipped", (*item.location[:2], f"without one of {', '.join(missing)}")
+    return report
 
 
 @pytest.fixture(scope="session")
