@@ -10,6 +10,8 @@ import cypool
 from cypool.testing import check_env
 from cypool.tools.compile import load
 
+pytestmark = pytest.mark.families("atari", "mpe2", "mujoco", "vizdoom")
+
 
 def rejected(kind, argument, call):
     with pytest.raises(kind, match=f"^{argument}"):
