@@ -21,7 +21,7 @@ from weights import with_large_packages
 from cypool.tools import compile
 from cypool.util import cache
 
-pytest.register_assert_rewrite("saving")
+pytest.register_assert_rewrite("family_tests", "saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
