@@ -1,8 +1,12 @@
 # Routes a batch from send to those who step its environments, and its rows back to recv: the interface.
 #
 # `SyncDispatch`; `QueueDispatch` and `DeferredDispatch`, which are asynchronous; and `BackendDispatch` around another one.
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
+
+from cypool.util.constants cimport SLICE_NS
+from cypool.util.park cimport now_ns
 
 
 cdef class Dispatch:
@@ -43,6 +47,40 @@ cdef class Dispatch:
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
         """Works or waits until `wanted` rows of the next batch are finished; returns whether they are."""
         return self.scheduler.collect(&self.claim, self.batch(), wanted, timeout_ns)
+
+    cdef bint wait(self, uint32_t wanted, timeout) except -1:
+        """Has `collect` work or wait for slices of time, between which Python looks for signals.
+
+        Args:
+            timeout: Seconds, or None.
+
+        Returns:
+            Whether the rows are there; else the time is over.
+        """
+        cdef int64_t slice_ns = SLICE_NS, deadline = 0
+        cdef bint finished = False
+        if timeout is not None:
+            deadline = now_ns() + <int64_t>(timeout * 1e9)
+        while not finished:
+            if timeout is not None:
+                slice_ns = max(min(<int64_t>SLICE_NS, deadline - now_ns()), <int64_t>0)
+            finished = self.collect(wanted, slice_ns)
+            # also at the end: a batch that was handed out would be lost with the interpreter's own look
+            PyErr_CheckSignals()
+            if not finished and timeout is not None and now_ns() >= deadline:
+                return False
+        return True
+
+    cdef object wait_all(self, uint32_t wanted):
+        """Waits for rows that nobody can take back; returns a KeyboardInterrupt that came meanwhile, or None."""
+        interrupt = None
+        while True:
+            try:
+                if self.collect(wanted, SLICE_NS):
+                    return interrupt
+            except KeyboardInterrupt as error:
+                # an environment of Python's saw it, and has failed; the threads are at the others
+                interrupt = error
 
     cdef bint finish(self, int64_t timeout_ns) except -1:
         """Works or waits until all that is in flight is at rest, to be received later; returns whether it is."""

@@ -2,12 +2,10 @@
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from libcpp.atomic cimport atomic
-from libcpp.memory cimport unique_ptr, make_unique
 
 import atexit
-import threading
 import time
 import weakref
 
@@ -15,11 +13,10 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
 from cypool.util.arguments import shown
 
-from cypool.cfunctions.env_methods cimport observe_env, seed_env
+from cypool.cfunctions.env_methods cimport seed_env
 from cypool.util.constants cimport SLICE_NS
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns
@@ -50,8 +47,6 @@ cdef enum:
 
 # closed at exit, while threads can still be joined
 pools = weakref.WeakSet()
-# of those who attach observers at the same time, where Python has no GIL
-_attaching = threading.Lock()
 
 
 @atexit.register
@@ -120,9 +115,7 @@ cdef class Pool:
     cdef readonly int batch_size
     cdef readonly bint is_async
     cdef readonly object hooks
-    cdef tuple observers             # weak references to who is notified of what it does, in this order; None: nobody
-    cdef bint is_asked               # whether one wants to be asked before something is sent
-    cdef bint unreported             # whether it has done something that they do not know of
+    cdef Observers observers
     cdef Pool parent                 # whose threads a companion uses; None: nobody's
     cdef atomic[int] num_unfinished  # companions that are being made
     cdef bint is_companion
@@ -150,6 +143,7 @@ cdef class Pool:
         self.action_bytes = spec.action_bytes
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
         self.companions = weakref.WeakSet()
+        self.observers = Observers()
         self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
         # this number of batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
@@ -238,60 +232,37 @@ cdef class Pool:
         return pool
 
     def attach(self, observer):
-        """Has an observer notified of what the pool does, behind those that are attached, until nobody else holds it.
+        """Has an observer notified of what the pool does, behind those that are attached, while another holds it.
 
         Args:
             observer: A `cypool.engine.observer.Observer`.
         """
-        with _attaching:
-            if any([ref() is observer for ref in self.observers or ()]):
-                # its owner was interrupted before it could note that
-                return
-            self.is_asked = self.is_asked or type(observer)._before is not Observer._before
-            self.observers = tuple([*(self.observers or ()), weakref.ref(observer)])
+        self.observers.attach(observer)
 
     def detach(self, observer):
         """Notifies an observer no more."""
-        with _attaching:
-            left = [ref for ref in self.observers or () if ref() is not None and ref() is not observer]
-            self.observers = tuple(left) if left else None
+        self.observers.detach(observer)
 
     def use_hooks(self, hooks):
-        """Has hooks change what the pool hands out, before other observers see it; called before there are any."""
+        """Has hooks change the batches, before other observers see them; called before there are any."""
         self.hooks = hooks
         self.attach(hooks)
 
     def observed_by(self, cls):
         """Returns whether an object of a class is attached."""
-        return any([isinstance(observer, cls) for observer in self._observers()])
+        return any([isinstance(observer, cls) for observer in self.observers.living()])
 
     def catch_up(self):
         """Notifies observers of a gap, if the pool has done something that they do not know of."""
         cdef Call call
-        if self.unreported:
+        if self.observers.unreported:
             self._enter(call)
-            self._report_gap()
-
-    cdef int _report_gap(self) except -1:
-        if self.unreported:
-            for ref in self.observers or ():
-                observer = ref()
-                if observer is not None:
-                    observer._on_gap()
-            self.unreported = False
-        return 0
-
-    cdef list _observers(self):
-        return [observer for observer in [ref() for ref in self.observers or ()] if observer is not None]
+            self.observers.report_gap()
 
     cdef int _announce(self, options) except -1:
         """Notifies observers that something will be sent. Before the gate, as they may ask the pool."""
-        if self.unreported:
-            self.catch_up()
-        if self.is_asked:
-            for observer in self._observers():
-                observer._before(options)
-        return 0
+        self.catch_up()
+        return self.observers.ask(options)
 
     @property
     def num_threads(self):
@@ -385,7 +356,7 @@ cdef class Pool:
             RuntimeError: An environment is in flight or was never reset.
         """
         cdef Call call
-        if self.observers is not None:
+        if self.observers.refs is not None:
             self._announce(None)
         self._enter(call)
         self._send(actions, env_ids, None)
@@ -410,7 +381,7 @@ cdef class Pool:
         cdef const int32_t* ids
         cdef uint32_t k
         cdef Env env
-        cdef bint observed = self.observers is not None
+        cdef bint observed = self.observers.refs is not None
         if observed:
             self._announce(options)
         self._enter(call)
@@ -434,8 +405,7 @@ cdef class Pool:
             self._drain()
         taken = None
         if observed:
-            self._report_gap()
-            self.unreported = True
+            self.observers.begin()
             taken = None if env_ids is None else self._taken(ids, count)
         for env_id, seed in seeds or ():
             env = self.scheduler.owner[env_id]
@@ -462,9 +432,7 @@ cdef class Pool:
                 # they are for this reset only
                 self.backend.options = None
         if observed:
-            for observer in self._observers():
-                observer._on_reset(taken, others, seeds, options)
-            self.unreported = False
+            self.observers.report_reset(taken, others, seeds, options)
 
     def recv(self, timeout=None):
         """Waits for a batch.
@@ -500,7 +468,7 @@ cdef class Pool:
         if out is not None and self.hooks is not None:
             # these make arrays of their own
             return self.hooks.step_to(self, actions, env_ids, out)
-        if self.observers is not None:
+        if self.observers.refs is not None:
             self._announce(None)
         self._enter(call)
         self._send(actions, env_ids, out)
@@ -533,51 +501,28 @@ cdef class Pool:
         """
         cdef Call call
         cdef uint32_t count
-        cdef bint finished = False, together
         cdef SyncDispatch dispatch
         cdef Scheduler scheduler
-        cdef bint observed = self.observers is not None
+        cdef bint observed = self.observers.refs is not None
         if observed:
             self._announce(None)
         self._enter(call)
         scheduler = self.scheduler
         self.ids.check(scheduler, None, STEP, &count)
         self._check_rollout(actions, num_steps, observe_every, out, policy)
-        dispatch = self.dispatch
-        # a kernel for many environments has no regard for those whose episode is over
-        together = scheduler.supports_step_many and scheduler.autoreset != DISABLED
-        scheduler.task = STEP_TOGETHER if together else STEP_EACH
-        count = num_steps * <uint32_t>self.num_envs
         if timeout is not None and timeout <= 0:
             raise TimeoutError(f"rollout: not done in {timeout} s")
+        dispatch = self.dispatch
         by_policy = None if policy is None else dispatch.prepare_policy(policy)
-        self.unreported = observed
-        dispatch.send_rollout(cnp.PyArray_BYTES(actions), num_steps, observe_every, out, by_policy)
-        try:
-            finished = self._collect(count, timeout)
-            if not finished:
-                raise TimeoutError(f"rollout: not done in {timeout} s")
-            result = dispatch.receive_rollout()
-        except BaseException:
-            scheduler.cancelled.store(1)
-            if not finished:
-                self._collect_all(count)
-            scheduler.errors.clear()
-            raise
-        finally:
-            dispatch.end_rollout()
+        self.observers.unreported = observed
+        result = dispatch.rollout(actions, num_steps, observe_every, out, timeout, by_policy)
         causes = steps = None
         if scheduler.errors:
             causes, steps = dict(scheduler.errors), {i: scheduler.error_steps[i] for i in scheduler.errors}
             scheduler.errors.clear()
         if observed:
-            for observer in self._observers():
-                # a policy that has failed is not there if the actions are repeated
-                if causes and policy is not None:
-                    observer._on_gap()
-                else:
-                    observer._on_rollout(actions, num_steps, observe_every, result)
-            self.unreported = False
+            # a policy that has failed is not there if the actions are repeated
+            self.observers.report_rollout(actions, num_steps, observe_every, result, not causes or policy is None)
         if causes:
             error = EnvError(causes, result, steps)
             raise error from causes[error.env_id]
@@ -664,12 +609,12 @@ cdef class Pool:
         if <Py_ssize_t>count != len(states):
             raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
         rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
-        self.unreported = self.observers is not None
+        self.observers.begin()
         for k in range(count):
             load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
             self.ids.start(ids[k])
-        obs, info = self._observe_now(ids, count)
-        self._report_gap()
+        obs, info = self.results.observe(self.scheduler, ids, count)
+        self.observers.report_gap()
         return (obs if self.hooks is None else self.hooks.observed(obs)), info
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
@@ -700,72 +645,18 @@ cdef class Pool:
             source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
             if source.spec is not target.spec or type(source) is not type(target):
                 check_same(source, target)
-        self.unreported = self.observers is not None
+        self.observers.begin()
         if self.is_async or self.backend is not None:
-            errors = self._copy_here(ids, from_ids, count)
+            # others take what they step from a queue
+            errors = copy_on_caller(scheduler, ids, from_ids, count)
         else:
-            errors = self._copy_on_threads(ids, from_ids, count)
+            errors = (<SyncDispatch>self.dispatch).copy(ids, from_ids, count)
         for k in range(count):
             if ids[k] not in errors:
                 self.ids.start(ids[k])
-        self._report_gap()
+        self.observers.report_gap()
         if errors:
             raise errors[min(errors)]
-
-    cdef dict _copy_here(self, const int32_t* ids, const int32_t* sources, uint32_t count):
-        """Copies on the caller's thread, where others take what they step from a queue; returns the errors."""
-        cdef uint32_t k = 0
-        cdef Scheduler scheduler = self.scheduler
-        # the scheduler's are of rows that nobody has received yet
-        cdef dict errors = {}
-        while k < count:
-            try:
-                with nogil:
-                    while k < count:
-                        copy_env(scheduler.envs[ids[k]], scheduler.envs[sources[k]])
-                        k += 1
-            except BaseException as error:
-                note_failed_copy(scheduler.envs[ids[k]], error)
-                if not isinstance(error, Exception):
-                    raise
-                errors[ids[k]] = error
-                k += 1
-        return errors
-
-    cdef dict _copy_on_threads(self, const int32_t* ids, const int32_t* sources, uint32_t count):
-        """Returns the errors."""
-        cdef SyncDispatch dispatch = self.dispatch
-        dispatch.send_copies(ids, sources, count)
-        interrupt = self._collect_all(count)
-        dispatch.end_copies()
-        errors = dict(self.scheduler.errors)
-        self.scheduler.errors.clear()
-        if interrupt is not None:
-            raise interrupt
-        PyErr_CheckSignals()
-        return errors
-
-    cdef tuple _observe_now(self, const int32_t* ids, uint32_t count):
-        """Observes environments on the caller's thread, into fresh memory."""
-        cdef Block block = Block(self.layout.of(count))
-        cdef unique_ptr[OpenBatch] batch = make_unique[OpenBatch]()
-        cdef RowPointers target
-        cdef PyObject* env
-        cdef uint32_t k
-        block.open_on(batch.get())
-        memset(batch.get().kind, ROW_NO_STEP, count)
-        for k in range(count):
-            env = self.scheduler.envs[ids[k]]
-            set_row_pointers(&target, batch.get(), batch.get().columns, k)
-            observe_env(env, &target.slot)
-            if self.scheduler.agents_leave:
-                hide_absent(env, batch.get(), batch.get().columns, k)
-            if self.scheduler.has_agents:
-                write_no_step(env, batch.get(), k)
-            batch.get().env_id[k] = ids[k]
-            batch.get().elapsed_step[k] = (<Env>env).elapsed_step
-        obs, _, _, _, info = self.results.of(block, count, None)
-        return obs, info
 
     def acting(self, cnp.ndarray env_ids=None):
         """Returns which agents act in the next step: bool, (k, agents), group by group.
@@ -897,33 +788,6 @@ cdef class Pool:
                 pass
         return 0
 
-    cdef bint _collect(self, uint32_t wanted, timeout) except -1:
-        """Waits for rows in slices of time, between which Python looks for signals; False if the time is over."""
-        cdef int64_t slice_ns = SLICE_NS, deadline = 0
-        cdef bint finished = False
-        if timeout is not None:
-            deadline = now_ns() + <int64_t>(timeout * 1e9)
-        while not finished:
-            if timeout is not None:
-                slice_ns = max(min(<int64_t>SLICE_NS, deadline - now_ns()), <int64_t>0)
-            finished = self.dispatch.collect(wanted, slice_ns)
-            # also at the end: a batch that was handed out would be lost with the interpreter's own look
-            PyErr_CheckSignals()
-            if not finished and timeout is not None and now_ns() >= deadline:
-                return False
-        return True
-
-    cdef object _collect_all(self, uint32_t wanted):
-        """Waits for rows that nobody can take back; returns a KeyboardInterrupt that came meanwhile, or None."""
-        interrupt = None
-        while True:
-            try:
-                if self.dispatch.collect(wanted, SLICE_NS):
-                    return interrupt
-            except KeyboardInterrupt as error:
-                # an environment of Python's saw it, and has failed; the threads are at the others
-                interrupt = error
-
     cdef int _enter(self, Call& call) except -1:
         """Begins a call, which ends with its function. Before it, another thread may be in one, or close the pool."""
         cdef GateState found = self.gate.enter()
@@ -954,7 +818,6 @@ cdef class Pool:
         cdef const int32_t* ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
         cdef const char* source = cnp.PyArray_BYTES(actions)
         cdef char* target = self.scheduler.actions.data()
-        cdef bint observed = self.observers is not None
         if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions):
             raise self._wrong_actions(actions, count)
         if out is not None:
@@ -970,21 +833,17 @@ cdef class Pool:
         else:
             for k in range(count):
                 memcpy(target + ids[k] * self.action_bytes, source + k * self.action_bytes, self.action_bytes)
-        if not observed:
+        if self.observers.refs is None:
             self.dispatch.send(ids, count, out)
             return 0
         taken = None if env_ids is None and not self.is_async else self._taken(ids, count)
-        self._report_gap()
+        self.observers.report_gap()
         if self.hooks is not None:
             # before: whatever interrupts the rest, the batch comes, and with it the hooks are called
             self.hooks.note_actions(actions, taken)
-        self.unreported = True
+        self.observers.begin()
         self.dispatch.send(ids, count, out)
-        for ref in self.observers or ():
-            observer = ref()
-            if observer is not None:
-                observer._on_sent(actions, taken)
-        self.unreported = False
+        self.observers.report_sent(actions, taken)
         return 0
 
     cdef object _taken(self, const int32_t* ids, uint32_t count):
@@ -1001,25 +860,20 @@ cdef class Pool:
             raise RuntimeError("nothing is pending: call send() or reset() first")
         if self.is_companion:
             # what its environments point to may be gone afterwards
-            self._collect_all(wanted)
-        elif not self._collect(wanted, timeout):
+            self.dispatch.wait_all(wanted)
+        elif not self.dispatch.wait(wanted, timeout):
             raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
-        if self.observers is not None:
-            self._report_gap()
-            self.unreported = True
+        if self.observers.refs is not None:
+            self.observers.begin()
         result = self.dispatch.receive(wanted)
         if self.dispatch.successor is not None:
             self.dispatch = self.dispatch.successor
         causes = None
         if scheduler.errors:
             causes = {i: scheduler.errors.pop(i) for i in result[4]["env_id"].tolist() if i in scheduler.errors}
-        if report and self.unreported:
-            stepped, starts = self.results.rows_of(ROW_STEP), self.results.rows_of(ROW_RESET)
-            for ref in self.observers or ():
-                observer = ref()
-                if observer is not None:
-                    result = observer._on_received(result, stepped, starts)
-            self.unreported = False
+        if report and self.observers.unreported:
+            result = self.observers.report_received(result, self.results.rows_of(ROW_STEP),
+                                                    self.results.rows_of(ROW_RESET))
         if causes:
             error = EnvError(causes, result)
             raise error from causes[error.env_id]

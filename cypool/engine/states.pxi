@@ -1,7 +1,7 @@
 # The saved state of an environment: its own state, and the engine's data on it.
 from cpython.ref cimport PyObject
 from libc.limits cimport INT_MAX
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from cypool.util.arguments import check_bool, check_int, shown
 from cypool.state import check_stream
@@ -137,3 +137,23 @@ cdef int copy_each(Scheduler scheduler, Claim* claim) except -1 nogil:
         claim.uncounted += 1
         claim.at += 1
     return 0
+
+
+cdef dict copy_on_caller(Scheduler scheduler, const int32_t* ids, const int32_t* sources, uint32_t count):
+    """Makes environments copies of others on the caller's thread; returns the errors."""
+    cdef uint32_t k = 0
+    # the scheduler's are of rows that were not received yet
+    cdef dict errors = {}
+    while k < count:
+        try:
+            with nogil:
+                while k < count:
+                    copy_env(scheduler.envs[ids[k]], scheduler.envs[sources[k]])
+                    k += 1
+        except BaseException as error:
+            note_failed_copy(scheduler.envs[ids[k]], error)
+            if not isinstance(error, Exception):
+                raise
+            errors[ids[k]] = error
+            k += 1
+    return errors
