@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = {family.name for family in FAMILIES if not family.is_built}
 # how cypool and Python say that an id, a module or a package of a family is missing
 LACKING = re.compile(r"no environment '|No module named '|is not installed|pip install \"cypool\[|KeyError: '")
-pytest.register_assert_rewrite("saving")
+pytest.register_assert_rewrite("family_tests", "saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
