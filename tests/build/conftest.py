@@ -34,7 +34,7 @@ def build_tools(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "build_tools", package)
     spec.loader.exec_module(package)
     names = ("cache", "toolchain", "headers", "parts", "report", "sdist", "library", "cythonize", "ale", "box2d",
-             "mujoco", "vizdoom", "commands", "wheel_cache", "backend")
+             "vizdoom", "commands", "wheel_cache", "backend")
     yield SimpleNamespace(**{name: importlib.import_module(f"build_tools.{name}") for name in names})
     for name in [name for name in sys.modules if name.startswith("build_tools.")]:
         del sys.modules[name]
