@@ -191,7 +191,7 @@ def _key(path: Path | None, text: str) -> str:
                   if each.suffix in (".pxd", ".pxi", ".h", ".hpp", ".hh") and each.is_file()]
     env = [os.environ.get(variable, "") for variable in ("CXX", "CC", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")]
     # the packages that a text may cimport from, or whose headers it may include
-    versions = [f"{project} {_version(project)}" for project in ("cypool", "Cython", "numpy", "mujoco")]
+    versions = [f"{project} {_version(project)}" for project in ("cypool", "Cython", "numpy")]
     return cache.digest(sys.version, cypool.__version__, *versions, *FLAGS, *map(str, DIRECTIVES.items()), str(path),
                         *env, "cpu:", _cpu(), "text:", text, "files:", *_contract(), *beside)
 
