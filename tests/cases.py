@@ -47,7 +47,6 @@ class Cases(NamedTuple):
         engine_tests: Tests from its folder that `.ci/sanitize thread` and `address` run with those of the engine.
         lowest_tests: Those that `.ci/run lowest` runs with the lowest versions of all packages.
         packaged_tests: Those that import packages without a wheel for a Python without the GIL.
-        widely_packaged: Whether its package has wheels for all systems: smoke tests in other systems install the extra.
         measured: Ids on the page of measurements, each with a number of environments.
         first_make: Ids whose first `make` is measured, and the package that it imports, or "".
         pictures: Five ids for the gallery; none: it has no row there.
@@ -67,7 +66,6 @@ class Cases(NamedTuple):
     engine_tests: tuple[str, ...] = ()
     lowest_tests: tuple[str, ...] = ()
     packaged_tests: tuple[str, ...] = ()
-    widely_packaged: bool = False
     measured: tuple[tuple[str, int], ...] = ()
     first_make: Mapping[str, str] = _NOTHING
     pictures: tuple[str, ...] = ()

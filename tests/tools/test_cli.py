@@ -46,6 +46,7 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
 
 
+@pytest.mark.families("atari")
 def test_list(capsys):
     assert main(["list", "cartpole-v?"]) == 0
     assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
@@ -66,6 +67,7 @@ def test_info(capsys):
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
 
 
+@pytest.mark.families("mujoco")
 def test_info_fits_80_columns(capsys, monkeypatch):
     monkeypatch.setattr(out, "width", 80)
     assert main(["info", "Ant-v5"]) == 0
@@ -101,6 +103,7 @@ Action: three
 - another"""
 
 
+@pytest.mark.families("mujoco")
 def test_options_of_base_classes_are_explained(capsys):
     assert main(["info", "Ant-v5", "--json"]) == 0
     options = json.loads(capsys.readouterr().out)["options"]

@@ -11,7 +11,6 @@ CASES = Cases(
     fuzz_ids=("Basic-v1",),
     lowest_tests=("test_vizdoom.py",),
     packaged_tests=("test_vizdoom.py",),
-    widely_packaged=True,
     measured=(("HealthGathering-v1", 8),),
     first_make={"VizdoomBasic-v1": "vizdoom"},
     pictures=("VizdoomBasic-v1", "VizdoomDeadlyCorridor-v1", "VizdoomDefendCenter-v1", "VizdoomHealthGathering-v1",
