@@ -21,7 +21,6 @@ KNOWN = {
     "cypool/tools/cli/app.py": "procgen",  # an example
     "cypool/tools/cli/doctor.py": "mujoco",
     "fuzz/soak_processes.py": "vizdoom",  # engines that are killed
-    "fuzz/sweep_machine.py": "atari",  # its image kernels
 }
 
 
