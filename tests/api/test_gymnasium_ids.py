@@ -13,6 +13,8 @@ from weights import slow
 import cypool
 from cypool.making.registry import entry_of
 
+pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mpe2", "mujoco", "robotics")
+
 
 def test_all_environments_have_an_id(walker):
     # those of ale_py are its own, and a benchmark of several is not one that Gymnasium makes

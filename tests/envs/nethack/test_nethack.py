@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from saving import MODES, assert_goes_on
+from family_tests import goes_on, refuses
+from saving import MODES
 from state_edits import with_own
 from waiting import join
 from weights import often_exhaustive
@@ -170,7 +171,7 @@ def test_infos_and_ends():
 # ---- bad input
 
 
-@pytest.mark.parametrize("options, message", [
+test_bad_options = refuses([
     ({"task": "chess"}, "task: expected one of 'nethack', 'score'"),
     ({"character": "xyz"}, "character: expected '@', or up to four of role"),
     ({"character": 1}, "character: expected '@', or up to four of role"),
@@ -194,10 +195,7 @@ def test_infos_and_ends():
     ({"clock": 2**40}, "clock: expected 0 to"),
     ({"infos": ["score"]}, r"infos\[0\]: expected one of 'end_status'"),
     ({"max_step_seconds": 0}, "max_step_seconds: expected 0.1 to"),
-    ({"nle_path": "/nowhere"}, "nle_path: expected the folder of nle, got '/nowhere'")], ids=str)
-def test_bad_options(options, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        made(**options)
+    ({"nle_path": "/nowhere"}, "nle_path: expected the folder of nle, got '/nowhere'")], "NetHack-v0")
 
 
 def test_wild_options():
@@ -323,12 +321,11 @@ def test_signals_pass_on(tmp_path):
 # ---- states
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_states_go_on(mode):
-    """In the same process a block of memory is put back; from a pickle the game is played again."""
-    options = {"observation_keys": ALL_KEYS, "infos": ["end_status", "turns"]}
-    assert assert_goes_on("NetHackScout-v0", mode, 2, None, 20, 30, abort_steps=15, **options) > 0
-    assert assert_goes_on("NetHackChallenge-v0", mode, 0, None, 20, 30, no_progress_timeout=21) > 0
+# in the same process a block of memory is put back; from a pickle the game is played again
+test_states_go_on = goes_on([
+    *(("NetHackScout-v0", mode, {"observation_keys": ALL_KEYS, "infos": ["end_status", "turns"], "abort_steps": 15})
+      for mode in MODES),
+    *(("NetHackChallenge-v0", mode, {"no_progress_timeout": 21}) for mode in MODES)], before=20, after=30)
 
 
 def on_from(env, chance, num_steps=60):
