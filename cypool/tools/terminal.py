@@ -1,4 +1,4 @@
-"""What the command prints with: colours, tables, wrapped text and progress, where there is a terminal."""
+"""Output of the command: colours, tables, wrapped text and progress, where there is a terminal."""
 from __future__ import annotations
 
 import os

@@ -11,9 +11,9 @@ from cypool.tools.terminal import print_table, print_text, styled
 
 def test_a_table_wraps_its_last_column(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
-    print_table([("one", "a text of several words that goes on"), ("three", ("", "bold")), ("two", "b")],
+    print_table([("one", "a text of several words that continues"), ("three", ("", "bold")), ("two", "b")],
                 heading=("id", "what"))
-    assert capsys.readouterr().out == ("id     what\none    a text of several words\n       that goes on\nthree\n"
+    assert capsys.readouterr().out == ("id     what\none    a text of several words\n       that continues\nthree\n"
                                        "two    b\n")
 
 
