@@ -58,8 +58,8 @@ def refuses(cases, id=None):
     return test
 
 
-def goes_on(cases, before, after, least=1, num_threads=2, **common):
-    """Returns a test that what is saved, loaded and copied goes on the same way.
+def continues(cases, before, after, least=1, num_threads=2, **common):
+    """Returns a test that what is saved, loaded and copied continues the same way.
 
     Args:
         cases: An id, an autoreset mode and options.

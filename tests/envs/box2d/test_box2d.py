@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from family_tests import assert_edits_are_harmless, goes_on, imports_nothing, play_whatever_comes, refuses
+from family_tests import assert_edits_are_harmless, continues, imports_nothing, play_whatever_comes, refuses
 from state_edits import edited, fields_of, with_own
 from weights import slow
 
@@ -163,9 +163,9 @@ def test_the_field_ends():
 
 # ---- states
 
-test_goes_on_from_a_state = goes_on([(id, mode, {}) for id in IDS[:4] for mode in MODES], before=70, after=90,
+test_goes_on_from_a_state = continues([(id, mode, {}) for id in IDS[:4] for mode in MODES], before=70, after=90,
                                     num_threads=0)
-test_goes_on_from_a_state_of_the_race = goes_on([("CarRacing-v3", "NextStep", {})], before=12, after=20,
+test_goes_on_from_a_state_of_the_race = continues([("CarRacing-v3", "NextStep", {})], before=12, after=20,
                                                 num_threads=0, max_episode_steps=15)
 
 

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
-from family_tests import assert_edits_are_harmless, goes_on, imports_nothing, refuses
+from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from saving import MODES
 from state_edits import edited, fields_of, with_own
 from weights import exhaustive, slow
@@ -270,7 +270,7 @@ def test_no_reward():
 # ---- states
 
 
-test_states_go_on = goes_on([(ID, mode, {}) for mode in MODES], before=25, after=30, length=20, **SMALL)
+test_states_go_on = continues([(ID, mode, {}) for mode in MODES], before=25, after=30, length=20, **SMALL)
 
 
 def test_in_mid_night_asleep_with_an_arrow_in_flight():

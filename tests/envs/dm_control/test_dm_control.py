@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, needs, refuses
+from family_tests import continues, needs, refuses
 from weights import slow
 
 pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
@@ -188,7 +188,7 @@ def test_keeps_the_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=20).passed) == 8
 
 
-test_a_loaded_state_goes_on_the_same_way = goes_on([
+test_a_loaded_state_goes_on_the_same_way = continues([
     (id, "NextStep", options) for id, options in [
         ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
         ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),

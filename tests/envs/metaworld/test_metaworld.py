@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, imports_nothing, needs, refuses
+from family_tests import continues, imports_nothing, needs, refuses
 from weights import exhaustive, slow
 
 import cypool
@@ -203,7 +203,7 @@ def test_a_goal_stays_without_sampling():
 # ---- states
 
 
-test_states_and_copies = goes_on([
+test_states_and_copies = continues([
     ("Meta-World/pick-place-v3", "NextStep", {"task_select": "pseudorandom", "sample_tasks_on_reset": True,
                                               "num_goals": 3}),
     *slow(("Meta-World/basketball-v3", "SameStep", {"task_select": "fresh"}),

@@ -5,7 +5,7 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
-from family_tests import assert_edits_are_harmless, goes_on, refuses
+from family_tests import assert_edits_are_harmless, continues, refuses
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
 from state_edits import edited, fields_of, number_in, with_own
@@ -182,7 +182,7 @@ def test_ids_that_minigrid_cannot_reset_have_a_reason():
             cypool.make(id)
 
 
-test_state = goes_on([
+test_state = continues([
     (id, "NextStep", options) for id in ("MiniGrid-DoorKey-5x5-v0", "MiniGrid-ObstructedMaze-Full-v1",
                                          "BabyAI-BossLevel-v0", "BabyAI-PutNextS5N2Carrying-v0")
     for options in ({}, {"bonus": "action", "obs_type": "rgb"})], before=91, after=60, max_steps=70)

@@ -7,7 +7,7 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
-from family_tests import goes_on, refuses
+from family_tests import continues, refuses
 from gymnasium.wrappers import FrameStackObservation
 from weights import slow
 
@@ -426,8 +426,8 @@ def test_what_mujoco_cannot_do_is_the_error_of_that_env(tmp_path, empty_folder, 
 # ---- save and load
 
 
-test_save_and_load = goes_on([(id, "NextStep", {}) for id in IDS], before=10, after=12, max_episode_steps=15)
-test_save_and_load_with_everything = goes_on([("Ant-v5", "SameStep", {
+test_save_and_load = continues([(id, "NextStep", {}) for id in IDS], before=10, after=12, max_episode_steps=15)
+test_save_and_load_with_everything = continues([("Ant-v5", "SameStep", {
     "frame_stack": 3, "obs_dtype": "float32", "randomize": {"body_mass": (0.5, 1.5), "geom_friction": (0.5, 1.5)},
     "max_episode_steps": 40})], before=25, after=50)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, refuses
+from family_tests import continues, refuses
 from saving import MODES
 from state_edits import with_own
 from waiting import join
@@ -322,7 +322,7 @@ def test_signals_pass_on(tmp_path):
 
 
 # in the same process a block of memory is put back; from a pickle the game is played again
-test_states_go_on = goes_on([
+test_states_go_on = continues([
     *(("NetHackScout-v0", mode, {"observation_keys": ALL_KEYS, "infos": ["end_status", "turns"], "abort_steps": 15})
       for mode in MODES),
     *(("NetHackChallenge-v0", mode, {"no_progress_timeout": 21}) for mode in MODES)], before=20, after=30)
