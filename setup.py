@@ -7,23 +7,17 @@ from setuptools import setup
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from build_tools.ale import ALE
-from build_tools.box2d import BOX2D
 from build_tools.commands import BuildExt, BuildPy, EggInfo, extensions
 from build_tools.mujoco import MUJOCO
-from build_tools.vizdoom import VIZDOOM
 
-# every .pyx below cypool/ is a module; all see include/ and NumPy, and these also a library
+# every .pyx below cypool/ is a module; all see include/ and NumPy, and these or those with a build.py also a library
 LIBRARIES = {
-    "cypool.envs.atari": ALE,
-    "cypool.envs.box2d": BOX2D,
     "cypool.envs.common.mujoco_version": MUJOCO,
     "cypool.envs.mujoco": MUJOCO,
     "cypool.envs.mujoco_common": MUJOCO,
     "cypool.envs.dm_control": MUJOCO,
     "cypool.envs.robotics": MUJOCO,
     "cypool.envs.metaworld": MUJOCO,
-    "cypool.envs.vizdoom.vizdoom": VIZDOOM,
 }
 
 setup(

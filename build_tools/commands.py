@@ -16,7 +16,7 @@ from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 
 from . import cache, cythonize, mujoco, report, sdist, toolchain
-from .library import left_out
+from .library import DECLARATION, declared_in, left_out
 from .parts import parts_of
 
 FLAGS = (
@@ -54,7 +54,8 @@ def extensions(package, libraries):
 
     Args:
         package: its folder.
-        libraries: name of a module, or of a package for all its modules -> the native library they need.
+        libraries: name of a module, or of a package for all its modules -> the native library they need. A folder
+            with a `build.py` declares its own.
 
     Returns:
         The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas).
@@ -68,7 +69,7 @@ def extensions(package, libraries):
         if Path(package, "tools", "template") in source.parents:  # what `cypool new` writes
             continue
         name = ".".join(source.with_suffix("").parts)
-        library = libraries.get(name) or libraries.get(name.rpartition(".")[0])
+        library = libraries.get(name) or libraries.get(name.rpartition(".")[0]) or declared_in(source.parent)
         if any(name.startswith(f"{package}.envs.{family}.") for family in without):
             continue
         # several families may need one library
@@ -163,7 +164,14 @@ class BuildExt(build_ext):
 
 
 class BuildPy(build_py):
-    """Puts the public headers into the wheel; an editable install reads them where they are."""
+    """Puts the public headers into the wheel; an editable install reads them where they are.
+
+    How native libraries are compiled is left out: that needs the sources.
+    """
+
+    def find_package_modules(self, package, package_dir):
+        found = super().find_package_modules(package, package_dir)
+        return [each for each in found if Path(each[2]).name != DECLARATION]
 
     def run(self):
         _lock()

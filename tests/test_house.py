@@ -21,18 +21,14 @@ KNOWN = {
     ".ci/run": "mujoco toy_text vizdoom",  # an extra; some tests with the lowest versions
     ".ci/sanitize": "classic_control minigrid",  # single tests
     ".ci/wheel": "atari classic_control mujoco toy_text vizdoom",  # without ALE; some tests
-    "build_tools/__init__.py": "atari",
-    "build_tools/ale.py": "atari",
-    "build_tools/box2d.py": "box2d",
     "build_tools/mujoco.py": "mujoco",
-    "build_tools/vizdoom.py": "vizdoom",
     "cypool/tools/cli/app.py": "procgen",  # an example
     "cypool/tools/cli/doctor.py": "mujoco",
     "cypool/tools/compile.py": "mujoco",
     "docs_tools/make_pictures.py": "mujoco",  # an extra
     "fuzz/soak_processes.py": "vizdoom",  # engines that are killed
     "fuzz/sweep_machine.py": "atari",  # its image kernels
-    "setup.py": "atari box2d dm_control metaworld mujoco robotics vizdoom",  # which library is for which
+    "setup.py": "dm_control metaworld mujoco robotics",  # which library is for which
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from weights import exhaustive, slow
 
+pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mujoco")
 SCRIPT = Path(__file__).parents[2] / "benchmark.py"
 
 

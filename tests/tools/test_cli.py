@@ -17,6 +17,7 @@ from cypool.tools.cli.console import out
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
 from cypool.tools.cli.info import area_mean, arguments_of, unwrapped
 
+pytestmark = pytest.mark.families("atari", "mujoco")
 VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play")
 
 
