@@ -15,7 +15,6 @@ PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "pyproject.toml", "benchm
 SIMPLE = {"toy_text", "classic_control"}
 # what still names families: this may only become less. Libraries, packages and extras have names of families, too
 KNOWN = {
-    ".ci/debian_inside": "mujoco vizdoom",  # extras
     ".ci/mujoco": "mujoco",  # the package
     ".ci/wheel": "atari classic_control mujoco toy_text vizdoom",  # without ALE; some tests
     "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
@@ -32,16 +31,6 @@ KNOWN = {
     "tests/plugin/setup.py": "mujoco",
     "tests/plugin/walker/robot.pyx": "mujoco",
 }
-OWN = {
-    ".ci/debian_inside": "vizdoom",  # extras
-    ".ci/mujoco": "mujoco",
-    ".ci/wheel": "atari classic_control mujoco toy_text vizdoom",  # without ALE; some tests
-    "cypool/tools/cli/app.py": "procgen",  # an example
-    "cypool/tools/cli/doctor.py": "mujoco",
-    "fuzz/soak_processes.py": "vizdoom",  # engines that are killed
-}
-
-
 OWN = "|".join(family.name for family in FAMILIES)
 
 

@@ -7,7 +7,7 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
-from family_tests import goes_on, refuses
+from family_tests import continues, equals, refuses
 from gymnasium.wrappers import FrameStackObservation
 from weights import slow
 
@@ -115,14 +115,9 @@ def test_equals_gymnasium(id):
     assert parity.num_episodes or id.startswith(("HalfCheetah", "HumanoidStandup", "Swimmer"))
 
 
-@pytest.mark.parametrize("id", BY_DEFAULT)
-def test_equals_gymnasium_with_actions_of_double_precision(id):
-    check_parity(id, num_envs=1, num_steps=120, seeds=(3,), num_threads=0, action_dtype="float64")
-
-
-@pytest.mark.parametrize("id, options", OPTIONS)
-def test_options(id, options):
-    check_parity(id, num_envs=2, num_steps=110, seeds=(1,), num_threads=0, **options)
+test_equals_gymnasium_with_actions_of_double_precision = equals(
+    BY_DEFAULT, num_envs=1, num_steps=120, seeds=(3,), num_threads=0, action_dtype="float64")
+test_options = equals(OPTIONS, num_envs=2, num_steps=110, seeds=(1,), num_threads=0)
 
 
 @pytest.mark.parametrize("id", [id for id in WITH_REFERENCE if id.endswith("v5")])
@@ -132,14 +127,11 @@ def test_every_option_of_gymnasium_is_tested(id):
     assert names == set().union(*(options for other, options in OPTIONS if other == id))
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
-def test_equals_gymnasium_in_every_autoreset_mode(mode):
-    for id in ("Hopper-v5", "Reacher-v5"):
-        check_parity(id, num_envs=3, num_steps=120, seeds=(2,), autoreset_mode=mode, num_threads=2)
-
-
-def test_a_time_limit_of_ones_own():
-    check_parity("Swimmer-v5", num_envs=2, num_steps=60, seeds=(0,), max_episode_steps=13)
+test_equals_gymnasium_in_every_autoreset_mode = equals(
+    [(id, {"autoreset_mode": mode}) for mode in ("NextStep", "SameStep", "Disabled")
+     for id in ("Hopper-v5", "Reacher-v5")], num_envs=3, num_steps=120, seeds=(2,), num_threads=2)
+test_a_time_limit_of_ones_own = equals([("Swimmer-v5", {"max_episode_steps": 13})], num_envs=2, num_steps=60,
+                                       seeds=(0,))
 
 
 def test_pusher_v4_equals_gymnasiums(monkeypatch):
@@ -428,8 +420,8 @@ def test_what_mujoco_cannot_do_is_the_error_of_that_env(tmp_path, empty_folder, 
 # ---- save and load
 
 
-test_save_and_load = goes_on([(id, "NextStep", {}) for id in IDS], before=10, after=12, max_episode_steps=15)
-test_save_and_load_with_everything = goes_on([("Ant-v5", "SameStep", {
+test_save_and_load = continues([(id, "NextStep", {}) for id in IDS], before=10, after=12, max_episode_steps=15)
+test_save_and_load_with_everything = continues([("Ant-v5", "SameStep", {
     "frame_stack": 3, "obs_dtype": "float32", "randomize": {"body_mass": (0.5, 1.5), "geom_friction": (0.5, 1.5)},
     "max_episode_steps": 40})], before=25, after=50)
 

@@ -10,6 +10,7 @@ CASES = Cases(
     saves=False,
     fuzz_ids=("Basic-v1",),
     lowest_tests=("test_vizdoom.py",),
+    widely_packaged=True,
     packaged_tests=("test_vizdoom.py",),
     measured=(("HealthGathering-v1", 8),),
     first_make={"VizdoomBasic-v1": "vizdoom"},
