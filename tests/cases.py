@@ -46,7 +46,7 @@ class Cases(NamedTuple):
         sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
         engine_tests: Tests from its folder that `.ci/sanitize thread` and `address` run with those of the engine.
         lowest_tests: Those that `.ci/run lowest` runs with the lowest versions of all packages.
-        widely_packaged: Whether its package has wheels for all systems, where smoke tests install the extra of its name.
+        widely_packaged: Whether its package has wheels for all systems: smoke tests install the extra of its name.
         packaged_tests: Those that import packages without a wheel for a Python without the GIL.
         measured: Ids on the page of measurements, each with a number of environments.
         first_make: Ids whose first `make` is measured, and the package that it imports, or "".
