@@ -93,6 +93,7 @@ def assert_edits_are_harmless(make, count, num_steps, prepare=None):
     if prepare is not None:
         prepare(env)
     state, want = env.save(), bystander.save().rows
+    env.action_space.seed(0)
     for path, changed, is_in_range in edged_states(state, np.random.default_rng(0), count):
         try:
             env.load(changed)
