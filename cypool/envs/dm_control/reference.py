@@ -107,11 +107,6 @@ def loop(id: str, num_envs: int) -> tuple[Any, Callable[[Any], int]]:
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns a batch of dm_control's environments with Gymnasium's API, and its name and version.
 
-    Args:
-        ours: The pool to compare with.
-        seed: Its seed.
-        options: Those that it was made with, and `max_episode_steps`.
-
     Raises:
         ValueError: dm_control has no such option.
     """
