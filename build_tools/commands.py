@@ -15,7 +15,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 
-from . import cache, cythonize, mujoco, report, sdist, toolchain
+from . import cache, cythonize, distributions, mujoco, report, sdist, toolchain
 from .library import DECLARATION, declared_in, left_out
 from .parts import parts_of
 
@@ -91,12 +91,15 @@ def level_of(source):
 
 
 class EggInfo(egg_info):
-    """Says what is needed to run: of some packages, that is what they are when this is built."""
+    """Says what is needed to run, of some packages what they are when this is built; and the licence."""
 
     def run(self):
         distribution = self.distribution
         wanted = {extra: list(map(mujoco.pinned, lines)) for extra, lines in distribution.extras_require.items()}
         distribution.extras_require = distribution.metadata.extras_require = wanted
+        # sources have nothing of the libraries
+        if "sdist" not in distribution.commands:
+            distribution.metadata.license_expression = distributions.expression(distributions.libraries().values())
         super().run()
 
 

@@ -20,7 +20,6 @@ KNOWN = {
     ".ci/mujoco": "mujoco",
     ".ci/run": "mujoco toy_text vizdoom",  # an extra; some tests with the lowest versions
     ".ci/sanitize": "classic_control minigrid",  # single tests
-    ".ci/wheel": "atari classic_control mujoco toy_text vizdoom",  # without ALE; some tests
     "build_tools/mujoco.py": "mujoco",
     "cypool/tools/cli/app.py": "procgen",  # an example
     "cypool/tools/cli/doctor.py": "mujoco",

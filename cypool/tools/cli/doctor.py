@@ -77,10 +77,9 @@ def _cypool() -> Lines:
     built_for = _mujoco_of_the_build()
     mujoco = f", built for MuJoCo {built_for}" * bool(built_for)
     yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}{mujoco}"
-    left_out = [family.title for family in FAMILIES if not family.is_built]
-    if left_out:
-        yield ("warning", f"compiled without {', '.join(left_out)}",
-               "install again without CYPOOL_WITHOUT to have these families")
+    for family in FAMILIES:
+        if not family.is_built:
+            yield "optional", f"{family.title} is not compiled in", family.build
 
 
 def _mujoco_of_the_build() -> str:
