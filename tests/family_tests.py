@@ -15,11 +15,16 @@ def equals(cases, least=0, **common):
     """Returns a test that ids equal their references.
 
     Args:
-        cases: Pairs of an id and its options, which may be arguments of `check_parity`, too.
+        cases: Ids, or pairs of an id and its options, which may be arguments of `check_parity`, too.
         least: How many episodes end at least.
         **common: Arguments of `check_parity` for all cases that do not have them.
     """
-    @pytest.mark.parametrize("id, options", cases)
+    # those with a marker are of pytest
+    pairs = [case if isinstance(case, tuple) and len(getattr(case, "values", case)) == 2 else
+             pytest.param(*case.values, {}, marks=case.marks) if hasattr(case, "marks") else (case, {})
+             for case in cases]
+
+    @pytest.mark.parametrize("id, options", pairs)
     def test(id, options):
         assert check_parity(id, **{**common, **options}).num_episodes >= least
 
@@ -58,8 +63,8 @@ def refuses(cases, id=None):
     return test
 
 
-def goes_on(cases, before, after, least=1, num_threads=2, **common):
-    """Returns a test that what is saved, loaded and copied goes on the same way.
+def continues(cases, before, after, least=1, num_threads=2, **common):
+    """Returns a test that what is saved, loaded and copied continues the same way.
 
     Args:
         cases: An id, an autoreset mode and options.

@@ -18,16 +18,13 @@ KNOWN = {
     ".ci/debian_inside": "mujoco vizdoom",  # extras
     ".ci/free_threaded": "atari box2d crafter dm_control metaworld minigrid mpe2 mujoco robotics vizdoom",
     ".ci/mujoco": "mujoco",
-    ".ci/run": "mujoco toy_text vizdoom",  # an extra; some tests with the lowest versions
+    ".ci/run": "toy_text vizdoom",  # some tests with the lowest versions
     ".ci/sanitize": "classic_control minigrid",  # single tests
-    "build_tools/mujoco.py": "mujoco",
     "cypool/tools/cli/app.py": "procgen",  # an example
     "cypool/tools/cli/doctor.py": "mujoco",
-    "cypool/tools/compile.py": "mujoco",
     "docs_tools/make_pictures.py": "mujoco",  # an extra
     "fuzz/soak_processes.py": "vizdoom",  # engines that are killed
     "fuzz/sweep_machine.py": "atari",  # its image kernels
-    "setup.py": "dm_control metaworld mujoco robotics",  # which library is for which
 }
 
 

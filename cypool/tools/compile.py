@@ -38,6 +38,8 @@ DIRECTIVES = {"language_level": "3", "embedsignature": "True", "freethreading_co
 
 # held while a module is imported: until that has been done, it is in sys.modules without its contents
 _importing = threading.RLock()
+# by names of modules: of threads that compile the same, one does it
+_compiling: dict[str, threading.Lock] = {}
 
 # run in an interpreter of its own: setuptools leaves traces in the one it runs in
 _COMPILE = """
@@ -141,7 +143,8 @@ def load(source: str | os.PathLike[str]) -> ModuleType:
     with _importing:
         if name in sys.modules:
             return sys.modules[name]
-    target, warning = _cached(path, text, name, key)
+    with _compiling.setdefault(name, threading.Lock()):
+        target, warning = _cached(path, text, name, key)
     if warning:
         warnings.warn(f"{path.name if path else 'cell.pyx'}: {warning}", stacklevel=3)
     with _importing:
@@ -188,7 +191,7 @@ def _key(path: Path | None, text: str) -> str:
                   if each.suffix in (".pxd", ".pxi", ".h", ".hpp", ".hh") and each.is_file()]
     env = [os.environ.get(variable, "") for variable in ("CXX", "CC", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")]
     # the packages that a text may cimport from, or whose headers it may include
-    versions = [f"{project} {_version(project)}" for project in ("cypool", "Cython", "numpy", "mujoco")]
+    versions = [f"{project} {_version(project)}" for project in ("cypool", "Cython", "numpy")]
     return cache.digest(sys.version, cypool.__version__, *versions, *FLAGS, *map(str, DIRECTIVES.items()), str(path),
                         *env, "cpu:", _cpu(), "text:", text, "files:", *_contract(), *beside)
 

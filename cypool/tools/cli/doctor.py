@@ -74,21 +74,10 @@ def _cypool() -> Lines:
     import cypool
     from cypool.envs import FAMILIES
 
-    built_for = _mujoco_of_the_build()
-    mujoco = f", built for MuJoCo {built_for}" * bool(built_for)
-    yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}{mujoco}"
+    yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
     for family in FAMILIES:
         if not family.is_built:
             yield "optional", f"{family.title} is not compiled in", family.build
-
-
-def _mujoco_of_the_build() -> str:
-    """Returns the version that the modules were compiled for, "" where they were left out."""
-    try:
-        from cypool.envs.common.mujoco_version import VERSION
-    except ImportError:
-        return ""
-    return VERSION
 
 
 def _python() -> Lines:
@@ -230,7 +219,6 @@ def requirements() -> list[tuple[str, str, str]]:
     """Returns (package, bounds, extra or "") of what cypool asks for, each package once."""
     lines: list[tuple[str, str]] = []
     try:
-        # what is installed asks for the MuJoCo that it was built for
         split = (line.partition(";") for line in metadata.requires("cypool") or [])
         lines = [(line, marker.partition("==")[2].strip(" '\"")) for line, _, marker in split]
     except metadata.PackageNotFoundError:
@@ -261,7 +249,8 @@ def meets(version: str, bounds: str) -> bool:
     own = numbers(version)
     for bound in filter(None, bounds.split(",")):
         operator, other = re.match(r"[<>=!~]+", bound), numbers(re.sub(r"^[<>=!~]+", "", bound))
-        holds = {">=": own >= other, "<": own < other, "==": own == other, "<=": own <= other, ">": own > other}
+        holds = {">=": own >= other, "<": own < other, "==": own == other, "!=": own != other, "<=": own <= other,
+                 ">": own > other}
         if operator and not holds.get(operator[0], True):
             return False
     return True
@@ -311,6 +300,25 @@ def _distributions() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
+def _mujoco() -> Lines:
+    """MuJoCo."""
+    from cypool.envs.common import mujoco_version
+
+    if find_spec("mujoco") is None:
+        yield "optional", "not installed", 'pip install "cypool[mujoco]"'
+        return
+    try:
+        folder, version = mujoco_version.find()
+    except ImportError as error:
+        yield "warning", str(error), "its environments cannot be made"
+        return
+    if version in mujoco_version.COMPARED:
+        yield "ok", f"{version} in {folder}"
+    else:
+        yield ("warning", f"{version} in {folder}, which was not compared with the reference packages",
+               f"{mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]} were")
+
+
 def _opengl() -> Lines:
     """OpenGL."""
     if find_spec("mujoco") is None:
@@ -353,7 +361,7 @@ def _cache() -> Lines:
 
 
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
-    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _opengl,
+    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _mujoco, _opengl,
     _ray, _cache)
 _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "optional": ("not there", "dim")}
 

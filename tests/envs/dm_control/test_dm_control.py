@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, needs, refuses
+from family_tests import continues, equals, needs, refuses
 from weights import slow
 
 pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
@@ -55,10 +55,9 @@ def test_equals_dm_control(domain, task):
     assert parity.num_episodes == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["stand", "walk", "trot", "run"])
-def test_dogs_equal_dm_control(task):
-    check_parity(id_of("dog", task), num_envs=1, num_steps=40, seeds=(3,), num_threads=0, time_limit=0.3)
+test_dogs_equal_dm_control = equals(
+    slow(*((id_of("dog", task), {}) for task in ("stand", "walk", "trot", "run"))), num_envs=1, num_steps=40,
+    seeds=(3,), num_threads=0, time_limit=0.3)
 
 
 @pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
@@ -69,7 +68,7 @@ def test_in_all_modes(mode, num_threads):
     assert parity.num_episodes >= 12
 
 
-@pytest.mark.parametrize(("id", "options"), [
+test_options = equals([
     ("CartpoleSwingup-v1", {"n_sub_steps": 3}),
     ("CartpoleSwingup-v1", {"control_timestep": 0.04}),
     ("WalkerWalk-v1", {"control_timestep": 0.01}),
@@ -88,9 +87,7 @@ def test_in_all_modes(mode, num_threads):
     # ten steps: three, three, three and one
     ("PendulumSwingup-v1", {"action_repeat": 3, "time_limit": 0.2}),
     ("LqrLqr21-v1", {"action_repeat": 4}),
-])
-def test_options(id, options):
-    check_parity(id, num_envs=1, num_steps=30, seeds=(1,), num_threads=0, **options)
+], num_envs=1, num_steps=30, seeds=(1,), num_threads=0)
 
 
 @pytest.mark.parametrize(("domain", "task"), [("walker", "walk"), ("lqr", "lqr_2_1"), ("finger", "turn_easy")])
@@ -188,7 +185,7 @@ def test_keeps_the_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=20).passed) == 8
 
 
-test_a_loaded_state_goes_on_the_same_way = goes_on([
+test_a_loaded_state_goes_on_the_same_way = continues([
     (id, "NextStep", options) for id, options in [
         ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
         ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),

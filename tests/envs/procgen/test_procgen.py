@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from family_tests import goes_on, refuses
+from family_tests import continues, refuses
 from heap import heap_bytes
 from saving import MODES
 from state_edits import edges, with_own
@@ -282,7 +282,7 @@ def test_contract(id, options):
 
 
 # also a level that follows another one, and pictures of random shapes, with which the library itself saves nothing
-test_states_and_copies_go_on = goes_on([
+test_states_and_copies_go_on = continues([
     *(("procgen-bossfight-v0", mode, {"max_episode_steps": 15}) for mode in MODES),
     ("procgen-bigfish-v0", "NextStep", {"use_sequential_levels": True, "distribution_mode": "easy"}),
     ("procgen-bigfish-v0", "NextStep", {"use_generated_assets": True})], before=20, after=30, least=0)

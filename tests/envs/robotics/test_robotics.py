@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, imports_nothing, needs, refuses
+from family_tests import continues, imports_nothing, needs, refuses
 from weights import slow
 
 import cypool
@@ -567,7 +567,7 @@ def pulled(env):
     return State(state.env_id, [{**row, "own": (zlib.compress(bytes(buffer)), *rest)}])
 
 
-test_a_loaded_state_goes_on_the_same_way = goes_on([
+test_a_loaded_state_goes_on_the_same_way = continues([
     ("FetchPickAndPlace-v4", "NextStep", {}), ("HandManipulateBlock_ContinuousTouchSensors-v1", "Disabled", {}),
     ("PointMaze_Open-v3", "SameStep", {"reset_target": True}), ("AdroitHandPen-v1", "NextStep", {}),
     ("FrankaKitchen-v1", "Disabled", {}), ("HandReach-v3", "NextStep", {}), ("AntMaze_UMaze-v5", "NextStep", {}),
