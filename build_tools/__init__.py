@@ -5,7 +5,7 @@
     setup.py --> commands --> cythonize (.pyx -> .cpp) --+--> toolchain (.cpp -> .o -> .so) --> headers
                     |            parts                   |         |
                     +-------> library --> sdist          |       cache (content -> file)
-                 (ale.py, box2d.py)   (download) -+
+             (envs/*/build.py)  (download) -+
 
 | module | what it does |
 | --- | --- |
@@ -18,8 +18,7 @@
 | `headers` | digests what a source includes |
 | `report` | adds up CPU time by package, for build/report.txt |
 | `common.h` | what the C++ of all modules begins with, compiled once |
-| `library` | what a native library is, and how one becomes an archive to link |
-| `ale`, `box2d`, `vizdoom` | the declarations of the Arcade Learning Environment, of Box2D and of ViZDoom's library |
+| `library` | what a native library is, as a `build.py` declares it, and how one becomes an archive to link |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
 | `cache` | files kept under the hash of what they were made from, by cypool/util/cache.py |
 
@@ -27,9 +26,7 @@
 | --- | --- |
 | `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
 | `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |
-| `CYPOOL_ALE_REFERENCE=1` | compiles ALE's emulator as it is, without our parts (docs/explanation/emulator.md) |
-| `CYPOOL_WITHOUT=atari,crafter` | leaves out families, by their folders |
-| `CYPOOL_ALE_SOURCE`, `CYPOOL_BOX2D_SOURCE`, `CYPOOL_VIZDOOM_SOURCE` | the sdist, or its folder, not a download |
+| `CYPOOL_..._SOURCE` | as a `build.py` names it: the library's sdist, or its folder, not a download |
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |
 | `CYPOOL_JOBS` | how many compilers run at once |
 

@@ -15,7 +15,7 @@ from setuptools.command.build_py import build_py
 from setuptools.errors import SetupError
 
 from . import cache, cythonize, report, sdist, toolchain
-from .library import left_out
+from .library import DECLARATION, declared_in, left_out
 from .parts import parts_of
 
 FLAGS = (
@@ -48,12 +48,11 @@ INLINING = ("-finline-small-functions", "-findirect-inlining", "-fpartial-inlini
 HEADER = Path(__file__).with_name("common.h")
 
 
-def extensions(package, libraries):
+def extensions(package):
     """Declares one extension module for each .pyx file below a package.
 
     Args:
-        package: its folder.
-        libraries: name of a module, or of a package for all its modules -> the native library they need.
+        package: its folder. A `build.py` in a folder declares the native library that its modules need.
 
     Returns:
         The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas).
@@ -67,7 +66,7 @@ def extensions(package, libraries):
         if Path(package, "tools", "template") in source.parents:  # what `cypool new` writes
             continue
         name = ".".join(source.with_suffix("").parts)
-        library = libraries.get(name) or libraries.get(name.rpartition(".")[0])
+        library = declared_in(source.parent)
         if any(name.startswith(f"{package}.envs.{family}.") for family in without):
             continue
         module = Extension(name, [str(source)], language="c++")
@@ -149,7 +148,14 @@ class BuildExt(build_ext):
 
 
 class BuildPy(build_py):
-    """Puts the public headers into the wheel; an editable install reads them where they are."""
+    """Puts the public headers into the wheel; an editable install reads them where they are.
+
+    How native libraries are compiled is left out: that needs the sources.
+    """
+
+    def find_package_modules(self, package, package_dir):
+        found = super().find_package_modules(package, package_dir)
+        return [each for each in found if Path(each[2]).name != DECLARATION]
 
     def run(self):
         _lock()

@@ -1,8 +1,11 @@
 """Native libraries that are compiled into an extension module.
 
-A library is one declaration, such as `ale.ALE`: an object with a `family` and a method `prepare`.
+A library is one declaration: an object with a `family` and a method `prepare`. It lies with the modules that need it,
+as `LIBRARY` in the `build.py` of their folder.
 """
 
+import functools
+import importlib.util
 import os
 import tarfile
 import tempfile
@@ -12,6 +15,21 @@ from pathlib import Path
 
 from . import cache, sdist, toolchain
 from .toolchain import Unit
+
+# the file in a folder of modules that says which library they need
+DECLARATION = "build.py"
+
+
+@functools.cache
+def declared_in(folder):
+    """Returns the library that the modules in a folder need, or None."""
+    path = Path(folder, DECLARATION)
+    if not path.is_file():
+        return None
+    spec = importlib.util.spec_from_file_location(f"{__name__}.of_{path.parent.name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.LIBRARY
 
 
 def left_out():

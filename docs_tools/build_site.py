@@ -23,6 +23,7 @@ from pathlib import Path
 
 import api
 import catalogue
+import family_list
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "build" / "site_source"
@@ -57,7 +58,7 @@ class Site:
     def write(self) -> None:
         """Writes all pages; those of sources and folders as links lead to them."""
         for name, place in self.pages.items():
-            text = (ROOT / name).read_text()
+            text = (ROOT / name).read_text().replace(family_list.MARKER, family_list.text())
             # GitHub's picture for a light or a dark page, as the theme has it
             text = re.sub(r'<picture>.*?srcset="([^"]*)".*?src="([^"]*)"\s+alt="([^"]*)".*?</picture>',
                           r"![\3](\2#only-light)![\3](\1#only-dark)", text, flags=re.DOTALL)

@@ -63,7 +63,7 @@ cypool {cypool.__version__} registers {total:,} ids. These pages are generated f
 
 def fidelity_page(family: Family) -> str:
     """Returns the page below docs/reference that says what a family equals: its own, if the common one does not."""
-    return "fidelity.md" if f"\n## {family.title}" in FIDELITY.read_text() else family.page
+    return "fidelity.md" if f"\n## {family.title}" in FIDELITY.read_text() else f"{family.name}.md"
 
 
 def page(family: Family, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
@@ -93,9 +93,8 @@ def needs_of(family: Family) -> list[str]:
     if family.install:
         what = "They need" if family.needs else "`render()` needs"
         said.append(f"{what} `{family.install}`.")
-    if family.page:
-        said.append(f"[More about them](../reference/{family.page}).")
-    return [" ".join(said)] if said else []
+    said.append(f"[More about them](../reference/{family.name}.md).")
+    return [" ".join(said)]
 
 
 def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> list[str]:

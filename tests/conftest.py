@@ -1,8 +1,10 @@
 """Fixtures for all tests: the plug-in package, built once; and which files are collected."""
 import faulthandler
 import fcntl
+import functools
 import gc
 import importlib
+import importlib.util
 import os
 import re
 import shutil
@@ -11,6 +13,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -18,10 +21,15 @@ from forking import ForkServer
 from waiting import LIMIT
 from weights import with_large_packages
 
+from cypool.envs import FAMILIES
 from cypool.tools import compile
 from cypool.util import cache
 
-pytest.register_assert_rewrite("saving")
+ROOT = Path(__file__).resolve().parents[1]
+LEFT_OUT = {family.name for family in FAMILIES if not family.is_built}
+# how cypool and Python say that an id, a module or a package of a family is missing
+LACKING = re.compile(r"no environment '|No module named '|is not installed|pip install \"cypool\[|KeyError: '")
+pytest.register_assert_rewrite("family_tests", "saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
@@ -38,7 +46,9 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leaves out files that need large packages, as they import these, unless they are asked for."""
+    """Leaves out files that need large packages, as they import these, and families that the build has not."""
+    if collection_path.parent == ROOT / "tests" / "envs" and collection_path.name in LEFT_OUT:
+        return True
     if collection_path.suffix == ".py" and not with_large_packages(config):
         marked = re.search("^pytestmark = .*large_packages", collection_path.read_text(), re.MULTILINE)
         return True if marked else None
@@ -48,6 +58,38 @@ def pytest_collection_finish():
     """Takes the tests themselves out of garbage collections: each would look at all of them."""
     gc.collect()
     gc.freeze()
+
+
+@functools.cache
+def present_families():
+    """Returns the names of the families that this build has, and whose packages are installed."""
+    return {family.name for family in FAMILIES if family.is_built and family.is_installed}
+
+
+def missing_families(marks):
+    """Returns the families that markers name and that are missing here."""
+    named = {name for mark in marks if mark.name == "families" for name in mark.args}
+    return sorted(named - present_families()) if named else []
+
+
+def pytest_runtest_setup(item):
+    """Skips a test, or a value of a parameter, whose own marker names a family that is missing."""
+    if missing := missing_families(item.own_markers):
+        pytest.skip(f"without {', '.join(missing)}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Skips a test that failed for lack of a family that the marker of its file names."""
+    report = yield
+    if report.failed and (missing := missing_families(item.iter_markers("families"))):
+        error, said = call.excinfo.value, ""
+        while error is not None:
+            said += f"{type(error).__name__}: {error}\n"
+            error = error.__cause__ or error.__context__
+        if LACKING.search(said):
+            report.outcome, report.longrepr = "skipped", (*item.location[:2], f"without one of {', '.join(missing)}")
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -130,6 +172,35 @@ def fork_server(plugin_path):
 def run_forked(fork_server, plugin_path):
     """As `run_python`, in a process that has imported cypool: where the import itself is not what is tested."""
     return lambda code, cwd=plugin_path: fork_server.run(code, cwd)
+
+
+@pytest.fixture
+def build_tools(monkeypatch, tmp_path):
+    """The modules of `build_tools/`, fresh, with an empty cache and no package index.
+
+    Imported by path: the project root on sys.path would hide the installed cypool.
+    """
+    if not (ROOT / "build_tools").is_dir():
+        pytest.skip("the build code is not installed")
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "CYPOOL_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
+    folder = str(ROOT / "build_tools")
+    spec = importlib.util.spec_from_file_location(
+        "build_tools", f"{folder}/__init__.py", submodule_search_locations=[folder])
+    package = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "build_tools", package)
+    spec.loader.exec_module(package)
+    # those that are no process of their own
+    names = [path.stem for path in Path(folder).glob("[!_]*.py") if path.stem != "cython_worker"]
+    yield SimpleNamespace(**{name: importlib.import_module(f"build_tools.{name}") for name in names})
+    for name in [name for name in sys.modules if name.startswith("build_tools.")]:
+        del sys.modules[name]
 
 
 def pytest_unconfigure():

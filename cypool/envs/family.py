@@ -18,7 +18,8 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Family(NamedTuple):
     """A family of environments: a folder below `cypool/envs` with an `ids.py` that has one of these as `FAMILY`.
 
-    `tests/envs/FAMILY/cases.py` has what only tests, CI, benchmarks and fuzzers need.
+    `tests/envs/FAMILY/cases.py` has what only tests, CI, benchmarks and fuzzers need, and `docs/reference/FAMILY.md` is
+    its page.
 
     "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
 
@@ -27,7 +28,6 @@ class Family(NamedTuple):
         title: As people write the name.
         description: What it has: a phrase for a table.
         smoke_ids: One or two ids that show that it works, within a second.
-        page: The page of documentation about it, below `docs/reference`.
         licence: Of its data and its library, where that is not cypool's.
         package: The Python package to import that its environments need to run.
         download: The module that gets what its environments need where no package of today brings it, for `cypool
@@ -58,7 +58,6 @@ class Family(NamedTuple):
     title: str
     description: str
     smoke_ids: tuple[str, ...]
-    page: str = ""
     licence: str = ""
     package: str = ""
     download: str = ""

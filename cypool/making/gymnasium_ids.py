@@ -3,20 +3,22 @@
 It does not matter which of the two packages is imported first.
 
 Gymnasium has no entry points for plug-ins: somebody has to call its `register`. But importing cypool is not to import
-Gymnasium, so if it is not there yet, we wait for its import.
+Gymnasium, so if it is not there yet, we wait for its import. Nor is it to take time for thousands of ids: its registry
+gets them when it is first read.
 """
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cypool.making.registry import GYMNASIUM_PREFIX, add_observer, is_gymnasium_id, known_entries
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from cypool.making.registry import Entry
 
 # what makes vectors of environments for Gymnasium, and single environments
@@ -29,17 +31,72 @@ def name_of(id: str) -> str:
     return id if "/" in id else f"cypool/{id}"
 
 
-def announce(entries: Iterable[Entry]) -> None:
+class Registry(dict[str, Any]):
+    """Gymnasium's registry; our environments are added when it is read and there are new ones.
+
+    Methods that read are those of a dict and call `fill` first.
+    """
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        super().__init__(content)
+        # those that are not added yet; None: all, as none was
+        self._pending: list[Entry] | None = None
+        self._lock, self._is_filling = threading.RLock(), False
+
+    def add(self, entry: Entry) -> None:
+        """Notes an environment that was registered."""
+        if self._pending is not None:
+            self._pending.append(entry)
+
+    def fill(self) -> None:
+        """Adds the environments that are not added yet."""
+        if self._pending == [] and not self._is_filling:
+            return
+        with self._lock:
+            # what fills it reads it
+            if self._is_filling:
+                return
+            self._is_filling = True
+            try:
+                known_entries()
+                while self._pending != []:
+                    pending, self._pending = self._pending, []
+                    announce(self, known_entries() if pending is None else pending)
+            finally:
+                self._is_filling = False
+
+    def __reduce__(self) -> Any:
+        self.fill()
+        return dict, (dict(self),)
+
+
+def _filled(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def read(self: Registry, *args: Any, **kwargs: Any) -> Any:
+        self.fill()
+        return method(self, *args, **kwargs)
+
+    return read
+
+
+for _name in ("__contains__", "__getitem__", "__delitem__", "__iter__", "__reversed__", "__len__", "__eq__", "__ne__",
+              "__or__", "__ror__", "__repr__", "get", "keys", "values", "items", "copy", "pop", "popitem",
+              "setdefault"):
+    setattr(Registry, _name, _filled(getattr(dict, _name)))
+
+
+def announce(registry: dict[str, Any], entries: Iterable[Entry]) -> None:
     """Registers environments with Gymnasium.
 
     Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays what it is, and
     those in the namespace "ALE" are left to ale_py, which may come later.
 
     Args:
-        entries: Of the registry: id, step limit and reference of each environment.
+        registry: Gymnasium's.
+        entries: Of our registry: id, step limit and reference of each environment.
     """
     gymnasium: Any = sys.modules["gymnasium"]
-    registry, make_spec = gymnasium.registry, gymnasium.envs.registration.EnvSpec
+    make_spec = gymnasium.envs.registration.EnvSpec
     # gymnasium.register compares each new id with all others, a tenth of a second for ours: here they are compared
     # with all at once. It refuses a version next to an id of the same name without one
     unversioned = {(spec.namespace, spec.name) for spec in registry.values() if spec.version is None}
@@ -71,23 +128,24 @@ def announce(entries: Iterable[Entry]) -> None:
 
 
 def announce_all() -> None:
-    """Registers all environments with Gymnasium, now or when it is imported; later ones as they are registered."""
-    gymnasium = sys.modules.get("gymnasium")
+    """Has Gymnasium's registry know all environments, now or when it is imported; later ones, too."""
+    gymnasium: Any = sys.modules.get("gymnasium")
     if gymnasium is None:
         sys.meta_path.insert(0, _Wait())
         return
-    if is_complete := hasattr(gymnasium, "register"):
-        # ours are registered before there is an observer: they are announced together
-        known_entries()
-    add_observer(_announce_one)
-    if is_complete:
-        announce(known_entries())
-
-
-def _announce_one(entry: Entry) -> None:
     # half imported it is in sys.modules already, without its functions
-    if hasattr(sys.modules.get("gymnasium"), "register"):
-        announce([entry])
+    if not hasattr(gymnasium, "register"):
+        return
+    former = gymnasium.envs.registration.registry
+    if not isinstance(former, Registry):
+        registry = Registry(former)
+        # gymnasium has it three times, and others may have imported it
+        for module in list(sys.modules.values()):
+            # vars() would import a lazy one
+            names = object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
+            if names.get("registry") is former:
+                names["registry"] = registry
+        add_observer(registry.add)
 
 
 class _Wait:

@@ -12,7 +12,7 @@ from importlib.metadata import distribution
 import pytest
 from weights import exhaustive
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
 SMALL = ["--num-envs", "2", "--num-steps", "16", "--num-minibatches", "2", "--update-epochs", "1"]
 SCRIPTS = {

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from weights import exhaustive
 
-from cypool.envs.procgen import library
-
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "box2d", "mujoco", "procgen")]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL = {
@@ -129,6 +127,8 @@ def test_learning_of_atari_is_gymnasiums(tmp_path):
 
 @pytest.mark.exhaustive
 def test_ppo_procgen(tmp_path):
+    from cypool.envs.procgen import library
+
     if not library.is_there():
         pytest.skip("procgen is not there: cypool get procgen")
     out = run(tmp_path, "ppo_procgen.py", "--total-timesteps", "128", "--num-envs", "4", "--num-test-envs", "2",

@@ -1,6 +1,4 @@
 """Hindsight experience replay of Stable-Baselines3 on robots with goals: unchanged, and as with the reference."""
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from stable_baselines3 import SAC, HerReplayBuffer
@@ -9,12 +7,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from cypool.adapters import sb3
 
-if find_spec("gymnasium_robotics") is None or find_spec("pettingzoo") is None:
-    pytest.skip("gymnasium-robotics is not installed", allow_module_level=True)
-
-from cypool.envs.robotics.reference import make
-
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("robotics")]
 
 
 def trained(env, num_steps=260):
@@ -26,6 +19,8 @@ def trained(env, num_steps=260):
 
 @pytest.mark.parametrize("id", ["FetchReach-v4", "PointMaze_UMaze-v3"])
 def test_learning_is_that_with_the_reference(id):
+    from cypool.envs.robotics.reference import make
+
     # longer than the first episode
     limit = {"max_episode_steps": 50}
     ours = trained(sb3.make(id, num_envs=1, **limit))

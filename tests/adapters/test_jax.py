@@ -5,7 +5,7 @@ import pytest
 
 import cypool
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
 
 def is_shared(array):

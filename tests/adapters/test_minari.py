@@ -8,7 +8,7 @@ import pytest
 
 import cypool
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "robotics")]
 minari = pytest.importorskip("minari")
 
 from cypool.adapters.minari import from_minari, record_dataset, to_minari  # noqa: E402

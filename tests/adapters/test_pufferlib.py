@@ -12,7 +12,8 @@ import pytest
 import cypool
 from cypool.adapters.single import SingleEnv
 
-pytestmark = [pytest.mark.large_packages, pytest.mark.filterwarnings("ignore::UserWarning")]
+pytestmark = [pytest.mark.large_packages, pytest.mark.filterwarnings("ignore::UserWarning"),
+              pytest.mark.families("atari", "minigrid", "mpe2")]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,7 +6,7 @@ from rl_games.torch_runner import Runner
 import cypool
 from cypool.adapters import rl_games
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
 
 def config(**env):

@@ -10,7 +10,8 @@ from weights import exhaustive
 
 import cypool
 
-pytestmark = [pytest.mark.large_packages, pytest.mark.filterwarnings("ignore:.*Overriding environment"),
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "mpe2"),
+              pytest.mark.filterwarnings("ignore:.*Overriding environment"),
               # of RLlib's own parts
               pytest.mark.filterwarnings("ignore::UserWarning"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 

@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMoni
 import cypool
 from cypool.adapters import sb3
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "minigrid")]
 # workers cannot import this module
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 

@@ -12,7 +12,7 @@ import cypool
 from cypool.adapters import sb3
 from cypool.adapters.sb3_replay import SB3ReplayBuffer
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "box2d", "mujoco", "procgen", "robotics")]
 
 
 def parameters_of(algorithm, policy, id, num_steps, ours, options=None, **kwargs):

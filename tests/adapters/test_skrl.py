@@ -13,7 +13,7 @@ from skrl.trainers.torch import SequentialTrainer
 
 import cypool
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("mpe2")]
 
 NUM = 16
 

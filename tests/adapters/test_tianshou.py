@@ -25,7 +25,7 @@ import cypool
 from cypool.adapters import tianshou
 from cypool.adapters.single import SingleEnv
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
 NUM = 4
 

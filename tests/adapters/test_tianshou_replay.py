@@ -15,7 +15,7 @@ from tianshou.utils.net.common import Net
 from cypool.adapters import tianshou
 from cypool.adapters.tianshou_replay import FramePrioritizedReplayBuffer, FrameReplayBuffer
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "robotics")]
 
 
 def check_equal(one, two):

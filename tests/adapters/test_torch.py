@@ -7,7 +7,7 @@ import torch
 
 import cypool
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
 THREADS = [0, 1, 2, 5]
 NUM = 6

@@ -12,7 +12,7 @@ from torchrl.objectives.value import GAE
 import cypool
 from cypool.adapters import torchrl
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
 NUM = 4
 

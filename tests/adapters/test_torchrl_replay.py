@@ -6,7 +6,7 @@ from torchrl.data import LazyTensorStorage, SliceSampler, TensorDictReplayBuffer
 from cypool.adapters import torchrl
 from cypool.adapters.torchrl_replay import FrameStorage
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "robotics")]
 
 
 def check_equal(one, two):

@@ -9,7 +9,7 @@ import pytest
 import cypool
 import cypool.compat.envpool as envpool
 
-pytestmark = pytest.mark.large_packages
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
 NUM = 5
 

@@ -10,6 +10,8 @@ import cypool
 from cypool.testing import check_env
 from cypool.tools.compile import load
 
+pytestmark = pytest.mark.families("atari", "mpe2", "mujoco", "vizdoom")
+
 
 def rejected(kind, argument, call):
     with pytest.raises(kind, match=f"^{argument}"):
@@ -223,12 +225,11 @@ def test_timeout(timeout):
         env.recv(timeout)
 
 
-@pytest.mark.filterwarnings("ignore:.*out of date")
-@pytest.mark.parametrize("id", ["Ant-v3", "HalfCheetah-v2"])
+@pytest.mark.parametrize("id", ["GymV21Environment-v0", "GymV26Environment-v0"])
 def test_unknown_id_that_gymnasium_refuses_is_not_suggested(id):
     with pytest.raises(ImportError):
         gymnasium.make(id)
-    with pytest.raises(ValueError, match=f"^id: no environment '{id}' \\(did you mean .*list_all_envs") as caught:
+    with pytest.raises(ValueError, match=f"^id: no environment '{id}'; list_all_envs") as caught:
         cypool.make(id)
     assert "gymnasium:" not in str(caught.value)
 

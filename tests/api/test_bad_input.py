@@ -14,6 +14,7 @@ import cypool.compat.envpool as envpool
 from cypool.api.actions import ActionReader
 from cypool.spec import Array
 
+pytestmark = pytest.mark.families("atari")
 ENVPOOL = {
     "envpool": envpool.make_gymnasium,
     "envpool legacy": functools.partial(envpool.make, env_type="gym", legacy=True),

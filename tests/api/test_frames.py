@@ -4,6 +4,7 @@ import pytest
 
 import cypool
 
+pytestmark = pytest.mark.families("atari", "mujoco")
 CASES = [("Breakout-v5", {"max_episode_steps": 9}), ("Pong-v5", {"preset": "ale", "max_episode_steps": 2}),
          ("Breakout-v5", {"gray_scale": False, "channels_last": True, "stack_num": 2, "max_episode_steps": 7}),
          ("Pong-v5", {"stack_num": 1}), ("CartPole-v1", {}), ("HalfCheetah-v5", {"frame_stack": 3}),

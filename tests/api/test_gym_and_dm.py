@@ -12,6 +12,7 @@ import cypool
 from cypool.api.dm import DmPool
 from cypool.api.gym import GymPool
 
+pytestmark = pytest.mark.families("atari")
 FIRST, MID, LAST = (int(kind) for kind in (dm_env.StepType.FIRST, dm_env.StepType.MID, dm_env.StepType.LAST))
 THREADS = [0, 1, 2, 7]
 FACES = ["gym", "dm"]

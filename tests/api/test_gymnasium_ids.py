@@ -13,6 +13,8 @@ from weights import slow
 import cypool
 from cypool.making.registry import entry_of
 
+pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mpe2", "mujoco", "robotics")
+
 
 def test_all_environments_have_an_id(walker):
     # those of ale_py are its own, and a benchmark of several is not one that Gymnasium makes
@@ -188,6 +190,36 @@ print("ok")
 def test_in_either_order(run_python, imports):
     done = run_python(f"{imports}\n{MAKE}")
     assert (done.stdout, done.stderr) == ("ok\n", "")
+
+
+@pytest.mark.parametrize("read, expected", [
+    ("'cypool/CartPole-v1' in gymnasium.registry", "True"),
+    ("gymnasium.envs.registration.registry['cypool/CartPole-v1'].id", "cypool/CartPole-v1"),
+    ("alias.get('cypool/CartPole-v1').id", "cypool/CartPole-v1"),
+    ("gymnasium.spec('cypool/CartPole-v1').max_episode_steps", "500"),
+    ("len(gymnasium.registry) > 1000", "True"),
+    ("'cypool/CartPole-v1' in list(gymnasium.registry)", "True"),
+    ("'cypool/CartPole-v1' in {**gymnasium.registry}", "True"),
+    ("'cypool/CartPole-v1' in dict(gymnasium.registry)", "True"),
+    ("'cypool/CartPole-v1' in copy.deepcopy(gymnasium.registry)", "True"),
+    ("'cypool/CartPole-v1' in (gymnasium.registry | {})", "True"),
+    ("'cypool/CartPole-v1' in [spec.id for spec in gymnasium.registry.values()]", "True"),
+    ("'cypool/CartPole-v1' in repr(gymnasium.registry)", "True"),
+])
+def test_gymnasiums_registry_is_filled_when_it_is_read(run_python, read, expected):
+    done = run_python(f"""
+import copy, sys, gymnasium
+alias = gymnasium.registry
+registry = alias
+import cypool
+assert "cypool.envs" not in sys.modules
+alias = sys.modules["__main__"].registry
+print({read})
+assert "cypool.envs" in sys.modules
+cypool.register("Late-v0", "walker.walk:Walk")
+print("cypool/Late-v0" in gymnasium.registry, gymnasium.registry is gymnasium.envs.registration.registry)
+""")
+    assert (done.stdout, done.stderr) == (f"{expected}\nTrue True\n", "")
 
 
 def test_cypool_alone_does_not_import_gymnasium(run_python):

@@ -12,6 +12,7 @@ import cypool
 from cypool.hooks import Transition
 from cypool.spec import Array, Discrete
 
+pytestmark = pytest.mark.families("atari")
 THREADS = [0, 1, 2, 5]
 MODES = ["NextStep", "SameStep", "Disabled"]
 TWO = Array((3,), np.float64)

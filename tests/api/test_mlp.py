@@ -11,6 +11,7 @@ import pytest
 
 import cypool
 
+pytestmark = pytest.mark.families("box2d", "mpe2", "mujoco")
 ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0)}
 
 

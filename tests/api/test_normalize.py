@@ -7,6 +7,7 @@ from gymnasium.wrappers.vector import NormalizeObservation, NormalizeReward
 
 import cypool
 
+pytestmark = pytest.mark.families("atari")
 NUM = 5
 BOTH = {"normalize_obs": True, "normalize_reward": True}
 

@@ -14,6 +14,7 @@ import cypool
 import cypool.compat.envpool as envpool
 from cypool.envs.common.pictures import draw
 
+pytestmark = pytest.mark.families("atari", "mpe2")
 ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
 
 ROMS = Path(ale_py.__file__).parent / "roms"

@@ -13,6 +13,8 @@ from waiting import join
 import cypool
 from cypool.spec import OWN_INFO, Array, Discrete, EnvSpec
 
+pytestmark = pytest.mark.families("atari")
+
 
 class Changing:
     """An index that says something else when it is asked again."""

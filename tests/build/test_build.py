@@ -566,7 +566,7 @@ import sys
 from setuptools import setup
 sys.path.insert(0, ".")
 from build_tools.commands import BuildExt, BuildPy, extensions
-setup(name="small", packages=["cypool"], ext_modules=extensions("cypool", {}),
+setup(name="small", packages=["cypool"], ext_modules=extensions("cypool"),
       cmdclass={"build_ext": BuildExt, "build_py": BuildPy})
 """)
 
@@ -663,50 +663,19 @@ def test_cython_worker_that_dies(build_tools, tmp_path, monkeypatch):
 # ---- our own
 
 
-def test_ale_is_pinned(build_tools):
-    assert build_tools.ale.ALE.sdist.filename == "ale_py-0.12.1.tar.gz"
-    for path in (*build_tools.ale.ALE.replace.values(), *build_tools.ale.ALE.own_include_dirs):
-        assert (ROOT / path).exists()
-
-
-def test_box2d_is_pinned_and_makes_one_unit(build_tools, tmp_path):
-    """Under the name that its file has; without the counters and clocks that threads would share."""
-    box2d = build_tools.box2d.BOX2D
-    assert box2d.sdist.filename == "box2d-py-2.3.8.tar.gz"
-    for path in box2d.private_include_dirs:
-        assert (ROOT / path / "Python.h").is_file()
-    (tmp_path / "Box2D").mkdir()
-    (tmp_path / "Box2D" / "b2Distance.cpp").write_text("int32 b2_gjkCalls, b2_gjkIters;\nint kept;\n\t++b2_gjkCalls;\n")
-    (tmp_path / "Box2D" / "b2Timer.cpp").write_text("gettimeofday")
-    box2d.generate(tmp_path, tmp_path)
-    text = (tmp_path / "box2d.cpp").read_text()
-    assert "int kept;" in text and "gjk" not in text and "gettimeofday" not in text
-
-
-def test_nothing_is_rounded_once_where_others_round_twice(build_tools):
+def test_libraries_of_families_are_pinned_and_their_files_are_there(build_tools, monkeypatch):
     """On aarch64 gcc fuses multiplications and additions, unless a flag forbids it."""
-    ale, box2d, vizdoom = build_tools.ale.ALE, build_tools.box2d.BOX2D, build_tools.vizdoom.VIZDOOM
-    rewritten = (part.flags for part in ale.rewrite.parts)
-    for flags in build_tools.commands.FLAGS, ale.flags, box2d.flags, vizdoom.flags, *rewritten:
-        assert "-ffp-contract=off" in flags
-
-
-def test_zlib_stand_in_reads_plain_files(build_tools, tmp_path):
-    (tmp_path / "plain").write_bytes(bytes(range(100)))
-    (tmp_path / "packed").write_bytes(b"\x1f\x8b\x08")
-    (tmp_path / "main.cpp").write_text("""
-        #include <zlib.h>
-        extern "C" int PyInit_size(const char* path) {
-            unsigned char data[200];
-            gzFile file = gzopen(path, "rb");
-            if (!file) return -1;
-            int size = gzread(file, data, sizeof data);
-            return gzclose(file) == Z_OK && (size == 0 || data[size - 1] == size - 1) ? size : -2;
-        }""")
-    unit = build_tools.toolchain.Unit(tmp_path / "main.cpp", ("-fPIC",), (ROOT / "build_tools" / "zlib",))
-    build_tools.toolchain.link([build_tools.toolchain.compile_unit(unit)[0]], tmp_path / "size.so")
-    size = ctypes.CDLL(str(tmp_path / "size.so")).PyInit_size
-    assert [size(str(tmp_path / name).encode()) for name in ("plain", "packed", "missing")] == [100, -1, -1]
+    monkeypatch.chdir(ROOT)
+    assert "-ffp-contract=off" in build_tools.commands.FLAGS
+    for declaration in ROOT.glob("cypool/envs/*/build.py"):
+        library = build_tools.library.declared_in(declaration.parent)
+        parts = library.rewrite.parts if library.rewrite else ()
+        assert library.family == declaration.parent.name and len(library.sdist.sha256) == 64
+        for path in (*library.replace.values(), *library.own_include_dirs, *library.private_include_dirs,
+                     *(part.source for part in parts)):
+            assert Path(path).exists()
+        for flags in library.flags, *(part.flags for part in parts):
+            assert "-ffp-contract=off" in flags
 
 
 def test_modules_show_nothing_but_themselves():

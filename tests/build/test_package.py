@@ -7,6 +7,7 @@ import pytest
 
 import cypool
 
+pytestmark = pytest.mark.families("atari")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -28,7 +28,8 @@ from cypool.cluster import (
     session,
 )
 
-pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit")]
+pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit"),
+              pytest.mark.families("atari")]
 
 MODES = ["NextStep", "SameStep"]
 NUM = 6

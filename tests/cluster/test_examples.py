@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit")]
+pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit"),
+              pytest.mark.families("box2d")]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -26,6 +26,7 @@ from cypool.cluster.rollout import assembled, joined_infos
 from cypool.cluster.worker import Worker, _blank
 from cypool.spec import Array, Discrete
 
+pytestmark = pytest.mark.families("atari")
 THREADS = [0, 1, 2, 5]
 NUM = 6
 

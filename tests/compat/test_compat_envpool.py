@@ -9,6 +9,8 @@ import pytest
 import cypool
 import cypool.compat.envpool as envpool
 
+pytestmark = pytest.mark.families("atari", "dm_control", "mpe2")
+
 # what EnvPool 1.2.5 prints
 SPACES = {
     "CartPole-v1": ("Box([-4.8               -inf -0.41887903        -inf], "

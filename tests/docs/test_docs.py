@@ -9,6 +9,9 @@ import pytest
 
 from cypool.envs import FAMILIES
 
+pytestmark = pytest.mark.families("atari", "box2d", "crafter", "dm_control", "metaworld", "minigrid", "mpe2", "mujoco",
+                                  "nethack", "procgen", "robotics", "vizdoom")
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # the pages that one reads first; the others' examples are slow tests

@@ -9,6 +9,7 @@ import cypool
 from cypool.compat import envpool
 from cypool.spec import Array, Discrete, EnvSpec, Group
 
+pytestmark = pytest.mark.families("mpe2")
 THREADS = (0, 1, 2, 7)
 GROUPS = {"red": 3, "blue": 2}
 ALL = 5
@@ -669,7 +670,6 @@ def test_a_thousand_random_calls(walker):
 
 @pytest.mark.parametrize("policy", [None, lambda obs: np.zeros((2, 3), int)])
 def test_state_after_a_rollout_is_that_of_its_last_step(policy):
-    pytest.importorskip("cypool.envs.mpe2.mpe2", reason="the build leaves it out")
     env, twin = (cypool.make("mpe2/simple_spread-v3", num_envs=2, seed=0) for _ in "12")
     env.reset(), twin.reset()
     for _ in range(4):

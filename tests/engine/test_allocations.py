@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from waiting import LIMIT
 
+pytestmark = pytest.mark.families("atari")
 STEPS = """
 import ctypes, os, signal, sys
 from pathlib import Path

@@ -5,6 +5,7 @@ from weights import slow
 
 import cypool
 
+pytestmark = pytest.mark.families("minigrid")
 THREADS = [0, 1, 2, 7]
 # the caller steps the first one in recv; threads step the others, the second one several at a time
 IDS = ["CartPole-v1", "MiniGrid-Empty-5x5-v0", "Acrobot-v1"]

@@ -7,6 +7,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import cypool
 import cypool.compat.envpool as envpool
 
+pytestmark = pytest.mark.families("atari")
 THREADS = [0, 1, 2, 7]
 NUM = 5
 

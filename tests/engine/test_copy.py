@@ -12,6 +12,7 @@ import cypool
 import cypool.compat.envpool as envpool
 from cypool.envs import FAMILIES
 
+pytestmark = pytest.mark.families("atari", "box2d", "dm_control", "metaworld", "minigrid", "mujoco", "vizdoom")
 SOURCES, TARGETS = np.arange(NUM), np.arange(NUM, 2 * NUM)
 
 
@@ -280,8 +281,6 @@ def test_streams_that_are_copied(walker):
 
 
 def test_messages_about_other_options_are_short():
-    pytest.importorskip("metaworld")
-    pytest.importorskip("cypool.envs.metaworld.metaworld", reason="the build leaves it out")
     with cypool.make("Meta-World/MT10", seed=0) as env:
         env.reset()
         with pytest.raises(ValueError, match="^source: expected an environment with the id and options") as copied:

@@ -12,6 +12,7 @@ from weights import slow
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Text
 
+pytestmark = pytest.mark.families("atari")
 NUM = 5
 MODES = ["NextStep", "SameStep", "Disabled"]
 

@@ -12,6 +12,7 @@ from cypool.api import history as history_module
 from cypool.api.history import MAGIC
 from cypool.state import sealed, unsealed
 
+pytestmark = pytest.mark.families("atari", "box2d", "minigrid", "mpe2", "mujoco", "robotics")
 NUM = 3
 
 

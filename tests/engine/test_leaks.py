@@ -13,6 +13,8 @@ from weights import slow
 import cypool
 import cypool.compat.envpool as envpool
 
+pytestmark = pytest.mark.families("atari")
+
 
 def held():
     """The resources of the process: threads, open files, bytes from malloc, Python's small objects."""

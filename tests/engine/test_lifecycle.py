@@ -10,6 +10,8 @@ from waiting import attempts, join, wait_until
 
 import cypool
 
+pytestmark = pytest.mark.families("atari")
+
 
 def tasks():
     return set(os.listdir("/proc/self/task"))

@@ -6,6 +6,8 @@ import pytest
 
 import cypool
 
+pytestmark = pytest.mark.families("atari")
+
 
 def arrays(batch):
     obs, reward, terminated, truncated, info = batch

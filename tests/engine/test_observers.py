@@ -7,6 +7,8 @@ import pytest
 import cypool
 from cypool.engine.observer import Observer
 
+pytestmark = pytest.mark.families("robotics")
+
 
 class Notes(Observer):
     """Writes down what is reported to it."""
@@ -138,8 +140,6 @@ def test_refused_reset_leaves_what_is_in_flight(options, error, num_threads):
 
 @pytest.mark.parametrize("id, num_threads", [("CartPole-v1", 0), ("CartPole-v1", 2), ("PointMaze_UMaze-v3", 2)])
 def test_refused_reset_leaves_what_is_in_flight_in_an_asynchronous_pool(id, num_threads):
-    if id.startswith("PointMaze"):
-        pytest.importorskip("cypool.envs.robotics.robotics", reason="the build leaves it out")
     env = cypool.make(id, num_envs=7, batch_size=3, num_threads=num_threads, seed=0)
     twin = cypool.make(id, num_envs=7, num_threads=0, seed=0)
     wrong = {"nope": 1} if id == "CartPole-v1" else [None] * 6 + [{"goal_cell": [99, 99]}]

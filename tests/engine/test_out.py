@@ -14,6 +14,7 @@ from weights import slow
 
 import cypool
 
+pytestmark = pytest.mark.families("atari")
 THREADS = [0, 1, 2, 5]
 MODES = ["NextStep", "SameStep", "Disabled"]
 NUM = 6

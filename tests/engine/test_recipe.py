@@ -9,6 +9,8 @@ import pytest
 import cypool
 import cypool.compat.envpool as envpool
 
+pytestmark = pytest.mark.families("atari")
+
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, copy.copy, lambda env: pickle.loads(pickle.dumps(env))])
 @pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])

@@ -13,6 +13,7 @@ from weights import exhaustive, slow
 import cypool
 from cypool.api.rollouts import RolloutBuffers
 
+pytestmark = pytest.mark.families("atari", "mujoco", "vizdoom")
 NUM = 7
 THREADS = [0, 1, 2, 5]
 IDS = [("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast", "episode_statistics": True}), ("Taxi-v4", {}),

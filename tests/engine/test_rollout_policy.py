@@ -10,6 +10,7 @@ from weights import slow
 import cypool
 from cypool.policies import Decision
 
+pytestmark = pytest.mark.families("vizdoom")
 NUM = 7
 THREADS = [0, 1, 2, 5]
 MODES = ["NextStep", "SameStep", "Disabled"]

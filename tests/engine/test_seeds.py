@@ -9,6 +9,8 @@ import pytest
 import cypool
 import cypool.compat.envpool as envpool
 
+pytestmark = pytest.mark.families("atari", "mujoco")
+
 
 def test_a_refused_reset_changes_nothing():
     env = cypool.make("Breakout-v5", num_envs=2, seed=0)

@@ -16,6 +16,8 @@ import cypool.compat.envpool as envpool
 from cypool.envs import FAMILIES
 from cypool.state import State
 
+pytestmark = pytest.mark.families("atari")
+
 # num_threads, batch_size of NUM environments
 CREWS = [(0, 5), (1, 5), (2, 5), (5, 5), (0, 2), (1, 2), (2, 2), (5, 3)]
 

@@ -15,6 +15,7 @@ from waiting import join
 import cypool
 from cypool.state import MAGIC, State, check_state, check_stream, unpack
 
+pytestmark = pytest.mark.families("atari", "dm_control", "mujoco", "robotics")
 NAN, INF = float("nan"), float("inf")
 # up to the JSON
 PREFIX = len(MAGIC) + 32 + 8

@@ -9,6 +9,8 @@ from saving import MODES, make, started
 import cypool
 from cypool.state import State
 
+pytestmark = pytest.mark.families("atari")
+
 
 def test_calls_at_the_wrong_time(walker):
     from walker import trouble

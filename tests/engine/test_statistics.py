@@ -6,6 +6,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import cypool
 
+pytestmark = pytest.mark.families("atari")
 THREADS = [0, 1, 2, 5]
 NUM = 7
 

@@ -14,6 +14,7 @@ import cypool
 from cypool.engine import cpus
 from cypool.engine.engine import worth_waking
 
+pytestmark = pytest.mark.families("atari")
 THREADS = [1, 2, 5]
 
 

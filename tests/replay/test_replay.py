@@ -8,6 +8,8 @@ from waiting import join
 import cypool
 from cypool.spec import Array, Group
 
+pytestmark = pytest.mark.families("atari", "dm_control", "mujoco")
+
 
 def filled(num_steps=40, *, id="CartPole-v1", num_envs=4, capacity=1000, options=None, **kwargs):
     env = cypool.make(id, num_envs=num_envs, seed=0, **(options or {}))

@@ -11,6 +11,7 @@ from cypool.envs import FAMILIES
 from cypool.envs.family import matches
 from cypool.testing import ContractError, check_env
 
+pytestmark = pytest.mark.families("atari", "mujoco", "vizdoom")
 
 # of all families; there are more in test_contract_all.py
 @pytest.mark.parametrize("family, entry", [

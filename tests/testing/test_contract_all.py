@@ -5,7 +5,7 @@ from weights import exhaustive
 import cypool
 from cypool.testing import check_env
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.families("vizdoom")]
 
 ALL_IDS = cypool.list_all_envs()
 GAMES = sorted(id.removeprefix("ALE/").removesuffix("-v5") for id in ALL_IDS if id.startswith("ALE/"))

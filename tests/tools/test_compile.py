@@ -19,8 +19,8 @@ TEXT = (TEMPLATE / "my_env" / "my_env.pyx").read_text()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """A cache of its own, which is empty."""
+def cache(tmp_path_factory, plugin_path):
+    """A cache of its own, which is empty; the plug-in's is the one of before."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CYPOOL_CACHE", str(folder))
@@ -258,10 +258,18 @@ def test_the_cpu_counts_where_flags_name_it(monkeypatch, tmp_path):
     compile_module.cache.native_cpu.cache_clear()
 
 
-def test_threads_that_compile_the_same_get_the_same_id(cache):
+@pytest.mark.usefixtures("quick")
+def test_threads_that_compile_the_same_get_one_module(monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
-    text = TEXT + "\n# in threads\n"
+    made, make = [], compile_module._make
+
+    def counted(path, text, name, target):
+        made.append(name)
+        return make(path, text, name, target)
+
+    monkeypatch.setattr(compile_module, "_make", counted)
+    text = BARE + "\n# in threads\n"
     with ThreadPoolExecutor(8) as threads:
-        ids = list(threads.map(lambda _: cypool.compile(text), range(8)))
-    assert len(set(ids)) == 1
+        ids = set(threads.map(lambda _: cypool.compile(text, "B"), range(8)))
+    assert ids == {"local/B-v0"} and len(made) == 1

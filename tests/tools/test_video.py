@@ -9,7 +9,8 @@ import cypool
 from cypool.tools.video import tiled
 
 # imageio-ffmpeg leaves its pipes to the garbage collector
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+              pytest.mark.families("atari")]
 
 
 @pytest.fixture(autouse=True)

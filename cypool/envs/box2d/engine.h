@@ -10,7 +10,7 @@
 #include <string>
 
 #include <Box2D/Common/b2Settings.h>
-// as in Box2D itself, compiled with build_tools/box2d_headers: no Python, as there is no GIL
+// as in Box2D itself, compiled with library/Python.h: no Python, as there is no GIL
 #undef b2Assert
 #define b2Assert(A) \
     if (!(A)) throw std::logic_error(#A)

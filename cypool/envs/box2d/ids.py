@@ -6,7 +6,6 @@ FAMILY = Family(
     name="box2d",
     title="Box2D",
     description="LunarLander, BipedalWalker and CarRacing",
-    page="box2d.md",
     licence="Box2D: zlib",
     extra="render",
     reference="Gymnasium 1.4, box2d 2.3.10, pygame-ce 2.5.8",

@@ -6,7 +6,6 @@ FAMILY = Family(
     name="crafter",
     title="Crafter",
     description="an open world of survival with 22 achievements",
-    page="crafter.md",
     licence="crafter, with its textures: MIT",
     package="crafter",
     extra="crafter",

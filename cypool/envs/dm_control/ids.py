@@ -9,7 +9,6 @@ FAMILY = Family(
     name="dm_control",
     title="DeepMind Control Suite",
     description="all 51 tasks of `dm_control.suite`, as numbers or as images",
-    page="dm_control.md",
     licence="MuJoCo, dm_control: Apache 2.0",
     package="dm_control",
     extra="dm-control",

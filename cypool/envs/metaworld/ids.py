@@ -8,7 +8,6 @@ FAMILY = Family(
     name="metaworld",
     title="Meta-World",
     description="fifty tasks of a Sawyer arm at a table, and the benchmarks MT and ML",
-    page="metaworld.md",
     licence="MuJoCo: Apache 2.0; metaworld: MIT",
     package="metaworld",
     extra="metaworld",

@@ -16,7 +16,6 @@ FAMILY = Family(
     name="minigrid",
     title="MiniGrid",
     description="the grid worlds of MiniGrid and BabyAI, with missions",
-    page="minigrid.md",
     extra="minigrid",
     reference="minigrid 3.2.0",
     reference_package="minigrid",

@@ -16,7 +16,6 @@ FAMILY = Family(
     name="mpe2",
     title="MPE2",
     description="particles with several agents that cooperate, compete and talk",
-    page="mpe2.md",
     extra="mpe2",
     reference="mpe2 1.1.1",
     reference_package="mpe2",

@@ -6,7 +6,6 @@ FAMILY = Family(
     name="mujoco",
     title="MuJoCo",
     description="Gymnasium's robots in versions 5 and 4, as numbers or as images",
-    page="mujoco.md",
     licence="MuJoCo: Apache 2.0",
     package="mujoco",
     extra="mujoco",

@@ -6,7 +6,6 @@ FAMILY = Family(
     name="nethack",
     title="NetHack",
     description="the dungeon of the NetHack Learning Environment: the game, seven tasks in it, and the challenge",
-    page="nethack.md",
     licence="NetHack: NetHack General Public License",
     download="cypool.envs.nethack.library",
     reference="nle 1.3.0",

@@ -7,7 +7,6 @@ FAMILY = Family(
     name="procgen",
     title="Procgen",
     description="sixteen games with levels of chance, the benchmark of generalization",
-    page="procgen.md",
     licence="procgen: MIT, with Qt: LGPL 3; its pictures: CC0, CC-BY and OGA-BY",
     download="cypool.envs.procgen.library",
     reference="procgen 0.10.7",

@@ -8,7 +8,6 @@ FAMILY = Family(
     name="robotics",
     title="Gymnasium-Robotics",
     description="robots with goals: Fetch, Shadow hands, mazes, Adroit, Franka's kitchen",
-    page="robotics.md",
     licence="MuJoCo: Apache 2.0; gymnasium-robotics: MIT, with models under the licences of their makers",
     package="gymnasium_robotics",
     extra="robotics",

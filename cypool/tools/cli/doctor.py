@@ -13,7 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from cypool.tools.cli.console import Json, out, print_json
+from cypool.tools.cli.console import Parser, print_json
+from cypool.tools.terminal import Cell, print_table, styled
 
 NEWEST_PYTHON = (3, 14)
 # those of docs/how_to/training_libraries.md, and what pip calls them
@@ -40,7 +41,12 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-def doctor(as_json: Json = False) -> None:
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add_json()
+
+
+def run(as_json: bool) -> None:
     """Look at this machine and this installation: one line each, with what to do about it.
 
     A bug report begins with this page.
@@ -358,23 +364,17 @@ def _cache() -> Lines:
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
     _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _mujoco, _opengl,
     _ray, _cache)
-_MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "optional": "[dim]not there[/dim]"}
+_MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "optional": ("not there", "dim")}
 
 
 def _show(findings: list[Finding]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    rows: list[tuple[Cell, ...]] = []
     previous = ""
     for finding in findings:
-        advice = f"\n[bold]→ {escape(finding.advice)}[/bold]" if finding.advice else ""
-        table.add_row(finding.topic * (finding.topic != previous), _MARKS[finding.status],
-                      escape(finding.found) + advice)
+        rows.append((finding.topic * (finding.topic != previous), _MARKS[finding.status], finding.found))
+        if finding.advice:
+            rows.append(("", "", (f"→ {finding.advice}", "bold")))
         previous = finding.topic
-    out.print(table, highlight=False)
+    print_table(rows, styles=("cyan",))
     warnings = sum(finding.status == "warning" for finding in findings)
-    out.print(f"\n{warnings} warning{'s' * (warnings != 1)}" if warnings else "\nNo warnings.", style="bold")
+    print(styled(f"\n{warnings} warning{'s' * (warnings != 1)}" if warnings else "\nNo warnings.", "bold"))

@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 from build_tools import toolchain  # noqa: E402
-from build_tools.ale import ALE  # noqa: E402
+from build_tools.library import declared_in  # noqa: E402
+
+ALE = declared_in(ROOT / "cypool/envs/atari")
 
 
 def build(folder, reference):

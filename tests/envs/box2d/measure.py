@@ -26,16 +26,16 @@ def compiled():
     """Returns the function of bare.cpp."""
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    from build_tools.box2d import BOX2D
+    from build_tools.library import declared_in
 
     with tempfile.TemporaryDirectory() as folder:
-        box2d = BOX2D.prepare(Path(folder))
+        box2d = declared_in(Path("cypool/envs/box2d")).prepare(Path(folder))
         objects = [f"{folder}/{k}.o" for k in range(len(box2d.units))]
         for unit, path in zip(box2d.units, objects, strict=True):
             includes = [f"-I{each}" for each in unit.include_dirs]
             subprocess.run(["g++", *unit.flags, *includes, "-c", unit.source, "-o", path], check=True)
         includes = [f"-I{each}" for each in (*box2d.include_dirs, ROOT, ROOT / "include",
-                                             ROOT / "build_tools/box2d_headers")]
+                                             ROOT / "cypool/envs/box2d/library")]
         source, library = Path(__file__).with_name("bare.cpp"), f"{folder}/bare.so"
         subprocess.run(["g++", "-std=c++20", "-O3", "-ffp-contract=off", "-shared", "-fPIC", "-pthread", *box2d.flags,
                         *includes, source, *objects, "-o", library], check=True)

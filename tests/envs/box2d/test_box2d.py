@@ -4,13 +4,13 @@ import os
 
 import numpy as np
 import pytest
-from saving import assert_goes_on
-from state_edits import edged_states, edited, fields_of, with_own
+from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, play_whatever_comes, refuses
+from state_edits import edited, fields_of, with_own
 from weights import slow
 
 import cypool
 from cypool.envs.box2d import pictures
-from cypool.testing import check_env, check_parity
+from cypool.testing import check_env
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 IDS = ["LunarLander-v3", "LunarLanderContinuous-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"]
@@ -24,31 +24,31 @@ def make(id, num_envs=1, **options):
     return cypool.make(id, num_envs=num_envs, num_threads=0, seed=3, **options)
 
 
+def played(id, num_steps, **options):
+    """Returns an environment after some steps by chance."""
+    env = make(id, autoreset_mode="Disabled", **options)
+    env.reset()
+    env.action_space.seed(0)
+    for _ in range(num_steps):
+        env.step(env.action_space.sample())
+    return env
+
+
 # ---- the same as Gymnasium's
 
-@needs_box2d
-@pytest.mark.parametrize(("id", "mode", "options"), [
-    *[(IDS[0], mode, {}) for mode in MODES], *[(id, MODES[0], {}) for id in IDS[1:4]],
-    *slow(*[(id, mode, {}) for id in IDS[1:4] for mode in MODES[1:]]),
-    ("LunarLander-v3", "NextStep", {"enable_wind": True, "gravity": -7.0}),
-    ("LunarLander-v3", "NextStep", {"continuous": True, "enable_wind": True, "wind_power": 19,
-                                    "turbulence_power": 1.9}),
-    ("LunarLanderContinuous-v3", "NextStep", {"action_dtype": "float64"}),
-    ("BipedalWalker-v3", "NextStep", {"hardcore": True, "action_dtype": "float64"}),
-])
-def test_parity(id, mode, options):
-    parity = check_parity(id, num_envs=4, num_steps=150, seeds=(0, 1), autoreset_mode=mode, **options)
-    assert parity.num_episodes
-
-
-@needs_box2d
-@pytest.mark.parametrize(("mode", "options"), [
-    ("NextStep", {}), ("SameStep", {"continuous": False}), ("Disabled", {"domain_randomize": True}),
-    ("NextStep", {"action_dtype": "float64", "lap_complete_percent": 0.5}),
-])
-def test_parity_of_the_race(mode, options):
-    check_parity("CarRacing-v3", num_envs=1, num_steps=30, seeds=(0,), autoreset_mode=mode, max_episode_steps=25,
-                 **options)
+test_parity = needs_box2d(equals([
+    *((IDS[0], {"autoreset_mode": mode}) for mode in MODES), *((id, {}) for id in IDS[1:4]),
+    *slow(*((id, {"autoreset_mode": mode}) for id in IDS[1:4] for mode in MODES[1:])),
+    ("LunarLander-v3", {"enable_wind": True, "gravity": -7.0}),
+    ("LunarLander-v3", {"continuous": True, "enable_wind": True, "wind_power": 19, "turbulence_power": 1.9}),
+    ("LunarLanderContinuous-v3", {"action_dtype": "float64"}),
+    ("BipedalWalker-v3", {"hardcore": True, "action_dtype": "float64"}),
+], least=1, num_envs=4, num_steps=150, seeds=(0, 1)))
+test_parity_of_the_race = needs_box2d(equals([
+    ("CarRacing-v3", {}), ("CarRacing-v3", {"autoreset_mode": "SameStep", "continuous": False}),
+    ("CarRacing-v3", {"autoreset_mode": "Disabled", "domain_randomize": True}),
+    ("CarRacing-v3", {"action_dtype": "float64", "lap_complete_percent": 0.5}),
+], num_envs=1, num_steps=30, seeds=(0,), max_episode_steps=25))
 
 
 @needs_box2d
@@ -115,19 +115,8 @@ def test_contract(id):
     assert len(report.passed) == 8 and report.skipped == ()
 
 
-def test_box2d_is_not_needed(run_forked):
-    code = """if True:
-        import sys
-        sys.modules["Box2D"] = None
-        import cypool
-        for id in ("LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"):
-            env = cypool.make(id, num_envs=2, seed=0)
-            env.reset()
-            env.step(env.action_space.sample())
-            assert env.render()[0].shape == (400, 600, 3)
-    """
-    done = run_forked(code)
-    assert done.returncode == 0, done.stderr
+test_box2d_is_not_imported = imports_nothing(
+    [(id, {}, True) for id in ("LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3")], ["Box2D"])
 
 
 def test_a_fresh_world_forgets():
@@ -164,27 +153,19 @@ def test_the_field_ends():
 
 # ---- states
 
-@pytest.mark.parametrize("id", IDS[:4])
-@pytest.mark.parametrize("mode", MODES)
-def test_goes_on_from_a_state(id, mode):
-    assert assert_goes_on(id, mode, 0, None, 70, 90) > 0
-
-
-def test_goes_on_from_a_state_of_the_race():
-    assert assert_goes_on("CarRacing-v3", "NextStep", 0, None, 12, 20, max_episode_steps=15) > 0
+test_goes_on_from_a_state = continues([(id, mode, {}) for id in IDS[:4] for mode in MODES], before=70, after=90,
+                                    num_threads=0)
+test_goes_on_from_a_state_of_the_race = continues([("CarRacing-v3", "NextStep", {})], before=12, after=20,
+                                                num_threads=0, max_episode_steps=15)
 
 
 @pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"])
 def test_pictures_go_on_from_a_state(id):
-    env = make(id)
-    env.reset()
-    env.action_space.seed(0)
-    for _ in range(20):
-        env.step(env.action_space.sample())
+    env = played(id, 20)
     env.render()
     state, pictures = env.save(), []
     action = env.action_space.sample()
-    for pool in (env, env, make(id)):
+    for pool in (env, env, make(id, autoreset_mode="Disabled")):
         pool.load(state)
         pool.step(action)
         pictures.append(np.array(pool.render()))
@@ -194,11 +175,7 @@ def test_pictures_go_on_from_a_state(id):
 @pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"])
 def test_damaged_states(id):
     """Each is refused, or taken; none crashes, and those that are taken can be stepped, if only to an error."""
-    env = make(id, autoreset_mode="Disabled")
-    env.reset()
-    env.action_space.seed(0)
-    for _ in range(10):
-        env.step(env.action_space.sample())
+    env = played(id, 10)
     state = env.save()
     saved, = state.rows[0]["own"]
     for wrong, message in ((saved[:-1], r"state: world.joints\[\d\].motor_speed: expected 4 more bytes, got 3"),
@@ -217,12 +194,7 @@ def test_damaged_states(id):
         except ValueError:
             refused += 1
             continue
-        for _ in range(3):
-            try:
-                if env.step(env.action_space.sample())[2][0]:
-                    env.reset()
-            except cypool.EnvError:
-                env.reset()
+        play_whatever_comes(env, 3)
     assert refused > 20
     env.load(state)
     env.step(env.action_space.sample())
@@ -234,32 +206,8 @@ PLAYS = [("LunarLander-v3", {"enable_wind": True}), ("BipedalWalkerHardcore-v3",
 
 @pytest.mark.parametrize(("id", "options"), PLAYS)
 def test_edited_states(id, options):
-    """Each number at an edge of its range is refused, or harmless; beyond it, it is refused by its name."""
-    env, bystander = (make(id, autoreset_mode="Disabled", **options) for _ in range(2))
-    for pool in (env, bystander):
-        pool.reset()
-        pool.action_space.seed(0)
-        for _ in range(20):
-            pool.step(pool.action_space.sample())
-    state, want = env.save(), bystander.save().rows
     # most numbers are of the tree of shapes, and of the track
-    for path, changed, is_in_range in edged_states(state, np.random.default_rng(0), 40):
-        try:
-            env.load(changed)
-        except ValueError as error:
-            assert is_in_range or f"state: {path}: expected" in str(error)
-            continue
-        assert is_in_range
-        for _ in range(2):
-            try:
-                if env.step(env.action_space.sample())[2][0]:
-                    env.reset()
-            except cypool.EnvError:
-                env.reset()
-        env.save()
-    assert bystander.save().rows == want
-    env.load(state)
-    env.render()
+    assert_edits_are_harmless(lambda: played(id, 20, **options), 40, 2)
 
 
 @pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3"])
@@ -324,7 +272,7 @@ def test_flames_that_are_too_old():
 
 # ---- bad input
 
-@pytest.mark.parametrize(("id", "options", "error", "said"), [
+test_bad_options = refuses([
     ("LunarLander-v3", {"gravity": 0}, ValueError, "gravity: expected .* between -12 and 0"),
     ("LunarLander-v3", {"gravity": -12.0}, ValueError, "gravity: expected .* between -12 and 0"),
     ("LunarLander-v3", {"gravity": 3}, ValueError, "gravity: expected"),
@@ -344,9 +292,6 @@ def test_flames_that_are_too_old():
     ("CarRacing-v3", {"domain_randomize": "x"}, TypeError, "domain_randomize: expected"),
     ("CarRacing-v3", {"verbose": True}, ValueError, "verbose: no option"),
 ])
-def test_bad_options(id, options, error, said):
-    with pytest.raises(error, match=said):
-        cypool.make_spec(id, **options)
 
 
 @pytest.mark.parametrize(("name", "value"), [("wind_power", 25.0), ("turbulence_power", -0.5)])

@@ -1,8 +1,7 @@
 """Single precision: the same game on any thread, and with any number of environments at once."""
-import pickle
-
 import numpy as np
 import pytest
+from family_tests import continues, refuses
 
 import cypool
 
@@ -116,21 +115,15 @@ def test_statistics_are_those_of_the_exact_one(id):
         assert abs(exact.mean() - fast.mean()) <= error and abs(exact.std() - fast.std()) <= max(error, 1e-9)
 
 
-@pytest.mark.parametrize("id", IDS)
-def test_save_and_load(id):
-    env = cypool.make(id, num_envs=9, seed=3, precision="fast")
+test_save_and_load = continues([(id, "NextStep", {}) for id in IDS], before=15, after=40, precision="fast",
+                             max_episode_steps=30)
+
+
+def test_a_state_of_the_other_precision_is_refused():
+    env = cypool.make("CartPole-v1", num_envs=9, precision="fast")
     env.reset()
-    rng = np.random.default_rng(0)
-    for _ in range(15):
-        env.step(actions_of(env, rng, 9))
-    state = pickle.loads(pickle.dumps(env.save()))
-    table = [actions_of(env, rng, 9) for _ in range(40)]
-    expected = [env.step(actions)[:4] for actions in table]
-    other = cypool.make(id, num_envs=9, seed=8, precision="fast")
-    other.load(state)
-    assert all(equal(other.step(actions)[:4], rows) for actions, rows in zip(table, expected, strict=True))
     with pytest.raises(ValueError, match="^state"):
-        cypool.make(id, num_envs=9).load(state)
+        cypool.make("CartPole-v1", num_envs=9).load(env.save())
 
 
 def test_both_precisions_in_one_pool():
@@ -147,7 +140,6 @@ def test_both_precisions_in_one_pool():
         assert (obs[::2] == exact[::2]).all() and (obs[1::2] == fast[1::2]).all()
 
 
-@pytest.mark.parametrize("precision", ["double", 1, None, True])
-def test_wrong_precision(precision):
-    with pytest.raises(ValueError, match="^precision: expected one of 'exact', 'fast'"):
-        cypool.make("CartPole-v1", precision=precision)
+test_wrong_precision = refuses(
+    [({"precision": value}, ValueError, "^precision: expected one of 'exact', 'fast'")
+     for value in ("double", 1, None, True)], "CartPole-v1")

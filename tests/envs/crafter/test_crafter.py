@@ -1,20 +1,19 @@
 """Crafter: crafter's bits, with sets that keep their order and with those that it has; states; options; the package."""
 import gc
-import subprocess
-import sys
 import weakref
 from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
-from saving import MODES, assert_goes_on
-from state_edits import edged_states, edited, fields_of, with_own
+from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
+from saving import MODES
+from state_edits import edited, fields_of, with_own
 from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.crafter import assets
 from cypool.making.registry import known_entries
-from cypool.testing import check_env, check_parity
+from cypool.testing import check_env
 from cypool.tools.keyboard import action_of_keys
 
 crafter = pytest.importorskip("crafter")
@@ -69,20 +68,14 @@ def test_names_and_ids():
     assert not cypool.make_spec("Crafter/CrafterNoReward-v1").options["reward"]
 
 
-@pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
-def test_parity(mode):
-    parity = check_parity(ID, num_envs=2, num_steps=40, seeds=[3], autoreset_mode=mode, num_threads=2, length=15,
-                          **SMALL)
-    assert parity.num_episodes >= 4
-
-
-@pytest.mark.parametrize("options", [
-    {"reward": False}, {"semantic": False, "size": 64}, {"area": (13, 7), "view": (16, 2), "size": (100, 33)},
-    *slow({"max_episode_steps": 11}, {"view": 9, "size": (84, 64)}, {"area": (1, 1)},
-          {"view": (16, 1), "size": (32, 2)}),
-])
-def test_parity_with_options(options):
-    check_parity(ID, num_envs=1, num_steps=40, seeds=[5], **{**SMALL, **options})
+test_parity = equals(
+    [(ID, {"autoreset_mode": "SameStep"}), *slow((ID, {}), (ID, {"autoreset_mode": "Disabled"}))], least=4, num_envs=2,
+    num_steps=40, seeds=[3], num_threads=2, length=15, **SMALL)
+test_parity_with_options = equals([
+    (ID, {"reward": False}), (ID, {"semantic": False, "size": 64}),
+    (ID, {"area": (13, 7), "view": (16, 2), "size": (100, 33)}),
+    *slow((ID, {"max_episode_steps": 11}), (ID, {"view": 9, "size": (84, 64)}), (ID, {"area": (1, 1)}),
+          (ID, {"view": (16, 1), "size": (32, 2)}))], num_envs=1, num_steps=40, seeds=[5], **SMALL)
 
 
 @pytest.mark.parametrize("style, ordered", [
@@ -271,9 +264,7 @@ def test_no_reward():
 # ---- states
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_states_go_on(mode):
-    assert assert_goes_on(ID, mode, 2, None, 25, 30, length=20, **SMALL) > 0
+test_states_go_on = continues([(ID, mode, {}) for mode in MODES], before=25, after=30, length=20, **SMALL)
 
 
 def test_in_mid_night_asleep_with_an_arrow_in_flight():
@@ -332,20 +323,7 @@ def is_playable(env, state, random):
 
 
 def test_edited_states():
-    """Each number at an edge of its range is refused, or harmless; beyond it, it is refused by its name."""
-    random = np.random.default_rng(0)
-    env, bystander = started(num_steps=30, render_size=32), started(num_steps=30, render_size=32)
-    state, want = at_night(env), bystander.save().rows
-    for path, changed, is_in_range in edged_states(state, random, 250):
-        try:
-            env.load(changed)
-        except ValueError as error:
-            assert is_in_range or f"state: {path}: expected" in str(error)
-            continue
-        assert is_in_range
-        for action in random.integers(17, size=(12, 1)):
-            env.step(action)
-    assert bystander.save().rows == want
+    assert_edits_are_harmless(lambda: started(num_steps=30, render_size=32), 250, 12, prepare=at_night)
 
 
 def test_two_thousand_mutated_states():
@@ -414,7 +392,7 @@ def test_a_chunk_that_is_missing():
 # ---- options, and the package
 
 
-@pytest.mark.parametrize("options, message", [
+test_bad_options = refuses([
     ({"area": 64}, r"area: expected a pair \(x, y\), got 64"),
     ({"area": (64,)}, r"area: expected a pair \(x, y\), got \(64,\)"),
     ({"area": (0, 5)}, r"area\[0\]: expected 1 to 1024, got 0"), ({"area": (5, 1025)}, r"area\[1\]: expected 1 to 10"),
@@ -433,10 +411,7 @@ def test_a_chunk_that_is_missing():
     ({"length": -1}, "length: expected 0 to 1073741824, got -1"), ({"length": 1.5}, "length: expected an int, got 1.5"),
     ({"obs_type": "pixels"}, "obs_type: expected one of 'rgb', 'semantic', 'symbolic', got 'pixels'"),
     ({"health": 5}, "health: no option of CrafterReward-v1"),
-])
-def test_bad_options(options, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        cypool.make_spec(ID, **options)
+], ID)
 
 
 @pytest.mark.parametrize("options", [
@@ -497,13 +472,13 @@ def test_textures_that_cannot_be_read(monkeypatch, tmp_path, content):
         assets._original.__wrapped__("cow")
 
 
-def test_crafter_is_not_imported(tmp_path):
-    program = ("import sys, cypool\n"
-               "assert 'PIL' not in sys.modules\n"
-               "env = cypool.make('CrafterReward-v1', num_threads=0, render_mode='rgb_array', area=(9, 9))\n"
-               "env.reset(); env.step([1]); env.render()\n"
-               "assert not {'crafter', 'opensimplex', 'imageio'} & sys.modules.keys()\n")
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, cwd=tmp_path)
+test_crafter_is_not_imported = imports_nothing(
+    [("CrafterReward-v1", {"area": (9, 9)}, True)], ["crafter", "opensimplex", "imageio"])
+
+
+def test_pillow_is_imported_for_textures_only(run_forked):
+    done = run_forked("import sys, cypool; cypool.make_spec('CrafterReward-v1'); print('PIL' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
 
 
 def test_keys():

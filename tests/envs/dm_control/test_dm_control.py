@@ -2,11 +2,11 @@
 import gc
 import importlib.machinery
 import importlib.util
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
+from family_tests import continues, equals, needs, refuses
 from weights import slow
 
 pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
@@ -55,10 +55,9 @@ def test_equals_dm_control(domain, task):
     assert parity.num_episodes == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["stand", "walk", "trot", "run"])
-def test_dogs_equal_dm_control(task):
-    check_parity(id_of("dog", task), num_envs=1, num_steps=40, seeds=(3,), num_threads=0, time_limit=0.3)
+test_dogs_equal_dm_control = equals(
+    slow(*((id_of("dog", task), {}) for task in ("stand", "walk", "trot", "run"))), num_envs=1, num_steps=40,
+    seeds=(3,), num_threads=0, time_limit=0.3)
 
 
 @pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
@@ -69,7 +68,7 @@ def test_in_all_modes(mode, num_threads):
     assert parity.num_episodes >= 12
 
 
-@pytest.mark.parametrize(("id", "options"), [
+test_options = equals([
     ("CartpoleSwingup-v1", {"n_sub_steps": 3}),
     ("CartpoleSwingup-v1", {"control_timestep": 0.04}),
     ("WalkerWalk-v1", {"control_timestep": 0.01}),
@@ -88,9 +87,7 @@ def test_in_all_modes(mode, num_threads):
     # ten steps: three, three, three and one
     ("PendulumSwingup-v1", {"action_repeat": 3, "time_limit": 0.2}),
     ("LqrLqr21-v1", {"action_repeat": 4}),
-])
-def test_options(id, options):
-    check_parity(id, num_envs=1, num_steps=30, seeds=(1,), num_threads=0, **options)
+], num_envs=1, num_steps=30, seeds=(1,), num_threads=0)
 
 
 @pytest.mark.parametrize(("domain", "task"), [("walker", "walk"), ("lqr", "lqr_2_1"), ("finger", "turn_easy")])
@@ -188,32 +185,14 @@ def test_keeps_the_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=20).passed) == 8
 
 
-@pytest.mark.parametrize(("id", "options"), [
-    ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
-    ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),
-    ("HopperHop-v1", {"randomize": {"body_mass": (0.8, 1.2), "geom_friction": (0.5, 2)}}),
-    ("CheetahRun-v1", {"action_repeat": 3}), ("StackerStack2-v1", {}),
-    ("FingerTurnEasy-v1", {"randomize": {"site_pos": ("add", -0.01, 0.01)}}),
-])
-def test_a_loaded_state_goes_on_the_same_way(id, options):
-    env = cypool.make(id, num_envs=2, seed=1, num_threads=0, time_limit=40, **options)
-    other = cypool.make(id, num_envs=2, seed=9, num_threads=2, time_limit=40, **options)
-    env.action_space.seed(0)
-    actions = np.clip([env.action_space.sample() for _ in range(60)], -1, 1)
-    env.reset(), other.reset()
-    for action in actions[:25]:
-        env.step(action)
-        other.step(action)
-    state = pickle.loads(pickle.dumps(env.save()))
-    other.load(type(state).from_bytes(state.to_bytes()))
-    for k, action in enumerate(actions):
-        if k == 30:
-            results = env.reset(), other.reset()
-        else:
-            results = env.step(action), other.step(action)
-        ours, theirs = (pickle.dumps([part for part in result if not isinstance(part, dict) or "env_id" not in part])
-                        for result in results)
-        assert ours == theirs
+test_a_loaded_state_goes_on_the_same_way = continues([
+    (id, "NextStep", options) for id, options in [
+        ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
+        ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),
+        ("HopperHop-v1", {"randomize": {"body_mass": (0.8, 1.2), "geom_friction": (0.5, 2)}}),
+        ("CheetahRun-v1", {"action_repeat": 3}), ("StackerStack2-v1", {}),
+        ("FingerTurnEasy-v1", {"randomize": {"site_pos": ("add", -0.01, 0.01)}})]],
+    before=7, after=12, max_episode_steps=10)
 
 
 def test_states_are_checked():
@@ -332,9 +311,9 @@ def test_a_model_is_shared():
     assert env.env_spec.render_fps == 40
 
 
-@pytest.mark.parametrize(("id", "options", "error", "message"), [
-    ("dm_control/walker-wlak-v0", {}, ValueError, r"did you mean .*dm_control/walker-walk-v0"),
-    ("dm_control/wolker-walk-v0", {}, ValueError, r"did you mean .*dm_control/walker-walk-v0"),
+test_bad_input = refuses([
+    ("dm_control/walker-wlak-v0", {}, ValueError, r"id: .*did you mean .*dm_control/walker-walk-v0"),
+    ("dm_control/wolker-walk-v0", {}, ValueError, r"id: .*did you mean .*dm_control/walker-walk-v0"),
     ("WalkerWalk-v1", {"task": "fly"}, ValueError, "task: expected one of 'stand', 'walk', 'run', got 'fly'"),
     ("WalkerWalk-v1", {"task": ["walk"]}, ValueError, "task: expected one of"),
     ("QuadrupedWalk-v1", {"task": np.array(["walk", "run"])}, ValueError, "task: expected one of"),
@@ -362,9 +341,6 @@ def test_a_model_is_shared():
      r"randomize\[.geom_friction.\]: expected low not above high, got 1.5 and 0.5"),
     ("WalkerWalk-v1", {"seed": 2**32}, ValueError, "seed: expected at least 0, at most 4294967295"),
 ])
-def test_bad_input(id, options, error, message):
-    with pytest.raises(error, match=message):
-        cypool.make(id, **options)
 
 
 def test_a_model_of_other_joints_is_an_error(monkeypatch):
@@ -387,24 +363,6 @@ def test_a_model_without_a_way_to_begin_is_an_error():
         env.reset()
 
 
-@pytest.mark.parametrize(("installed", "found"), [("None", "none"), ("'1.0.27'", "1.0.27")])
-def test_without_the_right_dm_control_there_is_one_clear_error_at_make(run_forked, installed, found):
-    done = run_forked(f"""
-import importlib.metadata as metadata
-found, installed = metadata.version, {installed}
-def version(name):
-    if name != "dm_control":
-        return found(name)
-    if installed is None:
-        raise metadata.PackageNotFoundError(name)
-    return installed
-metadata.version = version
-import cypool
-assert "WalkerWalk-v1" in cypool.list_all_envs()
-try:
-    cypool.make("dm_control/walker-walk-v0")
-except ImportError as error:
-    print(error)
-""")
-    assert done.stdout.strip() == (f"the DeepMind Control Suite needs dm_control 1.0.28 to 1.0.50, found {found}: "
-                                   'pip install "cypool[dm-control]"'), done.stderr
+test_without_the_right_dm_control_there_is_one_clear_error_at_make = needs(
+    "dm_control", "the DeepMind Control Suite needs dm_control 1.0.28 to 1.0.50, found {found}: "
+    'pip install "cypool[dm-control]"', ["1.0.27"], "dm_control/walker-walk-v0")

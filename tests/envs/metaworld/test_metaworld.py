@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from saving import assert_goes_on
+from family_tests import continues, equals, imports_nothing, needs, refuses
 from weights import exhaustive, slow
 
 import cypool
@@ -114,32 +114,29 @@ def test_modes_and_threads(mode):
     assert 0 < parity.num_terminated < parity.num_episodes
 
 
-@pytest.mark.parametrize(("task", "options"), [
-    ("push-v3", {"partially_observable": True, "action_dtype": "float64"}),
-    ("hammer-v3", {"use_one_hot": True, "task_index": 3, "num_tasks": 5}),
-    ("door-open-v3", {"recurrent_info_in_obs": True}),
-    ("reach-v3", {"recurrent_info_in_obs": True, "use_one_hot": True, "num_tasks": 2, "terminate_on_success": True,
-                  "normalize_reward_in_recurrent_info": False}),
-    ("soccer-v3", {"task_select": "fresh"}),
-    ("window-close-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
-    ("lever-pull-v3", {"sample_tasks_on_reset": False}),
+test_options = equals([
+    ("Meta-World/push-v3", {"partially_observable": True, "action_dtype": "float64"}),
+    ("Meta-World/hammer-v3", {"use_one_hot": True, "task_index": 3, "num_tasks": 5}),
+    ("Meta-World/door-open-v3", {"recurrent_info_in_obs": True}),
+    ("Meta-World/reach-v3", {"recurrent_info_in_obs": True, "use_one_hot": True, "num_tasks": 2,
+                             "terminate_on_success": True, "normalize_reward_in_recurrent_info": False}),
+    ("Meta-World/soccer-v3", {"task_select": "fresh"}),
+    ("Meta-World/window-close-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
+    ("Meta-World/lever-pull-v3", {"sample_tasks_on_reset": False}),
     # its first rewards are float32
-    ("dial-turn-v3", {"reward_normalization_method": "exponential", "reward_alpha": 0.01}),
-    ("peg-insert-side-v3", {"reward_normalization_method": "exponential", "normalize_observations": True,
-                            "action_dtype": "float64"}),
+    ("Meta-World/dial-turn-v3", {"reward_normalization_method": "exponential", "reward_alpha": 0.01}),
+    ("Meta-World/peg-insert-side-v3", {"reward_normalization_method": "exponential", "normalize_observations": True,
+                                       "action_dtype": "float64"}),
     *slow(
-        ("plate-slide-v3", {"use_one_hot": True, "obs_dtype": "float64"}),
-        ("sweep-into-v3", {"task_select": "fresh", "action_dtype": "float64"}),
-        ("assembly-v3", {"task_select": "pseudorandom", "num_goals": 3}),
-        ("push-v3", {"reward_normalization_method": "gymnasium", "terminate_on_success": True}),
-        ("reach-v3", {"normalize_observations": True, "use_one_hot": True, "num_tasks": 2,
-                      "recurrent_info_in_obs": True})),
+        ("Meta-World/plate-slide-v3", {"use_one_hot": True, "obs_dtype": "float64"}),
+        ("Meta-World/sweep-into-v3", {"task_select": "fresh", "action_dtype": "float64"}),
+        ("Meta-World/assembly-v3", {"task_select": "pseudorandom", "num_goals": 3}),
+        ("Meta-World/push-v3", {"reward_normalization_method": "gymnasium", "terminate_on_success": True}),
+        ("Meta-World/reach-v3", {"normalize_observations": True, "use_one_hot": True, "num_tasks": 2,
+                                 "recurrent_info_in_obs": True})),
     # beyond what an observed goal is clipped to
-    ("reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
-])
-def test_options(task, options):
-    check_parity(f"Meta-World/{task}", num_envs=3, num_steps=45, seeds=[1], num_threads=0, max_episode_steps=11,
-                 **options)
+    ("Meta-World/reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
+], num_envs=3, num_steps=45, seeds=[1], num_threads=0, max_episode_steps=11)
 
 
 def test_frames_pictures_and_dtypes_of_observations():
@@ -203,28 +200,17 @@ def test_a_goal_stays_without_sampling():
 # ---- states
 
 
-@pytest.mark.parametrize(("mode", "task", "options"), [
-    ("NextStep", "pick-place-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
-    *slow(("SameStep", "basketball-v3", {"task_select": "fresh"}),
-          ("NextStep", "push-v3", {"normalize_observations": True, "reward_normalization_method": "exponential"}),
-          ("NextStep", "hammer-v3", {"reward_function_version": "v1", "reward_normalization_method": "gymnasium"}),
-          ("Disabled", "bin-picking-v3", {"frame_stack": 2}),
-          ("SameStep", "door-lock-v3", {"randomize": {"body_mass": (0.8, 1.2)}}))])
-def test_states(mode, task, options):
-    assert assert_goes_on(f"Meta-World/{task}", mode, 0, None, 7, 9, max_episode_steps=6, **options) > 0
-
-
-def test_copies():
-    env = cypool.make("Meta-World/hammer-v3", num_envs=3, num_threads=0, seed=1, max_episode_steps=6)
-    env.reset()
-    actions = np.random.default_rng(0).uniform(-1, 1, (12, 4)).astype(np.float32)
-    for action in actions[:4]:
-        env.step([action] * 3)
-    env.copy([0], [2])
-    for action in actions:
-        obs, reward, _, _, info = env.step([action] * 3)
-        assert (obs[0] == obs[2]).all() and reward[0] == reward[2] and info["success"][0] == info["success"][2]
-    assert (obs[0] != obs[1]).any()
+test_states_and_copies = continues([
+    ("Meta-World/pick-place-v3", "NextStep", {"task_select": "pseudorandom", "sample_tasks_on_reset": True,
+                                              "num_goals": 3}),
+    *slow(("Meta-World/basketball-v3", "SameStep", {"task_select": "fresh"}),
+          ("Meta-World/push-v3", "NextStep", {"normalize_observations": True,
+                                              "reward_normalization_method": "exponential"}),
+          ("Meta-World/hammer-v3", "NextStep", {"reward_function_version": "v1",
+                                                "reward_normalization_method": "gymnasium"}),
+          ("Meta-World/bin-picking-v3", "Disabled", {"frame_stack": 2}),
+          ("Meta-World/door-lock-v3", "SameStep", {"randomize": {"body_mass": (0.8, 1.2)}}))],
+    before=7, after=9, num_threads=0, max_episode_steps=6)
 
 
 @pytest.mark.parametrize("task", ["pick-place-v3", *slow("stick-push-v3", "push-back-v3")])
@@ -281,7 +267,7 @@ def test_states_are_checked():
 # ---- what is wrong
 
 
-@pytest.mark.parametrize(("options", "error", "message"), [
+test_wrong_options = refuses([
     ({"task": "reach"}, ValueError, "task: expected"),
     ({"task": ["reach-v3"]}, (TypeError, ValueError), "task: expected"),
     ({"goals": []}, ValueError, "goals: expected 1 to 100000 goals of 6 finite numbers for reach-v3"),
@@ -308,10 +294,7 @@ def test_states_are_checked():
     ({"reward_alpha": float("nan")}, ValueError, "reward_alpha: expected"),
     ({"normalize_observations": 1}, TypeError, "normalize_observations: expected"),
     ({"normalize_observations": True, "from_pixels": True}, ValueError, "normalize_observations: expected False"),
-])
-def test_wrong_options(options, error, message):
-    with pytest.raises(error, match=message):
-        cypool.make_spec("Meta-World/reach-v3", **options)
+], "Meta-World/reach-v3")
 
 
 def test_wrong_seeds():
@@ -347,26 +330,10 @@ def test_a_state_without_a_reward_is_an_error():
 # ---- the package
 
 
-def test_other_releases_are_refused(run_forked):
-    for found in ("3.2.0", None):
-        done = run_forked(f"""
-import importlib.metadata, cypool
-def version(name, before=importlib.metadata.version):
-    if name != "metaworld":
-        return before(name)
-    if {found!r} is None:
-        raise importlib.metadata.PackageNotFoundError(name)
-    return {found!r}
-importlib.metadata.version = version
-cypool.make("Meta-World/reach-v3")
-""")
-        assert (f"ImportError: Meta-World's tasks need metaworld 3.0.0 or 3.1.1, found {found or 'none'}: pip install "
-                '"cypool[metaworld]"') in done.stderr
-
-
-def test_the_package_is_not_imported(run_forked):
-    done = run_forked("import cypool, sys; cypool.make('Meta-World/MT10').reset(); print('metaworld' in sys.modules)")
-    assert done.stdout == "False\n", done.stderr
+test_other_releases_are_refused = needs(
+    "metaworld", "Meta-World's tasks need metaworld 3.0.0 or 3.1.1, found {found}: pip install "
+    '"cypool[metaworld]"', ["3.2.0"], "Meta-World/reach-v3")
+test_the_package_is_not_imported = imports_nothing([("Meta-World/MT10", {}, False)], ["metaworld"])
 
 
 def test_models_are_shared_and_freed(run_forked):

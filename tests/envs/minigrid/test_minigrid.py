@@ -5,15 +5,15 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+from family_tests import assert_edits_are_harmless, continues, equals, refuses
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
-from state_edits import edged_states, edited, fields_of, number_in, with_own
+from state_edits import edited, fields_of, number_in, with_own
 from weights import often_exhaustive, slow
 
 import cypool
 from cypool.envs.minigrid import levels, minigrid
 from cypool.making.registry import is_env, known_entries
-from cypool.testing import check_parity
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
 IDS = [entry.id for entry in ENTRIES]
@@ -54,22 +54,14 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize("id", QUICK)
-def test_equals_minigrid(id):
-    check_parity(id, num_envs=2, num_steps=30, seeds=[4])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("id", often_exhaustive(IDS, 3))
-def test_equals_minigrid_for_long(id):
-    check_parity(id, num_envs=2, num_steps=150, seeds=[5])
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("id", ["MiniGrid-Dynamic-Obstacles-5x5-v0", *slow("BabyAI-PutNextS5N2Carrying-v0")])
-def test_autoreset_modes(id, mode):
-    parity = check_parity(id, num_steps=150, seeds=[0, 9], autoreset_mode=mode, num_threads=2, max_steps=20)
-    assert parity.num_episodes > 20
+test_equals_minigrid = equals(QUICK, num_envs=2, num_steps=30, seeds=[4])
+test_equals_minigrid_for_long = pytest.mark.slow(
+    equals(often_exhaustive(IDS, 3), num_envs=2, num_steps=150, seeds=[5]))
+test_autoreset_modes = equals(
+    [("MiniGrid-Dynamic-Obstacles-5x5-v0", {"autoreset_mode": mode}) for mode in AutoresetMode]
+    + slow(*(("BabyAI-PutNextS5N2Carrying-v0", {"autoreset_mode": mode}) for mode in AutoresetMode)),
+    least=21, num_steps=150, seeds=[0, 9], num_threads=2, max_steps=20)
+test_arguments_of_constructors = equals(ARGUMENTS, num_envs=2, num_steps=60, seeds=[6])
 
 
 def arguments_of(level):
@@ -104,12 +96,7 @@ def test_arguments_are_options(id):
     assert taken <= cypool.make_spec(id).options.keys()
 
 
-@pytest.mark.parametrize("id, options", ARGUMENTS)
-def test_arguments_of_constructors(id, options):
-    check_parity(id, num_envs=2, num_steps=60, seeds=[6], **options)
-
-
-@pytest.mark.parametrize("id, options", [
+WRAPPED = [
     ("MiniGrid-DoorKey-6x6-v0", {"obs_type": "full"}),
     ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "full", "max_steps": 15}),
     ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "symbolic", "max_steps": 15}),
@@ -137,10 +124,9 @@ def test_arguments_of_constructors(id, options):
     ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "action", "action_prob": 0.8, "no_death_types": ("ball",)}),
     ("BabyAI-GoToLocal-v0", {"bonus": "position", "bonus_scale": 0.3, "max_steps": 20}),
     ("MiniGrid-DoorKey-5x5-v0", {"bonus": "action", "obs_type": "rgb_partial", "obs_tile_size": 4}),
-])
-@pytest.mark.parametrize("num_steps", [75, *slow(150)])
-def test_wrappers(id, options, num_steps):
-    check_parity(id, num_envs=3, num_steps=num_steps, seeds=[8], **options)
+]
+test_wrappers = equals(WRAPPED, num_envs=3, num_steps=75, seeds=[8])
+test_wrappers_for_longer = pytest.mark.slow(equals(WRAPPED, num_envs=3, num_steps=150, seeds=[8]))
 
 
 def test_all_ids():
@@ -181,26 +167,10 @@ def test_ids_that_minigrid_cannot_reset_have_a_reason():
             cypool.make(id)
 
 
-@pytest.mark.parametrize("id", ["MiniGrid-DoorKey-5x5-v0", "MiniGrid-ObstructedMaze-Full-v1", "BabyAI-BossLevel-v0",
-                                "BabyAI-PutNextS5N2Carrying-v0"])
-@pytest.mark.parametrize("options", [{}, {"bonus": "action", "obs_type": "rgb"}])
-def test_state(id, options):
-    with (cypool.make(id, num_envs=3, seed=1, **options) as env,
-          cypool.make(id, num_envs=3, seed=2, **options) as other):
-        random = np.random.default_rng(0)
-        for pool in (env, other):
-            pool.reset()
-        for steps in (0, 1, 90):
-            for _ in range(steps):
-                env.step(random.integers(0, 7, 3))
-            other.load(cypool.State.from_bytes(env.save().to_bytes()))
-            for _ in range(60):
-                actions = random.integers(0, 7, 3)
-                got, want = other.step(actions), env.step(actions)
-                for key in want[0]:
-                    assert (got[0][key] == want[0][key]).all()
-                for a, b in zip(got[1:4], want[1:4], strict=True):
-                    assert (a == b).all()
+test_state = continues([
+    (id, "NextStep", options) for id in ("MiniGrid-DoorKey-5x5-v0", "MiniGrid-ObstructedMaze-Full-v1",
+                                         "BabyAI-BossLevel-v0", "BabyAI-PutNextS5N2Carrying-v0")
+    for options in ({}, {"bonus": "action", "obs_type": "rgb"})], before=91, after=60, max_steps=70)
 
 
 def started(id, num_envs=1, **options):
@@ -216,23 +186,7 @@ def started(id, num_envs=1, **options):
     ("BabyAI-KeyInBox-v0", {"bonus": "action", "obs_type": "onehot"}),
 ])
 def test_edited_states(id, options):
-    """Each number at an edge of its range is refused, or harmless; beyond it, it is refused by its name."""
-    random = np.random.default_rng(0)
-    env, bystander = started(id, **options), started(id, **options)
-    state, num_actions = env.save(), env.action_space[0].n
-    want = bystander.save().rows
-    for path, changed, is_in_range in edged_states(state, random, 150):
-        try:
-            env.load(changed)
-        except ValueError as error:
-            assert is_in_range or f"state: {path}: expected" in str(error)
-            continue
-        assert is_in_range
-        for _ in range(20):
-            env.step(random.integers(0, num_actions, 1))
-        env.save()
-    assert bystander.save().rows == want
-    env.load(state)
+    assert_edits_are_harmless(lambda: started(id, **options), 150, 20)
 
 
 def test_states_of_other_lengths():
@@ -351,7 +305,7 @@ def test_pictures(id, options):
             theirs.step(action)
 
 
-@pytest.mark.parametrize("id, options, message", [
+test_bad_options = refuses([
     ("MiniGrid-Empty-8x8-v0", {"num_rows": 3}, "num_rows: no option of"),
     ("MiniGrid-Empty-8x8-v0", {"size": 3}, "size: expected 4 to 1000, got 3"),
     ("MiniGrid-Empty-8x8-v0", {"agent_start_pos": (0, 1)}, r"agent_start_pos\[0\]: expected 1 to 6, got 0"),
@@ -390,9 +344,6 @@ def test_pictures(id, options):
     ("BabyAI-GoToSeq-v0", {"action_kinds": ("open",)}, "action_kinds: no option of"),
     ("BabyAI-PutNextLocal-v0", {"num_objs": 19}, "num_objs: expected 2 to 18, got 19"),
 ])
-def test_bad_options(id, options, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        cypool.make(id, **options)
 
 
 @pytest.mark.parametrize("id, options", [

@@ -5,8 +5,9 @@ from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
+from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from saving import MODES, bits
-from state_edits import edged_states, edited, number_in, with_own
+from state_edits import edited, number_in, with_own
 from weights import often_exhaustive, often_slow, slow
 
 import cypool
@@ -239,34 +240,8 @@ def test_an_environment_that_was_never_reset():
 # ---- states
 
 
-@pytest.mark.parametrize("id", [SPREAD, "mpe2/simple_crypto-v3", "mpe2/simple_line-v1", TREASURE])
-def test_states_go_on(id):
-    """Saved, loaded and copied environments continue as the original does, through resets."""
-    env = played(id, 7, num_envs=2, max_cycles=10)
-    state = env.save()
-    actions = [env.action_space.sample() for _ in range(15)]
-
-    def go_on(pool, rows):
-        found = []
-        for action in actions:
-            obs, reward, *_, info = pool.step(action)
-            parts = obs.values() if isinstance(obs, dict) else [obs]
-            found.append([[part[i].tobytes() for i in rows for part in parts], reward[rows].tolist()])
-        return found
-
-    want = go_on(env, [0, 1])
-    other = made(id, num_envs=2, max_cycles=10, seed=8)
-    other.reset()
-    for pool in (env, other):
-        pool.load(state)
-        assert go_on(pool, [0, 1]) == want
-    env.load(cypool.State.from_bytes(state.to_bytes()))
-    env.copy(0, [1])
-    for action in actions:
-        action = {name: part[[0, 0]] for name, part in action.items()} if isinstance(action, dict) else action[[0, 0]]
-        obs, reward, *_ = env.step(action)
-        parts = obs.values() if isinstance(obs, dict) else [obs]
-        assert all(part[0].tobytes() == part[1].tobytes() for part in parts) and reward[0] == reward[1]
+test_states_go_on = continues([(id, "NextStep", {}) for id in (
+    SPREAD, "mpe2/simple_crypto-v3", "mpe2/simple_line-v1", TREASURE)], before=7, after=15, max_cycles=10)
 
 
 def test_a_copy_outlives_its_source():
@@ -284,22 +259,9 @@ def test_a_copy_outlives_its_source():
         env.step(env.action_space.sample())
 
 
-def test_edited_states():
-    """Each number at an edge of its range is refused, or harmless; beyond it, it is refused by its name."""
-    random = np.random.default_rng(0)
-    for id in ("mpe2/simple_world_comm-v3", "mpe2/simple_line-v1", TREASURE):
-        env = played(id, 5)
-        state = env.save()
-        for path, changed, is_in_range in edged_states(state, random, 60):
-            try:
-                env.load(changed)
-            except ValueError as error:
-                assert is_in_range or f"state: {path}: expected" in str(error)
-                continue
-            assert is_in_range
-            for _ in range(4):
-                env.step(env.action_space.sample())
-        env.load(state)
+@pytest.mark.parametrize("id", ["mpe2/simple_world_comm-v3", "mpe2/simple_line-v1", TREASURE])
+def test_edited_states(id):
+    assert_edits_are_harmless(lambda: played(id, 5), 60, 4)
 
 
 def test_a_goal_where_none_is_chosen():
@@ -371,7 +333,7 @@ def test_refused_streams():
 # ---- options, and the package
 
 
-@pytest.mark.parametrize("id, options, message", [
+test_refused_options = refuses([
     (SPREAD, {"N": 0}, "N: expected 1 to 100, got 0"), (SPREAD, {"N": 101}, "N: expected 1 to 100, got 101"),
     (SPREAD, {"N": 2.0}, "N: expected an int, got 2.0"),
     (SPREAD, {"local_ratio": 1.5}, "local_ratio: expected 0 to 1, got 1.5"),
@@ -390,9 +352,6 @@ def test_refused_streams():
     (TREASURE, {"num_deposits": 7}, "num_deposits: expected 1 to 6, got 7"),
     (SPREAD, {"num_good": 2}, "num_good"), ("mpe2/simple-v3", {"N": 2}, "N"),
 ])
-def test_refused_options(id, options, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        made(id, **options)
 
 
 def test_the_most_of_everything():
@@ -424,17 +383,8 @@ def test_the_package_is_for_parity_and_pictures_only(monkeypatch):
             check_parity(SPREAD)
 
 
-def test_environments_do_not_import_mpe2(tmp_path):
-    """Nor SciPy, pygame or pettingzoo."""
-    import subprocess
-    import sys
-
-    program = ("import sys, cypool; env = cypool.make('mpe2/simple_tag-v3', num_envs=1, num_threads=0); env.reset(); "
-               "env.step(env.action_space.sample()); "
-               "print([name for name in ('mpe2', 'pettingzoo', 'pygame', 'scipy') if name in sys.modules])")
-    # not in the checkout, whose ./cypool may not be compiled
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=300)
-    assert found.stdout.strip() == "[]", found.stderr
+test_mpe2_is_not_imported = imports_nothing(
+    [("mpe2/simple_tag-v3", {}, False)], ["mpe2", "pettingzoo", "pygame", "scipy"])
 
 
 def test_stages_are_those_of_mpe2():

@@ -11,6 +11,7 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
+from family_tests import refuses
 from gymnasium.wrappers import AddRenderObservation, FrameStackObservation
 from weights import exhaustive, slow
 
@@ -357,7 +358,7 @@ def resident():
 # ---- errors
 
 
-@pytest.mark.parametrize("options, error, message", [
+test_bad_options = refuses([
     ({"width": 0}, ValueError, "width: expected 1 to 8192, got 0"),
     ({"height": -3}, ValueError, "height: expected 1 to 8192"),
     ({"width": 8193}, ValueError, "width: expected 1 to 8192"),
@@ -368,9 +369,9 @@ def resident():
     ({"camera_name": 0}, TypeError, "camera_name: expected a str or None"),
     ({"camera_id": 0, "camera_name": "track"}, ValueError, "camera_id: expected None with camera_name"),
     ({"default_camera_config": {"zoom": 2}}, ValueError, "default_camera_config: expected lookat, .*, got 'zoom'"),
-    ({"default_camera_config": {"distance": "far"}}, TypeError, r"config\['distance'\]: expected a number"),
+    ({"default_camera_config": {"distance": "far"}}, TypeError, r".*config\['distance'\]: expected a number"),
     ({"default_camera_config": {"lookat": (1, 2)}}, TypeError, r"default_camera_config\['lookat'\]: expected three"),
-    ({"default_camera_config": {"trackbodyid": 99}}, ValueError, r"config\['trackbodyid'\]: expected -1 to 13"),
+    ({"default_camera_config": {"trackbodyid": 99}}, ValueError, r".*config\['trackbodyid'\]: expected -1 to 13"),
     ({"default_camera_config": 4}, TypeError, "default_camera_config: expected a dict or None"),
     ({"max_geom": 0}, ValueError, "max_geom: expected 1 to"),
     ({"visual_options": {99: True}}, ValueError, "visual_options: expected 0 to"),
@@ -378,10 +379,7 @@ def resident():
     ({"visual_options": [0]}, TypeError, "visual_options: expected a dict or None"),
     ({"from_pixels": 1}, TypeError, "from_pixels: expected True or False"),
     ({"shadows": None}, TypeError, "shadows: expected True or False"),
-])
-def test_bad_options(options, error, message):
-    with pytest.raises(error, match=message):
-        cypool.make("Ant-v5", **options)
+], "Ant-v5")
 
 
 def hide_libraries(folder, monkeypatch):

@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from family_tests import continues, refuses
 from heap import heap_bytes
-from saving import MODES, assert_goes_on
+from saving import MODES
 from state_edits import edges, with_own
 from weights import often_exhaustive
 
@@ -280,27 +281,11 @@ def test_contract(id, options):
     assert len(report.passed) == 8 and report.num_episodes > 4
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_states_go_on(mode):
-    assert assert_goes_on("procgen-bossfight-v0", mode, 2, None, 20, 30, max_episode_steps=15) > 0
-
-
-@pytest.mark.parametrize("options", [{"use_sequential_levels": True, "distribution_mode": "easy"},
-                                     {"use_generated_assets": True}])
-def test_states_and_copies(options):
-    """A level that follows another one, and pictures of random shapes, with which the library itself saves nothing."""
-    env = started("bigfish", 3, 150, **options)
-    state = env.save()
-    actions = np.random.default_rng(3).integers(15, size=(80, 1)).repeat(3, axis=1)
-    want = [env.step(action)[0] for action in actions]
-    other = started("bigfish", 3, 10, seed=8, **options)
-    other.load(state)
-    assert all(np.array_equal(other.step(action)[0], each) for action, each in zip(actions, want, strict=True))
-    env.load(state)
-    env.copy([1, 1], [0, 2])
-    for action, each in zip(actions, want, strict=True):
-        got = env.step(action)[0]
-        assert all(np.array_equal(row, each[1]) for row in got)
+# also a level that follows another one, and pictures of random shapes, with which the library itself saves nothing
+test_states_and_copies_go_on = continues([
+    *(("procgen-bossfight-v0", mode, {"max_episode_steps": 15}) for mode in MODES),
+    ("procgen-bigfish-v0", "NextStep", {"use_sequential_levels": True, "distribution_mode": "easy"}),
+    ("procgen-bigfish-v0", "NextStep", {"use_generated_assets": True})], before=20, after=30, least=0)
 
 
 def test_a_pool_that_was_never_reset():
@@ -464,7 +449,7 @@ def test_sequential_levels():
 # ---- bad input
 
 
-@pytest.mark.parametrize("options, message", [
+test_bad_options = refuses([
     ({"env_name": "nope"}, "env_name: expected one of 'bigfish', "), ({"env_name": ""}, "env_name: expected one of"),
     ({"env_name": "coinrun,maze"}, "env_name: expected one"), ({"env_name": "coinrun_old"}, "env_name: expected one"),
     ({"distribution_mode": "extreme"}, "distribution_mode: expected one of 'easy', 'hard', 'exploration' for coinrun"),
@@ -481,10 +466,7 @@ def test_sequential_levels():
     ({"procgen_path": 5}, "procgen_path: expected a path, got 5"), ({"num_actions": 0}, "num_actions: no option"),
     ({"rand_seed": -5}, "rand_seed: no option of procgen-coinrun-v0 .did you mean seed"),
     ({"procgen_path": "/nowhere"}, "procgen_path: expected the folder of procgen, got '/nowhere'"),
-])
-def test_bad_options(options, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        cypool.make_spec("procgen-coinrun-v0", **options)
+], "procgen-coinrun-v0")
 
 
 @pytest.mark.parametrize("action", [15, 99, -1, -2, -9, 2**31 - 1, -2**31])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from saving import assert_goes_on
+from family_tests import continues, imports_nothing, needs, refuses
 from weights import slow
 
 import cypool
@@ -415,7 +415,7 @@ def test_what_has_no_such_goals():
 # ---- options and states that are wrong
 
 
-@pytest.mark.parametrize(("id", "options", "error", "message"), [
+test_wrong_options = refuses([
     ("FetchReach-v4", {"reward_type": "none"}, ValueError, "reward_type: expected"),
     ("FetchReach-v4", {"n_substeps": 3}, ValueError, "n_substeps: no option"),
     ("HandManipulateBlock-v1", {"target_rotation": "ignore"}, ValueError, "target_rotation: expected"),
@@ -444,13 +444,10 @@ def test_what_has_no_such_goals():
     ("AntMaze_UMaze-v5", {"frame_skip": 0}, ValueError, "frame_skip: expected"),
     ("AntMaze_UMaze-v5", {"healthy_z_range": 1}, TypeError, "healthy_z_range: expected"),
     ("FrankaKitchen-v1", {"tasks_to_complete": []}, TypeError, "tasks_to_complete: expected"),
-    ("FrankaKitchen-v1", {"tasks_to_complete": ["kettle"] * 2}, ValueError, "expected each task once"),
+    ("FrankaKitchen-v1", {"tasks_to_complete": ["kettle"] * 2}, ValueError, ".*: expected each task once"),
     ("FrankaKitchen-v1", {"tasks_to_complete": ["kettles"]}, ValueError, "tasks_to_complete: expected"),
     ("FrankaKitchen-v1", {"robot_noise_ratio": np.inf}, ValueError, "robot_noise_ratio: expected"),
 ])
-def test_wrong_options(id, options, error, message):
-    with pytest.raises(error, match=message):
-        cypool.make_spec(id, **options)
 
 
 def with_own(state, own):
@@ -570,29 +567,11 @@ def pulled(env):
     return State(state.env_id, [{**row, "own": (zlib.compress(bytes(buffer)), *rest)}])
 
 
-@pytest.mark.parametrize(("id", "mode", "num_threads"), [
-    ("FetchPickAndPlace-v4", "NextStep", 0), ("HandManipulateBlock_ContinuousTouchSensors-v1", "Disabled", 1),
-    ("PointMaze_Open-v3", "SameStep", 2), ("AdroitHandPen-v1", "NextStep", 1), ("FrankaKitchen-v1", "Disabled", 2),
-])
-def test_a_loaded_state_goes_on_the_same_way(id, mode, num_threads):
-    options = {"reset_target": True} if "Maze" in id else {}
-    assert_goes_on(id, mode, num_threads, 5, 6, 8, max_episode_steps=7, **options)
-
-
-@pytest.mark.parametrize("id", ["FetchPush-v4", "HandReach-v3", "AntMaze_UMaze-v5", "AdroitHandRelocate-v1",
-                                "FrankaKitchen-v1"])
-def test_copies_go_on_the_same_way(id):
-    env = cypool.make(id, num_envs=2, num_threads=0, seed=[3, 8], max_episode_steps=8)
-    env.reset()
-    actions = np.random.default_rng(0).uniform(-1, 1, (20, *env.single_action_space.shape))
-    for action in actions[:5]:
-        env.step([action, -action])
-    env.copy([0], [1])
-    for action in actions:
-        obs, reward, *_ = env.step([action, action])
-        for part in obs.values() if isinstance(obs, dict) else [obs]:
-            assert part[0].tobytes() == part[1].tobytes()
-        assert reward[0] == reward[1]
+test_a_loaded_state_goes_on_the_same_way = continues([
+    ("FetchPickAndPlace-v4", "NextStep", {}), ("HandManipulateBlock_ContinuousTouchSensors-v1", "Disabled", {}),
+    ("PointMaze_Open-v3", "SameStep", {"reset_target": True}), ("AdroitHandPen-v1", "NextStep", {}),
+    ("FrankaKitchen-v1", "Disabled", {}), ("HandReach-v3", "NextStep", {}), ("AntMaze_UMaze-v5", "NextStep", {}),
+    ("AdroitHandRelocate-v1", "NextStep", {})], before=6, after=8, max_episode_steps=7)
 
 
 def test_actions_that_are_no_numbers():
@@ -609,38 +588,10 @@ def test_actions_that_are_no_numbers():
 # ---- the package
 
 
-def test_the_package_is_not_imported(run_forked):
-    done = run_forked("""
-import sys
-import cypool
-env = cypool.make("FetchReach-v4", num_envs=2)
-env.reset()
-print("gymnasium_robotics" in sys.modules)
-""")
-    assert done.stdout == "False\n", done.stderr
-
-
-@pytest.mark.parametrize("found", ["None", "'1.4.1'"])
-def test_without_the_package(run_forked, found):
-    done = run_forked(f"""
-import importlib.metadata
-real = importlib.metadata.version
-def version(name):
-    if name != "gymnasium-robotics":
-        return real(name)
-    if {found} is None:
-        raise importlib.metadata.PackageNotFoundError(name)
-    return {found}
-importlib.metadata.version = version
-import cypool
-try:
-    cypool.make("FetchReach-v4")
-except ImportError as error:
-    print(error)
-""")
-    found = "none" if found == "None" else found.strip("'")
-    assert done.stdout == (f'robots with goals need gymnasium-robotics 1.4.2, found {found}: '
-                           'pip install "cypool[robotics]"\n'), done.stderr
+test_the_package_is_not_imported = imports_nothing([("FetchReach-v4", {}, False)], ["gymnasium_robotics"])
+test_without_the_package = needs(
+    "gymnasium-robotics", 'robots with goals need gymnasium-robotics 1.4.2, found {found}: '
+    'pip install "cypool[robotics]"', ["1.4.1"], "FetchReach-v4")
 
 
 def test_constants_are_those_of_the_package():

@@ -1,13 +1,16 @@
 """Toy text: Gymnasium's bits, in all autoreset modes and with all options; Catch and NChain by their rules."""
 import pickle
+from contextlib import nullcontext
 
 import gymnasium
 import numpy as np
 import pytest
+from family_tests import continues, playing, refuses
 from gymnasium.vector import AutoresetMode
 from weights import often_slow, slow
 
 import cypool
+from cypool.testing import check_parity
 
 NUM = 6
 MAP = ["SFFHF", "FSHFF", "FFFSG", "GFFFS"]
@@ -30,9 +33,8 @@ GAMES = [
     ("Blackjack-v1", {"sab": False, "natural": True}),
 ]
 # at the cliff chance alone does not end an episode
-CHOICES = {id: [0, 1, 1, 1, 1, 2] for id in ("CliffWalking-v1", "CliffWalkingSlippery-v1")}
+CLIFFS = ("CliffWalking-v1", "CliffWalkingSlippery-v1")
 MODES = list(AutoresetMode)
-SEEDS = [0, 1, 7, 42, 123_456_789]
 
 
 def parts(obs):
@@ -45,126 +47,50 @@ def same(got, want):
         assert a.dtype == b.dtype and a.tobytes() == b.tobytes(), (a, b)
 
 
-def same_info(got, want):
-    """Infos that Gymnasium reports for some rows, marked by `_key`, are the same there."""
-    for key, values in want.items():
-        if key in ("final_obs", "final_info") or key.startswith("_"):
-            continue
-        rows = want[f"_{key}"]
-        mine = got[key]
-        if key == "prob" and values.dtype == int:
-            # after a reset it is the int 1, and if that comes first in a batch, no fraction has a place there
-            mine = mine.astype(int)
-        assert mine.dtype == values.dtype and mine[rows].tobytes() == values[rows].tobytes(), key
-
-
-def same_finals(got, want, ended):
-    assert ("final_obs" in got) == ("final_obs" in want) == ended.any()
-    if not ended.any():
-        return
-    assert got["_final_obs"].tolist() == want["_final_obs"].tolist() == ended.tolist()
-    for a, b in zip(got["final_obs"], want["final_obs"], strict=True):
-        assert a == b and type(a) is (type(None) if b is None else tuple if isinstance(b, tuple) else np.int64)
-    same_info(got["final_info"], want["final_info"])
-
-
-def same_streams(env, reference):
-    for row, other in zip(env.save().rows, reference.envs, strict=True):
-        assert row["rng"] == other.unwrapped.np_random.bit_generator.state
-
-
 def need(id):
     if id not in gymnasium.registry:
         pytest.skip(f"Gymnasium {gymnasium.__version__} has no {id}")
 
 
-def pair(id, options, mode, seed, num_threads):
-    need(id)
-    env = cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=seed, autoreset_mode=mode, **options)
-    reference = gymnasium.make_vec(id, num_envs=NUM, vectorization_mode="sync",
-                                   vector_kwargs={"autoreset_mode": mode}, **options)
-    assert env.single_observation_space == reference.single_observation_space
-    assert env.single_action_space == reference.single_action_space
-    assert env.observation_space == reference.observation_space
-    limit = reference.spec.max_episode_steps
-    assert env.env_spec.max_episode_steps == limit
-    obs, info = env.reset()
-    want, expected = reference.reset(seed=seed)
-    same(obs, want)
-    same_info(info, expected)
-    return env, reference
+def beside_the_cliff():
+    """Has `check_parity` walk along it, mostly to the goal."""
+    random = np.random.default_rng(1)
+    return playing(lambda reference, actions: random.choice([0, 1, 1, 1, 1, 2], len(actions)))
+
+
+def guided(reference, actions):
+    """Actions that bring a taxi's passengers home now and then: by chance, but none that does nothing."""
+    random = np.random.default_rng(int(actions.sum()))
+    taxis = [env.unwrapped for env in reference.envs]
+    choices = [np.flatnonzero(taxi.action_mask(taxi.s)) for taxi in taxis]
+    return np.array([random.choice(found[-2:] if random.random() < 0.6 else found) for found in choices])
 
 
 @pytest.mark.parametrize("id, options, mode", often_slow([(*game, mode) for game in GAMES for mode in MODES], 3))
 def test_equals_gymnasium(id, options, mode):
-    env, reference = pair(id, options, mode, seed=5, num_threads=(0, 1, 2, 5)[MODES.index(mode)])
-    random = np.random.default_rng(1)
-    ends = 0
-    for seed in SEEDS:
-        obs, info = env.reset(seed=seed)
-        want, expected = reference.reset(seed=seed)
-        same(obs, want)
-        same_info(info, expected)
-        for _ in range(250):
-            actions = random.choice(CHOICES.get(id, env.single_action_space.n), NUM)
-            *got, info = env.step(actions)
-            *want, expected = reference.step(actions)
-            for mine, other in zip(got, want, strict=True):
-                same(mine, other)
-            same_info(info, expected)
-            ended = got[2] | got[3]
-            ends += ended.sum()
-            if mode == AutoresetMode.SAME_STEP:
-                same_finals(info, expected, ended)
-            if mode == AutoresetMode.DISABLED and ended.any():
-                obs, info = env.reset(options={"reset_mask": ended})
-                want, expected = reference.reset(options={"reset_mask": ended})
-                same(obs, want)
-                same_info(info, expected)
-        same_streams(env, reference)
-    assert ends > 0
+    need(id)
+    with beside_the_cliff() if id in CLIFFS else nullcontext():
+        parity = check_parity(id, num_envs=NUM, num_steps=250, seeds=[0, 1, 7, 42, 123_456_789], autoreset_mode=mode,
+                              num_threads=(0, 1, 2, 5)[MODES.index(mode)], **options)
+    assert parity.num_episodes > 0
 
 
 @pytest.mark.parametrize("num_threads", [2, *slow(0, 1, 5)])
 @pytest.mark.parametrize("id", ["FrozenLake-v1", "CliffWalkingSlippery-v1", "Taxi-v4", "Blackjack-v1"])
 def test_long_runs_equal_gymnasium(id, num_threads):
-    env, reference = pair(id, {}, AutoresetMode.NEXT_STEP, 11, num_threads)
-    random = np.random.default_rng(3)
-    for _ in range(1000):
-        actions = random.choice(CHOICES.get(id, env.single_action_space.n), NUM)
-        *got, info = env.step(actions)
-        *want, expected = reference.step(actions)
-        for mine, other in zip(got, want, strict=True):
-            same(mine, other)
-        same_info(info, expected)
-    same_streams(env, reference)
-
-
-def guided(env, obs, info):
-    """Actions that bring a taxi's passengers home now and then: by chance, but none that does nothing."""
-    random = np.random.default_rng(int(obs.sum()))
-    return np.array([random.choice(np.flatnonzero(mask)[-2:]) if random.random() < 0.6
-                     else random.choice(np.flatnonzero(mask)) for mask in info["action_mask"]])
+    need(id)
+    with beside_the_cliff() if id in CLIFFS else nullcontext():
+        check_parity(id, num_envs=NUM, num_steps=1000, seeds=[11], num_threads=num_threads)
 
 
 @pytest.mark.parametrize("options", [
     {"is_rainy": True, "fickle_passenger": True, "fickle_probability": 1.0}, *slow({})])
 def test_taxis_that_arrive(options):
-    env, reference = pair("Taxi-v4", options, AutoresetMode.SAME_STEP, 5, num_threads=1)
-    obs, info = env.reset(seed=9)
-    reference.reset(seed=9)
-    rewards = set()
-    for _ in range(3000):
-        actions = guided(env, obs, info)
-        obs, reward, terminated, truncated, info = env.step(actions)
-        want = reference.step(actions)
-        same(obs, want[0])
-        same(reward, want[1])
-        same_info(info, want[4])
-        same_finals(info, want[4], terminated | truncated)
-        rewards |= set(reward.tolist())
-    assert rewards == {-1.0, 20.0}
-    same_streams(env, reference)
+    need("Taxi-v4")
+    with playing(guided):
+        parity = check_parity("Taxi-v4", num_envs=NUM, num_steps=3000, seeds=[9], autoreset_mode="SameStep",
+                              num_threads=1, **options)
+    assert parity.num_terminated > 3
 
 
 @pytest.mark.parametrize("alias, id", [("CliffWalking-v0", "CliffWalking-v1"), ("Taxi-v3", "Taxi-v4"),
@@ -213,7 +139,7 @@ def test_random_maps():
     assert each.env_spec.observation.n == 64
 
 
-@pytest.mark.parametrize("id, options, kind, message", [
+test_wrong_options = refuses([
     ("FrozenLake-v1", {"desc": ["SFX"]}, ValueError, "^desc: expected rows .* of S, F, H and G"),
     ("FrozenLake-v1", {"desc": ["FFG"]}, ValueError, "^desc: .* at least one S"),
     ("FrozenLake-v1", {"desc": ["SF", "F"]}, ValueError, "^desc: .* equal length.*lengths .2, 1"),
@@ -244,30 +170,12 @@ def test_random_maps():
     ("NChain-v0", {"small": "2"}, TypeError, "^small"),
     ("NChain-v0", {"large": float("nan")}, ValueError, "^large"),
 ])
-def test_wrong_options(id, options, kind, message):
-    with pytest.raises(kind, match=message):
-        cypool.make_spec(id, **options)
 
 
-ALL = [*GAMES, ("Catch-v0", {"height": 7}), ("NChain-v0", {"slip": 0.5})]
-
-
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-@pytest.mark.parametrize("id, options", ALL)
-def test_what_is_saved_goes_on_as_it_did(id, options, mode):
-    env = cypool.make(id, num_envs=4, num_threads=1, seed=2, autoreset_mode=mode, **options)
-    twin = cypool.make(id, num_envs=4, num_threads=1, seed=77, autoreset_mode=mode, **options)
-    env.reset()
-    random = np.random.default_rng(0)
-    actions = random.integers(0, env.single_action_space.n, (200, 4))
-    for t in range(37):
-        last = env.step(actions[t])
-    seen, info = twin.load(pickle.loads(pickle.dumps(env.save())))
-    same(seen, last[0])
-    assert all(info[key].tobytes() == last[4][key].tobytes() for key in env.env_spec.info)
-    for t in range(37, 200):
-        for a, b in zip(env.step(actions[t])[:4], twin.step(actions[t])[:4], strict=True):
-            same(a, b)
+test_what_is_saved_goes_on_as_it_did = continues(
+    [(id, mode, options) for mode in ("NextStep", "SameStep")
+     for id, options in [*GAMES, ("Catch-v0", {"height": 7}), ("NChain-v0", {"slip": 0.5})]],
+    before=37, after=60, least=0, num_threads=1)
 
 
 @pytest.mark.parametrize("height, width", [(10, 5), (2, 1), (4, 4), (3, 6)])
@@ -388,7 +296,7 @@ def test_pictures_equal_gymnasium(monkeypatch, id, options):
     env = cypool.make(id, num_envs=2, seed=3, autoreset_mode="NextStep", render_mode="rgb_array", **options)
     reference = gymnasium.make_vec(id, num_envs=2, vectorization_mode="sync", render_mode="rgb_array", **options)
     assert env.metadata["render_fps"] == reference.envs[0].metadata["render_fps"]
-    obs, info = env.reset()
+    env.reset()
     reference.reset(seed=3)
     random = np.random.default_rng(0)
     for _ in range(60 if id == "Taxi-v4" else 30):
@@ -398,11 +306,10 @@ def test_pictures_equal_gymnasium(monkeypatch, id, options):
                 each.unwrapped.lastaction = None
         for mine, other in zip(env.render(), reference.render(), strict=True):
             assert mine.dtype == np.uint8 and mine.shape == other.shape and (mine == other).all()
+        actions = random.integers(0, env.single_action_space.n, 2)
         if id == "Taxi-v4":
-            actions = guided(env, obs, info)
-        else:
-            actions = random.integers(0, env.single_action_space.n, 2)
-        obs, *_, info = env.step(actions)
+            actions = guided(reference, actions)
+        env.step(actions)
         reference.step(actions)
     assert env.render([1]).shape == (1, *mine.shape)
 

@@ -17,7 +17,7 @@
 // - A device may stop the processor, waste cycles, or exchange pages under the running program.
 // - A frame ends after a number of instructions too, so what is skipped has to be counted. In a window only jumps look
 //   at the number; what is left at the end of it is run outside.
-// - gcc must not vectorize this file (build_tools/ale.py).
+// - gcc must not vectorize this file (build.py).
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // What ViZDoom's library takes from Boost, in standard C++ and POSIX: no Boost is needed to compile it.
 //
-// Each boost/*.hpp that it includes is made to include this file (build_tools/vizdoom.py). Text and file functions are
+// Each boost/*.hpp that it includes is made to include this file (build.py). Text and file functions are
 // the few that it calls. Processes, threads and queues are made so that an engine may be killed, or stop, at any
 // moment:
 //

@@ -3,8 +3,8 @@
 The engine itself is a program: it comes with the installed wheel of the same version.
 """
 
-from .library import SourceLibrary, Together
-from .sdist import Sdist
+from build_tools.library import SourceLibrary, Together
+from build_tools.sdist import Sdist
 
 VERSION = "1.3.2"
 
@@ -27,7 +27,7 @@ def _headers(unpacked, folder):
         path.write_text('#include "boost.h"\n')
 
 
-VIZDOOM = SourceLibrary(
+LIBRARY = SourceLibrary(
     family="vizdoom",
     sdist=Sdist(
         project="vizdoom",

@@ -5,8 +5,8 @@ The wheels of box2d, with which Gymnasium runs, have the same engine.
 
 import re
 
-from .library import SourceLibrary
-from .sdist import Sdist
+from build_tools.library import SourceLibrary
+from build_tools.sdist import Sdist
 
 # written by all worlds, read by nobody: counters that threads would race for, and the clock behind them
 STATISTICS = re.compile(
@@ -67,7 +67,7 @@ def _one_unit(unpacked, folder):
     (folder / "box2d.cpp").write_text("\n".join(texts))
 
 
-BOX2D = SourceLibrary(
+LIBRARY = SourceLibrary(
     family="box2d",
     sdist=Sdist(
         project="box2d-py",
@@ -81,7 +81,7 @@ BOX2D = SourceLibrary(
     sources=(),
     generated_sources=("box2d.cpp",),
     include_dirs=(".",),
-    private_include_dirs=("build_tools/box2d_headers",),
+    private_include_dirs=("cypool/envs/box2d/library",),
     # O3 and fwrapv as the wheels of box2d are compiled; vectors of two only lengthen the chain of operations
     flags=("-std=c++17", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-fwrapv",
            "-fno-tree-slp-vectorize", "-fno-access-control", "-w"),

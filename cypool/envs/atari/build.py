@@ -3,8 +3,8 @@
 It is under GPL-2, and so is a binary that contains it; nothing of its text is kept here.
 """
 
-from .library import Part, Rewrite, SourceLibrary, Together
-from .sdist import Sdist
+from build_tools.library import Part, Rewrite, SourceLibrary, Together
+from build_tools.sdist import Sdist
 
 
 def _version_header(unpacked, folder):
@@ -25,7 +25,7 @@ OUR_FLAGS = (
     "-fno-tree-vectorize", "-fno-tree-slp-vectorize",  # gcc packs flags into words, and pays at each use
 )
 
-ALE = SourceLibrary(
+LIBRARY = SourceLibrary(
     family="atari",
     sdist=Sdist(
         project="ale-py",
@@ -60,7 +60,7 @@ ALE = SourceLibrary(
     ),
     replace={"environment/phosphor_blend.cpp": "cypool/envs/atari/phosphor_blend.cpp"},
     include_dirs=("src",),
-    own_include_dirs=("build_tools/zlib",),
+    own_include_dirs=("cypool/envs/atari/library",),
     # without NDEBUG the emulator checks asserts at every pixel; warnings are not ours to fix
     flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_version_header,

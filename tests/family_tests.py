@@ -1,0 +1,176 @@
+"""Tests that families have in common: each is made of a family's cases, as in `test_options = equals(OPTIONS)`."""
+import contextlib
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from saving import assert_goes_on
+from state_edits import edged_states
+
+import cypool
+from cypool.testing import check_parity
+
+
+def equals(cases, least=0, **common):
+    """Returns a test that ids equal their references.
+
+    Args:
+        cases: Ids, or pairs of an id and its options, which may be arguments of `check_parity`, too.
+        least: How many episodes end at least.
+        **common: Arguments of `check_parity` for all cases that do not have them.
+    """
+    # those with a marker are of pytest
+    pairs = [case if isinstance(case, tuple) and len(getattr(case, "values", case)) == 2 else
+             pytest.param(*case.values, {}, marks=case.marks) if hasattr(case, "marks") else (case, {})
+             for case in cases]
+
+    @pytest.mark.parametrize("id, options", pairs)
+    def test(id, options):
+        assert check_parity(id, **{**common, **options}).num_episodes >= least
+
+    return test
+
+
+@contextlib.contextmanager
+def playing(choose, references=SyncVectorEnv):
+    """Has `check_parity` play with what `choose` returns of the references and the actions that chance chose."""
+    references.choose = choose
+    try:
+        yield
+    finally:
+        del references.choose
+
+
+def refuses(cases, id=None):
+    """Returns a test that options are refused, by their names.
+
+    Args:
+        cases: An id, its options, the type of the error, if it is only one, and a pattern that its message begins with.
+        id: That of all cases, which then begin with their options.
+    """
+    rows = []
+    for case in cases:
+        own, options, *error, message = case if id is None else (id, *case)
+        rows.append((own, options, *(error or [(TypeError, ValueError)]), message))
+
+    @pytest.mark.parametrize("id, options, error, message", rows)
+    def test(id, options, error, message):
+        # those of the pool are looked at where it is made
+        make = cypool.make if options.keys() & {"seed", "num_envs"} else cypool.make_spec
+        with pytest.raises(error, match=f"(?s)^(?:{message})"):
+            make(id, **options)
+
+    return test
+
+
+def continues(cases, before, after, least=1, num_threads=2, **common):
+    """Returns a test that what is saved, loaded and copied continues the same way.
+
+    Args:
+        cases: An id, an autoreset mode and options.
+        before, after: Steps before and after it is saved.
+        least: How many episodes end at least.
+        num_threads: Of the pool that is saved.
+        **common: Options of all cases that do not have them.
+    """
+    @pytest.mark.parametrize("id, mode, options", cases)
+    def test(id, mode, options):
+        assert assert_goes_on(id, mode, num_threads, None, before, after, **{**common, **options}) >= least
+
+    return test
+
+
+def assert_edits_are_harmless(make, count, num_steps, prepare=None):
+    """Checks that each number of a saved state is refused by its name, or harmless to others, too.
+
+    Args:
+        make: Returns a pool of one environment that was played.
+        count: How many of the state's numbers are edited: at the edges of their ranges, and beyond these.
+        num_steps: Steps after each load.
+        prepare: Called with the pool before its state is saved.
+    """
+    env, bystander = make(), make()
+    if prepare is not None:
+        prepare(env)
+    state, want = env.save(), bystander.save().rows
+    for path, changed, is_in_range in edged_states(state, np.random.default_rng(0), count):
+        try:
+            env.load(changed)
+        except ValueError as error:
+            assert is_in_range or f"state: {path}: expected" in str(error)
+            continue
+        assert is_in_range
+        play_whatever_comes(env, num_steps)
+        env.save()
+    assert bystander.save().rows == want
+    env.load(state)
+    env.render()
+
+
+def play_whatever_comes(env, num_steps):
+    """Steps an environment whose state may be one that it cannot be stepped from."""
+    for _ in range(num_steps):
+        try:
+            *_, terminated, _, _ = env.step(env.action_space.sample())
+            if terminated[0] and env.metadata["autoreset_mode"] == AutoresetMode.DISABLED:
+                env.reset()
+        except cypool.EnvError:
+            env.reset()
+
+
+def imports_nothing(ids, packages):
+    """Returns a test that ids are made, stepped and drawn without packages.
+
+    Args:
+        ids: Ids, each with options and whether it is drawn.
+        packages: Names of modules.
+    """
+    def test(run_forked):
+        done = run_forked(f"""
+import sys
+import cypool
+for id, options, draws in {ids!r}:
+    env = cypool.make(id, num_threads=0, seed=0, **options)
+    env.reset()
+    env.step(env.action_space.sample())
+    if draws:
+        env.render()
+print(sorted(set({packages!r}) & sys.modules.keys()))
+""")
+        assert done.stdout == "[]\n", done.stderr
+
+    return test
+
+
+def needs(package, message, releases, id):
+    """Returns a test that another release of a package, or none, is an error that says what to install.
+
+    Args:
+        package: As it is installed.
+        message: Of the error, with "{found}" for the version.
+        releases: Other releases.
+        id: What needs the package where it is made.
+    """
+    @pytest.mark.parametrize("found", [None, *releases])
+    def test(run_forked, found):
+        done = run_forked(f"""
+import importlib.metadata as metadata
+real = metadata.version
+def version(name):
+    if name != {package!r}:
+        return real(name)
+    if {found!r} is None:
+        raise metadata.PackageNotFoundError(name)
+    return {found!r}
+metadata.version = version
+import cypool
+assert {id!r} in cypool.list_all_envs()
+for _ in range(2):
+    try:
+        cypool.make({id!r})
+    except ImportError as error:
+        print(error)
+""")
+        assert done.stdout.splitlines() == [message.format(found=found or "none")] * 2, done.stderr
+
+    return test
