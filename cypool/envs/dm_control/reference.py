@@ -35,6 +35,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     from dm_control.rl import control
     from dm_control.suite.wrappers import pixels
 
+    _repair()
     for name in options:
         if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
             raise ValueError(f"{name}: dm_control has no such option, so that there is nothing to compare with")
@@ -57,6 +58,20 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
         env = pixels.Wrapper(env, options.get("pixels_only", True), {
             "width": options.get("width", 320), "height": options.get("height", 240), "camera_id": camera})
     return Repeated(env, options["action_repeat"]) if options.get("action_repeat", 1) > 1 else env
+
+
+def _repair() -> None:
+    """Lets dm_control run with a newer MuJoCo: it looks for all fields of the one that it was made for.
+
+    dm_control 1.0.50 was made for 3.17; 4.0 has no `flex_vertedge`, for example.
+    """
+    import mujoco
+    from dm_control.mujoco.wrapper.mjbindings import sizes
+
+    for struct, cls in (("mjmodel", mujoco.MjModel), ("mjdata", mujoco.MjData)):
+        fields = sizes.array_sizes[struct]
+        for name in [name for name in fields if not hasattr(cls, name)]:
+            del fields[name]
 
 
 class Repeated:
