@@ -20,6 +20,7 @@
 | `common.h` | what the C++ of all modules begins with, compiled once |
 | `library` | what a native library is, as a `build.py` declares it, and how one becomes an archive to link |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
+| `distributions` | splits a wheel in two, for those that are passed on: ALE apart, each with its licences |
 | `cache` | files kept under the hash of what they were made from, by cypool/util/cache.py |
 
 | environment variable | what it does |

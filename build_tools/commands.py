@@ -12,9 +12,10 @@ from pathlib import Path
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 
-from . import cache, cythonize, report, sdist, toolchain
+from . import cache, cythonize, distributions, report, sdist, toolchain
 from .library import DECLARATION, declared_in, left_out
 from .parts import parts_of
 
@@ -83,6 +84,17 @@ def level_of(source):
     """
     found = re.match(r"(?:#.*\n)*?# distutils: extra_compile_args = (-O\d)\n", source.read_text(encoding="utf-8"))
     return found[1] if found else LOW_LEVEL
+
+
+class EggInfo(egg_info):
+    """Says what licence is that of what is made."""
+
+    def run(self):
+        # sources have nothing of the libraries
+        if "sdist" not in self.distribution.commands:
+            self.distribution.metadata.license_expression = distributions.expression(
+                distributions.libraries().values())
+        super().run()
 
 
 class BuildExt(build_ext):

@@ -132,6 +132,9 @@ class SourceLibrary:
     Attributes:
         family: the folder of `cypool/envs` that needs it, and the name for `CYPOOL_WITHOUT`.
         sdist: where the sources come from.
+        licence: what it is under, in SPDX's words.
+        licence_file: the file inside the sdist that says so, or a source that does so in its first comment.
+        distribution: the wheel that its modules are passed on in; "": cypool's own.
         root: folder inside the sdist; `sources`, `exclude` and `replace` are relative to it.
         further_files: files inside the sdist that are needed, outside of `root` and `include_dirs`.
         sources: globs of what to compile.
@@ -164,6 +167,9 @@ class SourceLibrary:
     generate: Callable = lambda unpacked, folder: None
     rewrite: Rewrite | None = None
     further_files: tuple = ()
+    licence: str = ""
+    licence_file: str = ""
+    distribution: str = ""
 
     def prepare(self, folder):
         """Finds the sources and unpacks them below `folder`.

@@ -16,7 +16,6 @@ SIMPLE = {"toy_text", "classic_control"}
 # what still names families: this may only become less. Libraries, packages and extras have names of families, too
 KNOWN = {
     ".ci/mujoco": "mujoco",  # the package
-    ".ci/wheel": "atari classic_control mujoco toy_text vizdoom",  # without ALE; some tests
     "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
     "cypool/envs/mujoco_common/__init__.py": "mujoco",
     "cypool/envs/mujoco_common/assets.py": "mujoco",

@@ -11,6 +11,7 @@ FAMILY = Family(
     description="the 104 games of `ale-py` for one player",
     licence="ALE: GPL-2",
     package="ale_py",
+    distribution="cypool-atari",
     extra="atari",
     reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, as the preset says",
     fidelity="everything, with a preset",

@@ -75,10 +75,9 @@ def _cypool() -> Lines:
     from cypool.envs import FAMILIES
 
     yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
-    left_out = [family.title for family in FAMILIES if not family.is_built]
-    if left_out:
-        yield ("warning", f"compiled without {', '.join(left_out)}",
-               "install again without CYPOOL_WITHOUT to have these families")
+    for family in FAMILIES:
+        if not family.is_built:
+            yield "optional", f"{family.title} is not compiled in", family.build
 
 
 def _python() -> Lines:
@@ -317,7 +316,7 @@ def _mujoco() -> Lines:
         yield "ok", f"{version} in {folder}"
     else:
         yield ("warning", f"{version} in {folder}, which was not compared with the reference packages",
-               f"{mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]} were")
+               f"{', '.join(mujoco_version.COMPARED)} were")
 
 
 def _opengl() -> Lines:
