@@ -72,7 +72,7 @@ def tracked():
     listed = subprocess.run(["git", "ls-files", "-z", "--", *PLACES], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("this is no checkout")
-    return [path for path in listed.stdout.split("\0") if path]
+    return [path for path in listed.stdout.split("\0") if (ROOT / path).is_file()]
 
 
 def test_families_outside_of_their_folders_are_those_known(tracked):
