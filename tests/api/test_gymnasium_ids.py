@@ -198,7 +198,7 @@ def test_in_either_order(run_python, imports):
     ("gymnasium.envs.registration.registry['cypool/CartPole-v1'].id", "cypool/CartPole-v1"),
     ("alias.get('cypool/CartPole-v1').id", "cypool/CartPole-v1"),
     ("gymnasium.spec('cypool/CartPole-v1').max_episode_steps", "500"),
-    ("len(gymnasium.registry) > 1000", "True"),
+    ("len(gymnasium.registry) > plain", "True"),
     ("'cypool/CartPole-v1' in list(gymnasium.registry)", "True"),
     ("'cypool/CartPole-v1' in {**gymnasium.registry}", "True"),
     ("'cypool/CartPole-v1' in dict(gymnasium.registry)", "True"),
@@ -212,6 +212,7 @@ def test_gymnasiums_registry_is_filled_when_it_is_read(run_python, read, expecte
 import copy, sys, gymnasium
 alias = gymnasium.registry
 registry = alias
+plain = len(registry)
 import cypool
 assert "cypool.envs" not in sys.modules
 alias = sys.modules["__main__"].registry

@@ -57,6 +57,7 @@ def test_listing_loads_no_family(run_python):
     assert not heavy & set(done.stdout.split())
 
 
+@pytest.mark.families("atari")
 def test_atari_does_not_import_ale_py(run_python):
     done = run_python("import cypool, sys; cypool.make('Pong-v5').reset(); print(*sys.modules)")
     assert done.stderr == "" and "ale_py" not in done.stdout.split()

@@ -127,6 +127,7 @@ def test_check_finds(capsys, monkeypatch):
     assert "step 3, env 1: reward is 1.0, the reference has 2.0" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.families("atari")
 def test_doctor(capsys):
     assert main(["doctor", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
@@ -433,6 +434,7 @@ def test_play_without_pygame(capsys, monkeypatch):
     assert 'pip install "cypool[render]"' in said and said.count("\n") == 1
 
 
+@pytest.mark.families("atari", "mujoco")
 @pytest.mark.parametrize("id, held, action", [
     ("CartPole-v1", {"right"}, 1), ("MountainCar-v0", set(), 1), ("CartPole-v1", {"1"}, 1), ("Catch-v0", {"left"}, 0),
     ("Pong-v5", {"space", "right"}, 4), ("Pong-v5", {"up"}, 0), ("Pong-v5", {"up", "right"}, 2), ("Pong-v5", {"5"}, 5),
@@ -469,6 +471,7 @@ def test_ray_alone_is_no_rllib(monkeypatch):
     assert doctor._installed("RLlib (in Ray)", "ray", "")[0] == "ok"
 
 
+@pytest.mark.families("atari")
 def test_a_text_for_several_options_is_printed_once(capsys):
     assert main(["info", "Pong-v5"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
