@@ -66,7 +66,7 @@ def test_headers_and_pxd_files_are_there():
     # what plug-ins compile against, and nothing private
     include = Path(cypool.get_include())
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*") if path.is_file())
-    assert headers == [f"cypool/{name}.h" for name in ("access", "policy", "rng", "slot", "transition")]
+    assert headers == [f"cypool/{name}.h" for name in ("access", "mujoco", "policy", "rng", "slot", "transition")]
     package = Path(cypool.__file__).parent
     for name in ("env.pxd", "engine/engine.pxd", "envs/common/frame_stack.pxd"):
         assert (package / name).is_file()

@@ -108,8 +108,7 @@ def test_refusals(run_forked, args, message):
 @pytest.mark.parametrize("module, args, status, message", [
     ("envpool", ["--peers", "envpool"], 2, "pip install envpool"),
     ("matplotlib", ["--plot", "x.png"], 2, "pip install matplotlib"),
-    ("ale_py", [], 2, 'pip install "cypool[bench]"'),
-    ("typer", [], 2, "pip install typer rich"),
+    ("ale_py", [], 2, 'pip install "cypool[atari]"'),
     ("cypool", [], 1, "pip install"),
 ])
 def test_not_installed(run_forked, module, args, status, message):

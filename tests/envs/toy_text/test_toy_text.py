@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import gymnasium
 import numpy as np
 import pytest
-from family_tests import goes_on, playing, refuses
+from family_tests import continues, playing, refuses
 from gymnasium.vector import AutoresetMode
 from weights import often_slow, slow
 
@@ -172,7 +172,7 @@ test_wrong_options = refuses([
 ])
 
 
-test_what_is_saved_goes_on_as_it_did = goes_on(
+test_what_is_saved_goes_on_as_it_did = continues(
     [(id, mode, options) for mode in ("NextStep", "SameStep")
      for id, options in [*GAMES, ("Catch-v0", {"height": 7}), ("NChain-v0", {"slip": 0.5})]],
     before=37, after=60, least=0, num_threads=1)
