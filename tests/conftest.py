@@ -37,6 +37,9 @@ hypothesis.settings.register_profile("patient", deadline=None, database=None,
 hypothesis.settings.load_profile("patient")
 # NumPy would start threads in each of the many processes that tests start
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# as in .ci/run: else each worker and each of the hundreds of processes compiles the Python of tests and cypool again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # a pytest that a shell started in the background would ignore Ctrl-C, which tests send
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -117,7 +117,8 @@ def test_not_installed(run_forked, module, args, status, message):
     assert message in done.stderr and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGINT, 130), *slow((signal.SIGKILL, -signal.SIGKILL))])
 def test_no_process_stays_behind(number, status):
     # a word to know our processes by
     seconds = f"0.05{os.getpid()}1"

@@ -37,15 +37,14 @@ def played(id, num_steps, **options):
 # ---- the same as Gymnasium's
 
 test_parity = needs_box2d(equals([
-    *((IDS[0], {"autoreset_mode": mode}) for mode in MODES), *((id, {}) for id in IDS[1:4]),
-    *slow(*((id, {"autoreset_mode": mode}) for id in IDS[1:4] for mode in MODES[1:])),
+    *((id, {}) for id in IDS[:4]), *slow(*((id, {"autoreset_mode": mode}) for id in IDS[:4] for mode in MODES[1:])),
     ("LunarLander-v3", {"enable_wind": True, "gravity": -7.0}),
     ("LunarLander-v3", {"continuous": True, "enable_wind": True, "wind_power": 19, "turbulence_power": 1.9}),
     ("LunarLanderContinuous-v3", {"action_dtype": "float64"}),
     ("BipedalWalker-v3", {"hardcore": True, "action_dtype": "float64"}),
 ], least=1, num_envs=4, num_steps=150, seeds=(0, 1)))
 test_parity_of_the_race = needs_box2d(equals([
-    ("CarRacing-v3", {}), ("CarRacing-v3", {"autoreset_mode": "SameStep", "continuous": False}),
+    *slow(("CarRacing-v3", {})), ("CarRacing-v3", {"autoreset_mode": "SameStep", "continuous": False}),
     ("CarRacing-v3", {"autoreset_mode": "Disabled", "domain_randomize": True}),
     ("CarRacing-v3", {"action_dtype": "float64", "lap_complete_percent": 0.5}),
 ], num_envs=1, num_steps=30, seeds=(0,), max_episode_steps=25))
