@@ -27,8 +27,9 @@ from cypool.util import cache
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = {family.name for family in FAMILIES if not family.is_built}
-# how cypool and Python say that an id, a module or a package of a family is missing
-LACKING = re.compile(r"no environment '|No module named '|is not installed|pip install \"cypool\[|KeyError: '")
+# how cypool, Gymnasium and Python say that an id, a module or a package of a family is missing
+LACKING = re.compile(r"no environment '|doesn't exist in namespace|Namespace \w+ not found|No module named '|"
+                     r"is not installed|pip install \"cypool\[")
 pytest.register_assert_rewrite("family_tests", "saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from weights import exhaustive, slow
 
+pytestmark = pytest.mark.families("atari", "mujoco")
+
 TOOLS = Path(__file__).parents[2] / "fuzz"
 
 

@@ -16,6 +16,7 @@ from cypool.making.registry import entry_of
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mpe2", "mujoco", "robotics")
 
 
+@pytest.mark.families("atari")
 def test_all_environments_have_an_id(walker):
     # those of ale_py are its own, and a benchmark of several is not one that Gymnasium makes
     ids = [id for id in cypool.list_all_envs() if not id.startswith("ALE/") and entry_of(id).expand is None]
@@ -300,6 +301,7 @@ def test_seeds_of_numpy():
     assert env.reset(seed=np.int64(3))[0].tobytes() == cypool.make("CartPole-v1", num_envs=2).reset(seed=3)[0].tobytes()
 
 
+@pytest.mark.families("atari")
 def test_the_ids_of_ale_py_stay_its_own(run_python):
     done = run_python("""
 import gymnasium, cypool

@@ -46,6 +46,7 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
 
 
+@pytest.mark.families("atari")
 def test_list(capsys):
     assert main(["list", "cartpole-v?"]) == 0
     assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
@@ -66,6 +67,7 @@ def test_info(capsys):
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
 
 
+@pytest.mark.families("mujoco")
 def test_info_fits_80_columns(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert main(["info", "Ant-v5"]) == 0
@@ -101,6 +103,7 @@ Action: three
 - another"""
 
 
+@pytest.mark.families("mujoco")
 def test_options_of_base_classes_are_explained(capsys):
     assert main(["info", "Ant-v5", "--json"]) == 0
     options = json.loads(capsys.readouterr().out)["options"]
@@ -288,7 +291,7 @@ def test_completion_knows_ids(tmp_path):
     ([], sorted([*VERBS, "--completion", "--help", "--version"])), (["ch"], ["check"]), (["nope", ""], []),
     (["check", "--on"], ["--only"]), (["check", "--only", ""], ["contract", "parity"]),
     (["check", "Catch-v0", "--only", "p"], ["parity"]), (["check", "--num-envs", ""], []),
-    (["get", "pro"], ["procgen"]),
+    pytest.param(["get", "pro"], ["procgen"], marks=pytest.mark.families("procgen")),
 ])
 def test_completions(words, expected):
     assert completions(words) == expected

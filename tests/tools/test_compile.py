@@ -214,7 +214,7 @@ def test_a_damaged_module_is_compiled_again(cache, run_python):
 
 def test_what_a_module_is_compiled_against(monkeypatch, tmp_path):
     files = {path.name for path in compile_module._contract()}
-    assert {"env.pxd", "mujoco.pxd", "engine.pxd", "slot.h"} <= files
+    assert {"env.pxd", "frame_stack.pxd", "engine.pxd", "slot.h"} <= files
     folder = tmp_path / "cypool"
     package = Path(cypool.__file__).parent
     for path in package.rglob("*.pxd"):
@@ -226,7 +226,7 @@ def test_what_a_module_is_compiled_against(monkeypatch, tmp_path):
     monkeypatch.setattr(cypool, "get_include", lambda: include)
     monkeypatch.setattr(cypool, "__file__", str(folder / "__init__.py"))
     assert compile_module._key(None, TEXT) == keys[0]
-    with (folder / "envs" / "mujoco" / "mujoco.pxd").open("a") as file:
+    with (folder / "envs" / "common" / "frame_stack.pxd").open("a") as file:
         file.write("# changed\n")
     keys.append(compile_module._key(None, TEXT))
     for project in ("cypool", "Cython", "numpy"):

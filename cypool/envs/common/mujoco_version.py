@@ -7,10 +7,8 @@ from pathlib import Path
 
 from cypool.util.packages import folder_of
 
-# whose simulations were compared with those of the reference packages, bit by bit
-COMPARED = ("3.3.0", "3.3.1", "3.3.2", "3.3.3", "3.3.4", "3.3.5", "3.3.6", "3.3.7", "3.4.0", "3.5.0", "3.6.0", "3.7.0",
-            "3.8.0", "3.8.1", "3.9.0", "3.10.0", "3.11.0", "3.12.0", "3.13.0", "3.14.0", "3.15.0", "3.16.0", "3.17.0",
-            "4.0.1")
+# with which environments were compared with the reference packages, bit by bit (docs/reference/systems.md)
+COMPARED = ("3.3.0", "3.3.7", "3.9.0", "3.11.0", "3.12.0", "3.14.0", "3.17.0", "4.0.1")
 # as pyproject.toml has it
 _INSTALL = 'pip install "mujoco>=3.3.0,!=4.0.0,<4.1"'
 
@@ -22,7 +20,7 @@ def find() -> tuple[Path, str]:
     name of its file.
 
     Raises:
-        ImportError: There is none, or one that cannot be used.
+        ImportError: It is missing, or one that cannot be used.
     """
     found = folder_of("mujoco")
     folder = Path(found) if found else None
@@ -49,7 +47,7 @@ def warn_of(version: str) -> None:
     """Warns of a version that was not compared with the reference packages."""
     if version not in COMPARED:
         warnings.warn(f"mujoco {version} was not compared with the packages whose environments these are; "
-                      f"{COMPARED[0]} to {COMPARED[-1]} were", stacklevel=2)
+                      f"{', '.join(COMPARED)} were", stacklevel=2)
 
 
 def _order(version: str) -> tuple[int, ...]:

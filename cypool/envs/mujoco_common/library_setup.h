@@ -22,7 +22,7 @@ struct Found {
     int64_t number(const std::string& name) const { return get(numbers, name); }
     // sizes of structs
     int64_t size(const std::string& name) const { return get(sizes, name); }
-    // of numbers of so many bytes: others would be misread
+    // of numbers of these sizes: others would be misread
     Place place(const std::string& name, size_t bytes, size_t or_bytes = 0) const {
         const Place found = get(places, name);
         const auto size = static_cast<size_t>(found.bytes);

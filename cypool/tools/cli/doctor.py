@@ -316,7 +316,7 @@ def _mujoco() -> Lines:
         yield "ok", f"{version} in {folder}"
     else:
         yield ("warning", f"{version} in {folder}, which was not compared with the reference packages",
-               f"{mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]} were")
+               f"{', '.join(mujoco_version.COMPARED)} were")
 
 
 def _opengl() -> Lines:

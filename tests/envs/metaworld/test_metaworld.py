@@ -1,14 +1,11 @@
 """Meta-World: its bits, its options, states, the package."""
-import importlib.machinery
-import importlib.util
 import pickle
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import continues, equals, imports_nothing, needs, refuses
+from family_tests import change_file, continues, equals, frees_models, imports_nothing, needs, refuses
 from weights import exhaustive, slow
 
 import cypool
@@ -55,18 +52,8 @@ def test_tasks_are_those_of_the_package():
 
 
 def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path):
-    original = Path(model_path("drawer"))
-    folder = tmp_path / "assets" / "sawyer_xyz"
-    folder.mkdir(parents=True)
-    for beside in original.parents[1].iterdir():
-        if beside.name != "sawyer_xyz":
-            (tmp_path / "assets" / beside.name).symlink_to(beside)
-    lines = [line for line in original.read_text().splitlines() if 'joint="l_close"' not in line]
-    (folder / "sawyer_drawer.xml").write_text("\n".join(lines))
-    spec = importlib.machinery.ModuleSpec("metaworld", None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path)]
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "metaworld" else find(each))
+    change_file(monkeypatch, tmp_path, "metaworld", "assets/sawyer_xyz/sawyer_drawer.xml", lambda text: "\n".join(
+        line for line in text.splitlines() if 'joint="l_close"' not in line))
     with pytest.raises(ValueError, match="sawyer_drawer.xml: expected the model of the package, with nu 2, got one "
                                          "with nu 1: install"):
         cypool.make("Meta-World/drawer-open-v3")
@@ -336,20 +323,7 @@ test_other_releases_are_refused = needs(
 test_the_package_is_not_imported = imports_nothing([("Meta-World/MT10", {}, False)], ["metaworld"])
 
 
-def test_models_are_shared_and_freed(run_forked):
-    done = run_forked("""
-import gc
-import cypool
-from cypool.envs.mujoco_common import mujoco_common as model
-env = cypool.make("Meta-World/coffee-pull-v3", num_envs=3)
-other = cypool.make("Meta-World/coffee-push-v3", num_envs=2)
-print(len(model._models))
-env.close(), other.close()
-del env, other
-gc.collect()
-print(len(model._models))
-""")
-    assert done.stdout == "1\n0\n", done.stderr
+test_models_are_shared_and_freed = frees_models([("Meta-World/coffee-pull-v3", 3), ("Meta-World/coffee-push-v3", 2)])
 
 
 def test_specs_can_be_pickled():

@@ -7,7 +7,7 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
-from family_tests import continues, equals, refuses
+from family_tests import continues, equals, frees_models, refuses
 from gymnasium.wrappers import FrameStackObservation
 from weights import slow
 
@@ -615,6 +615,8 @@ def test_a_robot_of_another_package_has_what_all_have(walker):
 
 
 # ---- memory, copies, and MuJoCo itself
+
+test_a_model_is_loaded_once_and_then_freed = frees_models([("Ant-v5", 3)])
 
 
 def test_an_ant_is_small(run_python):

@@ -138,7 +138,7 @@ def test_a_version_that_was_not_compared_is_one_warning(package):
     folder, version = mujoco_version.find()
     assert version == "4.9.0"
     with pytest.warns(UserWarning, match=r"^mujoco 4\.9\.0 was not compared with the packages whose environments these "
-                                         r"are; 3\.3\.0 to 4\.0\.1 were$") as warned:
+                                         r"are; 3\.3\.0, 3\.3\.7, .*, 4\.0\.1 were$") as warned:
         mujoco_version.warn_of(version)
     assert len(warned) == 1
 
