@@ -108,7 +108,7 @@ class Family(NamedTuple):
 
     @property
     def build(self) -> str:
-        """The command that brings the family to an installation that is without."""
+        """How to get the family in an installation that is without it."""
         from_source = "install again without CYPOOL_WITHOUT"
         return f"{self.install}, or from source {from_source}" if self.distribution else from_source
 
