@@ -61,7 +61,7 @@ def run(words: Sequence[str]) -> int:
 def of_verb(verb: str) -> tuple[Callable[..., Any], Parser]:
     """Returns a verb's function, and the parser of its arguments."""
     name, examples = VERBS[verb]
-    module = import_module(f"cypool.tools.cli.{name}")
+    module = import_module(f"{__package__}.{name}")
     parser = Parser(f"cypool {verb}", description=inspect.getdoc(module.run),
                     epilog="\n  ".join(("Examples:", *examples)))
     module.declare(parser)
