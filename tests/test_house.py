@@ -15,6 +15,7 @@ PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "pyproject.toml", "benchm
 SIMPLE = {"toy_text", "classic_control"}
 # what still names families: this may only become less. Libraries, packages and extras have names of families, too
 KNOWN = {
+    ".ci/try_wheel": "atari mujoco",  # extras, and the other wheel
     ".ci/mujoco": "mujoco",  # the package
     ".ci/try_wheel": "atari mujoco",  # the wheels, and what has none of them
     "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
