@@ -17,7 +17,6 @@ SIMPLE = {"toy_text", "classic_control"}
 KNOWN = {
     ".ci/try_wheel": "atari mujoco",  # extras, and the other wheel
     ".ci/mujoco": "mujoco",  # the package
-    ".ci/try_wheel": "atari mujoco",  # the wheels, and what has none of them
     "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
     "cypool/envs/mujoco_common/__init__.py": "mujoco",
     "cypool/envs/mujoco_common/assets.py": "mujoco",
