@@ -18,111 +18,106 @@ using mjtObj = int;
 
 // ---- what cypool uses: the one table of it
 
+// clang-format off
+
 // numbers that are the same in all versions; compared when the library is loaded
-#define CYPOOL_MUJOCO_CONSTANTS(X)                                                                                   \
-    X(mjEQ_WELD, 1)                                                                                                  \
-    X(mjCAMERA_FREE, 0) X(mjCAMERA_FIXED, 2) X(mjVIS_CONTACTPOINT, 14) X(mjVIS_ISLAND, 15) X(mjVIS_CONTACTFORCE, 16) \
-        X(mjVIS_CONTACTSPLIT, 17) X(mjOBJ_UNKNOWN, 0) X(mjOBJ_BODY, 1) X(mjOBJ_JOINT, 3) X(mjOBJ_GEOM, 5)            \
-            X(mjOBJ_SITE, 6) X(mjOBJ_CAMERA, 7) X(mjOBJ_LIGHT, 8) X(mjOBJ_TENDON, 18) X(mjOBJ_ACTUATOR, 19)          \
-                X(mjOBJ_SENSOR, 20) X(mjJNT_FREE, 0) X(mjJNT_BALL, 1) X(mjJNT_SLIDE, 2) X(mjJNT_HINGE, 3)            \
-                    X(mjSENS_ACCELEROMETER, 1) X(mjSENS_GYRO, 3) X(mjSENS_FORCE, 4) X(mjSENS_TORQUE, 5)              \
-                        X(mjSENS_RANGEFINDER, 7) X(mjINT_RK4, 1) X(mjFB_OFFSCREEN, 1) X(mjFONTSCALE_150, 150)        \
-                            X(mjCAT_ALL, 7) X(mjRND_SHADOW, 0)
+#define CYPOOL_MUJOCO_CONSTANTS(X)                                                                              \
+    X(mjEQ_WELD, 1) X(mjCAMERA_FREE, 0) X(mjCAMERA_FIXED, 2) X(mjVIS_CONTACTPOINT, 14) X(mjVIS_ISLAND, 15)      \
+    X(mjVIS_CONTACTFORCE, 16) X(mjVIS_CONTACTSPLIT, 17) X(mjOBJ_UNKNOWN, 0) X(mjOBJ_BODY, 1) X(mjOBJ_JOINT, 3)  \
+    X(mjOBJ_GEOM, 5) X(mjOBJ_SITE, 6) X(mjOBJ_CAMERA, 7) X(mjOBJ_LIGHT, 8) X(mjOBJ_TENDON, 18)                  \
+    X(mjOBJ_ACTUATOR, 19) X(mjOBJ_SENSOR, 20) X(mjJNT_FREE, 0) X(mjJNT_BALL, 1) X(mjJNT_SLIDE, 2)               \
+    X(mjJNT_HINGE, 3) X(mjSENS_ACCELEROMETER, 1) X(mjSENS_GYRO, 3) X(mjSENS_FORCE, 4) X(mjSENS_TORQUE, 5)       \
+    X(mjSENS_RANGEFINDER, 7) X(mjINT_RK4, 1) X(mjFB_OFFSCREEN, 1) X(mjFONTSCALE_150, 150) X(mjCAT_ALL, 7)       \
+    X(mjRND_SHADOW, 0)
 // numbers that differ between versions, of enumerations and macros
-#define CYPOOL_MUJOCO_NUMBERS(X)                                                                           \
-    X(mjNWARNING)                                                                                          \
-    X(mjNVISFLAG) X(mjNEQDATA) X(mjNGAIN) X(mjNBIAS) X(mjWARN_BADQPOS) X(mjWARN_BADQVEL) X(mjWARN_BADQACC) \
-        X(mjWARN_BADCTRL) X(mjDSBL_ACTUATION) X(mjDSBL_SENSOR) X(mjSTATE_INTEGRATION)
+#define CYPOOL_MUJOCO_NUMBERS(X)                                                                        \
+    X(mjNWARNING) X(mjNVISFLAG) X(mjNEQDATA) X(mjNGAIN) X(mjNBIAS) X(mjWARN_BADQPOS) X(mjWARN_BADQVEL)  \
+    X(mjWARN_BADQACC) X(mjWARN_BADCTRL) X(mjDSBL_ACTUATION) X(mjDSBL_SENSOR) X(mjSTATE_INTEGRATION)
 // fields of mjModel and mjData: sizes, and arrays of one type in all versions
-#define CYPOOL_MUJOCO_SIZES(X)                                                                                        \
-    X(nq)                                                                                                             \
-    X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nsite) X(ncam) X(ntendon) X(ntree) X(nsensor) X(nsensordata) X(neq) \
-        X(nplugin) X(nhfield) X(narena) X(nmocap) X(npair) X(nflex)
-#define CYPOOL_MUJOCO_MODEL(X)                                                                                        \
-    X(double, qpos0)                                                                                                  \
-    X(double, body_mass) X(double, body_subtreemass) X(double, body_pos) X(double, body_quat) X(int, jnt_type) X(     \
-        int, jnt_qposadr) X(int, jnt_dofadr) X(unsigned char, jnt_limited) X(double, jnt_range)                       \
-        X(double, jnt_stiffness) X(double, dof_damping) X(double, geom_size) X(double, geom_pos) X(double, site_size) \
-            X(double, site_pos) X(double, light_pos) X(double, wrap_prm) X(float, hfield_data) X(double, hfield_size) \
-                X(int, hfield_nrow) X(int, sensor_type) X(int, sensor_adr) X(int, sensor_dim) X(int, body_mocapid)    \
-                    X(int, eq_type) X(int, eq_obj1id) X(int, eq_obj2id) X(double, eq_data) X(int, actuator_biastype)  \
-                        X(int, actuator_trnid) X(double, actuator_gainprm) X(double, actuator_biasprm)                \
-                            X(float, geom_rgba) X(float, site_rgba) X(unsigned char, actuator_ctrllimited)            \
-                                X(double, actuator_ctrlrange) X(int, geom_bodyid) X(int, geom_contype)                \
-                                    X(int, geom_conaffinity) X(double, geom_margin) X(double, geom_rbound)            \
-                                        X(int, site_bodyid) X(double, site_quat) X(unsigned char, site_sameframe)
-#define CYPOOL_MUJOCO_DATA(X)                                                                                        \
-    X(double, qpos)                                                                                                  \
-    X(double, qvel) X(double, act) X(double, ctrl) X(double, qacc) X(double, userdata) X(double, sensordata)         \
-        X(double, mocap_pos) X(double, mocap_quat) X(double, xpos) X(double, xquat) X(double, xmat) X(double, xipos) \
-            X(double, xanchor) X(double, geom_xpos) X(double, geom_xmat) X(double, site_xpos) X(double, site_xmat)   \
-                X(double, subtree_com) X(double, cinert) X(double, ten_length) X(double, ten_velocity)               \
-                    X(double, actuator_force) X(double, cvel) X(double, qfrc_actuator) X(double, qfrc_constraint)    \
-                        X(double, cfrc_ext) X(char, buffer)
+#define CYPOOL_MUJOCO_SIZES(X)                                                                         \
+    X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nsite) X(ncam) X(ntendon) X(ntree) X(nsensor)  \
+    X(nsensordata) X(neq) X(nplugin) X(nhfield) X(narena) X(nmocap) X(npair) X(nflex)
+#define CYPOOL_MUJOCO_MODEL(X)                                                                                    \
+    X(double, qpos0) X(double, body_mass) X(double, body_subtreemass) X(double, body_pos) X(double, body_quat)    \
+    X(int, jnt_type) X(int, jnt_qposadr) X(int, jnt_dofadr) X(unsigned char, jnt_limited) X(double, jnt_range)    \
+    X(double, jnt_stiffness) X(double, dof_damping) X(double, geom_size) X(double, geom_pos)                      \
+    X(double, site_size) X(double, site_pos) X(double, light_pos) X(double, wrap_prm) X(float, hfield_data)       \
+    X(double, hfield_size) X(int, hfield_nrow) X(int, sensor_type) X(int, sensor_adr) X(int, sensor_dim)          \
+    X(int, body_mocapid) X(int, eq_type) X(int, eq_obj1id) X(int, eq_obj2id) X(double, eq_data)                   \
+    X(int, actuator_biastype) X(int, actuator_trnid) X(double, actuator_gainprm) X(double, actuator_biasprm)      \
+    X(float, geom_rgba) X(float, site_rgba) X(unsigned char, actuator_ctrllimited) X(double, actuator_ctrlrange)  \
+    X(int, geom_bodyid) X(int, geom_contype) X(int, geom_conaffinity) X(double, geom_margin)                      \
+    X(double, geom_rbound) X(int, site_bodyid) X(double, site_quat) X(unsigned char, site_sameframe)
+#define CYPOOL_MUJOCO_DATA(X)                                                                                 \
+    X(double, qpos) X(double, qvel) X(double, act) X(double, ctrl) X(double, qacc) X(double, userdata)        \
+    X(double, sensordata) X(double, mocap_pos) X(double, mocap_quat) X(double, xpos) X(double, xquat)         \
+    X(double, xmat) X(double, xipos) X(double, xanchor) X(double, geom_xpos) X(double, geom_xmat)             \
+    X(double, site_xpos) X(double, site_xmat) X(double, subtree_com) X(double, cinert) X(double, ten_length)  \
+    X(double, ten_velocity) X(double, actuator_force) X(double, cvel) X(double, qfrc_actuator)                \
+    X(double, qfrc_constraint) X(double, cfrc_ext) X(char, buffer)
 // fields of any struct, under a name for their place, with their type
-#define CYPOOL_MUJOCO_PLACES(X)                                                                                   \
-    X(double, opt_timestep, "mjModel.opt.timestep")                                                               \
-    X(double, opt_gravity, "mjModel.opt.gravity") X(int, opt_disableflags, "mjModel.opt.disableflags")            \
-        X(int, opt_enableflags, "mjModel.opt.enableflags") X(int, opt_integrator, "mjModel.opt.integrator")       \
-            X(double, stat_extent, "mjModel.stat.extent") X(int, vis_offwidth, "mjModel.vis.global.offwidth")     \
-                X(int, vis_offheight, "mjModel.vis.global.offheight") X(mjWarningStat, warning, "mjData.warning") \
-                    X(double, time, "mjData.time") X(int, ncon, "mjData.ncon") X(int, nefc, "mjData.nefc")        \
-                        X(int64_t, nbuffer, "mjData.nbuffer") X(int64_t, data_narena, "mjData.narena")            \
-                            X(char, arena, "mjData.arena") X(double, efc_force, "mjData.efc_force")               \
-                                X(int, contact_geom, "mjContact.geom")                                            \
-                                    X(int, contact_efc_address, "mjContact.efc_address")                          \
-                                        X(unsigned char, scene_flags, "mjvScene.flags")
+#define CYPOOL_MUJOCO_PLACES(X)                                                                                 \
+    X(double, opt_timestep, "mjModel.opt.timestep") X(double, opt_gravity, "mjModel.opt.gravity")               \
+    X(int, opt_disableflags, "mjModel.opt.disableflags") X(int, opt_enableflags, "mjModel.opt.enableflags")     \
+    X(int, opt_integrator, "mjModel.opt.integrator") X(double, stat_extent, "mjModel.stat.extent")              \
+    X(int, vis_offwidth, "mjModel.vis.global.offwidth") X(int, vis_offheight, "mjModel.vis.global.offheight")   \
+    X(mjWarningStat, warning, "mjData.warning") X(double, time, "mjData.time") X(int, ncon, "mjData.ncon")      \
+    X(int, nefc, "mjData.nefc") X(int64_t, nbuffer, "mjData.nbuffer") X(int64_t, data_narena, "mjData.narena")  \
+    X(char, arena, "mjData.arena") X(double, efc_force, "mjData.efc_force")                                     \
+    X(int, contact_geom, "mjContact.geom") X(int, contact_efc_address, "mjContact.efc_address")                 \
+    X(unsigned char, scene_flags, "mjvScene.flags")
 // the same, of those that some versions have: bodies sleep since 3.4, a past is kept since 3.5
-#define CYPOOL_MUJOCO_LATER_PLACES(X)                                                       \
-    X(int, ntree_awake, "mjData.ntree_awake")                                               \
-    X(int, nbody_awake, "mjData.nbody_awake") X(int, nparent_awake, "mjData.nparent_awake") \
-        X(int, nv_awake, "mjData.nv_awake") X(int, tree_asleep, "mjData.tree_asleep")       \
-            X(double, history, "mjData.history")
+#define CYPOOL_MUJOCO_LATER_PLACES(X)                                                    \
+    X(int, ntree_awake, "mjData.ntree_awake") X(int, nbody_awake, "mjData.nbody_awake")  \
+    X(int, nparent_awake, "mjData.nparent_awake") X(int, nv_awake, "mjData.nv_awake")    \
+    X(int, tree_asleep, "mjData.tree_asleep") X(double, history, "mjData.history")
 // functions of a model and its data, and all others; an unsigned int that became an int is passed alike
-#define CYPOOL_MUJOCO_STAGES(X)                                                                                    \
-    X(mj_step)                                                                                                     \
-    X(mj_step1) X(mj_step2) X(mj_forward) X(mj_resetData) X(mj_rnePostConstraint) X(mj_kinematics) X(mj_collision) \
-        X(mj_camlight) X(mj_comPos) X(mj_checkPos) X(mj_checkVel) X(mj_fwdPosition) X(mj_fwdVelocity)              \
-            X(mj_fwdActuation) X(mj_fwdAcceleration) X(mj_fwdConstraint) X(mj_makeConstraint) X(mj_island)         \
-                X(mj_projectConstraint) X(mj_referenceConstraint)
-#define CYPOOL_MUJOCO_FUNCTIONS(X)                                                                                    \
-    X(int, mj_version, ())                                                                                            \
-    X(void, mj_setConst, (RawModel * m, RawData * d))                                                                 \
-    X(RawData*, mj_makeData, (const RawModel* m))                                                                     \
-    X(RawModel*, mj_loadXML, (const char* file, const mjVFS* vfs, char* error, int size))                             \
-    X(int, mj_name2id, (const RawModel* m, int type, const char* name))                                               \
-    X(const char*, mj_id2name, (const RawModel* m, int type, int id))                                                 \
-    X(const char*, mju_type2Str, (int type))                                                                          \
-    X(void, mju_axisAngle2Quat, (double* res, const double* axis, double angle))                                      \
-    X(void*, mju_malloc, (size_t size))                                                                               \
-    X(void, mju_free, (void* place))                                                                                  \
-    X(void, mj_defaultVFS, (mjVFS * vfs))                                                                             \
-    X(void, mj_deleteVFS, (mjVFS * vfs))                                                                              \
-    X(int, mj_addBufferVFS, (mjVFS * vfs, const char* name, const void* buffer, int size))                            \
-    X(void, mj_jacSite, (const RawModel* m, const RawData* d, double* jacp, double* jacr, int site))                  \
-    X(void, mj_objectVelocity, (const RawModel* m, const RawData* d, int type, int id, double* res, int local))       \
-    X(int, mj_stateSize, (const RawModel* m, int signature))                                                          \
-    X(void, mj_getState, (const RawModel* m, const RawData* d, double* state, int signature))                         \
-    X(void, mj_setState, (const RawModel* m, RawData* d, const double* state, int signature))                         \
-    X(void, mj_local2Global,                                                                                          \
-      (RawData * d, double* xpos, double* xmat, const double* pos, const double* quat, int body, unsigned char same)) \
-    X(void, mjv_defaultFreeCamera, (const RawModel* m, mjvCamera* camera))                                            \
-    X(void, mjv_defaultCamera, (mjvCamera * camera))                                                                  \
-    X(void, mjv_defaultOption, (mjvOption * option))                                                                  \
-    X(void, mjv_defaultPerturb, (mjvPerturb * perturb))                                                               \
-    X(void, mjv_defaultScene, (mjvScene * scene))                                                                     \
-    X(void, mjv_makeScene, (const RawModel* m, mjvScene* scene, int max_geom))                                        \
-    X(void, mjv_freeScene, (mjvScene * scene))                                                                        \
-    X(void, mjv_updateScene,                                                                                          \
-      (const RawModel* m, RawData* d, const mjvOption* option, const mjvPerturb* perturb, mjvCamera* camera,          \
-       int categories, mjvScene* scene))                                                                              \
-    X(void, mjr_defaultContext, (mjrContext * context))                                                               \
-    X(void, mjr_makeContext, (const RawModel* m, mjrContext* context, int font_scale))                                \
-    X(void, mjr_freeContext, (mjrContext * context))                                                                  \
-    X(void, mjr_setBuffer, (int buffer, mjrContext* context))                                                         \
-    X(void, mjr_uploadHField, (const RawModel* m, const mjrContext* context, int id))                                 \
-    X(void, mjr_render, (mjrRect viewport, mjvScene * scene, const mjrContext* context))                              \
+#define CYPOOL_MUJOCO_STAGES(X)                                                                                \
+    X(mj_step) X(mj_step1) X(mj_step2) X(mj_forward) X(mj_resetData) X(mj_rnePostConstraint) X(mj_kinematics)  \
+    X(mj_collision) X(mj_camlight) X(mj_comPos) X(mj_checkPos) X(mj_checkVel) X(mj_fwdPosition)                \
+    X(mj_fwdVelocity) X(mj_fwdActuation) X(mj_fwdAcceleration) X(mj_fwdConstraint) X(mj_makeConstraint)        \
+    X(mj_island) X(mj_projectConstraint) X(mj_referenceConstraint)
+#define CYPOOL_MUJOCO_FUNCTIONS(X)                                                                                   \
+    X(int, mj_version, ())                                                                                           \
+    X(void, mj_setConst, (RawModel* m, RawData* d))                                                                  \
+    X(RawData*, mj_makeData, (const RawModel* m))                                                                    \
+    X(RawModel*, mj_loadXML, (const char* file, const mjVFS* vfs, char* error, int size))                            \
+    X(int, mj_name2id, (const RawModel* m, int type, const char* name))                                              \
+    X(const char*, mj_id2name, (const RawModel* m, int type, int id))                                                \
+    X(const char*, mju_type2Str, (int type))                                                                         \
+    X(void, mju_axisAngle2Quat, (double* res, const double* axis, double angle))                                     \
+    X(void*, mju_malloc, (size_t size))                                                                              \
+    X(void, mju_free, (void* place))                                                                                 \
+    X(void, mj_defaultVFS, (mjVFS* vfs))                                                                             \
+    X(void, mj_deleteVFS, (mjVFS* vfs))                                                                              \
+    X(int, mj_addBufferVFS, (mjVFS* vfs, const char* name, const void* buffer, int size))                            \
+    X(void, mj_jacSite, (const RawModel* m, const RawData* d, double* jacp, double* jacr, int site))                 \
+    X(void, mj_objectVelocity, (const RawModel* m, const RawData* d, int type, int id, double* res, int local))      \
+    X(int, mj_stateSize, (const RawModel* m, int signature))                                                         \
+    X(void, mj_getState, (const RawModel* m, const RawData* d, double* state, int signature))                        \
+    X(void, mj_setState, (const RawModel* m, RawData* d, const double* state, int signature))                        \
+    X(void, mj_local2Global,                                                                                         \
+      (RawData* d, double* xpos, double* xmat, const double* pos, const double* quat, int body,                      \
+       unsigned char same))                                                                                          \
+    X(void, mjv_defaultFreeCamera, (const RawModel* m, mjvCamera* camera))                                           \
+    X(void, mjv_defaultCamera, (mjvCamera* camera))                                                                  \
+    X(void, mjv_defaultOption, (mjvOption* option))                                                                  \
+    X(void, mjv_defaultPerturb, (mjvPerturb* perturb))                                                               \
+    X(void, mjv_defaultScene, (mjvScene* scene))                                                                     \
+    X(void, mjv_makeScene, (const RawModel* m, mjvScene* scene, int max_geom))                                       \
+    X(void, mjv_freeScene, (mjvScene* scene))                                                                        \
+    X(void, mjv_updateScene,                                                                                         \
+      (const RawModel* m, RawData* d, const mjvOption* option, const mjvPerturb* perturb, mjvCamera* camera,         \
+       int categories, mjvScene* scene))                                                                             \
+    X(void, mjr_defaultContext, (mjrContext* context))                                                               \
+    X(void, mjr_makeContext, (const RawModel* m, mjrContext* context, int font_scale))                               \
+    X(void, mjr_freeContext, (mjrContext* context))                                                                  \
+    X(void, mjr_setBuffer, (int buffer, mjrContext* context))                                                        \
+    X(void, mjr_uploadHField, (const RawModel* m, const mjrContext* context, int id))                                \
+    X(void, mjr_render, (mjrRect viewport, mjvScene* scene, const mjrContext* context))                              \
     X(void, mjr_readPixels, (unsigned char* rgb, float* depth, mjrRect viewport, const mjrContext* context))
+
+// clang-format on
 
 enum CypoolMujocoConstants {
 #define X(name, value) name = value,
@@ -159,10 +154,12 @@ struct mjLogMessage {
     int level, topic;
     char subject[1];  // and more
 };
-#define CYPOOL_MUJOCO_SAME(X)                                                                                    \
-    X(mjWarningStat, number)                                                                                     \
-    X(mjvCamera, type) X(mjvCamera, lookat) X(mjvCamera, distance) X(mjvCamera, azimuth) X(mjvCamera, elevation) \
-        X(mjvCamera, orthographic) X(mjvOption, flags) X(mjLogMessage, level) X(mjLogMessage, subject)
+// clang-format off
+#define CYPOOL_MUJOCO_SAME(X)                                                                                   \
+    X(mjWarningStat, number) X(mjvCamera, type) X(mjvCamera, lookat) X(mjvCamera, distance)                     \
+    X(mjvCamera, azimuth) X(mjvCamera, elevation) X(mjvCamera, orthographic) X(mjvOption, flags)                \
+    X(mjLogMessage, level) X(mjLogMessage, subject)
+// clang-format on
 
 // ---- the library
 
