@@ -98,7 +98,8 @@ inline void set_up_functions(Library& l, const char* path) {
     CYPOOL_MUJOCO_FUNCTIONS(Y)
     X(mj_deleteModel)
     X(mj_deleteData)
-    X(mjcb_time) X(mjcb_control)
+    X(mjcb_time)
+    X(mjcb_control)
 #undef Y
 #undef X
         // not in a header, but exported for such as us
