@@ -1,5 +1,5 @@
 # short names for the commands of CONTRIBUTING.md; for an active virtual environment with cypool's sources compiled in place
-.PHONY: build test test-all lint format types stubs bench docs site sanitize
+.PHONY: build test test-all lint format types stubs bench docs site wheels sanitize
 
 build:
 	python setup.py --quiet build_ext --inplace
@@ -40,6 +40,10 @@ docs:
 # the documentation, in build/site; needs pip install ".[docs]"
 site:
 	python docs_tools/build_site.py
+
+# wheels for every Python from 3.10 on that is here with its headers, each of them tried; in dist/
+wheels:
+	.ci/wheel dist $$(.ci/pythons)
 
 sanitize:
 	.ci/sanitize thread

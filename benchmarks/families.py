@@ -13,20 +13,19 @@ import sys
 from pathlib import Path
 
 from measuring import CASES
-from rich.console import Console
 
 from cypool.tools import benchmark
 
 ROWS = [row for cases in CASES.values() for row in cases.measured]
 
 
-def measure(args, console):
+def measure(args):
     """Returns the candidates, their samples, and what the peers said that failed; they are left out."""
     candidates, _ = benchmark.choose(args)
     failed = {}
     while True:
         try:
-            return candidates, benchmark.measure(candidates, args, console), failed
+            return candidates, benchmark.measure(candidates, args), failed
         except benchmark.Failure as failure:
             name, _, reason = str(failure).partition(": ")
             peers = [candidate.name for candidate in candidates if candidate.peer]
@@ -45,7 +44,7 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--only", nargs="+", metavar="ID", help="some of the environments")
     settings = parser.parse_args()
-    rows, console = [], Console(file=sys.stderr)
+    rows = []
     for id, num_envs in ROWS:
         if settings.only and id not in settings.only:
             continue
@@ -53,7 +52,7 @@ def main():
             args = benchmark.of_env(argparse.Namespace(
                 num_envs=num_envs, batch_size=max(1, num_envs // 2), threads=threads, seconds=settings.seconds,
                 rounds=settings.rounds, peers="", verbose=False), id)
-            candidates, samples, failed = measure(args, console)
+            candidates, samples, failed = measure(args)
             results = benchmark.summarize(candidates, samples, args)
             for result in results:
                 del result["samples"], result["ratio_to"]

@@ -19,17 +19,15 @@
 | `report` | adds up CPU time by package, for build/report.txt |
 | `common.h` | what the C++ of all modules begins with, compiled once |
 | `library` | what a native library is, as a `build.py` declares it, and how one becomes an archive to link |
-| `mujoco` | the declaration of MuJoCo, which comes with a wheel, in one of several versions |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
+| `distributions` | splits a wheel in two, for those that are passed on: ALE apart, each with its licences |
 | `cache` | files kept under the hash of what they were made from, by cypool/util/cache.py |
 
 | environment variable | what it does |
 | --- | --- |
 | `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
 | `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |
-| `CYPOOL_WITHOUT=NAME,NAME` | leaves out families, by their folders; `mujoco` all that need it |
 | `CYPOOL_..._SOURCE` | as a `build.py` names it: the library's sdist, or its folder, not a download |
-| `CYPOOL_MUJOCO=3.3.7` | the MuJoCo to build with; by default the installed one, with build isolation 3.17.0 |
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |
 | `CYPOOL_JOBS` | how many compilers run at once |
 

@@ -12,8 +12,6 @@ import zipfile
 from pathlib import Path
 
 from . import wheel_cache
-from .library import left_out
-from .mujoco import MUJOCO
 
 
 def get_requires_for_build_wheel(config_settings=None):
@@ -79,8 +77,6 @@ def _requires():
     wanted = _extra("build")
     numpy = re.search(r'^    "(numpy[^"]*)"', _pyproject(), re.MULTILINE)
     wanted.append(numpy[1])
-    if MUJOCO.family not in left_out():
-        wanted.append(f"{MUJOCO.project}=={MUJOCO.chosen() or MUJOCO.default}")
     # `sdist` asks pip where packages come from: the one of the environment that this installs to, as -I hides those
     # of the build, or else one more
     if subprocess.run([sys.executable, "-I", "-c", "import pip"], capture_output=True).returncode:

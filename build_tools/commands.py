@@ -15,7 +15,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 
-from . import cache, cythonize, mujoco, report, sdist, toolchain
+from . import cache, cythonize, distributions, report, sdist, toolchain
 from .library import DECLARATION, declared_in, left_out
 from .parts import parts_of
 
@@ -49,13 +49,11 @@ INLINING = ("-finline-small-functions", "-findirect-inlining", "-fpartial-inlini
 HEADER = Path(__file__).with_name("common.h")
 
 
-def extensions(package, libraries):
+def extensions(package):
     """Declares one extension module for each .pyx file below a package.
 
     Args:
-        package: its folder.
-        libraries: name of a module, or of a package for all its modules -> the native library they need. A folder
-            with a `build.py` declares its own.
+        package: its folder. A `build.py` in a folder declares the native library that its modules need.
 
     Returns:
         The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas).
@@ -69,15 +67,13 @@ def extensions(package, libraries):
         if Path(package, "tools", "template") in source.parents:  # what `cypool new` writes
             continue
         name = ".".join(source.with_suffix("").parts)
-        library = libraries.get(name) or libraries.get(name.rpartition(".")[0]) or declared_in(source.parent)
+        library = declared_in(source.parent)
         if any(name.startswith(f"{package}.envs.{family}.") for family in without):
             continue
-        # several families may need one library
-        if library is None or library.family not in without:
-            module = Extension(name, [str(source)], language="c++")
-            module.library = library
-            module.level = level_of(source)
-            modules.append(module)
+        module = Extension(name, [str(source)], language="c++")
+        module.library = library
+        module.level = level_of(source)
+        modules.append(module)
     return modules
 
 
@@ -91,12 +87,13 @@ def level_of(source):
 
 
 class EggInfo(egg_info):
-    """Says what is needed to run: of some packages, that is what they are when this is built."""
+    """Says what licence is that of what is made."""
 
     def run(self):
-        distribution = self.distribution
-        wanted = {extra: list(map(mujoco.pinned, lines)) for extra, lines in distribution.extras_require.items()}
-        distribution.extras_require = distribution.metadata.extras_require = wanted
+        # sources have nothing of the libraries
+        if "sdist" not in self.distribution.commands:
+            self.distribution.metadata.license_expression = distributions.expression(
+                distributions.libraries().values())
         super().run()
 
 
@@ -147,13 +144,12 @@ class BuildExt(build_ext):
                     path, remarks = job.result()
                     if remarks:
                         print(remarks, flush=True)
-                    inputs, arguments, library = [path], (), module.library
+                    inputs, library = [path], module.library
                     if library:
                         inputs += [member.result()[0] for member in compiled[library, "objects"]]
                         inputs += [archives[library]] if library in archives else []
-                        arguments = prepared[library].link_arguments
                     target = Path(self.get_ext_fullpath(module.name))
-                    linking.append(submit(module.name, toolchain.link, inputs, target, (*arguments, _numpy_random())))
+                    linking.append(submit(module.name, toolchain.link, inputs, target, (_numpy_random(),)))
                 for job in linking:
                     job.result()
             except BaseException:

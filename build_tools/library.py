@@ -46,14 +46,12 @@ class Prepared:
         units: to be compiled and linked with the module, as one archive.
         objects: the same, as single objects: in an archive nobody would look for what is only weak elsewhere.
         flags: for modules that include its headers.
-        link_arguments: further words for the linker.
     """
 
     include_dirs: tuple
     units: tuple = ()
     objects: tuple = ()
     flags: tuple = ()
-    link_arguments: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -134,6 +132,9 @@ class SourceLibrary:
     Attributes:
         family: the folder of `cypool/envs` that needs it, and the name for `CYPOOL_WITHOUT`.
         sdist: where the sources come from.
+        licence: what it is under, in SPDX's words.
+        licence_file: the file inside the sdist that says so, or a source that does so in its first comment.
+        distribution: the wheel that its modules are passed on in; "": cypool's own.
         root: folder inside the sdist; `sources`, `exclude` and `replace` are relative to it.
         further_files: files inside the sdist that are needed, outside of `root` and `include_dirs`.
         sources: globs of what to compile.
@@ -166,6 +167,9 @@ class SourceLibrary:
     generate: Callable = lambda unpacked, folder: None
     rewrite: Rewrite | None = None
     further_files: tuple = ()
+    licence: str = ""
+    licence_file: str = ""
+    distribution: str = ""
 
     def prepare(self, folder):
         """Finds the sources and unpacks them below `folder`.
@@ -238,78 +242,6 @@ class SourceLibrary:
                 raise ValueError(f"{self.sdist.project}: expected sources that match {pattern!r}, found none")
             found -= left_out
         return sorted(found)
-
-
-@dataclass(frozen=True, eq=False)
-class WheelLibrary:
-    """A shared library that comes with a wheel, headers included; the same version is needed to build and to run.
-
-    A build in an environment of its own gets the wheel there (`backend`); any other takes the installed one.
-
-    Attributes:
-        family: as in `SourceLibrary`.
-        project: the wheel's name on a package index; also the name of its package.
-        versions: those that can be built with.
-        default: the one that a build gets unless another one is chosen.
-        variable: environment variable that chooses one.
-        library: file in the package's folder, less the version that its name ends with.
-        include_dir: folder in the package's folder.
-    """
-
-    family: str
-    project: str
-    versions: tuple
-    default: str
-    variable: str
-    library: str
-    include_dir: str
-
-    def chosen(self):
-        """The version that the variable names; "": none."""
-        given = os.environ.get(self.variable, "")
-        if given and given not in self.versions:
-            raise SystemExit(f"{self.variable}: expected one of {', '.join(self.versions)}, got {given!r}")
-        return given
-
-    def version(self):
-        """The version that a build is for: chosen, else installed, else the default."""
-        return self.chosen() or self._find()[1] or self.default
-
-    def prepare(self, folder):
-        """Finds the installed package, without importing it.
-
-        Raises:
-            SourceNotFound: it is not there, or of another version.
-        """
-        root, found = self._find()
-        chosen = self.chosen()
-        wanted = f"{self.project} {chosen or self.default}"
-        if root is None:
-            problem = f"the headers and the library of {wanted} are needed to build and were not found"
-        elif chosen and found != chosen:
-            problem = (f"{self.variable}={chosen}, but {self.project} {found} is installed, and a build without "
-                       "isolation takes that")
-        elif found not in self.versions:
-            problem = f"expected {self.project} {self.versions[0]} to {self.versions[-1]}, found {found} in {root}"
-        else:
-            problem = ""
-        if problem:
-            raise sdist.SourceNotFound(f'{problem}: pip install "{wanted.replace(" ", "==")}"\n'
-                                       f"Or do without its environments: CYPOOL_WITHOUT={self.family}")
-        # our modules lie in cypool/envs/<family>, three folders below the one that also holds the package; one that
-        # only reads the headers needs no library
-        return Prepared((root / self.include_dir,), link_arguments=(
-            "-Wl,--push-state,--as-needed", root / (self.library + found), "-Wl,--pop-state",
-            f"-Wl,-rpath,$ORIGIN/../../../{self.project}"))
-
-    def _find(self):
-        """Returns the folder of the installed package and its version, or (None, "")."""
-        spec = importlib.util.find_spec(self.project)
-        for root in map(Path, spec.submodule_search_locations or () if spec else ()):
-            found = sorted(path.name.removeprefix(self.library) for path in root.glob(f"{self.library}*"))
-            if found:
-                return root, found[-1]
-        return None, ""
 
 
 def _unpack(archive, target, wanted):

@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from . import cache, toolchain
-from .mujoco import MUJOCO
 
 ROOT = Path(__file__).resolve().parents[1]
 # what ends up in a wheel, or decides what does
@@ -84,7 +83,7 @@ def _versions():
 def _key(config_settings):
     compiler = [*toolchain.compiler(), *toolchain.words("CXXFLAGS"), *toolchain.words("CYPOOL_CFLAGS")]
     parts = [sys.version, sysconfig.get_config_var("SOABI") or "", sysconfig.get_platform(), *platform.libc_ver(),
-             toolchain.compiler_identity(), cache.native_cpu(*compiler), MUJOCO.version(),
+             toolchain.compiler_identity(), cache.native_cpu(*compiler),
              repr(sorted((config_settings or {}).items()))]
     for name, value in sorted(os.environ.items()):
         if name in VARIABLES or (name.startswith(OURS) and name not in NOT_OURS):

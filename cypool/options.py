@@ -32,11 +32,13 @@ class Option(NamedTuple):
         check: Takes the option's name and a value; returns the value as the spec has it, or raises a TypeError or a
             ValueError that names the option, what was expected and what came.
         meaning: A phrase for people.
+        edges: Values at the ends of what the check takes, and some that it refuses: fuzzers try them.
     """
 
     default: Any
     check: Callable[[str, Any], Any]
     meaning: str
+    edges: tuple[Any, ...] = ()
 
     def but(self, default: Any, meaning: str | None = None) -> Option:
         """Returns the same option with another default."""
@@ -45,23 +47,25 @@ class Option(NamedTuple):
 
 def boolean(default: bool | None, meaning: str) -> Option:
     """Returns an option that is True or False; or None, if that is the default."""
-    return _or_none(default, check_bool, meaning)
+    return _or_none(default, check_bool, meaning, (False, True, 2))
 
 
 def integer(default: int | None, minimum: int, maximum: int, meaning: str) -> Option:
     """Returns an option that is an integer in [minimum, maximum]; or None, if that is the default."""
-    return _or_none(default, lambda name, value: check_int(name, value, minimum, maximum), meaning)
+    return _or_none(default, lambda name, value: check_int(name, value, minimum, maximum), meaning,
+                    (minimum, maximum, minimum - 1, maximum + 1))
 
 
 def number(default: float | None, minimum: float, maximum: float, meaning: str) -> Option:
     """Returns an option that is a number in [minimum, maximum]; or None, if that is the default."""
-    return _or_none(default, lambda name, value: check_float(name, value, minimum, maximum), meaning)
+    return _or_none(default, lambda name, value: check_float(name, value, minimum, maximum), meaning,
+                    (minimum, maximum, minimum - 1, maximum + 1, float("nan")))
 
 
 def choice(default: str | None, choices: Iterable[str], meaning: str) -> Option:
     """Returns an option that is one of some texts; or None, if that is the default."""
     choices = tuple(choices)
-    return _or_none(default, lambda name, value: check_choice(name, value, choices), meaning)
+    return _or_none(default, lambda name, value: check_choice(name, value, choices), meaning, (*choices, ""))
 
 
 def unchecked(default: Any, meaning: str) -> Option:
@@ -74,10 +78,10 @@ def optional(check: Callable[[str, Any], Any], meaning: str) -> Option:
     return _or_none(None, check, meaning)
 
 
-def _or_none(default: Any, check: Callable[[str, Any], Any], meaning: str) -> Option:
+def _or_none(default: Any, check: Callable[[str, Any], Any], meaning: str, edges: tuple[Any, ...] = ()) -> Option:
     if default is None:
-        return Option(default, lambda name, value: None if value is None else check(name, value), meaning)
-    return Option(default, check, meaning)
+        return Option(default, lambda name, value: None if value is None else check(name, value), meaning, edges)
+    return Option(default, check, meaning, edges)
 
 
 def check_options(declared: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,6 +120,7 @@ def describes(rest: str = "", /, **declared: Option) -> Callable[[Callable[..., 
             return function(check_options(declared, own), given)
 
         describe.__doc__ = _docstring(function.__doc__ or "Returns the spec.", meanings)
+        describe.declared = declared  # type: ignore[attr-defined]
         describe.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return describe
 

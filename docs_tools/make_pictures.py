@@ -2,8 +2,8 @@
 
 `throughput-light.svg` and `throughput-dark.svg` draw what `benchmark.py --json` measured: by default
 docs_tools/throughput.json, which names its command and machine. `gallery.webp` is an animated grid of environments
-that act at random. It needs the packages of ".[docs,render,mujoco,vizdoom]" and OpenGL (EGL). `info.svg` is a terminal
-with `cypool info`.
+that act at random. It needs the packages of ".[docs]", those of the families in it and OpenGL (EGL). `info.svg` is a
+terminal with `cypool info`.
 """
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ The environments are those of the registry, each family as often. Numbers in the
 edge of the ranges that a family declares (`state_fields`), or else of the number's type.
 """
 import argparse
+import importlib
 import math
 import os
 import pickle
@@ -33,7 +34,7 @@ import numpy as np
 import cypool
 from cypool.compat import envpool
 from cypool.envs import FAMILIES
-from cypool.making.registry import resolve
+from cypool.making.registry import entry_of, resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -73,6 +74,12 @@ VARIANTS = [(id, options) for cases in CASES.values() for id, options in cases.f
 
 def drawn_id(r):
     return r.choice(r.choice(IDS[r.choice(sorted(IDS))]))
+
+
+def class_of(id):
+    """Returns the class of an id's environments."""
+    module, name = entry_of(id).entry_point.split(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def drawn_pool(r):
@@ -446,6 +453,9 @@ class Case:
         value, text = hostile(r)
         id = drawn_id(r)
         option = r.choice(sorted(cypool.make_spec(id).options) or ["max_episode_steps"])
+        # at the ends of what is declared
+        declared = getattr(class_of(id).describe, "declared", {})
+        edges = declared[option].edges if option in declared else ()
         new = f"mine/Env{r.randrange(10**9)}-v0"
         cart, wrong = lambda: gymnasium.make("CartPole-v1"), lambda: value
         what, function, given = r.choice([
@@ -460,6 +470,9 @@ class Case:
         key = r.choice({**ARGUMENTS, "make_spec": [option, option, "id", "max_episode_steps"]}[what])
         if "hook" in key and isinstance(value, int):
             return  # not a valid address
+        if what == "make_spec" and key == option and edges and r.random() < 0.5:
+            value = r.choice(edges)
+            text = repr(value)
         if what != "from_factories" or given["factories"] == [cart]:
             given[key] = [value] if key == "factories" and r.random() < 0.5 else value
         # a function of the user's may raise what it likes

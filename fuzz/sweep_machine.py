@@ -8,14 +8,17 @@ sines come from NumPy, so both are compared with Gymnasium's environments in the
 leaves out Humanoid: Gymnasium takes its centre of mass from NumPy's einsum, which fuses additions on aarch64.
 """
 import hashlib
+import importlib
 import sys
+from pathlib import Path
 
 import numpy as np
 
 import cypool
-from cypool.envs.atari.atari import pool_frames
 from cypool.envs.common.resize import shrink, shrink_linear
 
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path.append(str(TESTS))
 ENVS = ["FrozenLake-v1", "CliffWalkingSlippery-v1", "Taxi-v4", "Blackjack-v1", "Catch-v0", "NChain-v0", "CartPole-v1",
         "MountainCar-v0", "MountainCarContinuous-v0", "Pong-v5", "Breakout-v5", "MsPacman-v5"]
 FOLLOWED = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1",
@@ -36,8 +39,9 @@ def images():
     for size in (84, 84), (96, 96), (64, 64), (110, 84), (1, 1), (210, 160), (70, 80):
         for kernel in shrink, shrink_linear:
             yield f"{kernel.__name__} {size}", [kernel(plane, *size) for plane in planes]
-    table = random.integers(0, 256, 256, dtype=np.uint8)
-    yield "pool_frames", [pool_frames(planes[0], planes[0][::-1].copy(), table)]
+    # image kernels of a family's own
+    for path in sorted((TESTS / "envs").glob("*/machine.py")):
+        yield from importlib.import_module(f"envs.{path.parent.name}.machine").images(planes[0])
 
 
 def histories():

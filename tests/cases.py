@@ -44,6 +44,10 @@ class Cases(NamedTuple):
         fuzz_variants: Ids with options that are code of their own, which it makes, too.
         draws_quickly: Whether it may draw them: pictures need no OpenGL, and take milliseconds.
         sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
+        engine_tests: Tests from its folder that `.ci/sanitize thread` and `address` run with those of the engine.
+        lowest_tests: Those that `.ci/run lowest` runs with the lowest versions of all packages.
+        widely_packaged: Whether its package has wheels for all systems: smoke tests install the extra of its name.
+        packaged_tests: Those that import packages without a wheel for a Python without the GIL.
         measured: Ids on the page of measurements, each with a number of environments.
         first_make: Ids whose first `make` is measured, and the package that it imports, or "".
         pictures: Five ids for the gallery; none: it has no row there.
@@ -60,6 +64,10 @@ class Cases(NamedTuple):
     fuzz_variants: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     draws_quickly: bool = True
     sanitizer: Sanitizer | None = None
+    engine_tests: tuple[str, ...] = ()
+    lowest_tests: tuple[str, ...] = ()
+    widely_packaged: bool = False
+    packaged_tests: tuple[str, ...] = ()
     measured: tuple[tuple[str, int], ...] = ()
     first_make: Mapping[str, str] = _NOTHING
     pictures: tuple[str, ...] = ()

@@ -27,8 +27,9 @@ from cypool.util import cache
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = {family.name for family in FAMILIES if not family.is_built}
-# how cypool and Python say that an id, a module or a package of a family is missing
-LACKING = re.compile(r"no environment '|No module named '|is not installed|pip install \"cypool\[|KeyError: '")
+# how cypool, Gymnasium and Python say that an id, a module or a package of a family is missing
+LACKING = re.compile(r"no environment \\?'|doesn't exist in namespace|Namespace \w+ not found|No module named '|"
+                     r"is not installed|pip install \"cypool\[")
 pytest.register_assert_rewrite("family_tests", "saving")
 # how long an example takes says nothing about what is right
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
@@ -36,6 +37,9 @@ hypothesis.settings.register_profile("patient", deadline=None, database=None,
 hypothesis.settings.load_profile("patient")
 # NumPy would start threads in each of the many processes that tests start
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# as in .ci/run: else each worker and each of the hundreds of processes compiles the Python of tests and cypool again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # a pytest that a shell started in the background would ignore Ctrl-C, which tests send
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

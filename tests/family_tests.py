@@ -1,5 +1,8 @@
 """Tests that families have in common: each is made of a family's cases, as in `test_options = equals(OPTIONS)`."""
 import contextlib
+import importlib.machinery
+import importlib.util
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +18,16 @@ def equals(cases, least=0, **common):
     """Returns a test that ids equal their references.
 
     Args:
-        cases: Pairs of an id and its options, which may be arguments of `check_parity`, too.
+        cases: Ids, or pairs of an id and its options, which may be arguments of `check_parity`, too.
         least: How many episodes end at least.
         **common: Arguments of `check_parity` for all cases that do not have them.
     """
-    @pytest.mark.parametrize("id, options", cases)
+    # those with a marker are of pytest
+    pairs = [case if isinstance(case, tuple) and len(getattr(case, "values", case)) == 2 else
+             pytest.param(*case.values, {}, marks=case.marks) if hasattr(case, "marks") else (case, {})
+             for case in cases]
+
+    @pytest.mark.parametrize("id, options", pairs)
     def test(id, options):
         assert check_parity(id, **{**common, **options}).num_episodes >= least
 
@@ -58,8 +66,8 @@ def refuses(cases, id=None):
     return test
 
 
-def goes_on(cases, before, after, least=1, num_threads=2, **common):
-    """Returns a test that what is saved, loaded and copied goes on the same way.
+def continues(cases, before, after, least=1, num_threads=2, **common):
+    """Returns a test that what is saved, loaded and copied continues the same way.
 
     Args:
         cases: An id, an autoreset mode and options.
@@ -88,6 +96,7 @@ def assert_edits_are_harmless(make, count, num_steps, prepare=None):
     if prepare is not None:
         prepare(env)
     state, want = env.save(), bystander.save().rows
+    env.action_space.seed(0)
     for path, changed, is_in_range in edged_states(state, np.random.default_rng(0), count):
         try:
             env.load(changed)
@@ -167,5 +176,58 @@ for _ in range(2):
         print(error)
 """)
         assert done.stdout.splitlines() == [message.format(found=found or "none")] * 2, done.stderr
+
+    return test
+
+
+def change_file(monkeypatch, folder, package, path, change):
+    """Has a package be found in a folder of links to its files, one of which is another.
+
+    Args:
+        monkeypatch: Of pytest.
+        folder: An empty one.
+        package: It must not be imported any more.
+        path: The file, in the package's folder.
+        change: Takes its text, and returns the other one.
+    """
+    find = importlib.util.find_spec
+    source, target = Path(find(package).submodule_search_locations[0]), folder
+    for part in Path(path).parts:
+        target.mkdir(exist_ok=True)
+        for beside in source.iterdir():
+            if beside.name != part:
+                (target / beside.name).symlink_to(beside)
+        source, target = source / part, target / part
+    text = source.read_text()
+    assert change(text) != text
+    target.write_text(change(text))
+    spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
+    spec.submodule_search_locations = [str(folder)]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == package else find(each))
+
+
+def frees_models(pools):
+    """Returns a test that pools share one model of MuJoCo's, which is freed with them.
+
+    Args:
+        pools: Pairs of an id and a number of environments.
+    """
+    def test(run_forked):
+        done = run_forked(f"""
+import gc
+import cypool
+from cypool.envs.mujoco_common import mujoco_common as model
+from cypool.making.registry import resolve
+resolve({pools[0][0]!r}, None, {{}})
+described = set(map(id, model._models.values()))
+envs = [cypool.make(name, num_envs=num_envs) for name, num_envs in {pools!r}]
+assert described <= set(map(id, model._models.values())) and len(model._models) == 1
+for env in envs:
+    env.close()
+del env, envs
+gc.collect()
+print(len(model._models))
+""")
+        assert done.stdout == "0\n", done.stderr
 
     return test

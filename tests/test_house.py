@@ -1,7 +1,6 @@
 """A family is known in its own folders: other code, CI and build files take lists of families from the records."""
 import re
 import subprocess
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -9,48 +8,101 @@ import pytest
 from cypool.envs import FAMILIES
 
 ROOT = Path(__file__).parents[1]
-# but for families themselves, which may share code, and for tests, which have examples
-PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "benchmarks", "build_tools", "cypool", "docs_tools/*.py", "fuzz",
-          "setup.py", ":(glob)tests/*.py", ":(exclude)cypool/envs",
-          ":(exclude)tests/test_house.py")
+# but for families themselves, and docs, which may use them
+PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "pyproject.toml", "benchmarks", "build_tools", "cypool",
+          "docs_tools/*.py", "fuzz", "setup.py", "tests", ":(exclude)tests/test_house.py")
+# tests elsewhere take their examples from these
+SIMPLE = {"toy_text", "classic_control"}
 # what still names families: this may only become less. Libraries, packages and extras have names of families, too
 KNOWN = {
-    ".ci/debian_inside": "vizdoom",  # extras
-    ".ci/free_threaded": "atari box2d crafter dm_control metaworld minigrid mpe2 mujoco robotics vizdoom",
-    ".ci/mujoco": "mujoco",
-    ".ci/run": "mujoco toy_text vizdoom",  # an extra; some tests with the lowest versions
-    ".ci/sanitize": "classic_control minigrid",  # single tests
-    ".ci/wheel": "atari classic_control mujoco toy_text vizdoom",  # without ALE; some tests
-    "build_tools/mujoco.py": "mujoco",
-    "cypool/tools/cli/app.py": "procgen",  # an example
+    ".ci/try_wheel": "atari mujoco",  # extras, and the other wheel
+    ".ci/mujoco": "mujoco",  # the package
+    "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
+    "cypool/envs/mujoco_common/__init__.py": "mujoco",
+    "cypool/envs/mujoco_common/assets.py": "mujoco",
+    "cypool/envs/mujoco_common/layout.py": "mujoco",
     "cypool/tools/cli/doctor.py": "mujoco",
-    "cypool/tools/compile.py": "mujoco",
-    "docs_tools/make_pictures.py": "mujoco",  # an extra
+    "cypool/envs/common/pictures.py": "minigrid",  # a package that draws
+    "cypool/tools/cli/app.py": "procgen",  # an example
     "fuzz/soak_processes.py": "vizdoom",  # engines that are killed
-    "fuzz/sweep_machine.py": "atari",  # its image kernels
-    "setup.py": "dm_control metaworld mujoco robotics",  # which library is for which
+    "pyproject.toml": "atari crafter metaworld minigrid mpe2 mujoco robotics vizdoom",  # a keyword; extras of `docs`
+    "tests/build/test_package.py": "mujoco",  # a header
+    "tests/plugin/pyproject.toml": "mujoco",  # the robot of the plug-in, here and in the next two
+    "tests/plugin/setup.py": "mujoco",
+    "tests/plugin/walker/robot.pyx": "mujoco",
 }
+OWN = "|".join(family.name for family in FAMILIES)
 
 
 def lines_of(path):
     """Yields the lines of a file without comments."""
-    for line in path.read_text().splitlines():
+    for line in path.read_text(errors="replace").splitlines():
         yield re.sub(r"(^|\s)(#|//).*", "", line)
 
 
 def named_in(line):
     """Returns the families that a line names: as a module, a folder, a text, an argument, or in a list of the shell."""
-    family = f"(?P<name>{'|'.join(each.name for each in FAMILIES)})"
+    family = f"(?P<name>{OWN})"
     return {each["name"] for pattern in (rf"envs[./]{family}\b", rf"[\"']{family}[\"']", rf"\bget {family}\b",
-                                         rf"(?<=[{{,=]){family}(?=[,}} ])") for each in re.finditer(pattern, line)}
+                                         rf"(?<=[{{\[,=]){family}(?=[,}}\] ])") for each in re.finditer(pattern, line)}
 
 
-def test_families_outside_of_their_folders_are_those_known():
+def named_outside(root, paths):
+    """Returns a dict of the files that name families which are not theirs: path -> their names.
+
+    The marker `families` of a test says that it may; its line is for that.
+    """
+    found = {}
+    for path in paths:
+        if re.match(rf"(cypool|tests)/envs/({OWN})/", path) or not (root / path).is_file():
+            continue
+        text = list(lines_of(root / path))
+        named = set().union(*(named_in(line) for line in text if "families(" not in line))
+        if path.startswith("tests/"):
+            marked = " ".join(re.findall(r"families\((.*?)\)", "\n".join(text), re.DOTALL))
+            named -= {*re.findall(r"\w+", marked), *SIMPLE}
+        if named:
+            found[path] = " ".join(sorted(named))
+    return found
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    """The files of `PLACES` that git knows."""
     listed = subprocess.run(["git", "ls-files", "-z", "--", *PLACES], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("this is no checkout")
-    found = defaultdict(set)
-    for path in filter(None, listed.stdout.split("\0")):
-        for line in lines_of(ROOT / path):
-            found[path] |= named_in(line)
-    assert {path: " ".join(sorted(families)) for path, families in found.items() if families} == KNOWN
+    return [path for path in listed.stdout.split("\0") if (ROOT / path).is_file()]
+
+
+def test_families_outside_of_their_folders_are_those_known(tracked):
+    present = {family.name for family in FAMILIES}
+    known = {path: " ".join(sorted(present & set(names.split()))) for path, names in KNOWN.items()}
+    assert named_outside(ROOT, tracked) == {path: names for path, names in known.items() if names}
+
+
+@pytest.mark.parametrize("path, line", [
+    (".ci/run", "cypool get NAME"), ("setup.py", 'LIBRARIES = {"NAME": None}'),
+    ("pyproject.toml", 'all = ["cypool[NAME]"]'),
+    ("cypool/envs/common/resize.pyx", "from cypool.envs.NAME import specs"), ("fuzz/sweeping.py", 'FIRST = "NAME"'),
+    ("tests/engine/test_order.py", "import cypool.envs.NAME.specs"), ("tests/cases.py", "ids = tests/envs/NAME/x.py")])
+def test_planted_name_is_found(tracked, tmp_path, path, line):
+    name = next((each.name for each in FAMILIES if each.name not in SIMPLE | set(KNOWN.get(path, "").split())), None)
+    if name is None:
+        pytest.skip("the tree has no other family")
+    planted = tmp_path / path
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    planted.write_text((ROOT / path).read_text())
+    before = named_outside(tmp_path, tracked)
+    planted.write_text(f"{planted.read_text()}\n{line.replace('NAME', name)}\n")
+    assert name not in before.get(path, "").split() and name in named_outside(tmp_path, tracked)[path].split()
+
+
+def test_markers_name_families(tracked):
+    # of a family that was deleted, they go with the commit
+    named = {name for path in tracked if path.startswith("tests/") and path.endswith(".py")
+             for words in re.findall(r"mark\.families\((.*?)\)", (ROOT / path).read_text(), re.DOTALL)
+             for name in re.findall(r'"(\w+)"', words)}
+    command = ["git", "log", "--diff-filter=A", "--name-only", "--format=", "--", "cypool/envs/*/ids.py"]
+    known = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+    assert named <= {family.name for family in FAMILIES} | set(re.findall(r"envs/(\w+)/ids", known))

@@ -246,9 +246,7 @@ class History(Observer):
             self._settle()
         # of the history as it is, also behind the step that the pool was put back to
         blobs: list[bytes] = []
-        segments = []
-        for segment in self._segments:
-            segments.append((segment.first, segment.state, segment.packed()))
+        segments = [(segment.first, segment.state, segment.packed()) for segment in self._segments]
         sums = np.array(self._sums, "<u4").reshape(self._length, self.env.num_envs)
         contents = {"cypool": version(), "num_envs": self.env.num_envs, "every": self.every, "length": self._length,
                     "segments": segments, "sums": zlib.compress(sums.tobytes(), 1),

@@ -27,7 +27,7 @@ def _declared(folder: str, path: str) -> Family:
         raise
     family: Family = module.FAMILY
     if not family.is_built:
-        unregister(f"cypool.envs.{folder}.")
+        unregister(f"cypool.envs.{folder}.", f"{family.title} is not compiled in: {family.build}")
     return family
 
 

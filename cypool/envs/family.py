@@ -32,6 +32,7 @@ class Family(NamedTuple):
         package: The Python package to import that its environments need to run.
         download: The module that gets what its environments need where no package of today brings it, for `cypool
             get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
+        distribution: The wheel that has its module, where that is not cypool's own; `extra` brings it.
         extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
@@ -61,6 +62,7 @@ class Family(NamedTuple):
     licence: str = ""
     package: str = ""
     download: str = ""
+    distribution: str = ""
     extra: str = ""
     reference: str = ""
     reference_package: str = ""
@@ -103,6 +105,12 @@ class Family(NamedTuple):
         if self.download:
             return f"cypool get {self.name}"
         return f'pip install "cypool[{self.extra}]"' if self.extra else ""
+
+    @property
+    def build(self) -> str:
+        """How to get the family in an installation that is without it."""
+        from_source = "install again without CYPOOL_WITHOUT"
+        return f"{self.install}, or from source {from_source}" if self.distribution else from_source
 
     def entries(self, patterns: tuple[str, ...]) -> list[Entry]:
         """Returns what is registered of the ids that match one of the patterns."""

@@ -167,16 +167,19 @@ def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entr
         _patterns.append(new)
 
 
-def unregister(package: str) -> None:
+def unregister(package: str, reason: str) -> None:
     """Forgets the ids of a package: of a family that a build left out.
 
     Args:
         package: What the entry points begin with.
+        reason: What the error about these ids says.
     """
     _patterns[:] = [each for each in _patterns if not each.entry_point.startswith(package)]
     _matched.clear()
-    for id in [id for id, entry in _entries.items() if entry.entry_point.startswith(package)]:
+    ids = [id for id, entry in _entries.items() if entry.entry_point.startswith(package)]
+    for id in ids:
         del _entries[id]
+    register_absent(ids, reason)
 
 
 def register_absent(ids: Iterable[str], reason: str) -> None:

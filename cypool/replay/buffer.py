@@ -15,9 +15,8 @@ from cypool.api.normalize import NormalizedPool
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError
 from cypool.replay import files
-from cypool.replay.gather import Gatherer, SampledRow
 from cypool.replay.layout import Episode, Layout, Sample
-from cypool.replay.ring import Ring
+from cypool.replay.replay import Gatherer, Ring, SampledRow
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
 from cypool.util.fixed import fixed
 

@@ -30,21 +30,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-import ale_py
 import gymnasium
 import numpy
-from ale_py.vector_env import AtariVectorEnv
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import AtariPreprocessing, Autoreset, FrameStackObservation
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
 import cypool
 from cypool.engine import cpus
 from cypool.envs import FAMILIES, family_of
 from cypool.making.registry import entry_of
+from cypool.tools.terminal import Cell, Progress, print_table, styled
 
 WARM_UP = 0.1  # seconds before each sample
 
@@ -108,6 +104,8 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
 
 
 def ale(args: Args, n: int, rows: int) -> Started:
+    from ale_py.vector_env import AtariVectorEnv
+
     # its step serves both modes. Never reset an asynchronous one again: it would mix up its environments
     return stepping(AtariVectorEnv(
         args.game, n, batch_size=rows, num_threads=args.threads, noop_max=30, use_fire_reset=False,
@@ -142,7 +140,6 @@ def make_single(args: Args) -> Any:
         importlib.import_module(args.module)
     if not args.game:
         return gymnasium.make(args.env, **args.options)
-    gymnasium.register_envs(ale_py)
     env = gymnasium.make(f"ALE/{args.env.replace('3d', '3D')}", frameskip=1, repeat_action_probability=0.0)
     return FrameStackObservation(AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=84), 4)
 
@@ -270,19 +267,19 @@ class Runner(subprocess.Popen[str]):
             os.killpg(self.pid, number)
 
 
-def measure(candidates: Sequence[Candidate], args: Args, console: Console) -> dict[str, list[dict[str, Any]]]:
+def measure(candidates: Sequence[Candidate], args: Args) -> dict[str, list[dict[str, Any]]]:
     """Returns the samples of each candidate, by name."""
     runners: list[Runner] = []
-    display: Any = {"console": console, "transient": True, "disable": not console.is_terminal}
     samples: dict[str, list[dict[str, Any]]] = {c.name: [] for c in candidates}
     try:
         # all at once, for machines with many CPUs
         runners.extend(Runner(c.name, args) for c in candidates)
-        for runner in track(runners, "starting", **display):
-            runner.answer()
-        order = [runner for i in range(args.rounds) for runner in (runners[::-1] if i % 2 else runners)]
-        for runner in track(order, f"{args.rounds} rounds", **display):
-            samples[runner.name].append(runner.sample())
+        with Progress() as bar:
+            for runner in bar.over(runners, "starting"):
+                runner.answer()
+            order = [runner for i in range(args.rounds) for runner in (runners[::-1] if i % 2 else runners)]
+            for runner in bar.over(order, f"{args.rounds} rounds"):
+                samples[runner.name].append(runner.sample())
     finally:
         for runner in runners:
             runner.signal_all(signal.SIGKILL)
@@ -317,38 +314,39 @@ def describe() -> dict[str, Any]:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     cpu = next((line.split(": ")[1] for line in lines if line.startswith("model name")), platform.machine())
     others = {*(family.package for family in FAMILIES if family.package), "envpool"}
-    packages = ["numpy", "gymnasium", "ale-py", *sorted(filter(importlib.util.find_spec, others))]
-    versions = {package: importlib.metadata.version(package) for package in packages}
+    packages = ["numpy", "gymnasium", *sorted(filter(importlib.util.find_spec, others))]
+    versions = {package.replace("_", "-"): importlib.metadata.version(package) for package in packages}
     return {"machine": {"cpu": cpu, "cpus": os.cpu_count(), "cpus_usable": cpus.available()},
             "versions": {"system": platform.platform(), "python": platform.python_version(),
                          "cypool": cypool.__version__, **versions}}
 
 
-def show(report: dict[str, Any], args: Args, console: Console) -> None:
+def show(report: dict[str, Any], args: Args) -> None:
     """Prints the table, and what one has to know to read it."""
     results, machine, ratio = report["results"], report["machine"], "{1:.2f} ({0:.2f}..{2:.2f})".format
     first = results[0]["candidate"]
-    table = Table("candidate", box=None, pad_edge=False, collapse_padding=True, header_style="italic")
-    for heading in ("envs", "frames/s", f"times\n{first}", "CPU us\na step", "cores\nused"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    rows: list[list[Cell]] = []
     for r in results:
         envs = f"{r['batch_size']}/{r['num_envs']}" if r["batch_size"] < r["num_envs"] else str(r["num_envs"])
-        table.add_row(r["candidate"], envs, f"{r['frames_per_second'][1]:,.0f}", ratio(*r["ratio_to"][first]),
-                      f"{r['cpu_us_per_step']:.3g}", f"{r['cores_used']:.2f}", style="bold" * (not r["peer"]))
-    for peer in report["not_installed"]:
-        table.add_row(peer, "", "not installed", f"pip install {peer}", style="dim")
-    console.print("", table, sep="\n")
+        cells = (r["candidate"], envs, f"{r['frames_per_second'][1]:,.0f}", ratio(*r["ratio_to"][first]),
+                 f"{r['cpu_us_per_step']:.3g}", f"{r['cores_used']:.2f}")
+        rows.append([(cell, "bold" * (not r["peer"])) for cell in cells])
+    rows += [[(cell, "dim") for cell in (peer, "", "not installed", f"pip install {peer}", "", "")]
+             for peer in report["not_installed"]]
+    print()
+    print_table(rows, heading=("candidate", "envs", "frames/s", f"times\n{first}", "CPU us\na step", "cores\nused"),
+                right=range(1, 6))
     best = max((r for r in results if not r["peer"]), key=lambda r: r["frames_per_second"][1])
     for name, quarters in best["ratio_to"].items() if results[0]["peer"] else ():
-        console.print(f"\n{best['candidate']} is {ratio(*quarters)} times as fast as {name}", style="bold")
-    console.print(f"""
+        print(styled(f"\n{best['candidate']} is {ratio(*quarters)} times as fast as {name}", "bold"))
+    print(f"""
 Medians of {args.rounds} rounds of {args.seconds:g} s, in brackets the quartiles. Ratios are taken round
 by round; where brackets overlap, the order is open. {args.batch_size}/{args.num_envs} is asynchronous: the
 first {args.batch_size} of {args.num_envs} to finish. Frames in a step: {args.options.get("frame_skip", 1)}. Where few
 cores were used, other programs were busy.
 
 {args.env}, {args.threads} threads on {machine["cpu"]}, {machine["cpus_usable"]} of {machine["cpus"]} CPUs
-{", ".join(f"{name} {version}" for name, version in report["versions"].items())}""", highlight=False)
+{", ".join(f"{name} {version}" for name, version in report["versions"].items())}""")
 
 
 def plot(report: dict[str, Any], path: str) -> None:
@@ -400,6 +398,8 @@ def of_env(args: Args, env: str) -> Args:
         args.options, args.module = dict(family.peer_options), family.gymnasium_module
         args.loop = family.loop if family.is_installed else ""
     args.game = options.get("task") if "ale" in args.offered else None
+    if family is not None and not family.is_installed:
+        fail(f"{env}: {family.needs} is not installed: {family.install}")
     args.in_gymnasium = bool(entry) or bool(args.module and importlib.util.find_spec(args.module.partition(".")[0]))
     args.has_numpy = bool(entry and entry.vector_entry_point)
     return args
@@ -430,7 +430,7 @@ def table_of_envs(args: Args, envs: Sequence[str]) -> dict[str, list[dict[str, A
     lines: list[list[float]] = []
     for of_this in [of_env(args, env) for env in envs]:
         env, (candidates, _) = of_this.env, choose(of_this)
-        rows = results[env] = summarize(candidates, measure(candidates, of_this, Console(file=sys.stderr)), of_this)
+        rows = results[env] = summarize(candidates, measure(candidates, of_this), of_this)
         # of cypool and of each peer the mode that is faster here
         best = {row["peer"]: row for row in sorted(rows, key=lambda row: row["frames_per_second"][1])}
         ours, peers = best.pop(""), sorted(best)
@@ -455,16 +455,16 @@ def main(args: Args) -> None:
         if args.json:
             Path(args.json).write_text(json.dumps({**describe(), "settings": vars(args), "results": results}) + "\n")
         return
-    args, console = of_env(args, args.envs[0]), Console()
+    args = of_env(args, args.envs[0])
     candidates, missing = choose(args)
     loading = sum(1 + (0.08 * c.sizes(args)[0] if args.game else 0) for c in candidates) / cpus.available()
     duration = loading + len(candidates) * args.rounds * (args.seconds + WARM_UP)
-    console.print(f"Steps {args.env} with {len(candidates)} candidates in turn, to compare their speed; "
-                  f"this takes about {duration:.0f} seconds.")
-    samples = measure(candidates, args, console)
+    print(f"Steps {args.env} with {len(candidates)} candidates in turn, to compare their speed; this takes about "
+          f"{duration:.0f} seconds.", flush=True)
+    samples = measure(candidates, args)
     report = {**describe(), "settings": vars(args), "not_installed": missing,
               "results": summarize(candidates, samples, args)}
-    show(report, args, console)
+    show(report, args)
     if args.json:
         Path(args.json).write_text(json.dumps(report, indent=1) + "\n")
     if args.plot:

@@ -15,7 +15,6 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from importlib.machinery import ExtensionFileLoader
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import cypool
 from cypool.errors import CompileError
+from cypool.tools.terminal import Progress
 from cypool.util import cache
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ DIRECTIVES = {"language_level": "3", "embedsignature": "True", "freethreading_co
 
 # held while a module is imported: until that has been done, it is in sys.modules without its contents
 _importing = threading.RLock()
+# by names of modules: of threads that compile the same, one does it
+_compiling: dict[str, threading.Lock] = {}
 
 # run in an interpreter of its own: setuptools leaves traces in the one it runs in
 _COMPILE = """
@@ -141,7 +143,8 @@ def load(source: str | os.PathLike[str]) -> ModuleType:
     with _importing:
         if name in sys.modules:
             return sys.modules[name]
-    target, warning = _cached(path, text, name, key)
+    with _compiling.setdefault(name, threading.Lock()):
+        target, warning = _cached(path, text, name, key)
     if warning:
         warnings.warn(f"{path.name if path else 'cell.pyx'}: {warning}", stacklevel=3)
     with _importing:
@@ -188,7 +191,7 @@ def _key(path: Path | None, text: str) -> str:
                   if each.suffix in (".pxd", ".pxi", ".h", ".hpp", ".hh") and each.is_file()]
     env = [os.environ.get(variable, "") for variable in ("CXX", "CC", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")]
     # the packages that a text may cimport from, or whose headers it may include
-    versions = [f"{project} {_version(project)}" for project in ("cypool", "Cython", "numpy", "mujoco")]
+    versions = [f"{project} {_version(project)}" for project in ("cypool", "Cython", "numpy")]
     return cache.digest(sys.version, cypool.__version__, *versions, *FLAGS, *map(str, DIRECTIVES.items()), str(path),
                         *env, "cpu:", _cpu(), "text:", text, "files:", *_contract(), *beside)
 
@@ -225,7 +228,7 @@ def _cached(path: Path | None, text: str, name: str, key: str) -> tuple[Path, st
 def _make(path: Path | None, text: str, name: str, target: Path) -> str:
     """Writes the compiled module to `target`; returns Cython's messages."""
     source_name = path.name if path else "cell.pyx"
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work, _progress(f"compiling {source_name}"):
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as work, Progress(f"compiling {source_name}"):
         source = path or Path(work, source_name)
         if path is None:
             source.write_text(text)
@@ -238,15 +241,6 @@ def _make(path: Path | None, text: str, name: str, target: Path) -> str:
         _run(source, work, ["-c", _COMPILE, name, str(generated), work, "\n".join(include_dirs), "\n".join(FLAGS)])
         os.replace(Path(work, name + sysconfig.get_config_var("EXT_SUFFIX")), target)
     return messages
-
-
-def _progress(text: str) -> AbstractContextManager[Any]:
-    """Shows a text with a spinner on stderr as long as the context lasts, if that is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-
-    return Console(stderr=True).status(text)
 
 
 def _run(source: Path, work: str | Path, arguments: Sequence[str]) -> str:

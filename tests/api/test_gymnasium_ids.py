@@ -16,6 +16,7 @@ from cypool.making.registry import entry_of
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mpe2", "mujoco", "robotics")
 
 
+@pytest.mark.families("atari")
 def test_all_environments_have_an_id(walker):
     # those of ale_py are its own, and a benchmark of several is not one that Gymnasium makes
     ids = [id for id in cypool.list_all_envs() if not id.startswith("ALE/") and entry_of(id).expand is None]
@@ -197,7 +198,7 @@ def test_in_either_order(run_python, imports):
     ("gymnasium.envs.registration.registry['cypool/CartPole-v1'].id", "cypool/CartPole-v1"),
     ("alias.get('cypool/CartPole-v1').id", "cypool/CartPole-v1"),
     ("gymnasium.spec('cypool/CartPole-v1').max_episode_steps", "500"),
-    ("len(gymnasium.registry) > 1000", "True"),
+    ("len(gymnasium.registry) > plain", "True"),
     ("'cypool/CartPole-v1' in list(gymnasium.registry)", "True"),
     ("'cypool/CartPole-v1' in {**gymnasium.registry}", "True"),
     ("'cypool/CartPole-v1' in dict(gymnasium.registry)", "True"),
@@ -211,6 +212,7 @@ def test_gymnasiums_registry_is_filled_when_it_is_read(run_python, read, expecte
 import copy, sys, gymnasium
 alias = gymnasium.registry
 registry = alias
+plain = len(registry)
 import cypool
 assert "cypool.envs" not in sys.modules
 alias = sys.modules["__main__"].registry
@@ -300,6 +302,7 @@ def test_seeds_of_numpy():
     assert env.reset(seed=np.int64(3))[0].tobytes() == cypool.make("CartPole-v1", num_envs=2).reset(seed=3)[0].tobytes()
 
 
+@pytest.mark.families("atari")
 def test_the_ids_of_ale_py_stay_its_own(run_python):
     done = run_python("""
 import gymnasium, cypool

@@ -107,96 +107,6 @@ def publish_html(site, tarball, link=f"../../files/{NAME}#sha256=0"):
     shutil.copy(tarball, site / "files")
 
 
-# ---- a library that comes with a wheel
-
-
-@pytest.fixture
-def wheel_library(build_tools, monkeypatch, tmp_path):
-    """A declaration, and a function that makes the package with a library of some version."""
-    library = build_tools.library.WheelLibrary(
-        family="tiny", project="tinywheel", versions=("1.1.0", "1.2.3"), default="1.2.3", variable="CYPOOL_TINY",
-        library="libtiny.so.", include_dir="include")
-    package = tmp_path / "tinywheel"
-
-    def install(version):
-        shutil.rmtree(package, ignore_errors=True)
-        package.mkdir()
-        # not to be imported
-        (package / "__init__.py").write_text("raise RuntimeError")
-        (package / f"libtiny.so.{version}").touch()
-        importlib.invalidate_caches()
-        return package
-
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return library, install
-
-
-@pytest.mark.parametrize("chosen", ["", "1.1.0"])
-def test_a_wheel_is_found_by_its_library(build_tools, wheel_library, monkeypatch, tmp_path, chosen):
-    library, install = wheel_library
-    monkeypatch.setenv("CYPOOL_TINY", chosen)
-    match = f'pip install "tinywheel=={chosen or "1.2.3"}"\n.*CYPOOL_WITHOUT=tiny'
-    assert library.version() == (chosen or "1.2.3")
-    with pytest.raises(build_tools.sdist.SourceNotFound, match=match):
-        library.prepare(tmp_path)
-    package = install("1.1.0")
-    ready = library.prepare(tmp_path)
-    assert library.version() == "1.1.0"
-    assert ready.include_dirs == (package / "include",) and ready.units == ()
-    assert ready.link_arguments[1::2] == (package / "libtiny.so.1.1.0", "-Wl,-rpath,$ORIGIN/../../../tinywheel")
-
-
-@pytest.mark.parametrize("chosen, installed, message", [
-    ("1.1.0", "1.2.3",
-     "^CYPOOL_TINY=1.1.0, but tinywheel 1.2.3 is installed, .* takes that: pip install .tinywheel==1.1.0"),
-    ("", "1.3.0", "^expected tinywheel 1.1.0 to 1.2.3, found 1.3.0 in .*: pip install .tinywheel==1.2.3"),
-])
-def test_another_wheel_is_installed(build_tools, wheel_library, monkeypatch, tmp_path, chosen, installed, message):
-    library, install = wheel_library
-    monkeypatch.setenv("CYPOOL_TINY", chosen)
-    install(installed)
-    with pytest.raises(build_tools.sdist.SourceNotFound, match=message):
-        library.prepare(tmp_path)
-
-
-@pytest.mark.parametrize("given", ["newest", "3.17", "v3.17.0", "3.2.7", "3.3.8", "4.0.0", "==3.17.0", "3.17.0;"])
-def test_a_mujoco_that_cannot_be_chosen(build_tools, monkeypatch, given):
-    mujoco = build_tools.mujoco
-    monkeypatch.setenv("CYPOOL_MUJOCO", given)
-    for call in (mujoco.MUJOCO.chosen, mujoco.MUJOCO.version, lambda: mujoco.pinned("mujoco==3.17.0")):
-        with pytest.raises(SystemExit, match=r"^CYPOOL_MUJOCO: expected one of 3\.3\.0, .*, 3\.17\.0, got '") as raised:
-            call()
-        assert "\n" not in str(raised.value)
-
-
-def test_a_mujoco_that_is_chosen(build_tools, monkeypatch):
-    mujoco, backend = build_tools.mujoco, build_tools.backend
-    always = ["setuptools>=77.0.3", "Cython>=3.2.0,<4", "numpy>=2.0.0,<3"]
-
-    def requires():
-        calls = backend.get_requires_for_build_wheel, backend.get_requires_for_build_editable
-        return [[name for name in call() if name != "pip"] for call in calls]
-
-    assert requires() == [[*always, "mujoco==3.17.0"]] * 2
-    monkeypatch.setenv("CYPOOL_MUJOCO", "3.3.7")
-    assert requires() == [[*always, "mujoco==3.3.7"]] * 2
-    monkeypatch.setenv("CYPOOL_WITHOUT", "atari,mujoco")
-    assert requires() == [always] * 2
-    for given, want in (("mujoco==3.17.0", "mujoco==3.3.7"), ("numpy>=2.0.0,<3", "numpy>=2.0.0,<3"),
-                        ('dm-control==1.0.50; python_version < "3.13"', 'dm-control==1.0.34; python_version < "3.13"')):
-        assert mujoco.pinned(given) == want
-
-
-def test_pyproject_names_the_default_mujoco(build_tools):
-    mujoco = build_tools.mujoco
-    default, text = mujoco.MUJOCO.default, (ROOT / "pyproject.toml").read_text()
-    assert text.count(f'"mujoco=={default}"') == 5 and text.count(f'"dm-control=={mujoco.DM_CONTROL[default]}') == 3
-    # the newest is the default, and those that the suite knows are those that go with some MuJoCo
-    assert default == mujoco.MUJOCO.versions[-1]
-    source = (ROOT / "cypool" / "envs" / "dm_control" / "__init__.py").read_text()
-    assert all(f'"{version}"' in source for version in mujoco.DM_CONTROL.values())
-
-
 # ---- where sources come from
 
 
@@ -656,7 +566,7 @@ import sys
 from setuptools import setup
 sys.path.insert(0, ".")
 from build_tools.commands import BuildExt, BuildPy, extensions
-setup(name="small", packages=["cypool"], ext_modules=extensions("cypool", {}),
+setup(name="small", packages=["cypool"], ext_modules=extensions("cypool"),
       cmdclass={"build_ext": BuildExt, "build_py": BuildPy})
 """)
 

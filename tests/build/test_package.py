@@ -57,6 +57,7 @@ def test_listing_loads_no_family(run_python):
     assert not heavy & set(done.stdout.split())
 
 
+@pytest.mark.families("atari")
 def test_atari_does_not_import_ale_py(run_python):
     done = run_python("import cypool, sys; cypool.make('Pong-v5').reset(); print(*sys.modules)")
     assert done.stderr == "" and "ale_py" not in done.stdout.split()
@@ -66,7 +67,7 @@ def test_headers_and_pxd_files_are_there():
     # what plug-ins compile against, and nothing private
     include = Path(cypool.get_include())
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*") if path.is_file())
-    assert headers == [f"cypool/{name}.h" for name in ("access", "policy", "rng", "slot", "transition")]
+    assert headers == [f"cypool/{name}.h" for name in ("access", "mujoco", "policy", "rng", "slot", "transition")]
     package = Path(cypool.__file__).parent
     for name in ("env.pxd", "engine/engine.pxd", "envs/common/frame_stack.pxd"):
         assert (package / name).is_file()

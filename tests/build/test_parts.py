@@ -51,7 +51,7 @@ def test_same_import_in_two_parts_is_allowed(build_tools, module):
 
 def test_names_of_our_own_modules_are_unique(build_tools):
     modules = [path for path in (ROOT / "cypool").rglob("*.pyx") if len(build_tools.parts.parts_of(path)) > 1]
-    assert len(modules) >= 10
+    assert modules
     for path in modules:
         build_tools.parts.check_names(path)
 

@@ -70,7 +70,7 @@ def change_flags(project, monkeypatch):
 
 
 def change_families(project, monkeypatch):
-    monkeypatch.setenv("CYPOOL_WITHOUT", "atari")
+    monkeypatch.setenv("CYPOOL_WITHOUT", "a_family")
 
 
 def change_constraints(project, monkeypatch):

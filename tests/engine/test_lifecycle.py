@@ -65,6 +65,7 @@ def test_threads_0_and_1_start_none():
     assert not tasks() - before
 
 
+@pytest.mark.families("atari")
 @pytest.mark.parametrize("ending", ["", "raise SystemExit(0)", "env.recv()", "import os, signal; env.recv()"])
 def test_exit_with_work_in_flight(run_forked, ending):
     done = run_forked(f"""

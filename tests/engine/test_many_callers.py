@@ -11,6 +11,8 @@ from waiting import LIMIT, join
 import cypool
 from cypool.engine.engine import Pool
 
+pytestmark = pytest.mark.families("atari")
+
 
 def at_once(*calls):
     """Calls functions in threads that begin together; raises what one of them raised."""

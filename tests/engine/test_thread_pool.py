@@ -363,6 +363,7 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
+@pytest.mark.families("atari")
 @pytest.mark.parametrize("ending", ["", "del threads", "env.recv()", "raise SystemExit(0)", "pong.close()"])
 def test_exit_with_work_in_flight(run_forked, ending):
     done = run_forked(f"""

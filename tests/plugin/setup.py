@@ -1,5 +1,4 @@
 from importlib.util import find_spec
-from pathlib import Path
 
 from setuptools import setup
 
@@ -7,11 +6,9 @@ from cypool.tools.compile import extension
 
 # what counts is that it compiles and what it computes; each module costs a second, so there are few
 FLAGS = ["-O0", "-g0"]
-# nothing of it is linked, as it is cypool that calls MuJoCo; not every Python has its wheel
-MUJOCO = find_spec("mujoco")
-ROBOTS = MUJOCO and [str(Path(MUJOCO.origin).with_name("include"))]
+# not every build has the family that the robot belongs to
+ROBOT = ["robot"] if find_spec("cypool.envs.mujoco") else []
 
 setup(packages=["walker"], package_data={"walker": ["robot.xml"]}, ext_modules=[
-    *(extension(f"walker.{name}", extra_compile_args=FLAGS) for name in ("walk", "trouble", "agents", "functions")),
-    *([extension("walker.robot", include_dirs=ROBOTS, extra_compile_args=FLAGS)] if ROBOTS else []),
+    extension(f"walker.{name}", extra_compile_args=FLAGS) for name in ("walk", "trouble", "agents", "functions", *ROBOT)
 ])

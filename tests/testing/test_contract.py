@@ -13,11 +13,21 @@ from cypool.testing import ContractError, check_env
 
 pytestmark = pytest.mark.families("atari", "mujoco", "vizdoom")
 
-# of all families; there are more in test_contract_all.py
-@pytest.mark.parametrize("family, entry", [
-    pytest.param(family, entry, id=entry.id,
-                 marks=[pytest.mark.slow] * (not stands_for_class or matches(entry.id, CASES[family.name].slow_ids)))
-    for family in FAMILIES for entry, stands_for_class in one_of_each_class(family)])
+
+def contract_cases():
+    """All quick ids; by default one of each class, and of families with a native library the first class."""
+    cases = []
+    for family in FAMILIES:
+        known, has_one = CASES[family.name], False
+        for entry, stands_for_class in one_of_each_class(family):
+            is_default = stands_for_class and not matches(entry.id, known.slow_ids) and (known.is_small or not has_one)
+            has_one |= is_default
+            cases.append(pytest.param(family, entry, id=entry.id, marks=[] if is_default else [pytest.mark.slow]))
+    return cases
+
+
+# there are more in test_contract_all.py
+@pytest.mark.parametrize("family, entry", contract_cases())
 def test_our_own(family, entry):
     if not family.is_installed:
         pytest.skip(f"{family.needs} is not installed")

@@ -108,8 +108,7 @@ def test_refusals(run_forked, args, message):
 @pytest.mark.parametrize("module, args, status, message", [
     ("envpool", ["--peers", "envpool"], 2, "pip install envpool"),
     ("matplotlib", ["--plot", "x.png"], 2, "pip install matplotlib"),
-    ("ale_py", [], 2, 'pip install "cypool[bench]"'),
-    ("typer", [], 2, "pip install typer rich"),
+    ("ale_py", [], 2, 'pip install "cypool[atari]"'),
     ("cypool", [], 1, "pip install"),
 ])
 def test_not_installed(run_forked, module, args, status, message):
@@ -118,7 +117,8 @@ def test_not_installed(run_forked, module, args, status, message):
     assert message in done.stderr and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGINT, 130), *slow((signal.SIGKILL, -signal.SIGKILL))])
 def test_no_process_stays_behind(number, status):
     # a word to know our processes by
     seconds = f"0.05{os.getpid()}1"

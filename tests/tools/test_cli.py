@@ -13,7 +13,7 @@ from drawing import missing
 from waiting import LIMIT, wait_until
 
 from cypool.tools.cli import main
-from cypool.tools.cli.console import out
+from cypool.tools.cli.app import completions
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
 from cypool.tools.cli.info import area_mean, arguments_of, unwrapped
 
@@ -22,14 +22,14 @@ VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play
 
 
 def test_importing_cypool_imports_none_of_it(run_python):
-    done = run_python("import cypool, sys; print(*{name.partition('.')[0] for name in sys.modules})")
-    assert not {"typer", "rich", "click"} & set(done.stdout.split())
+    done = run_python("import cypool, sys; print(*sys.modules)")
+    assert not {"argparse", "cypool.tools"} & set(done.stdout.split())
 
 
 def test_the_help_is_light(run_python):
     done = run_python("import sys, cypool.tools.cli as c; c.main(['--help']); print(*sys.modules)")
     loaded = done.stdout.splitlines()[-1].split()
-    assert "typer" in loaded
+    assert "argparse" in loaded
     assert not {"numpy", "gymnasium", "cypool.env", "matplotlib", "pygame"} & set(loaded)
 
 
@@ -46,6 +46,7 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
 
 
+@pytest.mark.families("atari")
 def test_list(capsys):
     assert main(["list", "cartpole-v?"]) == 0
     assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
@@ -66,8 +67,9 @@ def test_info(capsys):
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
 
 
+@pytest.mark.families("mujoco")
 def test_info_fits_80_columns(capsys, monkeypatch):
-    monkeypatch.setattr(out, "width", 80)
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["info", "Ant-v5"]) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
@@ -101,6 +103,7 @@ Action: three
 - another"""
 
 
+@pytest.mark.families("mujoco")
 def test_options_of_base_classes_are_explained(capsys):
     assert main(["info", "Ant-v5", "--json"]) == 0
     options = json.loads(capsys.readouterr().out)["options"]
@@ -124,14 +127,28 @@ def test_check_finds(capsys, monkeypatch):
     assert "step 3, env 1: reward is 1.0, the reference has 2.0" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.families("atari")
 def test_doctor(capsys):
     assert main(["doctor", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
     assert len({finding["topic"] for finding in findings}) == len(EXAMINATIONS)
     assert not [each for each in findings if each["found"].startswith("cannot be examined")]
     assert all(finding["advice"] for finding in findings if finding["status"] != "ok")
-    built_for = pytest.importorskip("cypool.envs.common.mujoco_version").VERSION
-    assert any(finding["found"].endswith(f", built for MuJoCo {built_for}") for finding in findings)
+
+
+@pytest.mark.parametrize("version, status, found", [
+    ("3.17.0", "ok", "3.17.0 in "),
+    ("9.0.1", "warning", "9.0.1 in "),
+    ("4.0.0", "warning", "MuJoCo's environments: mujoco 4.0.0 factorizes"),
+])
+def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, status, found):
+    from cypool.tools.cli import doctor
+
+    (tmp_path / f"libmujoco.so.{version}").touch()
+    monkeypatch.setattr(doctor, "find_spec", lambda name: name)
+    monkeypatch.setattr("cypool.envs.common.mujoco_version.folder_of", lambda name: str(tmp_path))
+    (line,) = doctor._mujoco()
+    assert line[0] == status and line[1].startswith(found)
 
 
 def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):
@@ -178,7 +195,7 @@ def test_versions_within_bounds():
     assert not meets("3.0.0rc1", ">=2,<3") and not meets("1.9", ">=1.10") and not meets("1.3.1", "==1.3.2")
     assert meets("1.0", "")
     named = {name for name, _, _ in requirements()}
-    assert {"numpy", "typer", "ray"} <= named and "cypool" not in named
+    assert {"numpy", "gymnasium", "ray"} <= named and "cypool" not in named
 
 
 @pytest.mark.parametrize("words, said", [
@@ -266,10 +283,29 @@ def test_in_a_terminal(tmp_path):
 
 
 def test_completion_knows_ids(tmp_path):
-    words = {"_CYPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "cypool info CartP", "COMP_CWORD": "2"}
-    done = subprocess.run([sys.executable, "-m", "cypool"], capture_output=True, text=True, timeout=300, cwd=tmp_path,
-                          env={**os.environ, **words})
+    done = subprocess.run([sys.executable, "-m", "cypool", "info", "CartP"], capture_output=True, text=True,
+                          timeout=300, cwd=tmp_path, env={**os.environ, "_CYPOOL_COMPLETE": "1"})
     assert done.stdout.split() == ["CartPole-v0", "CartPole-v1"]
+
+
+@pytest.mark.parametrize("words, expected", [
+    ([], sorted([*VERBS, "--completion", "--help", "--version"])), (["ch"], ["check"]), (["nope", ""], []),
+    (["check", "--on"], ["--only"]), (["check", "--only", ""], ["contract", "parity"]),
+    (["check", "Catch-v0", "--only", "p"], ["parity"]), (["check", "--num-envs", ""], []),
+    pytest.param(["get", "pro"], ["procgen"], marks=pytest.mark.families("procgen")),
+])
+def test_completions(words, expected):
+    assert completions(words) == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_with_what_the_command_prints(tmp_path):
+    (tmp_path / "cypool").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cypool "$@"\n')
+    (tmp_path / "cypool").chmod(0o755)
+    code = 'eval "$(cypool --completion)"; COMP_WORDS=(cypool info CartP) COMP_CWORD=2; _cypool; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+                          env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"})
+    assert (done.stdout, done.stderr) == ("CartPole-v0 CartPole-v1\n", "")
 
 
 def test_arguments_of_a_docstring():
@@ -398,6 +434,7 @@ def test_play_without_pygame(capsys, monkeypatch):
     assert 'pip install "cypool[render]"' in said and said.count("\n") == 1
 
 
+@pytest.mark.families("atari", "mujoco")
 @pytest.mark.parametrize("id, held, action", [
     ("CartPole-v1", {"right"}, 1), ("MountainCar-v0", set(), 1), ("CartPole-v1", {"1"}, 1), ("Catch-v0", {"left"}, 0),
     ("Pong-v5", {"space", "right"}, 4), ("Pong-v5", {"up"}, 0), ("Pong-v5", {"up", "right"}, 2), ("Pong-v5", {"5"}, 5),
@@ -434,11 +471,36 @@ def test_ray_alone_is_no_rllib(monkeypatch):
     assert doctor._installed("RLlib (in Ray)", "ray", "")[0] == "ok"
 
 
+@pytest.mark.families("atari")
 def test_a_text_for_several_options_is_printed_once(capsys):
     assert main(["info", "Pong-v5"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     texts = [line for line in lines if line.endswith(".") and len(line) > 40]
     assert len(set(texts)) == len(texts)
+
+
+def test_a_verb_that_is_misspelled_is_suggested(capsys):
+    assert main(["chekc"]) == 2
+    assert "expected a verb, got 'chekc' (did you mean check?)" in capsys.readouterr().err
+
+
+def test_no_words_show_the_help(capsys):
+    assert main([]) == 2
+    said = capsys.readouterr().out
+    assert all(f"  {verb} " in said for verb in VERBS) and "--version" in said
+
+
+def test_options_stand_anywhere(capsys):
+    assert main(["info", "--json", "-o", "precision=fast", "CartPole-v1"]) == 0
+    assert json.loads(capsys.readouterr().out)["options"]["precision"]["value"] == "fast"
+
+
+def test_a_closed_pipe_ends_the_command_quietly(tmp_path):
+    with subprocess.Popen([sys.executable, "-m", "cypool", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, cwd=tmp_path) as run:
+        run.stdout.close()
+        errors = run.stderr.read()
+    assert (run.returncode, errors) == (1, "")
 
 
 @pytest.mark.parametrize("words", [["list", "--nope"], ["nope"], ["info"], ["bench", "CartPole-v1", "--peers"]])

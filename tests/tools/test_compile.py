@@ -19,8 +19,8 @@ TEXT = (TEMPLATE / "my_env" / "my_env.pyx").read_text()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """A cache of its own, which is empty."""
+def cache(tmp_path_factory, plugin_path):
+    """A cache of its own, which is empty; the plug-in's is the one of before."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CYPOOL_CACHE", str(folder))
@@ -214,7 +214,7 @@ def test_a_damaged_module_is_compiled_again(cache, run_python):
 
 def test_what_a_module_is_compiled_against(monkeypatch, tmp_path):
     files = {path.name for path in compile_module._contract()}
-    assert {"env.pxd", "mujoco.pxd", "engine.pxd", "slot.h"} <= files
+    assert {"env.pxd", "frame_stack.pxd", "engine.pxd", "slot.h"} <= files
     folder = tmp_path / "cypool"
     package = Path(cypool.__file__).parent
     for path in package.rglob("*.pxd"):
@@ -226,14 +226,14 @@ def test_what_a_module_is_compiled_against(monkeypatch, tmp_path):
     monkeypatch.setattr(cypool, "get_include", lambda: include)
     monkeypatch.setattr(cypool, "__file__", str(folder / "__init__.py"))
     assert compile_module._key(None, TEXT) == keys[0]
-    with (folder / "envs" / "mujoco" / "mujoco.pxd").open("a") as file:
+    with (folder / "envs" / "common" / "frame_stack.pxd").open("a") as file:
         file.write("# changed\n")
     keys.append(compile_module._key(None, TEXT))
-    for project in ("cypool", "Cython", "numpy", "mujoco"):
+    for project in ("cypool", "Cython", "numpy"):
         with monkeypatch.context() as patch:
             patch.setattr(compile_module, "_version", lambda name, changed=project: "9.9" if name == changed else "1.0")
             keys.append(compile_module._key(None, TEXT))
-    assert len(set(keys)) == 6
+    assert len(set(keys)) == 5
     assert compile_module._version("no-such-project") == "none"
 
 
@@ -258,10 +258,18 @@ def test_the_cpu_counts_where_flags_name_it(monkeypatch, tmp_path):
     compile_module.cache.native_cpu.cache_clear()
 
 
-def test_threads_that_compile_the_same_get_the_same_id(cache):
+@pytest.mark.usefixtures("quick")
+def test_threads_that_compile_the_same_get_one_module(monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
-    text = TEXT + "\n# in threads\n"
+    made, make = [], compile_module._make
+
+    def counted(path, text, name, target):
+        made.append(name)
+        return make(path, text, name, target)
+
+    monkeypatch.setattr(compile_module, "_make", counted)
+    text = BARE + "\n# in threads\n"
     with ThreadPoolExecutor(8) as threads:
-        ids = list(threads.map(lambda _: cypool.compile(text), range(8)))
-    assert len(set(ids)) == 1
+        ids = set(threads.map(lambda _: cypool.compile(text, "B"), range(8)))
+    assert ids == {"local/B-v0"} and len(made) == 1

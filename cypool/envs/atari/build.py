@@ -27,6 +27,9 @@ OUR_FLAGS = (
 
 LIBRARY = SourceLibrary(
     family="atari",
+    licence="GPL-2.0-only",
+    licence_file="LICENSE.md",
+    distribution="cypool-atari",
     sdist=Sdist(
         project="ale-py",
         version="0.12.1",

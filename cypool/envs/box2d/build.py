@@ -69,6 +69,8 @@ def _one_unit(unpacked, folder):
 
 LIBRARY = SourceLibrary(
     family="box2d",
+    licence="Zlib",
+    licence_file="LICENSE",
     sdist=Sdist(
         project="box2d-py",
         version="2.3.8",

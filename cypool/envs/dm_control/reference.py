@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
+from gymnasium.vector import SyncVectorEnv
 
 from cypool.envs.dm_control.models import domain_module
 from cypool.envs.dm_control.tasks import DOMAINS
@@ -32,6 +35,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     from dm_control.rl import control
     from dm_control.suite.wrappers import pixels
 
+    _repair()
     for name in options:
         if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
             raise ValueError(f"{name}: dm_control has no such option, so that there is nothing to compare with")
@@ -54,6 +58,20 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
         env = pixels.Wrapper(env, options.get("pixels_only", True), {
             "width": options.get("width", 320), "height": options.get("height", 240), "camera_id": camera})
     return Repeated(env, options["action_repeat"]) if options.get("action_repeat", 1) > 1 else env
+
+
+def _repair() -> None:
+    """Lets dm_control run with a newer MuJoCo: it looks for all fields of the one that it was made for.
+
+    dm_control 1.0.50 was made for 3.17; 4.0 has no `flex_vertedge`, for example.
+    """
+    import mujoco
+    from dm_control.mujoco.wrapper.mjbindings import sizes
+
+    for struct, cls in (("mjmodel", mujoco.MjModel), ("mjdata", mujoco.MjData)):
+        fields = sizes.array_sizes[struct]
+        for name in [name for name in fields if not hasattr(cls, name)]:
+            del fields[name]
 
 
 class Repeated:
@@ -85,8 +103,6 @@ class Repeated:
 
 def loop(id: str, num_envs: int) -> tuple[Any, Callable[[Any], int]]:
     """Returns the space of actions, and a function that steps environments one by one: what `cypool bench` measures."""
-    from gymnasium.spaces import Box
-
     domain, task = next((name, task) for name, domain in DOMAINS.items() for task in domain.tasks
                         if _is_of(id, name, task))
     envs = [load(domain, task, k) for k in range(num_envs)]
@@ -100,16 +116,11 @@ def loop(id: str, num_envs: int) -> tuple[Any, Callable[[Any], int]]:
         return num_envs
 
     spec = envs[0].action_spec()
-    return Box(spec.minimum.astype(np.float32), spec.maximum.astype(np.float32)), step
+    return gymnasium.spaces.Box(spec.minimum.astype(np.float32), spec.maximum.astype(np.float32)), step
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns a batch of dm_control's environments with Gymnasium's API, and its name and version.
-
-    Args:
-        ours: The pool to compare with.
-        seed: Its seed.
-        options: Those that it was made with, and `max_episode_steps`.
 
     Raises:
         ValueError: dm_control has no such option.
@@ -121,8 +132,13 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     options = {name: value for name, value in options.items() if name != "task"}
     if "max_episode_steps" in options:
         raise ValueError(f"max_episode_steps: expected a time_limit instead, got {shown(options['max_episode_steps'])}")
-    envs = [load(domain, task, seed + k, **options) for k in range(ours.num_envs)]
-    return Reference(envs, ours), f"{domain}-{task} of dm_control {version('dm_control')}"
+    theirs = References([partial(_make, ours, domain, task, seed + k, options) for k in range(ours.num_envs)],
+                        autoreset_mode=ours.metadata["autoreset_mode"])
+    return theirs, f"{domain}-{task} of dm_control {version('dm_control')}"
+
+
+def _make(ours: Any, domain: str, task: str, seed: int, options: dict[str, Any]) -> Any:
+    return Reference(load(domain, task, seed, **options), ours)
 
 
 def _is_of(id: str, domain: str, task: str) -> bool:
@@ -131,81 +147,52 @@ def _is_of(id: str, domain: str, task: str) -> bool:
     return task in DOMAINS[domain].tasks and id in (f"dm_control/{domain}-{task}-v0", envpool_id(domain, task))
 
 
-class Reference:
-    """A batch of dm_control's environments.
+class Reference(gymnasium.Env[Any, Any]):
+    """An environment of dm_control with Gymnasium's API.
 
     Args:
-        envs: The environments.
-        ours: The pool whose spaces and autoreset mode it has.
+        env: The environment.
+        ours: The pool whose spaces it has.
     """
 
-    # no Generators: see `streams`
-    np_random = None
-
-    def __init__(self, envs: list[Any], ours: Any):
-        from gymnasium.vector import AutoresetMode
-
-        self.envs, self._modes = envs, AutoresetMode
-        self._mode = ours.metadata["autoreset_mode"]
-        self.single_observation_space = ours.single_observation_space
-        self.single_action_space = ours.single_action_space
-        self._is_dict = isinstance(ours.env_spec.observation, dict)
-        self._over = [False] * len(envs)
-        self._last: list[Any] = [None] * len(envs)
+    def __init__(self, env: Any, ours: Any):
+        self.dm = env
+        self.observation_space, self.action_space = ours.single_observation_space, ours.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Resets all, or those of `options["reset_mask"]`; the seed is that of the making."""
-        mask = [True] * len(self.envs) if options is None else options["reset_mask"]
-        for k in np.flatnonzero(mask):
-            self._last[k] = self.envs[k].reset().observation
-        self._over = [over and not reset for over, reset in zip(self._over, mask, strict=True)]
-        return self._batch(self._last), {}
+        """Begins an episode; the seed is that of the making."""
+        return self._observed(self.dm.reset()), {}
 
-    def step(self, actions: Any) -> tuple[Any, ...]:
-        """Steps all, as the autoreset mode has it."""
-        n = len(self.envs)
-        reward, terminated, truncated = np.zeros(n), np.zeros(n, bool), np.zeros(n, bool)
-        info: dict[str, Any] = {}
-        for k, env in enumerate(self.envs):
-            if self._over[k] and self._mode != self._modes.DISABLED:
-                self._last[k], self._over[k] = env.reset().observation, False
-                continue
-            result = env.step(actions[k].astype(np.float64))
-            self._last[k] = result.observation
-            reward[k] = result.reward
-            if result.last():
-                truncated[k], terminated[k] = result.discount == 1, result.discount == 0
-                self._over[k] = True
-                if self._mode == self._modes.SAME_STEP:
-                    final = info.setdefault("final_obs", np.full(n, None, object))
-                    final[k] = self._one(self._last[k])
-                    info.setdefault("_final_obs", np.zeros(n, bool))[k] = True
-                    self._last[k], self._over[k] = env.reset().observation, False
-        return self._batch(self._last), reward, terminated, truncated, info
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Steps; the last time of an episode has a discount of 0 or 1."""
+        result = self.dm.step(action.astype(np.float64))
+        ended = result.last()
+        return self._observed(result), result.reward, ended and result.discount == 0, ended and result.discount == 1, {}
+
+    def close(self) -> None:
+        """Closes it."""
+        self.dm.close()
+
+    def _observed(self, result: Any) -> Any:
+        is_dict = isinstance(self.observation_space, gymnasium.spaces.Dict)
+        return result.observation if is_dict else result.observation["observations"]
+
+
+class References(SyncVectorEnv):
+    """A batch of these."""
+
+    # no Generators: see `streams`
+    np_random: Any = None
 
     def choose(self, actions: Any) -> Any:
         """Returns actions like random ones that do not make the simulation unstable: those of lqr have no limits."""
-        return actions / 1e10 if self.single_action_space.high.max() >= 1e10 else actions
+        space: Any = self.single_action_space
+        return actions / 1e10 if space.high.max() >= 1e10 else actions
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
         """Returns of each environment where its random stream is: in our saved row, and in dm_control."""
         pairs = []
         for row, env in zip(rows, self.envs, strict=True):
-            _, key, pos, has_spare, spare = env.task.random.get_state()
+            _, key, pos, has_spare, spare = env.dm.task.random.get_state()  # type: ignore[attr-defined]
             pairs.append((row["own"][4][:4], (key.astype("<u4").tobytes(), pos, bool(has_spare), spare)))
         return pairs
-
-    def close(self) -> None:
-        """Closes all."""
-        for env in self.envs:
-            env.close()
-
-    def _one(self, observation: Any) -> Any:
-        parts = {name: np.asarray(part) for name, part in observation.items()}
-        return parts if self._is_dict else parts["observations"]
-
-    def _batch(self, observations: list[Any]) -> Any:
-        rows = [self._one(each) for each in observations]
-        if self._is_dict:
-            return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
-        return np.stack(rows)

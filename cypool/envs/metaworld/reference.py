@@ -138,13 +138,7 @@ class Players:
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns a batch of the package's environments that plays its tasks, and its name and version.
-
-    Args:
-        ours: The pool to compare with.
-        seed: Its seed.
-        options: Those that it was made with, and `max_episode_steps`.
-    """
+    """Returns a batch of the package's environments that plays its tasks, and its name and version."""
     from importlib.metadata import version
 
     from gymnasium.vector import SyncVectorEnv

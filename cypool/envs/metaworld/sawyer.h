@@ -10,8 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include <mujoco/mujoco.h>
-
 #include "cypool/envs/metaworld/numbers.h"
 #include "cypool/envs/mujoco_common/guard.h"
 
@@ -108,7 +106,7 @@ public:
         if (first && first->extra) extra = named(first->extra);
         if (first && first->extra2) extra2 = named(first->extra2);
         touched = asks_for_touch() ? find(mjOBJ_GEOM, t->touched) : -1;
-        splits_steps = CAN_SPLIT && needs_contacts() && only_constraints_see_mocap();
+        splits_steps = can_split && needs_contacts() && only_constraints_see_mocap();
         position_id = source_id(t->position), rotation_id = source_id(t->rotation);
         position2_id = source_id(t->position2), rotation2_id = source_id(t->rotation2);
     }
@@ -167,7 +165,7 @@ public:
     }
 
     // Whether the data needs working memory of its own: contacts stay there from one step to the next.
-    bool needs_contacts() const { return asks_for_touch() && !FORWARD_WARMS; }
+    bool needs_contacts() const { return asks_for_touch() && !forward_warms; }
     // To be called when somebody else has changed the data.
     void forget() { known = NOTHING; }
 
@@ -227,12 +225,12 @@ public:
     void forward() {
         forget();
         warned(m, d, [this] {
-            if (whole || FORWARD_WARMS) return mj_forward(m, d);
+            if (whole || forward_warms) return mj_forward(m, d);
             if (touched >= 0) return mj_fwdPosition(m, d);
             mj_kinematics(m, d);
             mj_camlight(m, d);
         });
-        known = whole || FORWARD_WARMS ? ALL : touched >= 0 ? POSITIONS : NOTHING;
+        known = whole || forward_warms ? ALL : touched >= 0 ? POSITIONS : NOTHING;
     }
     // Sets positions from qpos[q] on, and clears velocities from qvel[v] on.
     void set(int q, std::initializer_list<double> values, int v, int zeros) {
@@ -340,9 +338,9 @@ public:
 private:
     enum { MOST_STARTS = 256 };
     // before MuJoCo 3.3.6, the solver of the next step starts from what mj_forward found: each one counts
-    enum : bool { FORWARD_WARMS = mjVERSION_HEADER < 336 };
+    const bool forward_warms = library().version < 336;
     // `split_step` follows what mj_step does inside: not for a MuJoCo that nobody has compared
-    enum : bool { CAN_SPLIT = !FORWARD_WARMS && mjVERSION_HEADER <= 3017000 };
+    const bool can_split = !forward_warms && library().version <= 3017000;
     // of the state there is, what MuJoCo has computed; ALL: for pictures, or because the package does
     enum Known : uint8_t { NOTHING, POSITIONS, VELOCITIES, ALL };
 
@@ -413,7 +411,7 @@ private:
     void run_step() {
         const Known before = known;
         forget();
-        if (!splits_steps || whole || before == NOTHING || mjcb_control) return run(5);
+        if (!splits_steps || whole || before == NOTHING || *library().mjcb_control) return run(5);
         unstable += warned(m, d, [this, before] {
             split_step(before);
             for (int k = 1; k < 5; ++k) mj_step(m, d);
@@ -423,7 +421,8 @@ private:
     // the mocap body; contacts cost the most of it.
     void split_step(Known before) {
         mj_checkPos(m, d), mj_checkVel(m, d);
-        if (d->warning[mjWARN_BADQPOS].number || d->warning[mjWARN_BADQVEL].number) return mj_step(m, d);
+        if (d->warning[library().mjWARN_BADQPOS].number || d->warning[library().mjWARN_BADQVEL].number)
+            return mj_step(m, d);
         mj_kinematics(m, d), mj_comPos(m, d);
         mj_makeConstraint(m, d), mj_island(m, d), mj_projectConstraint(m, d);
         if (before == POSITIONS)
@@ -445,7 +444,8 @@ private:
                           static_cast<size_t>(m->nbody) * 3 * sizeof(double));
             const auto known = starts.find(bodies);
             if (known != starts.end()) {
-                warned(m, d, [this, &known] { mj_setState(m, d, known->second.data(), mjSTATE_INTEGRATION); });
+                warned(m, d,
+                       [this, &known] { mj_setState(m, d, known->second.data(), library().mjSTATE_INTEGRATION); });
                 run(1);  // for what a step leaves behind that is no state
                 init_tcp = tcp();
                 return;
@@ -458,8 +458,8 @@ private:
             run(k == 49 ? 4 : 5);
         }
         if (keeps_starts) {
-            std::vector<mjtNum> state(static_cast<size_t>(mj_stateSize(m, mjSTATE_INTEGRATION)));
-            warned(m, d, [this, &state] { mj_getState(m, d, state.data(), mjSTATE_INTEGRATION); });
+            std::vector<mjtNum> state(static_cast<size_t>(mj_stateSize(m, library().mjSTATE_INTEGRATION)));
+            warned(m, d, [this, &state] { mj_getState(m, d, state.data(), library().mjSTATE_INTEGRATION); });
             if (starts.size() == MOST_STARTS) starts.clear();
             starts.emplace(std::move(bodies), std::move(state));
         }
@@ -471,7 +471,7 @@ private:
     bool touching(double* force) const {
         bool pads[2] = {false, false};
         for (int c = 0; c < d->ncon; ++c) {
-            const mjContact& x = d->contact[c];
+            const mjContact x = contact_of(d, c);
             for (int s = 0; s < 2; ++s) {
                 const int pad = s ? right_geom : left_geom;
                 if ((x.geom[0] != pad && x.geom[1] != pad) || (x.geom[0] != touched && x.geom[1] != touched)) continue;

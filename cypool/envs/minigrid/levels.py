@@ -486,33 +486,26 @@ def _obstructed_maze(v1: bool, agent_room: Any, key_in_box: Any, blocked: Any, n
     return Level("obstructed_maze", options, numbers, 4 * options["num_rooms_visited"] * 6**2)
 
 
+# of both versions
+_MAZES: dict[str, dict[str, Any]] = {
+    "2Dlhb": {"agent_room": (2, 1), "key_in_box": True, "blocked": True, "num_quarters": 1, "num_rooms_visited": 4},
+    "1Q": {"agent_room": (1, 1), "key_in_box": True, "blocked": True, "num_quarters": 1, "num_rooms_visited": 5},
+    "2Q": {"agent_room": (2, 1), "key_in_box": True, "blocked": True, "num_quarters": 2, "num_rooms_visited": 11},
+    "Full": {},
+}
+
+
 @level({
-    "MiniGrid-ObstructedMaze-2Dl-v0": {"agent_room": (2, 1), "key_in_box": False, "blocked": False,
-                                       "num_quarters": 1, "num_rooms_visited": 4},
-    "MiniGrid-ObstructedMaze-2Dlh-v0": {"agent_room": (2, 1), "key_in_box": True, "blocked": False,
-                                        "num_quarters": 1, "num_rooms_visited": 4},
-    "MiniGrid-ObstructedMaze-2Dlhb-v0": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
-                                         "num_quarters": 1, "num_rooms_visited": 4},
-    "MiniGrid-ObstructedMaze-1Q-v0": {"agent_room": (1, 1), "key_in_box": True, "blocked": True,
-                                      "num_quarters": 1, "num_rooms_visited": 5},
-    "MiniGrid-ObstructedMaze-2Q-v0": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
-                                      "num_quarters": 2, "num_rooms_visited": 11},
-    "MiniGrid-ObstructedMaze-Full-v0": {},
+    "MiniGrid-ObstructedMaze-2Dl-v0": {**_MAZES["2Dlhb"], "key_in_box": False, "blocked": False},
+    "MiniGrid-ObstructedMaze-2Dlh-v0": {**_MAZES["2Dlhb"], "blocked": False},
+    **{f"MiniGrid-ObstructedMaze-{name}-v0": options for name, options in _MAZES.items()},
 })
 def obstructed_maze(agent_room: Any = (1, 1), key_in_box: Any = True, blocked: Any = True, num_quarters: Any = 4,
                     num_rooms_visited: Any = 25) -> Level:
     return _obstructed_maze(False, agent_room, key_in_box, blocked, num_quarters, num_rooms_visited)
 
 
-@level({
-    "MiniGrid-ObstructedMaze-2Dlhb-v1": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
-                                         "num_quarters": 1, "num_rooms_visited": 4},
-    "MiniGrid-ObstructedMaze-1Q-v1": {"agent_room": (1, 1), "key_in_box": True, "blocked": True,
-                                      "num_quarters": 1, "num_rooms_visited": 5},
-    "MiniGrid-ObstructedMaze-2Q-v1": {"agent_room": (2, 1), "key_in_box": True, "blocked": True,
-                                      "num_quarters": 2, "num_rooms_visited": 11},
-    "MiniGrid-ObstructedMaze-Full-v1": {},
-})
+@level({f"MiniGrid-ObstructedMaze-{name}-v1": options for name, options in _MAZES.items()})
 def obstructed_maze_v1(agent_room: Any = (1, 1), key_in_box: Any = True, blocked: Any = True, num_quarters: Any = 4,
                        num_rooms_visited: Any = 25) -> Level:
     return _obstructed_maze(True, agent_room, key_in_box, blocked, num_quarters, num_rooms_visited)

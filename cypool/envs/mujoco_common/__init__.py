@@ -1,17 +1,34 @@
-"""MuJoCo: what the families that it simulates share.
+"""MuJoCo: what the families that it simulates share, for whichever version is installed.
 
-The extension modules that use MuJoCo need the very version they were compiled for: each has another layout of its
-structs. It is loaded here, before any of them.
+Each version has another layout of its structs. It is computed here, before any module that uses MuJoCo is imported.
 """
-from cypool.envs.common.mujoco_version import VERSION
+from cypool.envs.common import mujoco_version
 from cypool.envs.common.opengl import import_without_opengl
-from cypool.util.packages import need, version_of
+from cypool.envs.mujoco_common import layout, library
 
-_again = f", or build cypool again: CYPOOL_MUJOCO={version_of('mujoco')} pip install ."
-need("MuJoCo's environments were built for", "mujoco", (VERSION,),
-     f'pip install "mujoco=={VERSION}"' + _again * (version_of("mujoco") != "none"))
 
-try:
-    import_without_opengl("mujoco")
-except Exception as error:
-    raise ImportError(f"MuJoCo's environments: import mujoco failed: {error!r}", name="mujoco") from error
+def _set_up() -> None:
+    folder, version = mujoco_version.find()
+    try:
+        found = layout.read(folder)
+    except Exception as error:
+        raise ImportError(f"MuJoCo's environments: expected mujoco {version} to describe its structs as "
+                          f"{mujoco_version.COMPARED[-1]} does, got {error!r} in {folder}", name="mujoco") from error
+    try:
+        imported = import_without_opengl("mujoco")
+    except Exception as error:
+        raise ImportError(f"MuJoCo's environments: import mujoco failed: {error!r}", name="mujoco") from error
+    if imported.__version__ != version:
+        raise ImportError(f"MuJoCo's environments: expected mujoco {version} of {folder}, got {imported.__version__} "
+                          f"of {imported.__file__}, which was imported before: one process has one version",
+                          name="mujoco")
+    try:
+        library.set_up(found, bytes(folder / f"libmujoco.so.{version}"))
+    except RuntimeError as error:
+        raise ImportError(f"MuJoCo's environments: mujoco {version} has {error}, which this cypool needs; it was made "
+                          f"for {mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]}",
+                          name="mujoco") from error
+    mujoco_version.warn_of(version)
+
+
+_set_up()

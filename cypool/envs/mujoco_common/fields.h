@@ -11,10 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <mujoco/mujoco.h>
-
-#include <mujoco/mjxmacro.h>
-
 #include "cypool/envs/mujoco_common/guard.h"
 
 namespace cypool {
@@ -22,7 +18,7 @@ namespace cypool {
 // an array of a model, or an option
 struct Field {
     std::string name;
-    size_t offset = 0;  // of the pointer in mjModel; of the numbers themselves if it is an option
+    size_t offset = 0;  // of the pointer in MuJoCo's mjModel; of the numbers themselves if it is an option
     size_t rows = 0, columns = 0;
     size_t item_bytes = 0;
     bool is_double = false, is_float = false;  // else it is nothing to compute with
@@ -31,111 +27,35 @@ struct Field {
     bool is_derived = false;  // mj_setConst writes it
 };
 
-// a number of rows or columns: fixed, or one of the sizes of a model, or a multiple of that
-struct Count {
-    using Size = decltype(mjModel::nq);  // int, before MuJoCo 3.9
+// False: MuJoCo may write more than it has to.
+inline bool derived_is_known() { return library().derived_is_known; }
 
-    constexpr Count(size_t fixed) : factor(fixed) {}
-    constexpr Count(Size mjModel::* size, size_t times = 1) : factor(times), size(size) {}
-    constexpr Count operator*(size_t times) const { return Count(size, factor * times); }
-    size_t in(const mjModel* m) const { return size ? factor * static_cast<size_t>(m->*size) : factor; }
-
-    size_t factor;
-    Size mjModel::* size = nullptr;
-};
-
-#ifdef MJSETCONST_ARRAYS
-enum : bool { DERIVED_IS_KNOWN = true };
-
-// Notes what mj_setConst does with a field, as the header says: a source is what the first group that uses it reads.
-inline void relate(Field& field) {
-    static constexpr struct {
-        std::string_view name;
-        int uses[4];  // by the groups of mj_setConst
-    } arrays[] = {
-#define X(array, ...) {#array, {__VA_ARGS__}},
-        MJSETCONST_ARRAYS
-#undef X
-    };
-    for (const auto& array : arrays) {
-        if (field.name != array.name) continue;
-        for (const int use : array.uses) {
-            field.is_source |= (use & mjSC_IN) && !field.is_derived;
-            field.is_derived |= (use & mjSC_OUT) != 0;
-        }
-    }
+// a size of a model, by its name
+inline size_t size_of(const mjModel* m, const std::string& name) {
+    const Place* const place = library().size(name);
+    return place ? static_cast<size_t>(integer_at(m->raw, *place)) : 0;
 }
-#else
-enum : bool { DERIVED_IS_KNOWN = false };
 
-// Before MuJoCo 3.17, headers do not say what mj_setConst does: it may read any array, and write any that is no data of
-// a shape.
-inline void relate(Field& field) {
-    bool is_shape = false;
-    for (const char* const kind : {"mesh_", "skin_", "hfield_", "tex_"}) is_shape |= field.name.starts_with(kind);
-    field.is_source = field.is_derived = !field.is_option && !is_shape;
+// rows and columns of an array
+inline size_t rows_of(const mjModel* m, const ArrayField& array) {
+    return array.rows.empty() ? 1 : size_of(m, array.rows);
 }
-#endif
-
-#undef MJ_M
-#define MJ_M(n) Count(&mjModel::n)
+inline size_t columns_of(const mjModel* m, const ArrayField& array) {
+    return static_cast<size_t>(array.factor) * (array.columns.empty() ? 1 : size_of(m, array.columns));
+}
 
 inline std::vector<Field> fields_of(const mjModel* m) {
-    // tables of constants: code that makes hundreds of fields one by one takes seconds to compile
-    static constexpr struct {
-        const char* name;
-        size_t offset;
-        Count rows, columns;
-        size_t item_bytes;
-        bool is_double, is_float, is_option;
-    } fields[] = {
-#define X(type, name, nr, nc)      \
-    {#name,                        \
-     offsetof(mjModel, name),      \
-     &mjModel::nr,                 \
-     nc,                           \
-     sizeof(type),                 \
-     std::is_same_v<type, mjtNum>, \
-     std::is_same_v<type, float>,  \
-     false},
-        MJMODEL_POINTERS
-#undef X
-#define XVEC(type, name, n)                             \
-    {"opt." #name,                                      \
-     offsetof(mjModel, opt) + offsetof(mjOption, name), \
-     1,                                                 \
-     n,                                                 \
-     sizeof(type),                                      \
-     std::is_same_v<type, mjtNum>,                      \
-     false,                                             \
-     true},
-#ifdef MJOPTION_FIELDS
-#define X(type, name, n) XVEC(type, name, n)
-            MJOPTION_FIELDS
-#undef X
-#else  // MuJoCo before 3.6
-#define X(type, name) XVEC(type, name, 1)
-            MJOPTION_SCALARS
-#undef X
-#define X(name, n) XVEC(mjtNum, name, n)
-                MJOPTION_VECTORS
-#undef X
-#endif
-#undef XVEC
-    };
     std::vector<Field> found;
-    for (const auto& row : fields) {
-        Field field{row.name,       row.offset,    row.rows.in(m), row.columns.in(m),
-                    row.item_bytes, row.is_double, row.is_float,   row.is_option};
-        relate(field);
-        found.push_back(std::move(field));
-    }
+    for (const ArrayField& each : library().model)
+        found.push_back({each.name, static_cast<size_t>(each.offset), rows_of(m, each), columns_of(m, each),
+                         static_cast<size_t>(each.item_bytes), each.type == 'd', each.type == 'f', each.is_option,
+                         each.is_source, each.is_derived});
     return found;
 }
 
 class VariedModel {
 public:
-    explicit VariedModel(const mjModel* base) : base_(base), view_(*base) {}
+    explicit VariedModel(const mjModel* base) : base_(base), struct_(base), view_(struct_.get()) {}
 
     const mjModel* view() const { return &view_; }
     mjModel* edit() { return &view_; }
@@ -183,16 +103,16 @@ public:
         mine.bytes.reset(new char[mine.size]);
         at(view_, mine.offset) = mine.bytes.get();
         own_.push_back(std::move(mine));
+        view_.look();
     }
 
     // Makes all as in the shared model.
     void restore() {
-        mjModel fresh = *base_;
+        struct_.copy(base_);
         for (const Own& each : own_) {
             std::memcpy(each.bytes.get(), at(*base_, each.offset), each.size);
-            at(fresh, each.offset) = each.bytes.get();
+            at(view_, each.offset) = each.bytes.get();
         }
-        view_ = fresh;
     }
 
     double get(const Field& field, size_t k) const {
@@ -201,7 +121,7 @@ public:
     }
 
     void set(const Field& field, size_t k, double value) {
-        char* place = const_cast<char*>(numbers(view_, field)) + k * field.item_bytes;
+        char* place = numbers(view_, field) + k * field.item_bytes;
         if (field.is_double)
             *reinterpret_cast<double*>(place) = value;
         else
@@ -230,19 +150,17 @@ private:
         return true;
     }
 
-    static void*& at(mjModel& m, size_t offset) {
-        return *reinterpret_cast<void**>(reinterpret_cast<char*>(&m) + offset);
+    static char*& at(const mjModel& m, size_t offset) {
+        return cypool::at<char*>(m.raw, {static_cast<int64_t>(offset), sizeof(char*)});
     }
-    static const void* at(const mjModel& m, size_t offset) {
-        return *reinterpret_cast<void* const*>(reinterpret_cast<const char*>(&m) + offset);
-    }
-    static const char* numbers(const mjModel& m, const Field& field) {
-        if (field.is_option) return reinterpret_cast<const char*>(&m) + field.offset;
-        return static_cast<const char*>(at(m, field.offset));
+    static char* numbers(const mjModel& m, const Field& field) {
+        if (field.is_option) return reinterpret_cast<char*>(m.raw) + field.offset;
+        return at(m, field.offset);
     }
 
     const mjModel* base_;
-    mjModel view_;
+    ModelStruct struct_;
+    mjModel view_;  // of it
     std::vector<Own> own_;
 };
 

@@ -17,7 +17,7 @@ cdef extern from *:
 
     vector[Field] fields_of "cypool::fields_of"(const mjModel* m) except +
     # False: this MuJoCo may write more than it has to
-    cbool DERIVED_IS_KNOWN "cypool::DERIVED_IS_KNOWN"
+    cbool derived_is_known "cypool::derived_is_known"() noexcept nogil
 
     cdef cppclass VariedModel "cypool::VariedModel":
         VariedModel(const mjModel* base) except +

@@ -8,8 +8,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include <mujoco/mujoco.h>
-
 #include "cypool/envs/mujoco_common/gl.h"
 #include "cypool/envs/mujoco_common/guard.h"
 
@@ -20,23 +18,27 @@ class GlContext {
 public:
     GlContext(const mjModel* m, int width, int height, int max_geom)
         : context_(gl().make_context()),
-          shared_ground_(m->hfield_data) {
+          shared_ground_(m->hfield_data),
+          scene_bytes_(new char[static_cast<size_t>(library().scene_bytes)]),
+          made_bytes_(new char[static_cast<size_t>(library().context_bytes)]) {
         if (!context_) throw std::runtime_error("OpenGL: no context could be made");
-        mjv_defaultScene(&scene_);
-        mjr_defaultContext(&made_);
+        mjv_defaultScene(scene_);
+        mjr_defaultContext(made_);
         try {
             const CurrentContextGuard current(context_);
             if (!current) throw std::runtime_error("OpenGL: another context is in use in this thread");
-            mjModel grown = *m;
-            grown.vis.global.offwidth = std::max(grown.vis.global.offwidth, width);
-            grown.vis.global.offheight = std::max(grown.vis.global.offheight, height);
+            const ModelStruct grown(m);
+            int& offwidth = at<int>(grown.get(), library().vis_offwidth);
+            int& offheight = at<int>(grown.get(), library().vis_offheight);
+            offwidth = std::max(offwidth, width);
+            offheight = std::max(offheight, height);
             // MuJoCo looks for OpenGL's functions here, for all threads
             static std::mutex one_at_a_time;
             const std::lock_guard<std::mutex> lock(one_at_a_time);
             guarded([&] {
-                mjv_makeScene(&grown, &scene_, max_geom);
-                mjr_makeContext(&grown, &made_, mjFONTSCALE_150);
-                mjr_setBuffer(mjFB_OFFSCREEN, &made_);
+                mjv_makeScene(grown.get(), scene_, max_geom);
+                mjr_makeContext(grown.get(), made_, mjFONTSCALE_150);
+                mjr_setBuffer(mjFB_OFFSCREEN, made_);
             });
         } catch (...) {
             free();
@@ -58,11 +60,11 @@ public:
         mjv_defaultPerturb(&nothing);
         warned(m, d, [&] {
             // ground that an environment has of its own; the context may have been lent to another one before
-            for (int k = 0; m->hfield_data != shared_ground_ && k < m->nhfield; ++k) mjr_uploadHField(m, &made_, k);
-            mjv_updateScene(m, d, option, &nothing, camera, mjCAT_ALL, &scene_);
-            scene_.flags[mjRND_SHADOW] = shadows;
-            mjr_render(all, &scene_, &made_);
-            mjr_readPixels(flipped_rows_.data(), nullptr, all, &made_);
+            for (int k = 0; m->hfield_data != shared_ground_ && k < m->nhfield; ++k) mjr_uploadHField(m, made_, k);
+            mjv_updateScene(m, d, option, &nothing, camera, mjCAT_ALL, scene_);
+            (&at<unsigned char>(scene_, library().scene_flags))[mjRND_SHADOW] = shadows;
+            mjr_render(all, scene_, made_);
+            mjr_readPixels(flipped_rows_.data(), nullptr, all, made_);
         });
         for (int k = 0; k < height; ++k) std::memcpy(out + (height - 1 - k) * row, flipped_rows_.data() + k * row, row);
     }
@@ -74,18 +76,19 @@ private:
         try {
             const CurrentContextGuard current(context_);
             // at the end of the process somebody may have ended the display before
-            if (current) guarded([this] { mjr_freeContext(&made_); });
+            if (current) guarded([this] { mjr_freeContext(made_); });
         } catch (const std::runtime_error&) {
             // it goes with the context anyway
         }
-        mjv_freeScene(&scene_);
+        mjv_freeScene(scene_);
         gl().free_context(context_);
     }
 
     void* context_;
     const float* shared_ground_;
-    mjvScene scene_;
-    mjrContext made_;
+    std::unique_ptr<char[]> scene_bytes_, made_bytes_;
+    mjvScene* const scene_ = reinterpret_cast<mjvScene*>(scene_bytes_.get());
+    mjrContext* const made_ = reinterpret_cast<mjrContext*>(made_bytes_.get());
     std::vector<unsigned char> flipped_rows_;
 };
 

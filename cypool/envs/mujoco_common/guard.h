@@ -14,22 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <mujoco/mujoco.h>
 #include <pthread.h>
 
-static_assert(mjVERSION_HEADER >= 330, "guard.h: expected MuJoCo 3.3.0 or later");
-
-// not in a header, but exported for such as us
-extern "C" {
-#if mjVERSION_HEADER >= 3010000
-mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);  // returns the one that was there before
-#else
-void (*_mjPRIVATE__get_tls_error_fn())(const char*);
-void (*_mjPRIVATE__get_tls_warning_fn())(const char*);
-void _mjPRIVATE__set_tls_error_fn(void (*handler)(const char*));
-void _mjPRIVATE__set_tls_warning_fn(void (*handler)(const char*));
-#endif
-}
+#include "cypool/mujoco.h"
 
 namespace cypool {
 
@@ -57,28 +44,25 @@ inline void on_warning(const char* text) {
     if (!log_capture->warning[0]) copy_text(log_capture->warning, text);
 }
 
-// what hears of errors and warnings in a thread
-#if mjVERSION_HEADER >= 3010000
+// what hears of errors and warnings in a thread: since MuJoCo 3.10 one handler
 inline void on_log(const mjLogMessage* message) {
-    if (message->level == mjLOG_ERROR) on_error(message->subject);
-    if (message->level == mjLOG_WARNING) on_warning(message->subject);
+    constexpr int WARNING = 2, ERROR = 3;
+    if (message->level == ERROR) on_error(message->subject);
+    if (message->level == WARNING) on_warning(message->subject);
 }
-using Handlers = mjfLogHandler;
-inline constexpr Handlers OURS = on_log;
-inline Handlers set_handlers(Handlers handlers) { return _mjPRIVATE_setTlsLogHandler(handlers); }
-#else
 struct Handlers {
-    void (*error)(const char*);
-    void (*warning)(const char*);
+    Library::LogHandler log;
+    Library::TextHandler error, warning;
 };
-inline constexpr Handlers OURS = {on_error, on_warning};
+inline constexpr Handlers OURS = {on_log, on_error, on_warning};
 inline Handlers set_handlers(Handlers handlers) {
-    const Handlers before = {_mjPRIVATE__get_tls_error_fn(), _mjPRIVATE__get_tls_warning_fn()};
-    _mjPRIVATE__set_tls_error_fn(handlers.error);
-    _mjPRIVATE__set_tls_warning_fn(handlers.warning);
+    const Library& l = library();
+    if (l.set_log_handler) return {l.set_log_handler(handlers.log), nullptr, nullptr};
+    const Handlers before = {nullptr, l.get_error_handler(), l.get_warning_handler()};
+    l.set_error_handler(handlers.error);
+    l.set_warning_handler(handlers.warning);
     return before;
 }
-#endif
 
 // The personality routine of `jumped_into`. MuJoCo's library has a C++ runtime of its own: an exception that leaves
 // it (std::bad_alloc, mostly) must not reach ours, which would misread it and crash. Its unwinder asks here whether
@@ -136,13 +120,14 @@ inline pthread_key_t arena_key() {
 // MuJoCo measures its stages with a clock that its Python package sets, which takes up to half of a small model's step.
 // In our calls it stands still; what others simulate is measured as before. Each module puts its clock before the one
 // that was there.
-inline mjfTime others_clock = nullptr;
+inline double (*others_clock)() = nullptr;
 inline mjtNum stopped_clock() { return log_capture ? 0 : others_clock(); }
 inline bool stop_clock() {
     // one function for another, as other threads may be about to call it
-    if (mjcb_time) {
-        others_clock = mjcb_time;
-        mjcb_time = stopped_clock;
+    auto& clock = *library().mjcb_time;
+    if (clock) {
+        others_clock = clock;
+        clock = stopped_clock;
     }
     return true;
 }
@@ -190,17 +175,17 @@ inline std::mutex loading;
 
 inline mjModel* load_xml(const std::string& path, std::string& warning) {
     const std::lock_guard<std::mutex> lock(loading);
-    mjModel* model = nullptr;
+    RawModel* model = nullptr;
     char error[1024] = "";
     warning = guarded([&] { model = mj_loadXML(path.c_str(), nullptr, error, sizeof error); });
     if (!model) throw std::invalid_argument(error);
-    return model;
+    return new mjModel(model);
 }
 
 // Reads a model from a text and the files that this names.
 inline mjModel* load_xml_text(const std::string& text, const std::vector<std::pair<std::string, std::string>>& files) {
     const std::lock_guard<std::mutex> lock(loading);
-    mjModel* model = nullptr;
+    RawModel* model = nullptr;
     char error[1024] = "";
     mjVFS vfs;
     mj_defaultVFS(&vfs);
@@ -219,7 +204,7 @@ inline mjModel* load_xml_text(const std::string& text, const std::vector<std::pa
     }
     mj_deleteVFS(&vfs);
     if (!model) throw std::invalid_argument(error);
-    return model;
+    return new mjModel(model);
 }
 
 // Lends the thread's arena to an environment that has none of its own, for the time of a call.
@@ -243,36 +228,44 @@ public:
 private:
     mjData* d_;
     void* own_;
-    decltype(mjData::narena) own_size_;
+    int64_t own_size_;
+};
+
+// A copy of a model's struct, with the same arrays.
+class ModelStruct {
+public:
+    explicit ModelStruct(const mjModel* m) : bytes_(new char[static_cast<size_t>(library().model_bytes)]) { copy(m); }
+
+    void copy(const mjModel* m) { std::memcpy(bytes_.get(), m->raw, static_cast<size_t>(library().model_bytes)); }
+    RawModel* get() const { return reinterpret_cast<RawModel*>(bytes_.get()); }
+
+private:
+    std::unique_ptr<char[]> bytes_;
 };
 
 // Makes the data of an environment, with or without an arena.
 inline mjData* make_data(const mjModel* m, bool with_arena) {
     // plug-ins and sleeping bodies may look back at the last step
     with_arena |= m->nplugin > 0;
-#if mjVERSION_HEADER >= 340
-    with_arena |= (m->opt.enableflags & mjENBL_SLEEP) != 0;
-#endif
+    with_arena |= (m->opt.enableflags & library().mjENBL_SLEEP) != 0;
     constexpr size_t least = 64;
-    mjModel without = *m;
+    const Library& l = library();
+    const ModelStruct without(m);
     // before MuJoCo 3.3.6, making data takes working memory, too
-    const bool shrinks = mjVERSION_HEADER < 336 && !with_arena;
-    if (!with_arena && !shrinks) without.narena = least;
-    mjData* d = nullptr;
+    const bool shrinks = l.version < 336 && !with_arena;
+    if (!with_arena && !shrinks) at<int64_t>(without.get(), l.narena) = least;
+    RawData* d = nullptr;
     guarded([&] {
-        d = mj_makeData(&without);
+        d = mj_makeData(without.get());
         if (!d || !shrinks) return;
         void* const arena = mju_malloc(least);
-        mju_free(d->arena);
-        d->arena = arena;
-        d->narena = least;
+        mju_free(at<void*>(d, l.arena));
+        at<void*>(d, l.arena) = arena;
+        at<int64_t>(d, l.data_narena) = least;
     });
     if (!d) throw std::bad_alloc();
-    return d;
+    return new mjData(d);
 }
-
-// the states in which MuJoCo itself starts over
-constexpr mjtWarning UNSTABLE[] = {mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC, mjWARN_BADCTRL};
 
 // Calls MuJoCo for an environment. Throws for warnings, but for those of an unstable simulation; returns the number
 // of these.
@@ -280,7 +273,9 @@ template <class Call> int warned(const mjModel* m, mjData* d, const Call& call) 
     const Borrowed borrowed(m, d);
     const std::string warning = guarded(call);
     int unstable = 0;
-    for (const mjtWarning kind : UNSTABLE) {
+    const Library& l = library();
+    // the states in which MuJoCo itself starts over
+    for (const int kind : {l.mjWARN_BADQPOS, l.mjWARN_BADQVEL, l.mjWARN_BADQACC, l.mjWARN_BADCTRL}) {
         unstable += d->warning[kind].number;
         // the next one is reported again
         d->warning[kind].number = 0;
@@ -321,7 +316,7 @@ private:
 // simulates depends on them.
 inline int simulate_unseen(mjModel* m, mjData* d, int frames, bool seen) {
     const int all = m->opt.disableflags;
-    const Disabled disabled(m, mjDSBL_SENSOR);
+    const Disabled disabled(m, library().mjDSBL_SENSOR);
     return warned(m, d, [=] {
         for (int k = 0; k < frames; ++k) {
             if (seen && k == frames - 1) m->opt.disableflags = all;
@@ -348,19 +343,11 @@ inline int forward_and_step(const mjModel* m, mjData* d, const double* ctrl) {
 // Calls MuJoCo for an environment with an arena of its own; throws if it counts a warning of any kind, as dm_control
 // does. In an unstable simulation MuJoCo has then started over.
 template <class Call> void valid(mjData* d, const Call& call) {
-    static const char* const NAMES[] = {
-        "INERTIA",   "CONTACTFULL", "CNSTRFULL",
-#if mjVERSION_HEADER < 3007000
-        "VGEOMFULL",
-#endif
-        "BADQPOS",   "BADQVEL",     "BADQACC",   "BADCTRL",
-    };
-    static_assert(std::size(NAMES) == mjNWARNING && mjWARN_BADCTRL == mjNWARNING - 1,
-                  "guard.h: expected MuJoCo's kinds of warnings");
+    const Library& l = library();
     guarded(call);
     std::string names;
-    for (int kind = 0; kind < mjNWARNING; ++kind) {
-        if (d->warning[kind].number) names += std::string(names.empty() ? "" : ", ") + "mjWARN_" + NAMES[kind];
+    for (int kind = 0; kind < l.mjNWARNING; ++kind) {
+        if (d->warning[kind].number) names += (names.empty() ? "" : ", ") + l.warnings[static_cast<size_t>(kind)];
         d->warning[kind].number = 0;
     }
     if (!names.empty()) throw std::runtime_error("the simulation is in an invalid state: " + names);
@@ -368,7 +355,7 @@ template <class Call> void valid(mjData* d, const Call& call) {
 
 // mj_forward without actuation, as dm_control resets. The model's struct has to be the environment's own.
 inline void forward_passive(mjModel* m, mjData* d) {
-    const Disabled disabled(m, mjDSBL_ACTUATION);
+    const Disabled disabled(m, library().mjDSBL_ACTUATION);
     valid(d, [=] { mj_forward(m, d); });
 }
 
@@ -387,7 +374,7 @@ inline int count_contacts(const mjModel* m, mjData* d) {
         mj_kinematics(m, d);
         mj_collision(m, d);
     });
-    for (mjWarningStat& warning : d->warning) warning.number = 0;
+    for (int kind = 0; kind < library().mjNWARNING; ++kind) d->warning[kind].number = 0;
     return d->ncon;
 }
 

@@ -2,14 +2,8 @@
 from libc.stdint cimport int64_t
 
 
-cdef extern from "mujoco/mujoco.h" nogil:
+cdef extern from "cypool/mujoco.h" nogil:
     enum:
-        mjVERSION_HEADER
-        mjNWARNING
-        mjNVISFLAG
-        mjNEQDATA
-        mjNGAIN
-        mjNBIAS
         mjEQ_WELD
         mjCAMERA_FREE
         mjCAMERA_FIXED
@@ -18,13 +12,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         mjVIS_CONTACTFORCE
         mjVIS_CONTACTSPLIT
 
-    ctypedef enum mjtWarning:
-        mjWARN_BADQPOS
-        mjWARN_BADQVEL
-        mjWARN_BADQACC
-        mjWARN_BADCTRL
-
-    ctypedef enum mjtObj:
+    enum:
         mjOBJ_UNKNOWN
         mjOBJ_BODY
         mjOBJ_JOINT
@@ -36,29 +24,33 @@ cdef extern from "mujoco/mujoco.h" nogil:
         mjOBJ_TENDON
         mjOBJ_ACTUATOR
 
-    ctypedef enum mjtJoint:
+    enum:
         mjJNT_FREE
         mjJNT_BALL
         mjJNT_SLIDE
         mjJNT_HINGE
 
-    ctypedef enum mjtSensor:
+    enum:
         mjSENS_ACCELEROMETER
         mjSENS_GYRO
         mjSENS_FORCE
         mjSENS_TORQUE
         mjSENS_RANGEFINDER
 
-    ctypedef struct mjOption:
-        double timestep
-        double gravity[3]
+    # of the version that is installed
+    int mjNEQDATA "cypool::library().mjNEQDATA"
+    int mjNGAIN "cypool::library().mjNGAIN"
+    int mjNBIAS "cypool::library().mjNBIAS"
 
-    ctypedef struct mjStatistic:
+    ctypedef struct mjOption "mjModel::Option":
+        double timestep
+        double* gravity
+
+    ctypedef struct mjStatistic "mjModel::Statistic":
         double extent
 
     ctypedef struct mjModel:
-        int64_t nq, nv, nu, na, nbody, njnt, ngeom, nsite, ncam, ntendon, ntree, nsensor, nsensordata
-        int nplugin
+        int64_t nq, nv, nu, na, nbody, njnt, ngeom, nsite, ncam, ntendon, ntree, nsensor, nsensordata, nplugin
         mjOption opt
         mjStatistic stat
         double* qpos0
@@ -85,7 +77,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         int* sensor_type
         int* sensor_adr
         int* sensor_dim
-        int neq
+        int64_t neq
         int* body_mocapid
         int* eq_type
         int* eq_obj1id

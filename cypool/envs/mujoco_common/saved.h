@@ -9,10 +9,16 @@
 #include <type_traits>
 #include <vector>
 
-#include <mujoco/mujoco.h>
-#include <mujoco/mjxmacro.h>
+#include "cypool/envs/mujoco_common/fields.h"
+#include "cypool/mujoco.h"
 
 namespace cypool {
+
+// the sizes of a model, by their names
+struct Sizes {
+    const mjModel* m;
+    int64_t operator()(const char* name) const { return static_cast<int64_t>(size_of(m, name)); }
+};
 
 // What the integers of an array of mjData are, by its name; an array may be in some versions of MuJoCo only.
 struct Meaning {
@@ -26,7 +32,7 @@ struct Meaning {
     std::string_view name;
     Kind kind = ANY;
     int64_t least = 0;
-    int64_t (*most)(const mjModel* m) = nullptr;
+    int64_t (*most)(const Sizes& m) = nullptr;
     std::string_view sizes = {};
 };
 
@@ -34,30 +40,30 @@ inline constexpr Meaning MEANINGS[] = {
     {"eq_active", Meaning::FLAGS},
     {"flex_hessian_valid", Meaning::FLAGS},
     {"bvh_active", Meaning::FLAGS},
-    {"ten_wrapadr", Meaning::PARTS, 0, [](const mjModel* m) -> int64_t { return 2 * m->nwrap; }, "ten_wrapnum"},
+    {"ten_wrapadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return 2 * m("nwrap"); }, "ten_wrapnum"},
     {"ten_wrapnum"},
-    {"wrap_obj", Meaning::RANGE, -2, [](const mjModel* m) -> int64_t { return m->ngeom - 1; }},
-    {"moment_rowadr", Meaning::PARTS, 0, [](const mjModel* m) -> int64_t { return m->nJmom; }, "moment_rownnz"},
+    {"wrap_obj", Meaning::RANGE, -2, [](const Sizes& m) -> int64_t { return m("ngeom") - 1; }},
+    {"moment_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("nJmom"); }, "moment_rownnz"},
     {"moment_rownnz"},
-    {"moment_colind", Meaning::RANGE, 0, [](const mjModel* m) -> int64_t { return m->nv - 1; }},
-    {"tree_awake", Meaning::RANGE, 0, [](const mjModel*) -> int64_t { return 1; }},
-    {"body_awake", Meaning::RANGE, -1, [](const mjModel*) -> int64_t { return 1; }},
-    {"body_awake_ind", Meaning::RANGE, 0, [](const mjModel* m) -> int64_t { return m->nbody - 1; }},
-    {"parent_awake_ind", Meaning::RANGE, 0, [](const mjModel* m) -> int64_t { return m->nbody - 1; }},
-    {"dof_awake_ind", Meaning::RANGE, 0, [](const mjModel* m) -> int64_t { return m->nv - 1; }},
+    {"moment_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
+    {"tree_awake", Meaning::RANGE, 0, [](const Sizes&) -> int64_t { return 1; }},
+    {"body_awake", Meaning::RANGE, -1, [](const Sizes&) -> int64_t { return 1; }},
+    {"body_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nbody") - 1; }},
+    {"parent_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nbody") - 1; }},
+    {"dof_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
     {"tree_asleep"},  // check_sleep
     {"plugin"},       // models with plug-ins have no states
     {"plugin_data"},
     {"flexvert_conage"},
     // MuJoCo before 3.6: sparse matrices
-    {"ten_J_rowadr", Meaning::PARTS, 0,
-     [](const mjModel* m) -> int64_t { return static_cast<int64_t>(m->ntendon) * m->nv; }, "ten_J_rownnz"},
+    {"ten_J_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("ntendon") * m("nv"); },
+     "ten_J_rownnz"},
     {"ten_J_rownnz"},
-    {"ten_J_colind", Meaning::RANGE, 0, [](const mjModel* m) -> int64_t { return m->nv - 1; }},
-    {"flexedge_J_rowadr", Meaning::PARTS, 0,
-     [](const mjModel* m) -> int64_t { return static_cast<int64_t>(m->nflexedge) * m->nv; }, "flexedge_J_rownnz"},
+    {"ten_J_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
+    {"flexedge_J_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("nflexedge") * m("nv"); },
+     "flexedge_J_rownnz"},
     {"flexedge_J_rownnz"},
-    {"flexedge_J_colind", Meaning::RANGE, 0, [](const mjModel* m) -> int64_t { return m->nv - 1; }},
+    {"flexedge_J_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
     // MuJoCo before 3.3.6: where the numbers of matrices are
     {"B_rownnz", Meaning::CONSTANT},
     {"B_rowadr", Meaning::CONSTANT},
@@ -83,19 +89,6 @@ constexpr const Meaning* meaning_of(std::string_view name) {
         if (each.name == name) return &each;
     return nullptr;
 }
-
-// With UBSan, gcc does not compare addresses in a constant expression.
-constexpr bool has_meaning(std::string_view name) {
-    for (const Meaning& each : MEANINGS)
-        if (each.name == name) return true;
-    return false;
-}
-
-#define X(type, name, nr, nc)                                         \
-    static_assert(std::is_same_v<type, mjtNum> || has_meaning(#name), \
-                  "saved.h: expected a meaning of the integers " #name);
-MJDATA_POINTERS
-#undef X
 
 // The arrays of mjData as they lie in other memory of the same layout.
 class Saved {
@@ -126,23 +119,17 @@ private:
     throw std::invalid_argument(std::string("state: ") + name + ": expected " + expected);
 }
 
-// Where the integers of an array begin; nullptr: it has none.
-template <class T> const int* integers(const T* array) {
-    if constexpr (std::is_same_v<T, int>) return array;
-    return nullptr;
-}
-
-template <class T>
-void check_array(const Saved& saved, const mjModel* m, const char* name, const T* array, int64_t count,
-                 const int* sizes) {
-    const Meaning& meaning = *meaning_of(name);
-    const int64_t most = meaning.most ? meaning.most(m) : 0;
-    if (meaning.kind == Meaning::CONSTANT && !saved.is_as_now(array, count)) refuse(name, "those of the model");
+inline void check_array(const Saved& saved, const Sizes& sizes_of, const Meaning& meaning, const ArrayField& field,
+                        const char* array, int64_t count, const int* sizes) {
+    const char* const name = field.name.c_str();
+    const int64_t most = meaning.most ? meaning.most(sizes_of) : 0;
+    if (meaning.kind == Meaning::CONSTANT && !saved.is_as_now(array, count * field.item_bytes))
+        refuse(name, "those of the model");
     for (int64_t k = 0; k < count; ++k) {
-        if constexpr (sizeof(T) == 1) {
+        if (field.item_bytes == 1) {
             if (saved.get(reinterpret_cast<const unsigned char*>(array), k) > 1) refuse(name, "0 or 1");
-        } else if constexpr (std::is_same_v<T, int>) {
-            const int64_t value = saved.get(array, k);
+        } else if (field.type == 'i') {
+            const int64_t value = saved.get(reinterpret_cast<const int*>(array), k);
             if (meaning.kind == Meaning::RANGE && (value < meaning.least || value > most))
                 refuse(name, std::to_string(meaning.least) + " to " + std::to_string(most) + ", got "
                                  + std::to_string(value));
@@ -158,32 +145,45 @@ struct Awake {
     int64_t trees = 0, bodies = 0, parents = 0, dofs = 0;
 };
 
-#if mjVERSION_HEADER >= 340
-inline Awake get_awake(const mjData* d) { return {d->ntree_awake, d->nbody_awake, d->nparent_awake, d->nv_awake}; }
+inline Awake get_awake(const mjData* d) {
+    const Library& l = library();
+    if (l.ntree_awake.offset < 0) return {};
+    return {at<int>(d->raw, l.ntree_awake), at<int>(d->raw, l.nbody_awake), at<int>(d->raw, l.nparent_awake),
+            at<int>(d->raw, l.nv_awake)};
+}
 inline void set_awake(mjData* d, const Awake& awake) {
-    d->ntree_awake = static_cast<int>(awake.trees), d->nbody_awake = static_cast<int>(awake.bodies);
-    d->nparent_awake = static_cast<int>(awake.parents), d->nv_awake = static_cast<int>(awake.dofs);
+    const Library& l = library();
+    if (l.ntree_awake.offset < 0) return;
+    at<int>(d->raw, l.ntree_awake) = static_cast<int>(awake.trees);
+    at<int>(d->raw, l.nbody_awake) = static_cast<int>(awake.bodies);
+    at<int>(d->raw, l.nparent_awake) = static_cast<int>(awake.parents);
+    at<int>(d->raw, l.nv_awake) = static_cast<int>(awake.dofs);
 }
 
 // trees that sleep together are a cycle: each follows one other
 inline void check_sleep(const Saved& saved, const mjModel* m, const mjData* d) {
-    const int64_t last = m->opt.enableflags & mjENBL_SLEEP ? m->ntree - 1 : -1;
+    const Library& l = library();
+    if (l.tree_asleep.offset < 0) return;
+    const int* const asleep = at<int*>(d->raw, l.tree_asleep);
+    const int64_t last = m->opt.enableflags & l.mjENBL_SLEEP ? m->ntree - 1 : -1;
     std::vector<bool> followed(static_cast<size_t>(m->ntree));
     for (int64_t k = 0; k < m->ntree; ++k) {
-        const int next = saved.get(d->tree_asleep, k);
+        const int next = saved.get(asleep, k);
         if (next > last) refuse("tree_asleep", "at most " + std::to_string(last) + ", got " + std::to_string(next));
         if (next < 0) continue;
-        if (followed[static_cast<size_t>(next)] || saved.get(d->tree_asleep, next) < 0) refuse("tree_asleep", "cycles");
+        if (followed[static_cast<size_t>(next)] || saved.get(asleep, next) < 0) refuse("tree_asleep", "cycles");
         followed[static_cast<size_t>(next)] = true;
     }
 }
-#else
-inline Awake get_awake(const mjData*) { return {}; }
-inline void set_awake(mjData*, const Awake&) {}
-inline void check_sleep(const Saved&, const mjModel*, const mjData*) {}
-#endif
 
-#if mjVERSION_HEADER >= 3005000
+// an array of a model or its data; nullptr: this version has none
+template <class T, class Raw>
+const T* array_of(const Raw* raw, const std::vector<ArrayField>& table, std::string_view name) {
+    for (const ArrayField& each : table)
+        if (each.name == name) return at<const T*>(raw, {each.offset, 0});
+    return nullptr;
+}
+
 // a ring of `size` samples begins with a number of the user's and the index of its newest sample, as a double
 inline void check_ring(const Saved& saved, const mjtNum* history, int64_t at, int size) {
     if (size <= 0 || at < 0) return;
@@ -192,41 +192,33 @@ inline void check_ring(const Saved& saved, const mjtNum* history, int64_t at, in
     if (!(newest >= 0 && newest < size)) refuse("history", "an index");
 }
 
+// of actuators and sensors, since MuJoCo 3.5
 inline void check_history(const Saved& saved, const mjModel* m, const mjData* d) {
-#if mjVERSION_HEADER >= 3011000
-    const int64_t actuators = m->nactuator;
-#else
-    const int64_t actuators = m->nu;
-#endif
-    for (int64_t k = 0; k < actuators; ++k)
-        check_ring(saved, d->history, m->actuator_historyadr[k], m->actuator_history[2 * k]);
-    for (int64_t k = 0; k < m->nsensor; ++k)
-        check_ring(saved, d->history, m->sensor_historyadr[k], m->sensor_history[2 * k]);
+    const Library& l = library();
+    if (l.history.offset < 0) return;
+    const mjtNum* const history = at<mjtNum*>(d->raw, l.history);
+    for (const std::string kind : {"actuator", "sensor"}) {
+        const int* const places = array_of<int>(m->raw, l.model, kind + "_historyadr");
+        const int* const sizes = array_of<int>(m->raw, l.model, kind + "_history");
+        // an actuator has several controls since 3.11
+        const bool has_count = l.size("n" + kind) != nullptr;
+        const int64_t count = has_count ? static_cast<int64_t>(size_of(m, "n" + kind)) : m->nu;
+        for (int64_t k = 0; k < count; ++k) check_ring(saved, history, places[k], sizes[2 * k]);
+    }
 }
-#else
-inline void check_history(const Saved&, const mjModel*, const mjData*) {}
-#endif
 
 // Throws if an index in the buffer is invalid, also in data that MuJoCo computes again before it reads it.
 inline void check_saved(const mjModel* m, const mjData* d, const char* buffer) {
     const Saved saved(d, buffer);
-    const auto find = [d](std::string_view wanted) {
-        const int* found = nullptr;
-#define X(type, name, nr, nc) \
-    if (wanted == #name) found = integers(d->name);
-        MJDATA_POINTERS
-#undef X
-        return found;
-    };
-#pragma push_macro("MJ_M")
-#undef MJ_M
-#define MJ_M(n) m->n
-#define X(type, name, nr, nc)                    \
-    if constexpr (!std::is_same_v<type, mjtNum>) \
-        check_array(saved, m, #name, d->name, static_cast<int64_t>(m->nr * (nc)), find(meaning_of(#name)->sizes));
-    MJDATA_POINTERS
-#undef X
-#pragma pop_macro("MJ_M")
+    const Library& l = library();
+    for (const ArrayField& each : l.data) {
+        if (each.type == 'd') continue;
+        const Meaning* const meaning = meaning_of(each.name);
+        if (!meaning) refuse(each.name.c_str(), "integers that cypool knows, of an older MuJoCo");
+        check_array(saved, Sizes{m}, *meaning, each, at<const char*>(d->raw, {each.offset, 0}),
+                    static_cast<int64_t>(rows_of(m, each) * columns_of(m, each)),
+                    array_of<int>(d->raw, l.data, meaning->sizes));
+    }
     check_sleep(saved, m, d);
     check_history(saved, m, d);
 }

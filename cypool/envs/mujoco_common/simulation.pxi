@@ -20,10 +20,6 @@ ctypedef int (*GetObs)(Simulation env, ObsWriter* obs) noexcept nogil
 
 cnp.import_array()
 
-if libmujoco.mj_version() != libmujoco.mjVERSION_HEADER:
-    raise ImportError(f"MuJoCo's environments are built for version {libmujoco.mjVERSION_HEADER} of its library, found "
-                      f"{libmujoco.mj_version()}")
-
 
 cdef class Simulation(Env):
     """Base of the families that MuJoCo simulates: holds model and data, draws, saves and loads.
@@ -178,7 +174,7 @@ cdef class Simulation(Env):
         awake = counts.trees, counts.bodies, counts.parents, counts.dofs
         packed = zlib.compress(computed + self.frames.save(), 1)
         return (packed, d.time, awake, self.frames.newest, self.save_own(), drawn, self.camera.save(),
-                libmujoco.mjVERSION_HEADER)
+                libmujoco.mj_version())
 
     cdef int load(self, object state) except -1:
         cdef mjData* d = self.data
@@ -195,8 +191,8 @@ cdef class Simulation(Env):
         own = self.check_own(own)
         time, newest, version = check_state(
             (time, newest, version), float, (0, self.frames.num_frames - 1), (0, 2**31 - 1))
-        if version != libmujoco.mjVERSION_HEADER:
-            raise ValueError(f"expected a state of MuJoCo {libmujoco.mjVERSION_HEADER}, got one of {version}")
+        if version != libmujoco.mj_version():
+            raise ValueError(f"expected a state of MuJoCo {libmujoco.mj_version()}, got one of {version}")
         awake = check_state(awake, (0, m.ntree), (0, m.nbody), (0, m.nbody), (0, m.nv))
         view = self.camera.checked(view)
         if self.variation is not None:

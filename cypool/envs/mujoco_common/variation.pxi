@@ -5,7 +5,7 @@
 from cypool.envs.mujoco_common.randomization import parts_of
 from cypool.state import check_state
 
-from cypool.envs.mujoco_common.fields cimport DERIVED_IS_KNOWN, fields_of
+from cypool.envs.mujoco_common.fields cimport derived_is_known, fields_of
 from cypool.random cimport uniform
 
 
@@ -87,7 +87,7 @@ cdef class Variation:
         self._set_drawn()
         if self.derives:
             self.model.derive(data)
-            if not DERIVED_IS_KNOWN:
+            if not derived_is_known():
                 # it may be what MuJoCo computed that varies
                 self._set_drawn()
         return 0

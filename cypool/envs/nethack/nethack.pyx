@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """NetHack: the NetHack Learning Environment."""
 import numpy as np
 

@@ -58,13 +58,7 @@ def make(id: str, **options: Any) -> Any:
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns a batch of gymnasium-robotics' environments, and its name and version.
-
-    Args:
-        ours: The pool to compare with.
-        seed: Its seed.
-        options: Those that it was made with, and `max_episode_steps`.
-    """
+    """Returns a batch of gymnasium-robotics' environments, and its name and version."""
     from gymnasium.vector import SyncVectorEnv
 
     id = ours.env_spec.id

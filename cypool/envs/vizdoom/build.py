@@ -29,6 +29,8 @@ def _headers(unpacked, folder):
 
 LIBRARY = SourceLibrary(
     family="vizdoom",
+    licence="MIT",
+    licence_file="src/lib/ViZDoomGame.cpp",
     sdist=Sdist(
         project="vizdoom",
         version=VERSION,

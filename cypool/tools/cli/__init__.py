@@ -1,9 +1,9 @@
-"""The `cypool` command: one module for each verb, `app` that puts them together, `console` that they print with."""
+"""The `cypool` command: one module for each verb, `app` that runs them, `console` with what they share."""
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,35 +15,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0; 1 if a check found something wrong; 2 if the command cannot do what it was asked; 130 after Ctrl-C.
     """
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         # it takes a while to import, in which a user may press Ctrl-C
+        from cypool.errors import CompileError
+        from cypool.tools.cli.app import VERBS, run
+        from cypool.tools.cli.console import Refusal
+        from cypool.util.cache import UnsafeCache
+
         try:
-            from cypool.tools.cli.app import app
-        except ImportError as error:
-            print(f"cypool: {error}; for all the command needs: pip install typer rich", file=sys.stderr)
+            status = run(words)
+            sys.stdout.flush()
+            return status
+        except BrokenPipeError:
+            # the reader has seen enough; Python would flush the rest at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        # what cypool raises of arguments and of what is not installed; a text of several lines begins with the matter
+        except (Refusal, ValueError, TypeError, ImportError, NotImplementedError, OSError, CompileError,
+                UnsafeCache) as error:
+            verb = f" {words[0]}" if words and words[0] in VERBS else ""
+            print(f"cypool{verb}: {' '.join(str(error).split())}", file=sys.stderr)
             return 2
-        return _run(app, arguments)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except KeyboardInterrupt:
         return 130
-
-
-def _run(app: Any, arguments: Sequence[str] | None) -> int:
-    """Runs the application; a wrong use of the command is one line on stderr, without a box around it."""
-    import typer
-
-    usage_error: Any = typer.BadParameter.__base__
-    try:
-        done = app(None if arguments is None else list(arguments), prog_name="cypool", standalone_mode=False)
-    except typer.Abort:
-        return 1
-    except usage_error as error:
-        if type(error).__name__ == "NoArgsIsHelpError":
-            # `cypool` alone shows its help
-            error.show()
-            return 2
-        path = "cypool" if error.ctx is None else error.ctx.command_path
-        print(f"{path}: {' '.join(error.format_message().split())}; {path} --help says more", file=sys.stderr)
-        return 2
-    return done if isinstance(done, int) else 0

@@ -2,35 +2,31 @@
 from __future__ import annotations
 
 import argparse
-from typing import Annotated
 
-import typer
-
-from cypool.tools.cli.console import Refusal, complete_id
+from cypool.tools.cli.console import Parser, Refusal, all_ids
 
 
-def bench(
-        id: Annotated[str | None, typer.Argument(metavar="[ID]", autocompletion=complete_id, show_default="Pong-v5",
-                                                 help="An environment, or several separated by commas, each compared "
-                                                      "with its peers in their best modes; 'atari26': the games of "
-                                                      "Atari 100k.")] = None,
-        env: Annotated[str | None, typer.Option(metavar="ID", autocompletion=complete_id, show_default=False,
-                                                help="Another way to name the environment.")] = None,
-        num_envs: Annotated[int, typer.Option(help="Environments.")] = 64,
-        batch_size: Annotated[int | None, typer.Option(help="How many return at a time if asynchronous, by default "
-                                                       "half of them.", show_default=False)] = None,
-        threads: Annotated[int | None, typer.Option(help="By default as many as there are usable CPUs.",
-                                                    show_default=False)] = None,
-        seconds: Annotated[float, typer.Option(help="Length of a sample.")] = 0.5,
-        rounds: Annotated[int, typer.Option(help="Samples of each candidate.")] = 9,
-        peers: Annotated[str, typer.Option(help="'all', 'none', or some of loop, sync-vector, async-vector, "
-                                           "numpy-vector, ale, rollout, envpool, separated by commas.",
-                                           show_default=False)] = "",
-        json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the result, with every sample.",
-                                                 show_default=False)] = None,
-        plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the result: .png, .svg or .pdf.",
-                                                 show_default=False)] = None,
-        verbose: Annotated[bool, typer.Option(help="Show what the candidates write to stderr.")] = False) -> None:
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add("id", nargs="?", metavar="ID", words=all_ids,
+               help="an environment, or several separated by commas, each compared with its peers in their best "
+                    "modes; 'atari26': the games of Atari 100k (default: Pong-v5)")
+    parser.add("--env", metavar="ID", words=all_ids, help="another way to name the environment")
+    parser.add("--num-envs", type=int, metavar="N", default=64, help="environments (default: %(default)s)")
+    parser.add("--batch-size", type=int, metavar="N",
+               help="how many return at a time if asynchronous (default: half of them)")
+    parser.add("--threads", type=int, metavar="N", help="default: as many as there are usable CPUs")
+    parser.add("--seconds", type=float, metavar="S", default=0.5, help="length of a sample (default: %(default)s)")
+    parser.add("--rounds", type=int, metavar="N", default=9, help="samples of each candidate (default: %(default)s)")
+    parser.add("--peers", default="", help="'all', 'none', or some of loop, sync-vector, async-vector, numpy-vector, "
+                                           "ale, rollout, envpool, separated by commas")
+    parser.add("--json", metavar="FILE", help="write the result, with every sample")
+    parser.add("--plot", metavar="FILE", help="draw the result: .png, .svg or .pdf")
+    parser.add("--verbose", action="store_true", help="show what the candidates write to stderr")
+
+
+def run(id: str | None, env: str | None, num_envs: int, batch_size: int | None, threads: int | None, seconds: float,
+        rounds: int, peers: str, json: str | None, plot: str | None, verbose: bool) -> None:
     """Compare the speed of cypool and its peers, interleaved, in frames per second."""
     if id is not None and env is not None:
         raise Refusal(f"--env: expected it without an ID, got {id!r} and --env {env!r}")

@@ -2,42 +2,31 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import Enum
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from cypool.tools.cli.console import (
-    Id,
-    Json,
-    Options,
-    Refusal,
-    choice_option,
-    member_of,
-    options_of,
-    out,
-    print_json,
-    progress,
-)
+from cypool.tools.cli.console import Parser, Refusal, number, options_of, print_json
+from cypool.tools.terminal import Progress, styled
 
 HELD = 7  # what `check_env` reports of an environment that can be saved and runs without the GIL
+CHECKS = ("parity", "contract")
 
 
-class Only(str, Enum):
-    """Which of the two checks to run."""
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add_id()
+    parser.add("--only", metavar="{parity,contract}", words=lambda: CHECKS, help="run one of the two checks")
+    parser.add("--num-envs", type=number(int, 2), metavar="N", default=4,
+               help="environments in a batch (default: %(default)s)")
+    parser.add("--num-steps", type=number(int, 10), metavar="N", default=300,
+               help="steps of each run (default: %(default)s)")
+    parser.add("--seeds", type=number(int, 1, 1000), metavar="N", default=3,
+               help="runs next to the reference, one per seed (default: %(default)s)")
+    parser.add_options()
+    parser.add_json()
 
-    parity = "parity"
-    contract = "contract"
 
-
-def check(
-        id: Id,
-        one: Annotated[str | None, choice_option("--only", Only, "Run one of the two checks.")] = None,
-        num_envs: Annotated[int, typer.Option(min=2, help="Environments in a batch.")] = 4,
-        num_steps: Annotated[int, typer.Option(min=10, help="Steps of each run.")] = 300,
-        seeds: Annotated[int, typer.Option(min=1, max=1000, help="Runs next to the reference, one per seed.")] = 3,
-        option: Options = [],  # noqa: B006
-        as_json: Json = False) -> None:
+def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, option: list[str],
+        as_json: bool) -> int:
     """Check an environment: is it its reference bit for bit, and does it keep cypool's contract?
 
     Exit status 1 if not: the text says what differs, and where first.
@@ -46,11 +35,13 @@ def check(
     from cypool.errors import EnvError
     from cypool.making.registry import entry_of, make_spec
     from cypool.testing import ContractError, ParityError, check_env, check_parity
+    from cypool.util.arguments import check_choice
 
-    only = None if one is None else member_of(Only, "--only", one)
+    if only is not None:
+        check_choice("--only", only, CHECKS)
     if only is None and entry_of(id).expand is not None:
         # each of several environments keeps the contract of its own id
-        only = Only.parity
+        only = "parity"
     options = options_of(option)
     known = make_spec(id, **options).options
     family = family_of(entry_of(id).entry_point)
@@ -59,13 +50,12 @@ def check(
     parity: dict[str, Any] | None = None
     contract: dict[str, Any] | None = None
     error = None
-    if only is Only.parity and without_reference:
+    if only == "parity" and without_reference:
         raise Refusal(without_reference)
     try:
-        with progress() as bar:
-            if only is not Only.contract and not without_reference:
-                task = bar.add_task("next to the reference", total=seeds)
-                for seed in range(seeds):
+        with Progress() as bar:
+            if only != "contract" and not without_reference:
+                for seed in bar.over(range(seeds), "next to the reference"):
                     try:
                         done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,),
                                             autoreset_mode=mode, **options)
@@ -74,46 +64,44 @@ def check(
                         if "preset" in known and "preset" not in options:
                             without_reference += f": cypool check {id} -o preset=ale"
                         # an Atari game without a preset, or a reference that is not installed: there is the contract
-                        if only is Only.parity:
+                        if only == "parity":
                             raise Refusal(without_reference) from refused
                         break
-                    run = asdict(done)
+                    this = asdict(done)
                     if parity is not None:
                         for name in ("num_episodes", "num_terminated", "seeds"):
-                            run[name] = parity[name] + run[name]
-                    parity = run
-                    bar.advance(task)
-            if only is not Only.parity:
-                task = bar.add_task("the contract", total=HELD)
+                            this[name] = parity[name] + this[name]
+                    parity = this
+            if only != "parity":
+                held = iter(range(1, HELD + 1))
+                bar.show("the contract", 0, HELD)
                 contract = asdict(check_env(id, num_envs=num_envs, num_steps=num_steps,
-                                            report=lambda _: bar.advance(task), **options))
+                                            **options,
+                                            report=lambda _: bar.show("the contract", next(held, HELD), HELD)))
     except (ParityError, ContractError, EnvError) as failure:
         error = str(failure)
     if as_json:
         print_json({"id": id, "holds": error is None, "error": error, "parity": parity,
                     "without_reference": without_reference, "contract": contract})
     else:
-        _show("" if only is Only.contract else without_reference, parity, contract, error)
-    if error is not None:
-        raise typer.Exit(1)
+        _show("" if only == "contract" else without_reference, parity, contract, error)
+    return int(error is not None)
 
 
 def _show(without_reference: str, parity: dict[str, Any] | None, contract: dict[str, Any] | None,
           error: str | None) -> None:
-    from rich.markup import escape
-
-    def line(mark: str, text: str) -> None:
-        out.print(f"{mark} {escape(text)}", highlight=False)
+    def line(mark: str, text: str, style: str) -> None:
+        print(styled(mark, style), text)
 
     if parity is not None:
-        line("[green]✓[/green]", f"equals {parity['reference']} byte for byte: {len(parity['seeds'])} seeds x "
-             f"{parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes")
+        line("✓", f"equals {parity['reference']} byte for byte: {len(parity['seeds'])} seeds x "
+             f"{parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
     if without_reference:
-        line("[yellow]-[/yellow]", f"not compared with a reference: {without_reference}")
+        line("-", f"not compared with a reference: {without_reference}", "yellow")
     if contract is not None:
         for each in contract["passed"]:
-            line("[green]✓[/green]", each)
+            line("✓", each, "green")
         for each in contract["skipped"]:
-            line("[yellow]-[/yellow]", f"skipped: {each}")
+            line("-", f"skipped: {each}", "yellow")
     if error is not None:
-        line("[red]✗[/red]", error)
+        line("✗", error, "red")

@@ -1,51 +1,70 @@
-"""Parts that the verbs share: output, refusals, and common arguments."""
+"""Parts that the verbs share: refusals, JSON, the parser of their arguments, and those that several have."""
 from __future__ import annotations
 
+import argparse
 import ast
-import functools
 import json
-import sys
-from collections.abc import Callable, Sequence
-from enum import Enum
-from typing import Annotated, Any, TypeVar
-
-import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-from cypool.util.arguments import check_choice
-
-Member = TypeVar("Member", bound=Enum)
-
-out = Console()
-err = Console(stderr=True)
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
 
 class Refusal(Exception):
     """The command cannot do what it was asked: the text says what to do. Exit status 2."""
 
 
-def guarded(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a verb that turns errors into one line on stderr and an exit status."""
-    from cypool.errors import CompileError
-    from cypool.util.cache import UnsafeCache
+class Parser(argparse.ArgumentParser):
+    """The parser of a verb: its errors are refusals, and it knows what the shell may complete."""
 
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def __init__(self, prog: str, **settings: Any) -> None:
+        super().__init__(prog, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings)
+        self.words: dict[str, Callable[[], Iterable[str]]] = {}  # by argument: those that it can be
+
+    def error(self, message: str) -> NoReturn:
+        """Raises a Refusal."""
+        raise Refusal(f"{message.removeprefix('argument ')}; {self.prog} --help says more")
+
+    def add(self, *names: str, words: Callable[[], Iterable[str]] | None = None, **settings: Any) -> None:
+        """Adds an argument as `add_argument` does, which takes one of some words."""
+        action = self.add_argument(*names, **settings)
+        if words is not None:
+            self.words[action.dest] = words
+
+    def add_id(self) -> None:
+        """Adds the id of an environment, for verbs that need one."""
+        self.add("id", metavar="ID", words=all_ids,
+                 help="an environment, such as Pong-v5; `cypool list` has them all")
+
+    def add_options(self) -> None:
+        """Adds the options of the environment."""
+        self.add("-o", "--option", metavar="NAME=VALUE", action="append", default=[],
+                 help="an option of the environment; may be given several times")
+
+    def add_json(self) -> None:
+        """Adds the choice of JSON."""
+        self.add("--json", dest="as_json", action="store_true", help="print JSON, for scripts")
+
+
+def number(kind: type[int] | type[float], low: float, high: float = float("inf")) -> Callable[[str], Any]:
+    """Returns what reads a number between two bounds from a word."""
+    expected = f"a number of {low:g} to {high:g}" if high < float("inf") else f"a number of at least {low:g}"
+
+    def read(word: str) -> Any:
         try:
-            return function(*args, **kwargs)
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
-        # what cypool raises of arguments and of what is not installed; a text of several lines begins with the matter
-        except (Refusal, ValueError, TypeError, ImportError, NotImplementedError, OSError, CompileError,
-                UnsafeCache) as error:
-            if isinstance(error, BrokenPipeError):
-                raise
-            said = " ".join(str(error).split())
-            print(f"cypool {verb}: {said}", file=sys.stderr)
-            raise typer.Exit(2) from None
+            value = kind(word)
+        except ValueError:
+            value = kind(low) - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"expected {expected}, got {word!r}")
+        return value
 
-    return run
+    return read
+
+
+def all_ids() -> list[str]:
+    """Returns the ids that the shell completes."""
+    from cypool.making.registry import known_ids
+
+    return known_ids()
 
 
 def print_json(value: Any) -> None:
@@ -60,31 +79,6 @@ def plain(value: Any) -> Any:
     return list(value) if isinstance(value, (set, frozenset, tuple)) else repr(value)
 
 
-def progress(*, transient: bool = True) -> Progress:
-    """Returns a progress bar on stderr, which shows only in a terminal."""
-    return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                    TimeRemainingColumn(), console=err, transient=transient, disable=not err.is_terminal)
-
-
-def complete_id(incomplete: str) -> list[str]:
-    """Returns the ids that begin so, for the shell."""
-    from cypool.making.registry import known_ids
-
-    return [id for id in known_ids() if id.startswith(incomplete)]
-
-
-def choice_option(flag: str, kind: type[Enum], help: str) -> Any:
-    """Returns the option of a verb that takes one of the words of an enumeration; `member_of` reads it."""
-    words = [str(each.value) for each in kind]
-    return typer.Option(flag, metavar=f"[{'|'.join(words)}]", help=help,
-                        autocompletion=lambda incomplete: [word for word in words if word.startswith(incomplete)])
-
-
-def member_of(kind: type[Member], flag: str, word: str) -> Member:
-    """Returns the member of an enumeration that a word stands for."""
-    return kind(check_choice(flag, word, [str(each.value) for each in kind]))
-
-
 def options_of(words: Sequence[str]) -> dict[str, Any]:
     """Returns the options that "name=value" words stand for; a value is a Python literal, or else a text."""
     options: dict[str, Any] = {}
@@ -97,10 +91,3 @@ def options_of(words: Sequence[str]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             options[name] = text
     return options
-
-
-Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_id, show_default=False,
-                                   help="An environment, such as Pong-v5; `cypool list` has them all.")]
-Options = Annotated[list[str], typer.Option("--option", "-o", metavar="NAME=VALUE", show_default=False,
-                                            help="An option of the environment; may be given several times.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]

@@ -13,7 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from cypool.tools.cli.console import Json, out, print_json
+from cypool.tools.cli.console import Parser, print_json
+from cypool.tools.terminal import Cell, print_table, styled
 
 NEWEST_PYTHON = (3, 14)
 # those of docs/how_to/training_libraries.md, and what pip calls them
@@ -40,7 +41,12 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-def doctor(as_json: Json = False) -> None:
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add_json()
+
+
+def run(as_json: bool) -> None:
     """Look at this machine and this installation: one line each, with what to do about it.
 
     A bug report begins with this page.
@@ -68,22 +74,10 @@ def _cypool() -> Lines:
     import cypool
     from cypool.envs import FAMILIES
 
-    built_for = _mujoco_of_the_build()
-    mujoco = f", built for MuJoCo {built_for}" * bool(built_for)
-    yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}{mujoco}"
-    left_out = [family.title for family in FAMILIES if not family.is_built]
-    if left_out:
-        yield ("warning", f"compiled without {', '.join(left_out)}",
-               "install again without CYPOOL_WITHOUT to have these families")
-
-
-def _mujoco_of_the_build() -> str:
-    """Returns the version that the modules were compiled for, "" where they were left out."""
-    try:
-        from cypool.envs.common.mujoco_version import VERSION
-    except ImportError:
-        return ""
-    return VERSION
+    yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
+    for family in FAMILIES:
+        if not family.is_built:
+            yield "optional", f"{family.title} is not compiled in", family.build
 
 
 def _python() -> Lines:
@@ -225,7 +219,6 @@ def requirements() -> list[tuple[str, str, str]]:
     """Returns (package, bounds, extra or "") of what cypool asks for, each package once."""
     lines: list[tuple[str, str]] = []
     try:
-        # what is installed asks for the MuJoCo that it was built for
         split = (line.partition(";") for line in metadata.requires("cypool") or [])
         lines = [(line, marker.partition("==")[2].strip(" '\"")) for line, _, marker in split]
     except metadata.PackageNotFoundError:
@@ -256,7 +249,8 @@ def meets(version: str, bounds: str) -> bool:
     own = numbers(version)
     for bound in filter(None, bounds.split(",")):
         operator, other = re.match(r"[<>=!~]+", bound), numbers(re.sub(r"^[<>=!~]+", "", bound))
-        holds = {">=": own >= other, "<": own < other, "==": own == other, "<=": own <= other, ">": own > other}
+        holds = {">=": own >= other, "<": own < other, "==": own == other, "!=": own != other, "<=": own <= other,
+                 ">": own > other}
         if operator and not holds.get(operator[0], True):
             return False
     return True
@@ -306,6 +300,25 @@ def _distributions() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
+def _mujoco() -> Lines:
+    """MuJoCo."""
+    from cypool.envs.common import mujoco_version
+
+    if find_spec("mujoco") is None:
+        yield "optional", "not installed", 'pip install "cypool[mujoco]"'
+        return
+    try:
+        folder, version = mujoco_version.find()
+    except ImportError as error:
+        yield "warning", str(error), "its environments cannot be made"
+        return
+    if version in mujoco_version.COMPARED:
+        yield "ok", f"{version} in {folder}"
+    else:
+        yield ("warning", f"{version} in {folder}, which was not compared with the reference packages",
+               f"{', '.join(mujoco_version.COMPARED)} were")
+
+
 def _opengl() -> Lines:
     """OpenGL."""
     if find_spec("mujoco") is None:
@@ -348,25 +361,19 @@ def _cache() -> Lines:
 
 
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
-    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _opengl,
+    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _mujoco, _opengl,
     _ray, _cache)
-_MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "optional": "[dim]not there[/dim]"}
+_MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "optional": ("not there", "dim")}
 
 
 def _show(findings: list[Finding]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    rows: list[tuple[Cell, ...]] = []
     previous = ""
     for finding in findings:
-        advice = f"\n[bold]→ {escape(finding.advice)}[/bold]" if finding.advice else ""
-        table.add_row(finding.topic * (finding.topic != previous), _MARKS[finding.status],
-                      escape(finding.found) + advice)
+        rows.append((finding.topic * (finding.topic != previous), _MARKS[finding.status], finding.found))
+        if finding.advice:
+            rows.append(("", "", (f"→ {finding.advice}", "bold")))
         previous = finding.topic
-    out.print(table, highlight=False)
+    print_table(rows, styles=("cyan",))
     warnings = sum(finding.status == "warning" for finding in findings)
-    out.print(f"\n{warnings} warning{'s' * (warnings != 1)}" if warnings else "\nNo warnings.", style="bold")
+    print(styled(f"\n{warnings} warning{'s' * (warnings != 1)}" if warnings else "\nNo warnings.", "bold"))

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated
 
-import typer
+from cypool.tools.cli.console import Parser
+from cypool.tools.terminal import Progress, print_text
 
-from cypool.tools.cli.console import out, progress
+
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add("family", metavar="FAMILY", words=_downloads, help="a family, such as procgen")
 
 
 def _downloads() -> dict[str, str]:
@@ -16,12 +19,7 @@ def _downloads() -> dict[str, str]:
     return {family.name: family.download for family in FAMILIES if family.download}
 
 
-def _complete(incomplete: str) -> list[str]:
-    return [name for name in _downloads() if name.startswith(incomplete)]
-
-
-def get(family: Annotated[str, typer.Argument(metavar="FAMILY", autocompletion=_complete, show_default=False,
-                                              help="A family, such as procgen.")]) -> None:
+def run(family: str) -> None:
     """Download what a family needs, with pip, into cypool's cache; check it; print its licences.
 
     It does nothing if everything is there.
@@ -31,13 +29,11 @@ def get(family: Annotated[str, typer.Argument(metavar="FAMILY", autocompletion=_
     source = import_module(_downloads()[check_choice("FAMILY", family, _downloads())])
     source.check_machine()
     if source.is_whole():
-        out.print(f"{family}: it is there, in {source.find(None)}", highlight=False, soft_wrap=True)
+        print(f"{family}: it is there, in {source.find(None)}")
         return
-    with progress(transient=True) as bar:
-        task = bar.add_task("downloads", total=None)
-        folder = source.download(lambda what, done, total: bar.update(task, description=what, completed=done,
-                                                                      total=total if done else None))
-    out.print(f"{family}: it is now in {folder}", highlight=False, soft_wrap=True)
-    out.print(source.LICENCES, highlight=False)
+    with Progress("downloads") as bar:
+        folder = source.download(bar.show)
+    print(f"{family}: it is now in {folder}")
+    print_text(source.LICENCES)
     # an older one may come first
     source.checked(source.find(None))

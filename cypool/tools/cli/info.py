@@ -1,26 +1,31 @@
 """`cypool info`: all that is known of an environment."""
 from __future__ import annotations
 
+import argparse
 import importlib
 import inspect
 import itertools
+import os
 import re
-from typing import Annotated, Any
+import sys
+from typing import Any
 
-import typer
-
-from cypool.tools.cli.console import Id, Json, Options, options_of, out, print_json
+from cypool.tools.cli.console import Parser, options_of, print_json
 from cypool.tools.cli.list_envs import reference_name
+from cypool.tools.terminal import has_colours, print_table, print_text, styled, width
 from cypool.util.arguments import shown
 
 
-def info(
-        id: Id,
-        option: Options = [],  # noqa: B006
-        picture: Annotated[bool | None, typer.Option("--picture/--no-picture", show_default=False,
-                                                     help="Draw it with coloured blocks; by default where the terminal "
-                                                          "has 24-bit colours.")] = None,
-        as_json: Json = False) -> None:
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add_id()
+    parser.add_options()
+    parser.add("--picture", action=argparse.BooleanOptionalAction,
+               help="draw it with coloured blocks; by default where the terminal has 24-bit colours")
+    parser.add_json()
+
+
+def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None:
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
     from cypool.making.registry import entry_of, expand, make_spec
 
@@ -48,7 +53,8 @@ def info(
         print_json(facts)
         return
     _show(facts, reference_name(entry))
-    if picture or (picture is None and out.is_terminal and out.color_system == "truecolor" and spec.render_fps):
+    is_truecolor = has_colours() and os.environ.get("COLORTERM") in ("truecolor", "24bit")
+    if picture or (picture is None and sys.stdout.isatty() and is_truecolor and spec.render_fps):
         _draw(id, options_of(option), is_asked_for=bool(picture))
 
 
@@ -99,59 +105,45 @@ def arguments_of(docstring: str) -> dict[str, str]:
 
 
 def _show(facts: dict[str, Any], reference: str) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
     summary, _, details = facts["about"].partition("\n")
-    out.print(f"[bold]{facts['id']}[/bold]")
+    print(styled(facts["id"], "bold"))
     if summary:
-        out.print(summary, markup=False, highlight=False)
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column()
-    for name, part in facts["observation"].items():
-        table.add_row("observation" if name == "observation" else f"observation {name}", escape(part))
+        print_text(summary)
+    rows = [("observation" if name == "observation" else f"observation {name}", part)
+            for name, part in facts["observation"].items()]
     actions = facts["action"] if isinstance(facts["action"], dict) else {"": facts["action"]}
-    for name, part in actions.items():
-        table.add_row(f"action {name}".strip(), escape(part))
-    for name, part in facts["info"].items():
-        table.add_row(f"info {name}", escape(part))
-    for name, count in facts["agents"].items():
-        table.add_row(f"agents {name}", str(count))
+    rows += [(f"action {name}".strip(), part) for name, part in actions.items()]
+    rows += [(f"info {name}", part) for name, part in facts["info"].items()]
+    rows += [(f"agents {name}", str(count)) for name, count in facts["agents"].items()]
     if facts["environments"]:
         names = ", ".join(filter(None, facts["environments"]))
-        table.add_row("stands for", f"{len(facts['environments'])} environments or a multiple"
-                      + (f": {escape(names)}" if names else ""))
-    table.add_row("step limit", str(facts["max_episode_steps"] or "none"))
+        rows.append(("stands for", f"{len(facts['environments'])} environments or a multiple"
+                     + (f": {names}" if names else "")))
+    rows.append(("step limit", str(facts["max_episode_steps"] or "none")))
     if facts["num_players"] > 1:
-        table.add_row("players", str(facts["num_players"]))
-    table.add_row("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte"
-                  if reference else "none that `cypool check` could compare it with")
-    table.add_row("class", facts["entry_point"])
-    out.print()
-    out.print(table)
+        rows.append(("players", str(facts["num_players"])))
+    rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte"
+                 if reference else "none that `cypool check` could compare it with"))
+    rows.append(("class", facts["entry_point"]))
+    print()
+    print_table(rows, styles=("cyan",))
     if facts["options"]:
-        out.print("\noptions")
+        print("\noptions")
         # those that one text describes stand together
         for meaning, alike in itertools.groupby(facts["options"], lambda name: facts["options"][name]["meaning"]):
             for name in alike:
-                out.print(f"[cyan]{name}[/cyan] = {escape(shown(facts['options'][name]['value']))}")
+                print(styled(name, "cyan"), "=", shown(facts["options"][name]["value"]))
             # texts below each other, not in columns: there may be 80 characters in all
             if meaning:
-                out.print(Padding(Text(meaning), (0, 0, 0, 4)))
+                print_text(meaning, indent=4)
     if details.strip():
-        out.print()
-        out.print(details.strip(), markup=False, highlight=False)
+        print()
+        print_text(details.strip())
 
 
 def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
     """Prints what the environment looks like after a few steps: two pixels a character."""
     import numpy as np
-    from rich.color import Color
-    from rich.style import Style
-    from rich.text import Text
 
     import cypool
 
@@ -166,17 +158,16 @@ def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
         # optional unless asked for: a machine may have no OpenGL
         if is_asked_for:
             raise
-        out.print(f"\nno picture: {error}", style="dim", markup=False)
+        print(styled(f"\nno picture: {error}", "dim"))
         return
-    columns = min(out.width, 72)
+    columns = min(width(), 72)
     rows = 2 * max(1, round(columns * image.shape[0] / image.shape[1] / 2))
     small = area_mean(image, rows, columns)
-    out.print()
-    for upper, lower in zip(small[::2], small[1::2], strict=True):
-        line = Text()
-        for above, below in zip(upper.tolist(), lower.tolist(), strict=True):
-            line.append("▀", Style(color=Color.from_rgb(*above), bgcolor=Color.from_rgb(*below)))
-        out.print(line)
+    print()
+    for upper, lower in zip(small[::2].tolist(), small[1::2].tolist(), strict=True):
+        blocks = ["\x1b[38;2;{};{};{};48;2;{};{};{}m▀".format(*above, *below) if has_colours() else "▀"
+                  for above, below in zip(upper, lower, strict=True)]
+        print("".join(blocks) + "\x1b[0m" * has_colours())
 
 
 def area_mean(image: Any, rows: int, columns: int) -> Any:

@@ -2,20 +2,23 @@
 from __future__ import annotations
 
 import fnmatch
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from cypool.tools.cli.console import Json, Refusal, out, print_json
+from cypool.tools.cli.console import Parser, Refusal, print_json
+from cypool.tools.terminal import is_terminal, print_table, styled
 
 if TYPE_CHECKING:
     from cypool.making.registry import Entry
 
 
-def list_envs(
-        pattern: Annotated[str, typer.Argument(help="A part of the id, or a pattern with * and ?; case does not "
-                                               "matter.", show_default=False)] = "",
-        as_json: Json = False) -> None:
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add("pattern", nargs="?", default="", metavar="PATTERN",
+               help="a part of the id, or a pattern with * and ?; case does not matter")
+    parser.add_json()
+
+
+def run(pattern: str, as_json: bool) -> None:
     """List the environments, those of installed plug-ins included.
 
     A terminal shows a table. A pipe gets one id a line.
@@ -30,17 +33,12 @@ def list_envs(
     if as_json:
         print_json([{"id": entry.id, "entry_point": entry.entry_point, "max_episode_steps": entry.max_episode_steps,
                      "reference": entry.reference, "options": entry.options} for entry in entries])
-    elif not out.is_terminal:
+    elif not is_terminal():
         print(*(entry.id for entry in entries), sep="\n")
     else:
-        from rich.table import Table
-
-        table = Table("id", "reference", box=None, pad_edge=False, header_style="italic")
-        table.add_column("step limit", justify="right")
-        for entry in entries:
-            table.add_row(entry.id, reference_name(entry), str(entry.max_episode_steps or ""))
-        out.print(table)
-        out.print(f"\n{len(entries)} environments; `cypool info ID` shows more about one", style="dim")
+        print_table([(entry.id, reference_name(entry), str(entry.max_episode_steps or "")) for entry in entries],
+                    heading=("id", "reference", "step limit"), right=(2,))
+        print(styled(f"\n{len(entries)} environments; `cypool info ID` shows more about one", "dim"))
 
 
 def reference_name(entry: Entry) -> str:

@@ -6,9 +6,9 @@ import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from cypool.tools.cli.console import Parser
 
 TEMPLATE = Path(__file__).parents[1] / "template"
 
@@ -48,10 +48,14 @@ def new(name: str, folder: Any = None) -> Path:
     return result
 
 
-def new_command(
-        name: Annotated[str, typer.Argument(help="Of the package, such as my_env.", show_default=False)],
-        folder: Annotated[Path | None, typer.Argument(help="Where to put it, by default a folder of that name.",
-                                                      show_default=False)] = None) -> None:
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add("name", metavar="NAME", help="of the package, such as my_env")
+    parser.add("folder", nargs="?", type=Path, metavar="FOLDER",
+               help="where to put it (default: a folder of that name)")
+
+
+def run(name: str, folder: Path | None) -> None:
     """Write a package with an environment of your own, its build and its test."""
     written = new(name, folder)
     needed = {"setuptools": '"setuptools>=77"', "Cython": '"Cython>=3.2,<4"', "pytest": "pytest"}

@@ -5,29 +5,30 @@ import importlib
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from cypool.tools.cli.console import Id, Options, Refusal, err, options_of, out
+from cypool.tools.cli.console import Parser, Refusal, number, options_of
+from cypool.tools.terminal import Progress
 
 WINDOW = 640  # pixels that the longer side of a small picture gets
 
 
-def play(
-        id: Id,
-        record: Annotated[Path | None, typer.Option(metavar="FILE", show_default=False, help="Write a video instead, "
-                                                    ".mp4 or .gif; that needs no display.")] = None,
-        random: Annotated[bool, typer.Option("--random", help="Watch random actions.")] = False,
-        policy: Annotated[str | None, typer.Option(metavar="MODULE:FUNCTION", show_default=False,
-                                                   help="Watch a policy: a function from the observations of a batch "
-                                                        "to its actions.")] = None,
-        steps: Annotated[int | None, typer.Option(min=1, show_default=False, help="End after this number of steps; a "
-                                                  "video has 300 by default.")] = None,
-        fps: Annotated[float | None, typer.Option(show_default=False, help="Steps per second, by default the "
-                                                  "environment's.")] = None,
-        seed: Annotated[int | None, typer.Option(min=0, show_default=False, help="Of the environment.")] = None,
-        option: Options = []) -> None:  # noqa: B006
+def declare(parser: Parser) -> None:
+    """Adds the arguments of the verb."""
+    parser.add_id()
+    parser.add("--record", type=Path, metavar="FILE", help="write a video instead, .mp4 or .gif; that needs no display")
+    parser.add("--random", action="store_true", help="watch random actions")
+    parser.add("--policy", metavar="MODULE:FUNCTION",
+               help="watch a policy: a function from the observations of a batch to its actions")
+    parser.add("--steps", type=number(int, 1), metavar="N",
+               help="end after this number of steps; a video has 300 by default")
+    parser.add("--fps", type=float, metavar="N", help="steps per second (default: the environment's)")
+    parser.add("--seed", type=number(int, 0), metavar="N", help="of the environment")
+    parser.add_options()
+
+
+def run(id: str, record: Path | None, random: bool, policy: str | None, steps: int | None, fps: float | None,
+        seed: int | None, option: list[str]) -> None:
     """Play an environment with the keyboard, watch a policy, or record a video.
 
     Escape ends it, R starts a new episode. In games of turns, each key is a step.
@@ -50,11 +51,9 @@ def play(
             env.action_space.seed(seed)
         chosen = _load(policy) if policy else None
         if record is not None:
-            from rich.markup import escape
-
-            with err.status(f"recording {escape(str(record))}"):
+            with Progress(f"recording {record}"):
                 rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)
-            out.print(f"{record}: {len(rewards)} steps, rewards {rewards.sum():g}", markup=False, highlight=False)
+            print(f"{record}: {len(rewards)} steps, rewards {rewards.sum():g}")
             return
         family = family_of(entry_of(id).entry_point)
         if family is not None and family.terminal and not (random or chosen):
@@ -93,7 +92,7 @@ def _play_in_terminal(env: Any, function: str, steps: int | None) -> None:
 
     module, _, name = function.partition(":")
     done, total = getattr(importlib.import_module(module), name)(env, write, sys.stdin.fileno(), steps)
-    out.print(f"{done} steps, rewards {total:g}", highlight=False)
+    print(f"{done} steps, rewards {total:g}")
 
 
 def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, random: bool, fps: float,
@@ -123,7 +122,7 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
         of_keys, keys = action_of_keys(env.env_spec, entry_point)
         choose = lambda _, held: np.asarray([of_keys(held)])  # noqa: E731
         waits = waits_for_keys(entry_point)
-        out.print(f"Keys: {keys}; R: new episode, Escape: end", markup=False, highlight=False)
+        print(f"Keys: {keys}; R: new episode, Escape: end")
     try:
         pygame.display.init()
         score, done = _loop(pygame, env, id, choose, waits, fps, steps)
@@ -131,7 +130,7 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
         raise Refusal(f"no window: {error}; without one: cypool play {id} --record video.mp4") from None
     finally:
         pygame.display.quit()
-    out.print(f"{done} steps, rewards {score:g}", highlight=False)
+    print(f"{done} steps, rewards {score:g}")
 
 
 def _loop(pygame: Any, env: Any, id: str, choose: Callable[[Any, Collection[str]], Any], waits: bool, fps: float,
@@ -170,7 +169,7 @@ def _loop(pygame: Any, env: Any, id: str, choose: Callable[[Any, Collection[str]
             total += float(reward[0])
             episode += float(reward[0])
             if terminated[0] or truncated[0]:
-                out.print(f"episode over: {episode:g}", highlight=False)
+                print(f"episode over: {episode:g}")
                 episode = 0.0
         clock.tick(fps)
     return total, done

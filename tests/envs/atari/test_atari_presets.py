@@ -167,9 +167,10 @@ def columns(batch):
 
 
 @pytest.mark.parametrize("options", [
-    {"preset": "envpool"}, {"preset": "ale", "max_num_frames_per_episode": 150}, {"frame_skip": (2, 14)},
-    {"preset": "gymnasium", "max_num_frames_per_episode": 150}, {"preset": "gymnasium", "gray_scale": False},
+    {"preset": "envpool"}, {"preset": "gymnasium", "gray_scale": False},
     {"preset": "ale", "frame_skip": (1, 14), "zero_discount_on_life_loss": True},
+    *slow({"preset": "ale", "max_num_frames_per_episode": 150}, {"frame_skip": (2, 14)},
+          {"preset": "gymnasium", "max_num_frames_per_episode": 150}),
 ], ids=str)
 @pytest.mark.parametrize("num_threads", [2, *slow(0, 1, 5)])
 def test_states_and_threads(options, num_threads):

@@ -17,6 +17,12 @@ SIZES = [(84, 84), (96, 96), (64, 64), (84, 110), (110, 84), (100, 120), (120, 1
 SIZES += [(42, 40), (84, 160), (105, 160), (210, 80), (1, 1), (1, 84), (84, 1), (70, 80), (125, 80), (2, 8)]
 KINDS = ["noise", "blocks", "ties", "extremes"]
 GAMES = ["pong", "breakout", "ms_pacman", "space_invaders", "seaquest"]
+KERNELS = {shrink: cv2.INTER_AREA, shrink_linear: cv2.INTER_LINEAR}
+
+
+@pytest.fixture(params=KERNELS, ids=["area", "linear"])
+def kernel(request):
+    return request.param
 
 
 @pytest.fixture(params=[True, False], ids=["simd", "portable"])
@@ -35,44 +41,39 @@ def image(rng, kind, height, width):
     return rng.choice(np.array([0, 255], np.uint8), (height, width))
 
 
-def by_opencv(plane, height, width):
-    return cv2.resize(plane, (width, height), interpolation=cv2.INTER_AREA).reshape(height, width)
-
-
-def assert_as_opencv(plane, height, width, simd):
-    got = shrink(plane, height, width, simd=simd)
+def assert_as_opencv(kernel, plane, height, width, simd):
+    got = kernel(plane, height, width, simd=simd)
+    want = cv2.resize(plane, (width, height), interpolation=KERNELS[kernel]).reshape(height, width)
     assert got.dtype == np.uint8
-    np.testing.assert_array_equal(
-        got, by_opencv(plane, height, width), err_msg=f"{plane.shape} to {height} x {width}, simd={simd}"
-    )
+    np.testing.assert_array_equal(got, want, err_msg=f"{plane.shape} to {height} x {width}, simd={simd}")
 
 
 @pytest.mark.parametrize("rows", [210, 250], ids=["ntsc", "pal"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_shrink_is_inter_area(rows, size, simd):
+def test_shrink_is_that_of_opencv(rows, size, kernel, simd):
     rng = np.random.default_rng(rows)
     for kind in KINDS:
         for _ in range(10):
-            assert_as_opencv(image(rng, kind, rows, 160), *size, simd)
+            assert_as_opencv(kernel, image(rng, kind, rows, 160), *size, simd)
 
 
 @pytest.mark.parametrize("rows", [210, 250, None], ids=["ntsc", "pal", "any"])
-def test_shrink_random_sizes(rows, simd):
+def test_shrink_random_sizes(rows, kernel, simd):
     rng = np.random.default_rng(1)
-    for i in range(400):
+    for i in range(400 if kernel is shrink else 600):
         height, width = (rows, 160) if rows else rng.integers(1, 150, 2).tolist()
         size = rng.integers(1, height + 1), rng.integers(1, width + 1)
-        assert_as_opencv(image(rng, KINDS[i % 4], height, width), *map(int, size), simd)
+        assert_as_opencv(kernel, image(rng, KINDS[i % 4], height, width), *map(int, size), simd)
 
 
-def test_shrink_whole_factors(simd):
+def test_shrink_whole_factors(kernel, simd):
     # OpenCV takes some whole factors, 49 the least, for fractions: 1 / (1 / 49) is not 49 in double
     rng = np.random.default_rng(2)
-    for factor in range(1, 110):
+    for factor in range(1, 110 if kernel is shrink else 60):
         for other in (1, 2, factor):
             for kind in ("noise", "ties"):
-                assert_as_opencv(image(rng, kind, 2 * factor, 17 * other), 2, 17, simd)
-                assert_as_opencv(image(rng, kind, 3 * other, 3 * factor), 3, 3, simd)
+                assert_as_opencv(kernel, image(rng, kind, 2 * factor, 17 * other), 2, 17, simd)
+                assert_as_opencv(kernel, image(rng, kind, 3 * other, 3 * factor), 3, 3, simd)
 
 
 @pytest.mark.parametrize("size", [(240, 320), (120, 160), (200, 320), (480, 640), (225, 400), (300, 400)], ids=str)
@@ -80,59 +81,20 @@ def test_shrink_screens_of_doom(size, simd):
     rng = np.random.default_rng(5)
     for kind in KINDS:
         for target in ((84, 84), (60, 100), (48, 64), (120, 81), (72, 72), (64, 79)):
-            assert_as_opencv(image(rng, kind, *size), *target, simd)
+            assert_as_opencv(shrink, image(rng, kind, *size), *target, simd)
 
 
-def test_shrink_large(simd):
+def test_shrink_large(kernel, simd):
     rng = np.random.default_rng(3)
-    for size in ((84, 84), (479, 1000), (480, 640), (300, 33)):
-        assert_as_opencv(image(rng, "noise", 480, 1000), *size, simd)
+    for size in ((84, 84), (479, 1000), (480, 640), (300, 33), (100, 250)):
+        for kind in "noise", "extremes":
+            assert_as_opencv(kernel, image(rng, kind, 480, 1000), *size, simd)
 
 
 def test_shrink_read_only(simd):
     plane = image(np.random.default_rng(4), "noise", 210, 160)
     plane.flags.writeable = False
-    assert_as_opencv(plane, 84, 84, simd)
-
-
-def test_shrink_linear_large(simd):
-    rng = np.random.default_rng(3)
-    for size in ((84, 84), (479, 1000), (480, 640), (300, 33), (100, 250)):
-        for kind in "noise", "extremes":
-            assert_linear(image(rng, kind, 480, 1000), *size, simd)
-
-
-def assert_linear(plane, height, width, simd):
-    got = shrink_linear(plane, height, width, simd=simd)
-    want = cv2.resize(plane, (width, height), interpolation=cv2.INTER_LINEAR).reshape(height, width)
-    assert got.dtype == np.uint8
-    np.testing.assert_array_equal(got, want, err_msg=f"{plane.shape} to {height} x {width}, simd={simd}")
-
-
-@pytest.mark.parametrize("rows", [210, 250], ids=["ntsc", "pal"])
-@pytest.mark.parametrize("size", SIZES, ids=str)
-def test_shrink_linear_is_inter_linear(rows, size, simd):
-    rng = np.random.default_rng(rows)
-    for kind in KINDS:
-        for _ in range(10):
-            assert_linear(image(rng, kind, rows, 160), *size, simd)
-
-
-@pytest.mark.parametrize("rows", [210, 250, None], ids=["ntsc", "pal", "any"])
-def test_shrink_linear_random_sizes(rows, simd):
-    rng = np.random.default_rng(1)
-    for i in range(600):
-        height, width = (rows, 160) if rows else rng.integers(1, 150, 2).tolist()
-        size = rng.integers(1, height + 1), rng.integers(1, width + 1)
-        assert_linear(image(rng, KINDS[i % 4], height, width), *map(int, size), simd)
-
-
-def test_shrink_linear_whole_factors(simd):
-    rng = np.random.default_rng(2)
-    for factor in range(1, 60):
-        for other in (1, 2, factor):
-            assert_linear(image(rng, "noise", 2 * factor, 17 * other), 2, 17, simd)
-            assert_linear(image(rng, "ties", 3 * other, 3 * factor), 3, 3, simd)
+    assert_as_opencv(shrink, plane, 84, 84, simd)
 
 
 def at_page_edges(values):
@@ -158,8 +120,8 @@ def test_reads_nothing_outside(simd):
         for plane in at_page_edges(image(rng, "noise", *shape)):
             for height, width in ((84, 84), (96, 96), (64, 64), (13, 9), (8, 1), (1, 1), shape):
                 if height <= shape[0] and width <= shape[1]:
-                    assert_as_opencv(plane, height, width, simd)
-                    assert_linear(plane, height, width, simd)
+                    for kernel in KERNELS:
+                        assert_as_opencv(kernel, plane, height, width, simd)
             np.testing.assert_array_equal(pool_frames(plane, plane, table, simd=simd), table[plane])
 
 
@@ -225,8 +187,8 @@ def test_real_frames(game, frames, gray_table, simd):
         pooled = pool_frames(screen_a, screen_b, gray_table, simd=simd)
         np.testing.assert_array_equal(pooled, np.maximum(gray_a, gray_b))
         for size in ((84, 84), (96, 96), (105, 80), (42, 40)):
-            assert_as_opencv(pooled, *size, simd)
-            assert_linear(pooled, *size, simd)
+            for kernel in KERNELS:
+                assert_as_opencv(kernel, pooled, *size, simd)
 
 
 PLANE = np.zeros((210, 160), np.uint8)
@@ -250,7 +212,7 @@ PLANE = np.zeros((210, 160), np.uint8)
     ],
 )
 def test_shrink_refuses(arguments, error, message):
-    for kernel in shrink, shrink_linear:
+    for kernel in KERNELS:
         with pytest.raises(error, match=message):
             kernel(*arguments)
 

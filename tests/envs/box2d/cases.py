@@ -9,6 +9,7 @@ CASES = Cases(
                    ("CarRacing-v3", {"domain_randomize": True})),
     # box2d for Python has C++ of its own
     sanitizer=Sanitizer(target="box2d", tests=(".",), without="parity or pictures_are_gymnasiums or not_needed"),
+    packaged_tests=("",),
     measured=(("LunarLander-v3", 64),),
     first_make={"LunarLander-v3": "", "CarRacing-v3": "pygame"},
     pictures=("LunarLander-v3", "LunarLanderContinuous-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3",

@@ -1,7 +1,7 @@
 """Single precision: the same game on any thread, and with any number of environments at once."""
 import numpy as np
 import pytest
-from family_tests import goes_on, refuses
+from family_tests import continues, refuses
 
 import cypool
 
@@ -115,7 +115,7 @@ def test_statistics_are_those_of_the_exact_one(id):
         assert abs(exact.mean() - fast.mean()) <= error and abs(exact.std() - fast.std()) <= max(error, 1e-9)
 
 
-test_save_and_load = goes_on([(id, "NextStep", {}) for id in IDS], before=15, after=40, precision="fast",
+test_save_and_load = continues([(id, "NextStep", {}) for id in IDS], before=15, after=40, precision="fast",
                              max_episode_steps=30)
 
 

@@ -2,11 +2,10 @@
 import gc
 import importlib.machinery
 import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, needs, refuses
+from family_tests import change_file, continues, equals, frees_models, needs, refuses
 from weights import slow
 
 pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
@@ -55,10 +54,9 @@ def test_equals_dm_control(domain, task):
     assert parity.num_episodes == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["stand", "walk", "trot", "run"])
-def test_dogs_equal_dm_control(task):
-    check_parity(id_of("dog", task), num_envs=1, num_steps=40, seeds=(3,), num_threads=0, time_limit=0.3)
+test_dogs_equal_dm_control = equals(
+    slow(*((id_of("dog", task), {}) for task in ("stand", "walk", "trot", "run"))), num_envs=1, num_steps=40,
+    seeds=(3,), num_threads=0, time_limit=0.3)
 
 
 @pytest.mark.parametrize("mode", ["SameStep", *slow("NextStep", "Disabled")])
@@ -69,7 +67,7 @@ def test_in_all_modes(mode, num_threads):
     assert parity.num_episodes >= 12
 
 
-@pytest.mark.parametrize(("id", "options"), [
+test_options = equals([
     ("CartpoleSwingup-v1", {"n_sub_steps": 3}),
     ("CartpoleSwingup-v1", {"control_timestep": 0.04}),
     ("WalkerWalk-v1", {"control_timestep": 0.01}),
@@ -88,9 +86,7 @@ def test_in_all_modes(mode, num_threads):
     # ten steps: three, three, three and one
     ("PendulumSwingup-v1", {"action_repeat": 3, "time_limit": 0.2}),
     ("LqrLqr21-v1", {"action_repeat": 4}),
-])
-def test_options(id, options):
-    check_parity(id, num_envs=1, num_steps=30, seeds=(1,), num_threads=0, **options)
+], num_envs=1, num_steps=30, seeds=(1,), num_threads=0)
 
 
 @pytest.mark.parametrize(("domain", "task"), [("walker", "walk"), ("lqr", "lqr_2_1"), ("finger", "turn_easy")])
@@ -188,7 +184,7 @@ def test_keeps_the_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=20).passed) == 8
 
 
-test_a_loaded_state_goes_on_the_same_way = goes_on([
+test_a_loaded_state_goes_on_the_same_way = continues([
     (id, "NextStep", options) for id, options in [
         ("WalkerWalk-v1", {}), ("WalkerWalk-v1", {"legacy_step": False}), ("AcrobotSwingup-v1", {}),
         ("ReacherHard-v1", {"frame_stack": 3, "flat_observation": True}), ("LqrLqr21-v1", {}), ("PointMassHard-v1", {}),
@@ -248,23 +244,7 @@ def test_numbers_of_single_precision_are_rounded():
     assert (a["position"].astype(np.float32) == b["position"]).all()
 
 
-@pytest.mark.parametrize("id", ["dm_control/walker-walk-v0", "Ant-v5"])
-def test_a_model_is_loaded_once_and_then_freed(run_forked, id):
-    done = run_forked(f"""
-import gc
-import cypool
-from cypool.envs.mujoco_common import mujoco_common as model
-from cypool.making.registry import resolve
-resolve({id!r}, None, {{}})
-(first,) = map(id, model._models.values())
-env = cypool.make({id!r}, num_envs=3)
-assert list(map(id, model._models.values())) == [first]
-env.close()
-del env
-gc.collect()
-print(len(model._models))
-""")
-    assert done.stdout == "0\n", done.stderr
+test_a_model_is_loaded_once_and_then_freed = frees_models([("dm_control/walker-walk-v0", 3)])
 
 
 def test_models_that_are_files_are_what_dm_control_reads():
@@ -289,17 +269,8 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
     # no other one is in use
     cypool.make_spec("dm_control/pendulum-swingup-v0")
     gc.collect()
-    suite = Path(importlib.util.find_spec("dm_control").submodule_search_locations[0], "suite")
-    (tmp_path / "suite").mkdir()
-    (tmp_path / "suite" / "common").symlink_to(suite / "common")
-    text = (suite / "acrobot.xml").read_text()
-    assert text.count("</worldbody>") == 1
-    (tmp_path / "suite" / "acrobot.xml").write_text(
-        text.replace("</worldbody>", "<body><joint/><geom type='sphere' size='0.1'/></body></worldbody>"))
-    spec = importlib.machinery.ModuleSpec("dm_control", None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path)]
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "dm_control" else find(each))
+    change_file(monkeypatch, tmp_path, "dm_control", "suite/acrobot.xml", lambda text: text.replace(
+        "</worldbody>", "<body><joint/><geom type='sphere' size='0.1'/></body></worldbody>"))
     with pytest.raises(ValueError, match="dm_control's model of acrobot-swingup: expected the model of the "
                                          "package, with nq 2, nv 2, nbody 3, got one with nq 3, nv 3, nbody 4"):
         cypool.make("dm_control/acrobot-swingup-v0")

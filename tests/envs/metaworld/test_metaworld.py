@@ -1,14 +1,11 @@
 """Meta-World: its bits, its options, states, the package."""
-import importlib.machinery
-import importlib.util
 import pickle
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, imports_nothing, needs, refuses
+from family_tests import change_file, continues, equals, frees_models, imports_nothing, needs, refuses
 from weights import exhaustive, slow
 
 import cypool
@@ -55,18 +52,8 @@ def test_tasks_are_those_of_the_package():
 
 
 def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path):
-    original = Path(model_path("drawer"))
-    folder = tmp_path / "assets" / "sawyer_xyz"
-    folder.mkdir(parents=True)
-    for beside in original.parents[1].iterdir():
-        if beside.name != "sawyer_xyz":
-            (tmp_path / "assets" / beside.name).symlink_to(beside)
-    lines = [line for line in original.read_text().splitlines() if 'joint="l_close"' not in line]
-    (folder / "sawyer_drawer.xml").write_text("\n".join(lines))
-    spec = importlib.machinery.ModuleSpec("metaworld", None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path)]
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "metaworld" else find(each))
+    change_file(monkeypatch, tmp_path, "metaworld", "assets/sawyer_xyz/sawyer_drawer.xml", lambda text: "\n".join(
+        line for line in text.splitlines() if 'joint="l_close"' not in line))
     with pytest.raises(ValueError, match="sawyer_drawer.xml: expected the model of the package, with nu 2, got one "
                                          "with nu 1: install"):
         cypool.make("Meta-World/drawer-open-v3")
@@ -114,32 +101,29 @@ def test_modes_and_threads(mode):
     assert 0 < parity.num_terminated < parity.num_episodes
 
 
-@pytest.mark.parametrize(("task", "options"), [
-    ("push-v3", {"partially_observable": True, "action_dtype": "float64"}),
-    ("hammer-v3", {"use_one_hot": True, "task_index": 3, "num_tasks": 5}),
-    ("door-open-v3", {"recurrent_info_in_obs": True}),
-    ("reach-v3", {"recurrent_info_in_obs": True, "use_one_hot": True, "num_tasks": 2, "terminate_on_success": True,
-                  "normalize_reward_in_recurrent_info": False}),
-    ("soccer-v3", {"task_select": "fresh"}),
-    ("window-close-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
-    ("lever-pull-v3", {"sample_tasks_on_reset": False}),
+test_options = equals([
+    ("Meta-World/push-v3", {"partially_observable": True, "action_dtype": "float64"}),
+    ("Meta-World/hammer-v3", {"use_one_hot": True, "task_index": 3, "num_tasks": 5}),
+    ("Meta-World/door-open-v3", {"recurrent_info_in_obs": True}),
+    ("Meta-World/reach-v3", {"recurrent_info_in_obs": True, "use_one_hot": True, "num_tasks": 2,
+                             "terminate_on_success": True, "normalize_reward_in_recurrent_info": False}),
+    ("Meta-World/soccer-v3", {"task_select": "fresh"}),
+    ("Meta-World/window-close-v3", {"task_select": "pseudorandom", "sample_tasks_on_reset": True, "num_goals": 3}),
+    ("Meta-World/lever-pull-v3", {"sample_tasks_on_reset": False}),
     # its first rewards are float32
-    ("dial-turn-v3", {"reward_normalization_method": "exponential", "reward_alpha": 0.01}),
-    ("peg-insert-side-v3", {"reward_normalization_method": "exponential", "normalize_observations": True,
-                            "action_dtype": "float64"}),
+    ("Meta-World/dial-turn-v3", {"reward_normalization_method": "exponential", "reward_alpha": 0.01}),
+    ("Meta-World/peg-insert-side-v3", {"reward_normalization_method": "exponential", "normalize_observations": True,
+                                       "action_dtype": "float64"}),
     *slow(
-        ("plate-slide-v3", {"use_one_hot": True, "obs_dtype": "float64"}),
-        ("sweep-into-v3", {"task_select": "fresh", "action_dtype": "float64"}),
-        ("assembly-v3", {"task_select": "pseudorandom", "num_goals": 3}),
-        ("push-v3", {"reward_normalization_method": "gymnasium", "terminate_on_success": True}),
-        ("reach-v3", {"normalize_observations": True, "use_one_hot": True, "num_tasks": 2,
-                      "recurrent_info_in_obs": True})),
+        ("Meta-World/plate-slide-v3", {"use_one_hot": True, "obs_dtype": "float64"}),
+        ("Meta-World/sweep-into-v3", {"task_select": "fresh", "action_dtype": "float64"}),
+        ("Meta-World/assembly-v3", {"task_select": "pseudorandom", "num_goals": 3}),
+        ("Meta-World/push-v3", {"reward_normalization_method": "gymnasium", "terminate_on_success": True}),
+        ("Meta-World/reach-v3", {"normalize_observations": True, "use_one_hot": True, "num_tasks": 2,
+                                 "recurrent_info_in_obs": True})),
     # beyond what an observed goal is clipped to
-    ("reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
-])
-def test_options(task, options):
-    check_parity(f"Meta-World/{task}", num_envs=3, num_steps=45, seeds=[1], num_threads=0, max_episode_steps=11,
-                 **options)
+    ("Meta-World/reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
+], num_envs=3, num_steps=45, seeds=[1], num_threads=0, max_episode_steps=11)
 
 
 def test_frames_pictures_and_dtypes_of_observations():
@@ -203,7 +187,7 @@ def test_a_goal_stays_without_sampling():
 # ---- states
 
 
-test_states_and_copies = goes_on([
+test_states_and_copies = continues([
     ("Meta-World/pick-place-v3", "NextStep", {"task_select": "pseudorandom", "sample_tasks_on_reset": True,
                                               "num_goals": 3}),
     *slow(("Meta-World/basketball-v3", "SameStep", {"task_select": "fresh"}),
@@ -339,20 +323,7 @@ test_other_releases_are_refused = needs(
 test_the_package_is_not_imported = imports_nothing([("Meta-World/MT10", {}, False)], ["metaworld"])
 
 
-def test_models_are_shared_and_freed(run_forked):
-    done = run_forked("""
-import gc
-import cypool
-from cypool.envs.mujoco_common import mujoco_common as model
-env = cypool.make("Meta-World/coffee-pull-v3", num_envs=3)
-other = cypool.make("Meta-World/coffee-push-v3", num_envs=2)
-print(len(model._models))
-env.close(), other.close()
-del env, other
-gc.collect()
-print(len(model._models))
-""")
-    assert done.stdout == "1\n0\n", done.stderr
+test_models_are_shared_and_freed = frees_models([("Meta-World/coffee-pull-v3", 3), ("Meta-World/coffee-push-v3", 2)])
 
 
 def test_specs_can_be_pickled():

@@ -5,7 +5,7 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
-from family_tests import assert_edits_are_harmless, goes_on, refuses
+from family_tests import assert_edits_are_harmless, continues, equals, refuses
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
 from state_edits import edited, fields_of, number_in, with_own
@@ -14,7 +14,6 @@ from weights import often_exhaustive, slow
 import cypool
 from cypool.envs.minigrid import levels, minigrid
 from cypool.making.registry import is_env, known_entries
-from cypool.testing import check_parity
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
 IDS = [entry.id for entry in ENTRIES]
@@ -55,22 +54,14 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize("id", QUICK)
-def test_equals_minigrid(id):
-    check_parity(id, num_envs=2, num_steps=30, seeds=[4])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("id", often_exhaustive(IDS, 3))
-def test_equals_minigrid_for_long(id):
-    check_parity(id, num_envs=2, num_steps=150, seeds=[5])
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("id", ["MiniGrid-Dynamic-Obstacles-5x5-v0", *slow("BabyAI-PutNextS5N2Carrying-v0")])
-def test_autoreset_modes(id, mode):
-    parity = check_parity(id, num_steps=150, seeds=[0, 9], autoreset_mode=mode, num_threads=2, max_steps=20)
-    assert parity.num_episodes > 20
+test_equals_minigrid = equals(QUICK, num_envs=2, num_steps=30, seeds=[4])
+test_equals_minigrid_for_long = pytest.mark.slow(
+    equals(often_exhaustive(IDS, 3), num_envs=2, num_steps=150, seeds=[5]))
+test_autoreset_modes = equals(
+    [("MiniGrid-Dynamic-Obstacles-5x5-v0", {"autoreset_mode": mode}) for mode in AutoresetMode]
+    + slow(*(("BabyAI-PutNextS5N2Carrying-v0", {"autoreset_mode": mode}) for mode in AutoresetMode)),
+    least=21, num_steps=150, seeds=[0, 9], num_threads=2, max_steps=20)
+test_arguments_of_constructors = equals(ARGUMENTS, num_envs=2, num_steps=60, seeds=[6])
 
 
 def arguments_of(level):
@@ -105,12 +96,7 @@ def test_arguments_are_options(id):
     assert taken <= cypool.make_spec(id).options.keys()
 
 
-@pytest.mark.parametrize("id, options", ARGUMENTS)
-def test_arguments_of_constructors(id, options):
-    check_parity(id, num_envs=2, num_steps=60, seeds=[6], **options)
-
-
-@pytest.mark.parametrize("id, options", [
+WRAPPED = [
     ("MiniGrid-DoorKey-6x6-v0", {"obs_type": "full"}),
     ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "full", "max_steps": 15}),
     ("BabyAI-PutNextS5N2Carrying-v0", {"obs_type": "symbolic", "max_steps": 15}),
@@ -138,10 +124,9 @@ def test_arguments_of_constructors(id, options):
     ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"bonus": "action", "action_prob": 0.8, "no_death_types": ("ball",)}),
     ("BabyAI-GoToLocal-v0", {"bonus": "position", "bonus_scale": 0.3, "max_steps": 20}),
     ("MiniGrid-DoorKey-5x5-v0", {"bonus": "action", "obs_type": "rgb_partial", "obs_tile_size": 4}),
-])
-@pytest.mark.parametrize("num_steps", [75, *slow(150)])
-def test_wrappers(id, options, num_steps):
-    check_parity(id, num_envs=3, num_steps=num_steps, seeds=[8], **options)
+]
+test_wrappers = equals(WRAPPED, num_envs=3, num_steps=75, seeds=[8])
+test_wrappers_for_longer = pytest.mark.slow(equals(WRAPPED, num_envs=3, num_steps=150, seeds=[8]))
 
 
 def test_all_ids():
@@ -182,7 +167,7 @@ def test_ids_that_minigrid_cannot_reset_have_a_reason():
             cypool.make(id)
 
 
-test_state = goes_on([
+test_state = continues([
     (id, "NextStep", options) for id in ("MiniGrid-DoorKey-5x5-v0", "MiniGrid-ObstructedMaze-Full-v1",
                                          "BabyAI-BossLevel-v0", "BabyAI-PutNextS5N2Carrying-v0")
     for options in ({}, {"bonus": "action", "obs_type": "rgb"})], before=91, after=60, max_steps=70)

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
-from family_tests import assert_edits_are_harmless, goes_on, imports_nothing, refuses
+from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from saving import MODES, bits
 from state_edits import edited, number_in, with_own
 from weights import often_exhaustive, often_slow, slow
@@ -240,7 +240,7 @@ def test_an_environment_that_was_never_reset():
 # ---- states
 
 
-test_states_go_on = goes_on([(id, "NextStep", {}) for id in (
+test_states_go_on = continues([(id, "NextStep", {}) for id in (
     SPREAD, "mpe2/simple_crypto-v3", "mpe2/simple_line-v1", TREASURE)], before=7, after=15, max_cycles=10)
 
 

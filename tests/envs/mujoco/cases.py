@@ -9,6 +9,7 @@ CASES = Cases(
     sanitizer=Sanitizer(
         target="mujoco", tests=("test_mujoco.py", "../../engine/test_state_checks.py::test_indices_of_mujoco"),
         without="run_python or processes or without_memory"),
+    widely_packaged=True,
     measured=(("HalfCheetah-v5", 64), ("Ant-v5", 64)),
     first_make={"Ant-v5": "mujoco"},
     pictures=("Ant-v5", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "Walker2d-v5"))

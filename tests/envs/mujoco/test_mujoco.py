@@ -7,15 +7,17 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
-from family_tests import goes_on, refuses
+from family_tests import continues, equals, frees_models, refuses
 from gymnasium.wrappers import FrameStackObservation
 from weights import slow
 
 import cypool
-from cypool.envs.common.mujoco_version import VERSION
+from cypool.envs.common import mujoco_version
 from cypool.envs.mujoco_common import assets
 from cypool.making.registry import entry_of, resolve
 from cypool.testing import check_parity
+
+VERSION = mujoco_version.find()[1]
 
 ROBOTS = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum", "InvertedPendulum",
           "Pusher", "Reacher", "Swimmer", "Walker2d"]
@@ -113,14 +115,9 @@ def test_equals_gymnasium(id):
     assert parity.num_episodes or id.startswith(("HalfCheetah", "HumanoidStandup", "Swimmer"))
 
 
-@pytest.mark.parametrize("id", BY_DEFAULT)
-def test_equals_gymnasium_with_actions_of_double_precision(id):
-    check_parity(id, num_envs=1, num_steps=120, seeds=(3,), num_threads=0, action_dtype="float64")
-
-
-@pytest.mark.parametrize("id, options", OPTIONS)
-def test_options(id, options):
-    check_parity(id, num_envs=2, num_steps=110, seeds=(1,), num_threads=0, **options)
+test_equals_gymnasium_with_actions_of_double_precision = equals(
+    BY_DEFAULT, num_envs=1, num_steps=120, seeds=(3,), num_threads=0, action_dtype="float64")
+test_options = equals(OPTIONS, num_envs=2, num_steps=110, seeds=(1,), num_threads=0)
 
 
 @pytest.mark.parametrize("id", [id for id in WITH_REFERENCE if id.endswith("v5")])
@@ -130,14 +127,11 @@ def test_every_option_of_gymnasium_is_tested(id):
     assert names == set().union(*(options for other, options in OPTIONS if other == id))
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
-def test_equals_gymnasium_in_every_autoreset_mode(mode):
-    for id in ("Hopper-v5", "Reacher-v5"):
-        check_parity(id, num_envs=3, num_steps=120, seeds=(2,), autoreset_mode=mode, num_threads=2)
-
-
-def test_a_time_limit_of_ones_own():
-    check_parity("Swimmer-v5", num_envs=2, num_steps=60, seeds=(0,), max_episode_steps=13)
+test_equals_gymnasium_in_every_autoreset_mode = equals(
+    [(id, {"autoreset_mode": mode}) for mode in ("NextStep", "SameStep", "Disabled")
+     for id in ("Hopper-v5", "Reacher-v5")], num_envs=3, num_steps=120, seeds=(2,), num_threads=2)
+test_a_time_limit_of_ones_own = equals([("Swimmer-v5", {"max_episode_steps": 13})], num_envs=2, num_steps=60,
+                                       seeds=(0,))
 
 
 def test_pusher_v4_equals_gymnasiums(monkeypatch):
@@ -426,8 +420,8 @@ def test_what_mujoco_cannot_do_is_the_error_of_that_env(tmp_path, empty_folder, 
 # ---- save and load
 
 
-test_save_and_load = goes_on([(id, "NextStep", {}) for id in IDS], before=10, after=12, max_episode_steps=15)
-test_save_and_load_with_everything = goes_on([("Ant-v5", "SameStep", {
+test_save_and_load = continues([(id, "NextStep", {}) for id in IDS], before=10, after=12, max_episode_steps=15)
+test_save_and_load_with_everything = continues([("Ant-v5", "SameStep", {
     "frame_stack": 3, "obs_dtype": "float32", "randomize": {"body_mass": (0.5, 1.5), "geom_friction": (0.5, 1.5)},
     "max_episode_steps": 40})], before=25, after=50)
 
@@ -622,6 +616,8 @@ def test_a_robot_of_another_package_has_what_all_have(walker):
 
 # ---- memory, copies, and MuJoCo itself
 
+test_a_model_is_loaded_once_and_then_freed = frees_models([("Ant-v5", 3)])
+
 
 def test_an_ant_is_small(run_python):
     done = run_python("""
@@ -643,7 +639,7 @@ print((resident() - before) / 64e6)
     assert done.stderr == "" and float(done.stdout) < 0.4
 
 
-def test_the_version_is_that_of_the_build():
+def test_the_version_is_that_of_the_library():
     import mujoco
 
     assert VERSION == mujoco.__version__ == mujoco.mj_versionString()
@@ -654,32 +650,6 @@ def test_a_copy_has_the_same_options(tmp_path):
             pickle.loads(pickle.dumps(env)) as copy:
         assert copy.env_spec.options == env.env_spec.options
         assert copy.reset()[0].tobytes() == env.reset()[0].tobytes()
-
-
-@pytest.mark.parametrize("installed, message", [
-    ("'2.3.7'", f'were built for mujoco {VERSION}, found 2.3.7: pip install "mujoco=={VERSION}", or build cypool '
-                "again: CYPOOL_MUJOCO=2.3.7 pip install ."),
-    ("None", f'were built for mujoco {VERSION}, found none: pip install "mujoco=={VERSION}"'),
-])
-def test_without_the_right_mujoco_there_is_one_clear_error_at_make(run_forked, installed, message):
-    done = run_forked(f"""
-import importlib.metadata as metadata
-found, installed = metadata.version, {installed}
-def version(name):
-    if name == "mujoco" and installed is None:
-        raise metadata.PackageNotFoundError(name)
-    return installed if name == "mujoco" else found(name)
-metadata.version = version
-import sys, cypool
-assert "Ant-v5" in cypool.list_all_envs() and "mujoco" not in sys.modules
-cypool.make("CartPole-v1").reset()
-for _ in range(2):
-    try:
-        cypool.make("Ant-v5")
-    except ImportError as error:
-        print(error)
-""")
-    assert done.stdout.splitlines() == [f"MuJoCo's environments {message}"] * 2 and done.stderr == ""
 
 
 def test_a_robot_without_memory_fails_and_goes_on_later(run_python, monkeypatch):

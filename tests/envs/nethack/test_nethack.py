@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, refuses
+from family_tests import continues, equals, refuses
 from saving import MODES
 from state_edits import with_own
 from waiting import join
@@ -39,6 +39,9 @@ TASKS = ("", "Score", "Staircase", "StaircasePet", "Oracle", "Gold", "Eat", "Sco
 IDS = [f"NetHack{task}-v0" for task in TASKS]
 # a whole keyboard, in NetHack's debug mode
 DEBUG = {"wizard": True, "allow_all_modes": True, "allow_all_yn_questions": True, "actions": range(256)}
+
+
+needs_nle = pytest.mark.skipif(importlib.util.find_spec("nle") is None, reason="nle is not installed")
 
 
 def made(id="NetHack-v0", num_envs=1, **options):
@@ -84,40 +87,31 @@ def test_names():
     assert [cypool.make_spec(id).action.n for id in IDS] == [86, *[23] * 7, 121]
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_parity(mode):
-    """Episodes in a row, as the last screen has the scores of earlier ones; the list of scores is part of a state."""
-    pytest.importorskip("nle")
-    parity = check_parity("NetHackScore-v0", num_envs=2, num_steps=150, seeds=[3], autoreset_mode=mode, num_threads=2,
-                          abort_steps=40, observation_keys=ALL_KEYS)
-    assert parity.num_terminated >= 6
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_parity_of_tasks(id):
-    """Every other one without the terminal, on which cypool then does not draw."""
-    pytest.importorskip("nle")
-    options = {"observation_keys": WITHOUT_SCREEN} if IDS.index(id) % 2 else {}
-    check_parity(id, num_envs=2, num_steps=150, seeds=[5], max_episode_steps=100, **options)
-
-
-@pytest.mark.parametrize("id, options", [
+# episodes in a row, as the last screen has the scores of earlier ones; the list of scores is part of a state
+test_parity = needs_nle(equals(
+    [("NetHackScore-v0", {"autoreset_mode": mode}) for mode in MODES], least=6, num_envs=2, num_steps=150, seeds=[3],
+    num_threads=2, abort_steps=40, observation_keys=ALL_KEYS))
+# every other one without the terminal, on which cypool then does not draw
+test_parity_of_tasks = needs_nle(equals(
+    [(id, {"observation_keys": WITHOUT_SCREEN} if k % 2 else {}) for k, id in enumerate(IDS)], num_envs=2,
+    num_steps=150, seeds=[5], max_episode_steps=100))
+test_parity_with_options = needs_nle(equals([
     ("NetHackChallenge-v0", {"no_progress_timeout": 21}), ("NetHack-v0", DEBUG),
     ("NetHackScore-v0", {"character": "@"}),
+    # the last row of an aborted game in wizard mode
+    ("NetHackScore-v0", {"wizard": True, "abort_steps": 12, "num_steps": 60}),
     ("NetHackScore-v0", {"nle_seeds": (1, 2, 3), "clock": 10**9, "observation_keys": ["blstats", "tty_chars"]}),
     ("NetHackScout-v0", {"penalty_mode": "exp", "penalty_time": 0.3, "character": "val-dwa-law-fem"}),
     ("NetHackEat-v0", {"penalty_mode": "square", "fix_moon_phase": True, "spawn_monsters": False}),
     ("NetHackGold-v0", {"penalty_mode": "linear", "allow_all_yn_questions": True, "options": ["time", "fruit:slime"]}),
-    ("NetHackOracle-v0", {"penalty_mode": "always", "penalty_step": -1, "allow_all_modes": True})], ids=str)
-def test_parity_with_options(id, options):
-    pytest.importorskip("nle")
-    check_parity(id, num_envs=1, num_steps=250, seeds=[7], **options)
+    ("NetHackOracle-v0", {"penalty_mode": "always", "penalty_step": -1, "allow_all_modes": True}),
+], num_envs=1, num_steps=250, seeds=[7]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id", often_exhaustive(IDS, 4))
+@needs_nle
 def test_parity_for_longer(id):
-    pytest.importorskip("nle")
     check_parity(id, num_envs=2, num_steps=2500, seeds=[11], max_episode_steps=700, num_threads=2)
     check_parity(id, num_envs=2, num_steps=1500, seeds=[12], observation_keys=ALL_KEYS, character="@")
 
@@ -322,7 +316,7 @@ def test_signals_pass_on(tmp_path):
 
 
 # in the same process a block of memory is put back; from a pickle the game is played again
-test_states_go_on = goes_on([
+test_states_go_on = continues([
     *(("NetHackScout-v0", mode, {"observation_keys": ALL_KEYS, "infos": ["end_status", "turns"], "abort_steps": 15})
       for mode in MODES),
     *(("NetHackChallenge-v0", mode, {"no_progress_timeout": 21}) for mode in MODES)], before=20, after=30)
@@ -546,11 +540,6 @@ def test_other_files(tmp_path, monkeypatch):
     assert not library.is_there()
     with pytest.raises(ImportError, match="CYPOOL_NETHACK: expected a folder with nle/libnethack.so"):
         made()
-
-
-def test_the_last_row_of_an_aborted_game_in_wizard_mode_is_that_of_nle():
-    pytest.importorskip("nle")
-    check_parity("NetHackScore-v0", num_envs=1, num_steps=60, seeds=[7], wizard=True, abort_steps=12)
 
 
 def test_turns_and_depth_stay_where_a_game_ends():

@@ -1,6 +1,4 @@
 """Gymnasium-Robotics: its bits, its options, rewards of goals, states, the package."""
-import importlib.machinery
-import importlib.util
 import inspect
 import pickle
 import re
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from family_tests import goes_on, imports_nothing, needs, refuses
+from family_tests import change_file, continues, frees_models, imports_nothing, needs, refuses
 from weights import slow
 
 import cypool
@@ -494,30 +492,12 @@ def test_bits_of_tasks_are_those_chosen():
      <body><joint/><geom size="0.01"/></body>""", "nq 24, nv 24, nbody 28, got one with nq 25, nv 25, nbody 29"),
 ])
 def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path, id, file, old, new, expected):
-    folder, name = file.split("/")
-    original = Path(asset_path(file))
-    assets = tmp_path / "envs" / "assets"
-    (assets / folder).mkdir(parents=True)
-    for beside in original.parents[1].iterdir():
-        if beside.name != folder:
-            (assets / beside.name).symlink_to(beside)
-    for part in original.parent.iterdir():
-        if part.name != name:
-            (assets / folder / part.name).symlink_to(part)
-    text = original.read_text()
-    assert text.count(old) == 1
-    text = text.replace(old, new)
-    if "ball_y" in old:
-        text = text.replace('joint="ball_y"', 'joint="ball_x"')
-    (assets / folder / name).write_text(text)
-    spec = importlib.machinery.ModuleSpec("gymnasium_robotics", None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path)]
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda each: spec if each == "gymnasium_robotics" else find(each))
+    change_file(monkeypatch, tmp_path, "gymnasium_robotics", f"envs/assets/{file}",
+                lambda text: text.replace(old, new).replace('joint="ball_y"', 'joint="ball_x"'))
     # the texts of mazes that were made before
     monkeypatch.setattr(mazes, "_packaged", mazes._packaged.__wrapped__)
     for _ in "12":
-        with pytest.raises(ValueError, match=f"{name}: expected the model of the package, with {expected}: install"):
+        with pytest.raises(ValueError, match=f"xml: expected the model of the package, with {expected}: install"):
             cypool.make(id)
 
 
@@ -567,7 +547,7 @@ def pulled(env):
     return State(state.env_id, [{**row, "own": (zlib.compress(bytes(buffer)), *rest)}])
 
 
-test_a_loaded_state_goes_on_the_same_way = goes_on([
+test_a_loaded_state_goes_on_the_same_way = continues([
     ("FetchPickAndPlace-v4", "NextStep", {}), ("HandManipulateBlock_ContinuousTouchSensors-v1", "Disabled", {}),
     ("PointMaze_Open-v3", "SameStep", {"reset_target": True}), ("AdroitHandPen-v1", "NextStep", {}),
     ("FrankaKitchen-v1", "Disabled", {}), ("HandReach-v3", "NextStep", {}), ("AntMaze_UMaze-v5", "NextStep", {}),
@@ -611,19 +591,7 @@ def test_constants_are_those_of_the_package():
     assert goals.parallel_rotations().tobytes() == parallel.tobytes()
 
 
-def test_models_are_shared_and_freed(run_forked):
-    done = run_forked("""
-import gc
-import cypool
-from cypool.envs.mujoco_common import mujoco_common as model
-env = cypool.make("FetchReach-v4", num_envs=3)
-print(len(model._models))
-env.close()
-del env
-gc.collect()
-print(len(model._models))
-""")
-    assert done.stdout == "1\n0\n", done.stderr
+test_models_are_shared_and_freed = frees_models([("FetchReach-v4", 3)])
 
 
 def test_specs_can_be_pickled():

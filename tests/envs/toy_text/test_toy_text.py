@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import gymnasium
 import numpy as np
 import pytest
-from family_tests import goes_on, playing, refuses
+from family_tests import continues, playing, refuses
 from gymnasium.vector import AutoresetMode
 from weights import often_slow, slow
 
@@ -69,8 +69,10 @@ def guided(reference, actions):
 @pytest.mark.parametrize("id, options, mode", often_slow([(*game, mode) for game in GAMES for mode in MODES], 3))
 def test_equals_gymnasium(id, options, mode):
     need(id)
+    # a taxi seldom arrives before its limit of 200
+    num_steps, seeds = (210, [0, 123_456_789]) if id == "Taxi-v4" else (120, [0, 1, 7, 42, 123_456_789])
     with beside_the_cliff() if id in CLIFFS else nullcontext():
-        parity = check_parity(id, num_envs=NUM, num_steps=250, seeds=[0, 1, 7, 42, 123_456_789], autoreset_mode=mode,
+        parity = check_parity(id, num_envs=NUM, num_steps=num_steps, seeds=seeds, autoreset_mode=mode,
                               num_threads=(0, 1, 2, 5)[MODES.index(mode)], **options)
     assert parity.num_episodes > 0
 
@@ -88,9 +90,9 @@ def test_long_runs_equal_gymnasium(id, num_threads):
 def test_taxis_that_arrive(options):
     need("Taxi-v4")
     with playing(guided):
-        parity = check_parity("Taxi-v4", num_envs=NUM, num_steps=3000, seeds=[9], autoreset_mode="SameStep",
+        parity = check_parity("Taxi-v4", num_envs=NUM, num_steps=1500, seeds=[9], autoreset_mode="SameStep",
                               num_threads=1, **options)
-    assert parity.num_terminated > 3
+    assert parity.num_terminated > 1
 
 
 @pytest.mark.parametrize("alias, id", [("CliffWalking-v0", "CliffWalking-v1"), ("Taxi-v3", "Taxi-v4"),
@@ -172,10 +174,10 @@ test_wrong_options = refuses([
 ])
 
 
-test_what_is_saved_goes_on_as_it_did = goes_on(
+test_what_is_saved_goes_on_as_it_did = continues(
     [(id, mode, options) for mode in ("NextStep", "SameStep")
      for id, options in [*GAMES, ("Catch-v0", {"height": 7}), ("NChain-v0", {"slip": 0.5})]],
-    before=37, after=60, least=0, num_threads=1)
+    before=20, after=40, least=0, num_threads=1)
 
 
 @pytest.mark.parametrize("height, width", [(10, 5), (2, 1), (4, 4), (3, 6)])

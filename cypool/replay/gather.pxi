@@ -1,19 +1,22 @@
-# distutils: extra_compile_args = -O2
-# distutils: language = c++
-"""Samples of a replay buffer, gathered from its ring: observations from frames, one or several steps as one."""
-from libc.math cimport pow
+# Samples of a replay buffer, gathered from its ring: observations from frames, one or several steps as one.
+cimport cython
+from libc.math cimport pow as power
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
 
 from cypool.env cimport Env, Slot
-from cypool.replay.ring cimport (AGENT_ENDED, FIRST, LAST, PADDING, STEPPED, TERMINATED, TRUNCATED, Group, Part, Ring,
-                                 bytes_of, copy_blocks)
 
 cnp.import_array()
 
+cdef struct Request:             # of rows that are to be gathered
+    const int64_t* index
+    const int64_t* goal          # instead of whose desired goal that of ... is shown; -1: its own; NULL: all their own
 
+
+@cython.final
 cdef class Gatherer:
     """Gathers rows of a ring.
 
@@ -25,6 +28,14 @@ cdef class Gatherer:
 
     Threads: one at a time. `gather` is called by several.
     """
+    cdef Ring ring
+    cdef int n_step
+    cdef int64_t length                    # of sequences; 0: single steps
+    cdef double gamma
+    cdef vector[size_t] action_parts       # their sizes
+    cdef size_t num_step_arrays            # of a sample
+    cdef Request requested
+    cdef object owners                     # of what was requested
 
     def __init__(self, Ring ring, list action_parts, int n_step, double gamma):
         self.ring, self.n_step, self.gamma, self.length = ring, n_step, gamma, ring.length
@@ -113,7 +124,7 @@ cdef class Gatherer:
             action += size
             c += 1
         (<float*>out[c])[k] = <float>self.discounted(self.ring.reward, 1, 0, env, row, steps)
-        (<float*>out[c + 1])[k] = <float>(0 if steps == 0 or flags & TERMINATED else pow(self.gamma, steps))
+        (<float*>out[c + 1])[k] = <float>(0 if steps == 0 or flags & TERMINATED else power(self.gamma, steps))
         (<uint8_t*>out[c + 2])[k] = (flags & TERMINATED) != 0
         (<uint8_t*>out[c + 3])[k] = (flags & TRUNCATED) != 0
         (<uint8_t*>out[c + 4])[k] = (self.ring.flags[first] & FIRST) != 0

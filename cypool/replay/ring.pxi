@@ -1,15 +1,14 @@
-# distutils: extra_compile_args = -O2
-# distutils: language = c++
-"""The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn.
-
-A row has an observation, and the step that was made from it, which led to the next row. An episode of T steps has T + 1
-rows. Of a stack, a row holds the newest frame only; in front of the first row of an episode there are as many rows of
-padding as its other frames need. So the frames of an observation are always those of neighbouring rows.
-"""
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.math cimport pow
+# The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn.
+#
+# A row has an observation, and the step that was made from it, which led to the next row. An episode of T steps has
+# T + 1 rows. Of a stack, a row holds the newest frame only; in front of the first row of an episode there are as many
+# rows of padding as its other frames need. So the frames of an observation are always those of neighbouring rows.
+cimport cython
+from libc.math cimport pow as power
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
 
@@ -19,44 +18,38 @@ from cypool.random cimport Rng, integers, uniform
 
 cnp.import_array()
 
+cdef extern from "cypool/replay/sum_tree.h" namespace "cypool" nogil:
+    cdef cppclass SumTree:
+        SumTree(size_t count) except +
+        double total() noexcept
+        double get(size_t k) noexcept
+        void set(size_t k, double value) noexcept
+        size_t find(double part) noexcept
+
+cdef extern from "cypool/replay/checksum.h" namespace "cypool" nogil:
+    uint64_t checksum(const char* data, size_t size, uint64_t seed) noexcept
+
+cdef extern from "cypool/replay/priorities.h" namespace "cypool" nogil:
+    const int64_t OF_ALL "cypool::kOfAll"
+    uint64_t sealed(double priority, int64_t index) noexcept
+    double number_in(uint64_t sealed) noexcept
+    bint is_sealed(uint64_t sealed, int64_t index) noexcept
+
+cdef extern from "cypool/replay/stream.h" namespace "cypool" nogil:
+    void stream(char* out, const char* source, size_t size) noexcept
+    void end_of_streams() noexcept
+
 cdef extern from "<atomic>" namespace "std" nogil:
     ctypedef enum memory_order:
         memory_order_seq_cst
     # keeps the compiler from moving writes across: the order counts if the process is killed
     void atomic_signal_fence(memory_order order) noexcept
 
-
 cdef enum:
     SPARSE = 32                  # if a smaller part of the rows can be drawn, these are listed before
 
-cdef char* bytes_of(cnp.ndarray array, size_t size) except? NULL:
-    """Returns the memory of an array that has this many bytes."""
-    if <size_t>cnp.PyArray_NBYTES(array) != size or not cnp.PyArray_ISCARRAY_RO(array):
-        raise ValueError(f"expected a C-contiguous array of {size} bytes, got {array.dtype}, {(<object>array).shape}")
-    return cnp.PyArray_BYTES(array)
 
-
-cdef const Rng* rng_of(object bit_generator) except NULL:
-    return <const Rng*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
-
-
-cdef void copy_blocks(char* out, size_t out_stride, const char* source, size_t source_stride, size_t blocks,
-                      size_t block_bytes) noexcept nogil:
-    """Copies blocks that lie apart."""
-    cdef size_t k
-    if blocks == 1:
-        memcpy(out, source, block_bytes)
-    elif block_bytes == 3:
-        # the colours of a pixel: no call for three bytes
-        for k in range(blocks):
-            out[k * out_stride] = source[k * source_stride]
-            out[k * out_stride + 1] = source[k * source_stride + 1]
-            out[k * out_stride + 2] = source[k * source_stride + 2]
-    else:
-        for k in range(blocks):
-            memcpy(out + k * out_stride, source + k * source_stride, block_bytes)
-
-
+@cython.final
 cdef class Ring:
     """Rows of what environments did.
 
@@ -78,10 +71,37 @@ cdef class Ring:
 
     Threads: one at a time.
     """
+    cdef readonly int num_envs
+    cdef readonly int64_t rows             # of each environment
+    cdef readonly int padding              # rows in front of a FIRST one
+    cdef readonly int64_t num_eligible     # rows that can be sampled
+    cdef int64_t length                    # of sequences; 0: single steps
+    cdef double alpha
+    cdef double greatest                   # priority so far, at least 1
+    cdef list arrays                       # own the memory that the pointers are of
+    cdef vector[Part] parts
+    cdef vector[Column] columns            # the action first, then those of agents
+    cdef vector[Group] groups
+    cdef double* reward
+    cdef uint8_t* flags
+    cdef int64_t* begun                    # rows of each environment whose writing has begun ...
+    cdef int64_t* written                  # ... and is done: row k is at k % rows
+    cdef uint64_t* obs_sums                # checksums of rows, of their observations and ...
+    cdef uint64_t* step_sums               # ... of the steps from them. NULL: none are kept
+    cdef uint64_t* priority                # of rows, sealed; NULL: there are none
+    cdef uint64_t* greatest_so_far         # priority, sealed
+    cdef vector[char] pending              # actions of steps in flight
+    cdef vector[uint8_t] is_open           # whether the last row of an environment waits for a step: a `Writer`
+    cdef vector[uint8_t] eligible
+    cdef vector[int64_t] last              # row that ends the episode of a row; -1: it is not over. Empty without goals
+    cdef vector[int64_t] record            # number of a row among those that are no padding. Empty without sequences
+    cdef vector[int64_t] candidate         # the next row to become eligible, where sequences are
+    cdef int achieved, desired             # parts of goals; -1
+    cdef unique_ptr[SumTree] tree          # of priorities; NULL
 
     def __init__(self, int num_envs, int64_t rows, dict memory, list parts, list columns, list groups,
                  int64_t length, double alpha, goals):
-        cdef size_t total = <size_t>(num_envs * rows), size
+        cdef size_t total = <size_t>(num_envs * rows), size = 1
         cdef Part part
         cdef Group group
         self.num_envs, self.rows, self.length = num_envs, rows, length
@@ -101,15 +121,13 @@ cdef class Ring:
             self.parts.push_back(part)
             self.padding = max(self.padding, part.stack - 1)
         for k, row_bytes in enumerate(columns):
-            size = row_bytes
-            self.columns.push_back(Column(bytes_of(memory[f"step{k}"], total * size), size))
-        size = 1
+            self.columns.push_back(Column(bytes_of(memory[f"step{k}"], total * <size_t>row_bytes), row_bytes))
         for count, has_acted in groups:
             group.count = count
             group.reward, group.terminated, group.truncated = size, size + 1, size + 2
             group.acted = size + 3 if has_acted else 0
-            size += 4 if has_acted else 3
             self.groups.push_back(group)
+            size += 4 if has_acted else 3
         self.pending.resize(num_envs * self.columns[0].row_bytes)
         self.is_open.resize(num_envs)
         self.eligible.resize(total)
@@ -124,6 +142,13 @@ cdef class Ring:
             self.greatest_so_far = <uint64_t*>bytes_of(memory["greatest"], sizeof(uint64_t))
             self.tree.reset(new SumTree(total))
 
+    cdef inline size_t at(self, int64_t env, int64_t row) noexcept nogil:
+        return <size_t>(env * self.rows + row % self.rows)
+
+    cdef inline int64_t oldest(self, int64_t env) noexcept nogil:
+        """The oldest row whose frames are all there."""
+        return max(self.begun[env] - self.rows, <int64_t>0) + self.padding
+
     cdef void mark(self, int64_t env, int64_t row) noexcept nogil:
         """Has a row be sampled."""
         cdef size_t k = self.at(env, row)
@@ -134,7 +159,7 @@ cdef class Ring:
         if self.tree.get() != NULL:
             if self.priority[k] == 0:
                 self.priority[k] = sealed(self.greatest, row * self.num_envs + env)
-            self.tree.get().set(k, pow(number_in(self.priority[k]), self.alpha))
+            self.tree.get().set(k, power(number_in(self.priority[k]), self.alpha))
 
     cdef void unmark(self, int64_t env, int64_t row) noexcept nogil:
         cdef size_t k = self.at(env, row)
@@ -167,20 +192,15 @@ cdef class Ring:
         # a row that was begun only is begun again
         cdef int64_t row = self.written[env], lost = row - self.rows + self.padding
         cdef size_t k = self.at(env, row), before
-        cdef Column column
         if lost >= 0:
             # the oldest one, or that whose oldest frame this is
             self.unmark(env, lost)
         self.begun[env] = row + 1
         atomic_signal_fence(memory_order_seq_cst)
         self.flags[k] = flags
-        self.reward[k] = 0
-        if self.step_sums != NULL:
-            self.step_sums[k] = 0
+        self.forget_step(env, row)
         if self.priority != NULL:
             self.priority[k] = 0
-        for column in self.columns:
-            memset(column.data + k * column.row_bytes, 0, column.row_bytes)
         if self.last.size() > 0:
             self.last[k] = -1
         if self.record.size() > 0:
@@ -210,9 +230,9 @@ cdef class Ring:
                      Writer writer) noexcept nogil:
         """Adds a row with what is in row k of these arrays; in front of a FIRST one also those of its older frames."""
         cdef const Part* part
-        cdef int older = self.padding if flags & FIRST else 0, frame
+        cdef int older, frame
         cdef size_t p
-        while older >= 0:
+        for older in range(self.padding if flags & FIRST else 0, -1, -1):
             self.begin_row(env, flags if older == 0 else PADDING)
             for p in range(self.parts.size()):
                 part = &self.parts[p]
@@ -220,7 +240,6 @@ cdef class Ring:
                 if frame >= 0:
                     self.write_frame(part, env, obs[p] + k * part.stack * part.frame_bytes, frame)
             self.end_row(env)
-            older -= 1
         self.is_open[env] = NOBODY if flags & LAST else writer
         if self.length > 0:
             self.mark_sequences(env)
@@ -235,12 +254,11 @@ cdef class Ring:
 
     cdef void set_last(self, int64_t env, int64_t newest) noexcept nogil:
         """Notes for the rows of an episode which one is the last."""
-        cdef int64_t row = newest
-        while row >= max(self.begun[env] - self.rows, <int64_t>0):
+        cdef int64_t row
+        for row in range(newest, max(self.begun[env] - self.rows, <int64_t>0) - 1, -1):
             self.last[self.at(env, row)] = newest
             if self.flags[self.at(env, row)] & FIRST:
                 return
-            row -= 1
 
     cdef void mark_sequences(self, int64_t env) noexcept nogil:
         """Has sequences be sampled that are complete now: the newest row belongs to none, as its step is not known."""
@@ -440,15 +458,13 @@ cdef class Ring:
                     break
                 for row in range(max(self.begun[env] - self.rows, <int64_t>0), self.written[env]):
                     k = self.at(env, row)
-                    if self.obs_sum(env, row) != wanted_obs[k]:
-                        intact = False
-                    if self.priority != NULL and not self.restore_priority(env, row):
-                        intact = False
+                    intact &= self.obs_sum(env, row) == wanted_obs[k]
+                    intact &= self.priority == NULL or self.restore_priority(env, row)
                     if row == self.written[env] - 1:
                         # what the step led to was not written any more
                         self.forget_step(env, row)
-                    elif wanted_step[k] != (self.step_sum(env, row) if self.flags[k] & STEPPED else 0):
-                        intact = False
+                    else:
+                        intact &= wanted_step[k] == (self.step_sum(env, row) if self.flags[k] & STEPPED else 0)
             if self.priority != NULL:
                 intact = intact and is_sealed(self.greatest_so_far[0], OF_ALL)
                 self.greatest = max(self.greatest, number_in(self.greatest_so_far[0]))
@@ -574,7 +590,7 @@ cdef class Ring:
         for k in range(n):
             at = tree.find((k + uniform(rng, 0, 1)) / n * total)
             index[k] = self.index_of(at)
-            importance = pow(self.num_eligible * (tree.get(at) / total), -beta)
+            importance = power(self.num_eligible * (tree.get(at) / total), -beta)
             greatest = max(greatest, importance)
             weight[k] = <float>importance
         for k in range(n):
@@ -666,7 +682,7 @@ cdef class Ring:
                 if number_in(self.priority[place]) > self.greatest:
                     self.greatest = number_in(self.priority[place])
                     self.greatest_so_far[0] = sealed(self.greatest, OF_ALL)
-                self.tree.get().set(place, pow(number_in(self.priority[place]), self.alpha))
+                self.tree.get().set(place, power(number_in(self.priority[place]), self.alpha))
 
     def priorities(self, cnp.ndarray index):
         """Returns the priorities of rows that can be sampled: float64, (n,).

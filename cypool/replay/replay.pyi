@@ -1,8 +1,16 @@
 # by .ci/stubs: not to be edited
-from typing import Any
+from typing import Any, final
 
 from numpy.typing import NDArray
 
+from cypool.env import Env
+
+@final
+class Gatherer:
+    def __init__(self, ring: Any, action_parts: list[Any], n_step: int, gamma: float) -> None: ...
+    def request(self, index: NDArray[Any], goal: NDArray[Any] | None = None) -> Any: ...
+
+@final
 class Ring:
     def __init__(
         self,
@@ -63,3 +71,6 @@ class Ring:
     def rows(self) -> int: ...
     def set_priorities(self, index: NDArray[Any], priority: NDArray[Any]) -> Any: ...
     def sums(self) -> Any: ...
+
+class SampledRow(Env):
+    def __init__(self, spec: Any, env_id: int, gatherer: Any) -> None: ...

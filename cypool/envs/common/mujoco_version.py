@@ -1,0 +1,54 @@
+"""The MuJoCo that is installed; nothing of it is imported."""
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+
+from cypool.util.packages import folder_of
+
+# with which environments were compared with the reference packages, bit by bit (docs/reference/systems.md)
+COMPARED = ("3.3.0", "3.3.7", "3.9.0", "3.11.0", "3.12.0", "3.14.0", "3.17.0", "4.0.1")
+# as pyproject.toml has it
+_INSTALL = 'pip install "mujoco>=3.3.0,!=4.0.0,<4.1"'
+
+
+def find() -> tuple[Path, str]:
+    """Returns the installed package's folder and its version.
+
+    Since 4.0 the package comes with the distribution mujoco-core; so the version is the library's, which is in the
+    name of its file.
+
+    Raises:
+        ImportError: It is missing, or one that cannot be used.
+    """
+    found = folder_of("mujoco")
+    folder = Path(found) if found else None
+    libraries = sorted(folder.glob("libmujoco.so.*")) if folder else []
+    if folder is None or not libraries:
+        where = f" that has its library, only {folder}" if folder else ""
+        raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} to {COMPARED[-1]}, found none{where}: "
+                          f"{_INSTALL}", name="mujoco")
+    if len(libraries) > 1:
+        raise ImportError(f"MuJoCo's environments: expected one library, found {libraries[0].name} and "
+                          f"{libraries[1].name} in {folder}: pip uninstall mujoco mujoco-core, then {_INSTALL}",
+                          name="mujoco")
+    version = libraries[0].name.removeprefix("libmujoco.so.")
+    if _order(version) < _order(COMPARED[0]):
+        raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} or later, found {version}: {_INSTALL}",
+                          name="mujoco")
+    if version == "4.0.0":
+        raise ImportError("MuJoCo's environments: mujoco 4.0.0 factorizes a matrix of its Newton solver wrongly, which "
+                          f"4.0.1 mends: {_INSTALL}", name="mujoco")
+    return folder, version
+
+
+def warn_of(version: str) -> None:
+    """Warns of a version that was not compared with the reference packages."""
+    if version not in COMPARED:
+        warnings.warn(f"mujoco {version} was not compared with the packages whose environments these are; "
+                      f"{', '.join(COMPARED)} were", stacklevel=2)
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)[:3]))

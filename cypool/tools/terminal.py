@@ -1,0 +1,117 @@
+"""Output of the command: colours, tables, wrapped text and progress, where there is a terminal."""
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO, TypeVar
+
+Item = TypeVar("Item")
+Cell = str | tuple[str, str]  # a text, or one with a style of its own
+_STYLES = {"bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Whether a stream, stdout by default, is a terminal."""
+    stream = sys.stdout if stream is None else stream
+    return stream is not None and stream.isatty()
+
+
+def has_colours() -> bool:
+    """Whether stdout shows colours: the usual variables of the environment decide, or else whether it is a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (is_terminal() and os.environ.get("TERM") != "dumb")
+
+
+def width() -> int:
+    """Returns how many characters a line has: 80 without a terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def styled(text: str, style: str) -> str:
+    """Returns a text in "bold", "dim", "italic" or a colour; as it is where colours are not shown."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and has_colours() else text
+
+
+def print_text(text: str, indent: int = 0) -> None:
+    """Prints a text whose lines are wrapped to the width of the terminal, with blanks before each."""
+    for line in text.splitlines():
+        # what a line begins with stays before all that it is wrapped to
+        before = " " * indent + line[:len(line) - len(line.lstrip())]
+        print(textwrap.fill(line.strip(), width(), initial_indent=before, subsequent_indent=before,
+                            break_on_hyphens=False) if line.strip() else "")
+
+
+def print_table(rows: Sequence[Sequence[Cell]], *, heading: Sequence[str] = (), right: Sequence[int] = (),
+                styles: Sequence[str] = ()) -> None:
+    """Prints rows in columns; the last column's text continues below itself where a line ends.
+
+    Args:
+        rows: The cells of each; "" for none.
+        heading: The names of the columns; a name may have several lines.
+        right: Numbers of the columns whose cells are flush right.
+        styles: That of each column, for cells without one of their own; those that are missing have none.
+    """
+    above = max((name.count("\n") + 1 for name in heading), default=0)
+    named = [name.split("\n") + [""] * above for name in heading]
+    table = [[(column[line], "italic") for column in named] for line in range(above)]
+    styles = [*styles, *[""] * max(map(len, [*rows, heading]))]
+    table += [[cell if isinstance(cell, tuple) else (cell, styles[k]) for k, cell in enumerate(row)] for row in rows]
+    sizes = [max(len(row[k][0]) for row in table if k < len(row)) for k in range(max(map(len, table)))]
+    left = sum(sizes[:-1]) + 2 * (len(sizes) - 1)
+    for row in table:
+        padded = [(text.rjust(sizes[k]) if k in right else text.ljust(sizes[k]), style)
+                  for k, (text, style) in enumerate(row[:-1])]
+        text, style = row[-1]
+        if len(row) - 1 in right:
+            text = text.rjust(sizes[len(row) - 1])
+        # where there is hardly room for it, it is not wrapped
+        elif len(row) == len(sizes) and width() - left >= 20:
+            text = textwrap.fill(text, width() - left, break_on_hyphens=False)
+        first, *others = text.split("\n")
+        line = "  ".join(styled(part, of) for part, of in [*padded, (first, style)])
+        print(line if "\x1b" in line else line.rstrip())
+        for other in others:
+            print(" " * left + styled(other, style))
+
+
+class Progress:
+    """A line on stderr that shows how far something is, as long as the context lasts; only in a terminal."""
+
+    def __init__(self, what: str = "") -> None:
+        self._is_shown = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
+        self._what, self._began = "", time.monotonic()
+        if what:
+            self.show(what)
+
+    def show(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Shows what is being done, how much of it is done, and how much there is; a total of 0 is not known."""
+        if what != self._what:
+            self._what, self._began = what, time.monotonic()
+        if not self._is_shown:
+            return
+        line = what
+        if total:
+            full = 30 * done // total
+            line += f" {'━' * full}{'─' * (30 - full)} {done}/{total}"
+        if 0 < done < total:
+            left = round((time.monotonic() - self._began) / done * (total - done))
+            line += f" {left // 60}:{left % 60:02}"
+        print(f"\r\x1b[K{line[:width() - 1]}", end="", file=sys.stderr, flush=True)
+
+    def over(self, items: Sequence[Item], what: str) -> Iterator[Item]:
+        """Yields the items, and shows how many have been worked on."""
+        for k, item in enumerate(items):
+            self.show(what, k, len(items))
+            yield item
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._is_shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
