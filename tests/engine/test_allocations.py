@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from waiting import LIMIT
 
-pytestmark = pytest.mark.families("atari")
 STEPS = """
 import ctypes, os, signal, sys
 from pathlib import Path
@@ -137,6 +136,8 @@ def test_episode_statistics(allocations, num_envs, num_threads, use_out):
     assert made == freed <= most
 
 
+# the process that counts ends with the first error
+@pytest.mark.families("atari")
 @pytest.mark.parametrize("options", [{}, {"episode_statistics": True, "gray_scale": False}], ids=str)
 @pytest.mark.parametrize("batch_size", [8, 4])
 def test_pong(allocations, batch_size, options):
@@ -144,6 +145,7 @@ def test_pong(allocations, batch_size, options):
     assert allocations("Pong-v5", 8, batch_size, 2, False, options, 300) == (0, 0)
 
 
+@pytest.mark.families("atari")
 def test_a_reset_of_pong(allocations):
     # one for each reset, which is ALE's own: StellaEnvironment::getWrapper returns a new object
     resets = 8 * (600 // 51 - 300 // 51)

@@ -102,14 +102,13 @@ inline void set_up_functions(Library& l, const char* path) {
     X(mjcb_control)
 #undef Y
 #undef X
-        // not in a header, but exported for such as us
-        if (!find(l.set_log_handler, "_mjPRIVATE_setTlsLogHandler")
-            && !(find(l.get_error_handler, "_mjPRIVATE__get_tls_error_fn")
-                 && find(l.get_warning_handler, "_mjPRIVATE__get_tls_warning_fn")
-                 && find(l.set_error_handler, "_mjPRIVATE__set_tls_error_fn")
-                 && find(
-                     l.set_warning_handler,
-                     "_mjPRIVATE__set_tls_warning_fn"))) throw std::runtime_error("no handlers of errors of a thread");
+    // not in a header, but exported for such as us
+    if (!find(l.set_log_handler, "_mjPRIVATE_setTlsLogHandler")
+        && !(find(l.get_error_handler, "_mjPRIVATE__get_tls_error_fn")
+             && find(l.get_warning_handler, "_mjPRIVATE__get_tls_warning_fn")
+             && find(l.set_error_handler, "_mjPRIVATE__set_tls_error_fn")
+             && find(l.set_warning_handler, "_mjPRIVATE__set_tls_warning_fn")))
+        throw std::runtime_error("no handlers of errors of a thread");
     l.version = l.mj_version();
 }
 
