@@ -1,6 +1,6 @@
 # Routes a batch from send to those who step its environments, and its rows back to recv: the interface.
 #
-# `SyncDispatch`; `QueueDispatch` and `DeferredDispatch`, which are asynchronous; and `BackendDispatch` around another one.
+# `SyncDispatch`; `QueueDispatch` and `DeferredDispatch`, which are asynchronous; and `BackendDispatch` around another.
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset

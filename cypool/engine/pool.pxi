@@ -1,78 +1,21 @@
 # The pool: sends environments to the threads and hands out batches.
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
-from libcpp.atomic cimport atomic
-
-import atexit
-import time
-import weakref
 
 cimport numpy as cnp
 
-import numpy as np
-
-from cypool.errors import ClosedError, EnvError
-from cypool.util.arguments import shown
+from cypool.errors import EnvError
 
 from cypool.cfunctions.env_methods cimport seed_env
 from cypool.util.constants cimport SLICE_NS
-from cypool.util.forks cimport num_forks
-from cypool.util.park cimport now_ns
 from cypool.backend cimport StepBackend
-from cypool.env cimport Agents, Env
+from cypool.env cimport Env
 
 cnp.import_array()
 
-cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
-    cdef enum GateState:
-        GATE_OPEN
-        GATE_BUSY
-        GATE_CLOSED
 
-    cdef cppclass Gate:
-        GateState enter() noexcept
-        void leave() noexcept
-        void close() noexcept
-        bint is_closed() noexcept
-
-    cdef cppclass Call:
-        void hold(Gate& gate) noexcept
-
-cdef enum:
-    PATIENCE_NS = 10_000_000_000  # how long `close` waits for calls of companions
-    WATCHED = 8                  # batches in a user's hands that are looked at for reuse
-
-
-# closed at exit, while threads can still be joined
-pools = weakref.WeakSet()
-
-
-@atexit.register
-def _close_pools():
-    cdef Pool pool
-    first = None
-    for pool in list(pools):
-        try:
-            # unless a daemon thread is still in a call
-            pool.try_close()
-        except BaseException as error:
-            first = first or error
-    if first is not None:
-        raise first
-
-
-cdef int check_same(Env source, Env target) except -1:
-    """Raises a ValueError if one cannot become a copy of the other."""
-    if type(source) is not type(target) or source.spec.id != target.spec.id or (
-            source.spec.options != target.spec.options):
-        raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
-                         f"{source.env_id}: {source.spec.id} with {shown(source.spec.options)}")
-    return 0
-
-
-cdef class Pool:
+cdef class Pool(BetweenSteps):
     """Steps environments on threads.
 
     This is the engine under the APIs: it assumes that actions are valid, but checks all that could
@@ -102,245 +45,6 @@ cdef class Pool:
     Threads: one caller at a time, a second one gets a RuntimeError.
     Memory: a batch once handed out never changes; its memory is used again when its last array dies.
     """
-    cdef Scheduler scheduler
-    cdef Threads threads             # own, or shared with other pools
-    cdef ThreadPool shared           # whose they are; None: own
-    cdef StepBackend backend         # steps the environments, or None
-    cdef Dispatch dispatch           # how a batch gets from send to recv
-    cdef IdTracker ids
-    cdef Layout layout
-    cdef Results results
-    cdef readonly object spec
-    cdef readonly int num_envs
-    cdef readonly int batch_size
-    cdef readonly bint is_async
-    cdef readonly object hooks
-    cdef Observers observers
-    cdef Pool parent                 # whose threads a companion uses; None: nobody's
-    cdef atomic[int] num_unfinished  # companions that are being made
-    cdef bint is_companion
-    cdef bint shares_threads
-    cdef bint has_workers            # threads or processes, which a fork leaves behind
-    cdef int num_forks               # when the pool was made
-    cdef object companions           # pools that use the threads, too
-    cdef Gate gate                   # one call at a time; closed before the pool is made, and at its end
-    cdef size_t action_bytes
-    cdef int _num_threads
-    cdef object __weakref__
-
-    def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
-                 ThreadPool thread_pool, list affinity, StepBackend backend=None, Pool companion_of=None):
-        cdef int num_open, num_workers
-        cdef Env env
-        if self.scheduler is not None:
-            raise RuntimeError("the pool is made already")
-        self.spec = spec = (<Env>envs[0]).spec
-        for env, seed in zip(envs, seeds, strict=True):
-            seed_env(env, seed)
-        self.num_envs = len(envs)
-        self.batch_size = batch_size
-        self.is_async = batch_size < self.num_envs
-        self.action_bytes = spec.action_bytes
-        mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
-        self.companions = weakref.WeakSet()
-        self.observers = Observers()
-        self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
-        # this number of batches can hold rows at once, as each env has one row at most
-        num_open = self.num_envs // batch_size + 2 if self.is_async else 1
-        self.results = Results(spec, self.layout, backend)
-        self.ids = IdTracker(self.num_envs, self.is_async)
-        self.scheduler = Scheduler(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode,
-                                   statistics)
-        self.scheduler.filling = [None] * num_open
-        # only neighbouring rows can be stepped together
-        self.scheduler.supports_step_many = (<Env>envs[0]).prepare_pool(envs) and not self.is_async
-        self.shared = thread_pool
-        self.backend = backend
-        if backend is not None:
-            self.threads = Threads(0)
-            self._num_threads = backend.count
-        elif self.shared is not None:
-            self.threads = thread_pool.threads
-            self._num_threads = self.threads.count
-        elif companion_of is not None and not companion_of.gate.is_closed():
-            self.parent, self.threads = companion_of, companion_of.threads
-            self._num_threads = companion_of._num_threads if self.threads.count > 0 else 1
-        else:
-            num_workers = num_threads if self.is_async else num_threads - 1
-            self.threads = Threads(max(num_workers, 0), affinity)
-            self._num_threads = max(num_threads, 1)
-        self.shares_threads = self.shared is not None or companion_of is not None
-        self.scheduler.num_steppers = max(self._num_threads, 1)
-        self.threads.add_scheduler(self.scheduler)
-        self.dispatch = self._make_dispatch()
-        self.has_workers = self.threads.count > 0 or backend is not None
-        self.num_forks = num_forks()
-        self.gate.leave()
-        pools.add(self)
-
-    def _make_dispatch(self):
-        """Chooses the way of a batch."""
-        cdef Blocks blocks = Blocks(self.layout, WATCHED)
-        cdef Block block
-        cdef size_t k
-        parts = self.scheduler, self.threads, blocks, self.results, self.ids
-        distributor = Distributor(self.scheduler, self.threads, self._num_threads, self.shares_threads)
-        if not self.is_async:
-            way = SyncDispatch(*parts, distributor)
-        else:
-            for k in range(self.scheduler.open.size()):
-                block = self.scheduler.filling[k] = blocks.take()
-                block.open_on(self.scheduler.open[k])
-            way = QueueDispatch(*parts) if self.threads.count > 0 else None
-            if way is None or all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]):
-                way = DeferredDispatch(*parts, distributor, way)
-        return way if self.backend is None else BackendDispatch(*parts, self.backend, way)
-
-    def __del__(self):
-        # before the garbage collector takes apart what the threads work with
-        self.gate.close()
-        if self.threads is not None and self.scheduler is not None:
-            self._end()
-
-    cdef void _end(self):
-        self.threads.remove_scheduler(self.scheduler)
-        if not self.shares_threads:
-            self.threads.stop()
-        if self.backend is not None:
-            self.backend.close()
-
-    def companion(self, list envs):
-        """Returns a synchronous pool of other environments on the same threads, which is closed with this one.
-
-        These need no reset. A call waits for their steps also where Ctrl-C comes: nothing of it stays in flight. If
-        this pool is closed, the caller steps them alone.
-        """
-        cdef Pool pool
-        cdef Env env
-        # `close` waits for it, so that no companion keeps the threads
-        self.num_unfinished.fetch_add(1)
-        try:
-            pool = Pool(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
-            if pool.parent is not None:
-                self.companions.add(pool)
-        finally:
-            self.num_unfinished.fetch_sub(1)
-        pool.is_companion = True
-        for env in envs:
-            env.needs_reset = False
-            pool.ids.start(env.env_id)
-        return pool
-
-    def attach(self, observer):
-        """Has an observer notified of what the pool does, behind those that are attached, while another holds it.
-
-        Args:
-            observer: A `cypool.engine.observer.Observer`.
-        """
-        self.observers.attach(observer)
-
-    def detach(self, observer):
-        """Notifies an observer no more."""
-        self.observers.detach(observer)
-
-    def use_hooks(self, hooks):
-        """Has hooks change the batches, before other observers see them; called before there are any."""
-        self.hooks = hooks
-        self.attach(hooks)
-
-    def observed_by(self, cls):
-        """Returns whether an object of a class is attached."""
-        return any([isinstance(observer, cls) for observer in self.observers.living()])
-
-    def catch_up(self):
-        """Notifies observers of a gap, if the pool has done something that they do not know of."""
-        cdef Call call
-        if self.observers.unreported:
-            self._enter(call)
-            self.observers.report_gap()
-
-    cdef int _announce(self, options) except -1:
-        """Notifies observers that something will be sent. Before the gate, as they may ask the pool."""
-        self.catch_up()
-        return self.observers.ask(options)
-
-    @property
-    def num_threads(self):
-        """Threads that step environments; a synchronous caller is one of them. Processes, where these do."""
-        return self._num_threads
-
-    @property
-    def has_extra_infos(self):
-        """Whether `info["extra_infos"]` may contain infos other than arrays."""
-        return self.backend is not None
-
-    @property
-    def num_pending(self):
-        """Environments sent and not received yet."""
-        return self.ids.pending
-
-    @property
-    def num_unstarted(self):
-        """Environments that were never reset, loaded or made a copy."""
-        return self.ids.num_unstarted
-
-    def unstarted(self):
-        """Returns their ids: a set."""
-        return {i for i in range(self.num_envs) if not self.ids.started[i]}
-
-    def in_flight(self):
-        """Returns the ids of environments that an asynchronous pool was sent, and has not handed out: a list."""
-        return [i for i in range(self.num_envs) if self.ids.in_flight[i]]
-
-    def close(self):
-        """Ends the threads and lets go of environments and memory. A second call does nothing."""
-        if not self.try_close():
-            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks and policies "
-                               "closes it")
-
-    cdef bint try_close(self) except -1:
-        """Does what `close` does; False if another thread is in a call."""
-        cdef GateState found = self.gate.enter()
-        cdef bint alone = False
-        if found != GATE_OPEN:
-            return found == GATE_CLOSED
-        # first: from now on nobody makes a companion on the threads, or begins a call of one
-        self.gate.close()
-        try:
-            alone = self._close_companions()
-        finally:
-            if not alone:
-                self.gate.leave()
-        if not alone:
-            return False
-        try:
-            self._end()
-        finally:
-            # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks. The
-            # threads have ended, but another caller may be about to look at them
-            self.scheduler = None
-            self.shared = None
-            self.backend = None
-            self.dispatch = self.results = None
-        return True
-
-    cdef bint _close_companions(self) except -1:
-        """Closes what uses the threads, too, once its calls have ended; False if one takes too long."""
-        cdef Pool companion
-        cdef int64_t deadline = now_ns() + PATIENCE_NS
-        cdef bint waits = True
-        while waits:
-            # a fork leaves their calls behind
-            waits = self.num_unfinished.load() > 0 and self.num_forks == num_forks()
-            if not waits:
-                for companion in list(self.companions):
-                    if not companion.try_close() and self.num_forks == num_forks():
-                        waits = True
-            if waits:
-                if now_ns() > deadline:
-                    return False
-                time.sleep(1e-4)
-        return True
 
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
         """Sends actions to environments; does not wait.
@@ -528,26 +232,6 @@ cdef class Pool:
             raise error from causes[error.env_id]
         return result
 
-    cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
-                            policy) except -1:
-        """Checks what threads read and write without a look at its size."""
-        cdef int64_t rows = <int64_t>num_steps * self.num_envs
-        if self.is_async or self.backend is not None:
-            raise ValueError("rollout: expected a synchronous pool without a backend")
-        if not 0 < rows < 2**31 or observe_every == 0:
-            raise ValueError(f"rollout: expected 1 to {2**31 - 1} rows, got {num_steps} steps of {self.num_envs} envs")
-        if (cnp.PyArray_NBYTES(actions) != rows * <int64_t>self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions)
-                or policy is not None and not cnp.PyArray_ISWRITEABLE(actions)):
-            raise self._wrong_actions(actions, rows)
-        if out is not None:
-            if observe_every > 1:
-                raise ValueError("out: expected None where not every step is observed")
-            self.layout.check_out(out, <uint32_t>rows)
-        if policy is not None:
-            policy.check(self.spec, self.num_envs)
-            policy._begin(num_steps, self.num_envs)
-        return 0
-
     def starts(self):
         """Returns which rows of the batch received last begin an episode, as they are of a reset: bool."""
         return self._rows_of(ROW_RESET)
@@ -559,203 +243,11 @@ cdef class Pool:
         """
         return self._rows_of(ROW_STEP)
 
-    cdef object _rows_of(self, RowKind kind):
+    def drain(self):
+        """Waits for everything in flight and throws it away."""
         cdef Call call
         self._enter(call)
-        return self.results.rows_of(kind)
-
-    def save(self, cnp.ndarray env_ids=None):
-        """Saves all that the next steps of environments depend on.
-
-        Args:
-            env_ids: As in `send_reset`.
-
-        Returns:
-            (ids, states): a list of ints, and for each of them a dict that pickles.
-
-        Raises:
-            ValueError: An id is out of range or comes twice.
-            RuntimeError: An environment is in flight or was never reset.
-            NotImplementedError: The environment cannot.
-        """
-        cdef Call call
-        cdef uint32_t count, k
-        cdef const int32_t* ids
-        self._enter(call)
-        ids = self.ids.check(self.scheduler, env_ids, INSPECT, &count)
-        states = [save_state(<Env>self.scheduler.envs[ids[k]]) for k in range(count)]
-        return [ids[k] for k in range(count)], states
-
-    def load(self, cnp.ndarray env_ids, list states):
-        """Puts environments back to where `save` found these, or others with the same options.
-
-        Args:
-            env_ids: As in `send_reset`.
-            states: One for each.
-
-        Returns:
-            Observation and info of these environments.
-
-        Raises:
-            ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before; or
-                a row is not one of `save`'s. What the engine keeps of all rows is checked before anything changes. An
-                environment that refuses its own part of a row starts an episode with its next step.
-        """
-        cdef Call call
-        cdef uint32_t count, k
-        cdef const int32_t* ids
-        self._enter(call)
-        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
-        if <Py_ssize_t>count != len(states):
-            raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
-        rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
-        self.observers.begin()
-        for k in range(count):
-            load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
-            self.ids.start(ids[k])
-        obs, info = self.results.observe(self.scheduler, ids, count)
-        self.observers.report_gap()
-        return (obs if self.hooks is None else self.hooks.observed(obs)), info
-
-    def copy(self, cnp.ndarray sources, cnp.ndarray targets):
-        """Makes environments exact copies of others, random streams and counts of steps included.
-
-        Args:
-            sources: int32, C-contiguous, shape (k,): whose copies they become; or one id, shape (1,), for all.
-            targets: As `env_ids` in `send_reset`.
-
-        Raises:
-            ValueError: An id is out of range, a target comes twice or is a source too, or it has another spec than its
-                source; nothing has changed.
-            RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
-            Exception: What `copy_from` of an environment raised, that with the lowest id. It starts an episode with its
-                next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
-        """
-        cdef Call call
-        cdef uint32_t count, k
-        cdef const int32_t* ids
-        cdef const int32_t* from_ids
-        cdef Scheduler scheduler
-        cdef Env source, target
-        self._enter(call)
-        scheduler = self.scheduler
-        ids = self.ids.check(scheduler, targets, REPLACE, &count)
-        from_ids = self.ids.check_sources(sources, count)
-        for k in range(count):
-            source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
-            if source.spec is not target.spec or type(source) is not type(target):
-                check_same(source, target)
-        self.observers.begin()
-        if self.is_async or self.backend is not None:
-            # others take what they step from a queue
-            errors = copy_on_caller(scheduler, ids, from_ids, count)
-        else:
-            errors = (<SyncDispatch>self.dispatch).copy(ids, from_ids, count)
-        for k in range(count):
-            if ids[k] not in errors:
-                self.ids.start(ids[k])
-        self.observers.report_gap()
-        if errors:
-            raise errors[min(errors)]
-
-    def acting(self, cnp.ndarray env_ids=None):
-        """Returns which agents act in the next step: bool, (k, agents), group by group.
-
-        Args:
-            env_ids: As in `send`.
-
-        Raises:
-            ValueError, RuntimeError: As `send`.
-        """
-        cdef Call call
-        cdef uint32_t count, k, j, n
-        cdef const int32_t* ids
-        cdef const Agents* agents
-        cdef PyObject* env
-        cdef uint8_t* acting
-        self._enter(call)
-        ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
-        n = self.spec.num_agents
-        result = np.zeros((count, n), np.bool_)
-        acting = <uint8_t*>cnp.PyArray_DATA(result)
-        for k in range(count):
-            env = self.scheduler.envs[ids[k]]
-            agents = (<Env>env).agents
-            if not (<Env>env).needs_reset:
-                for j in range(n):
-                    acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
-        return result
-
-    def render(self, cnp.ndarray env_ids=None):
-        """Draws environments.
-
-        Args:
-            env_ids: As in `send_reset`.
-
-        Returns:
-            A list of pictures, uint8 (height, width, 3).
-
-        Raises:
-            ValueError: An id is out of range or comes twice.
-            RuntimeError: An environment is in flight or was never reset. One that a backend steps says itself whether
-                it can be drawn before.
-            NotImplementedError: The environment cannot be drawn.
-        """
-        cdef Call call
-        cdef uint32_t count, k
-        cdef const int32_t* ids
-        self._enter(call)
-        ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
-        return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
-
-    def streams(self):
-        """Returns the states of the environments' random streams: a list, None where there is no stream.
-
-        Raises:
-            RuntimeError: An environment is in flight.
-        """
-        cdef Call call
-        cdef Env env
-        cdef uint32_t count
-        self._enter(call)
-        # whether an environment was reset before does not matter
-        self.ids.check(self.scheduler, None, RESET, &count)
-        return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.owner]
-
-    def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
-        """Calls a function with environments that are stepped by a backend, where they are.
-
-        Args:
-            env_ids: As in `send_reset`.
-            function: Is called with an environment, `args` and `kwargs`; all have to pickle.
-
-        Returns:
-            What it returns, a list.
-
-        Raises:
-            ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
-            Exception: What the function raises.
-        """
-        cdef Call call
-        cdef uint32_t count, k
-        cdef const int32_t* ids
-        self._enter(call)
-        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
-        return [self.scheduler.owner[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
-
-    def call_user(self, function, argument):
-        """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.
-
-        Returns:
-            What it returns.
-
-        Raises:
-            RuntimeError: Another thread is in a call.
-            Exception: What the function raises.
-        """
-        cdef Call call
-        self._enter(call)
-        return function(argument)
+        self._drain()
 
     def await_holding_gil(self, double timeout):
         """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
@@ -773,45 +265,10 @@ cdef class Pool:
         wanted = min(self.ids.pending, <uint32_t>self.batch_size)
         return self.scheduler.await_rows(batch, wanted, <int64_t>(timeout * 1e9))
 
-    def drain(self):
-        """Waits for everything in flight and throws it away."""
-        cdef Call call
-        self._enter(call)
-        self._drain()
-
-    cdef int _drain(self) except -1:
-        while self.ids.pending:
-            try:
-                self._recv(None, False)
-            except EnvError:
-                # a caller that discards the rows does not want the errors
-                pass
-        return 0
-
-    cdef int _enter(self, Call& call) except -1:
-        """Begins a call, which ends with its function. Before it, another thread may be in one, or close the pool."""
-        cdef GateState found = self.gate.enter()
-        if found == GATE_OPEN:
-            call.hold(self.gate)
-            if self.parent is not None and self.parent.gate.is_closed():
-                raise ClosedError("the pool whose threads this one uses is closed")
-        elif found == GATE_CLOSED:
-            raise ClosedError("the pool is closed")
-        # in a forked process nobody is in there any more. Else it may let go of the dispatch at this moment
-        elif not self.has_workers or self.num_forks == num_forks():
-            raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
-                               "own hooks and policies")
-        if self.dispatch.forked():
-            raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
-                               "new one")
-        return 0
-
-    cdef object _wrong_actions(self, cnp.ndarray actions, int64_t rows):
-        """Returns the error of actions that are no such rows, or not as they lie in memory."""
-        if cnp.PyArray_NDIM(actions) > 0 and cnp.PyArray_DIM(actions, 0) != rows:
-            return ValueError(f"actions: expected {rows} rows, got {cnp.PyArray_DIM(actions, 0)}")
-        return ValueError(f"actions: expected {rows} C-contiguous rows of {self.action_bytes} bytes, got "
-                          f"{actions.dtype} of shape {(<object>actions).shape}")
+    cdef int _announce(self, options) except -1:
+        """Notifies observers that something will be sent. Before the gate, as they may ask the pool."""
+        self.catch_up()
+        return self.observers.ask(options)
 
     cdef int _send(self, cnp.ndarray actions, cnp.ndarray env_ids, tuple out) except -1:
         cdef uint32_t count, k
@@ -853,6 +310,33 @@ cdef class Pool:
         memcpy(cnp.PyArray_DATA(array), ids, count * sizeof(int32_t))
         return array
 
+    cdef object _wrong_actions(self, cnp.ndarray actions, int64_t rows):
+        """Returns the error of actions that are no such rows, or not as they lie in memory."""
+        if cnp.PyArray_NDIM(actions) > 0 and cnp.PyArray_DIM(actions, 0) != rows:
+            return ValueError(f"actions: expected {rows} rows, got {cnp.PyArray_DIM(actions, 0)}")
+        return ValueError(f"actions: expected {rows} C-contiguous rows of {self.action_bytes} bytes, got "
+                          f"{actions.dtype} of shape {(<object>actions).shape}")
+
+    cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
+                            policy) except -1:
+        """Checks what threads read and write without a look at its size."""
+        cdef int64_t rows = <int64_t>num_steps * self.num_envs
+        if self.is_async or self.backend is not None:
+            raise ValueError("rollout: expected a synchronous pool without a backend")
+        if not 0 < rows < 2**31 or observe_every == 0:
+            raise ValueError(f"rollout: expected 1 to {2**31 - 1} rows, got {num_steps} steps of {self.num_envs} envs")
+        if (cnp.PyArray_NBYTES(actions) != rows * <int64_t>self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions)
+                or policy is not None and not cnp.PyArray_ISWRITEABLE(actions)):
+            raise self._wrong_actions(actions, rows)
+        if out is not None:
+            if observe_every > 1:
+                raise ValueError("out: expected None where not every step is observed")
+            self.layout.check_out(out, <uint32_t>rows)
+        if policy is not None:
+            policy.check(self.spec, self.num_envs)
+            policy._begin(num_steps, self.num_envs)
+        return 0
+
     cdef object _recv(self, timeout, bint report=True):
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t wanted = min(self.ids.pending, <uint32_t>self.batch_size)
@@ -878,3 +362,17 @@ cdef class Pool:
             error = EnvError(causes, result)
             raise error from causes[error.env_id]
         return result
+
+    cdef int _drain(self) except -1:
+        while self.ids.pending:
+            try:
+                self._recv(None, False)
+            except EnvError:
+                # a caller that discards the rows does not want the errors
+                pass
+        return 0
+
+    cdef object _rows_of(self, RowKind kind):
+        cdef Call call
+        self._enter(call)
+        return self.results.rows_of(kind)

@@ -225,7 +225,8 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
 
 cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcept nogil:
     """Whether an environment of a chunk stays where its episode has ended."""
-    return (<Env>scheduler.envs[claim.ids[at]]).needs_reset and scheduler.autoreset == DISABLED and claim.rollout.step > 0
+    cdef PyObject* env = scheduler.envs[claim.ids[at]]
+    return (<Env>env).needs_reset and scheduler.autoreset == DISABLED and claim.rollout.step > 0
 
 
 cdef int choose_chunk(Scheduler scheduler, Claim* claim) except -1 nogil:

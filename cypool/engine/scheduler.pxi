@@ -288,8 +288,9 @@ cdef class Scheduler:
             kept = claim.rollout.step // self.observe_every
             claim.rollout.obs_offset = (claim.rollout.step - kept) * <uint32_t>self.envs.size()
             # a policy looks at every observation: the next one takes its place
-            claim.rollout.unobserved = (self.task != STEP_BY_POLICY and (claim.rollout.step + 1) % self.observe_every != 0
-                                and claim.rollout.step < self.last_step.load())
+            claim.rollout.unobserved = (
+                self.task != STEP_BY_POLICY and (claim.rollout.step + 1) % self.observe_every != 0
+                and claim.rollout.step < self.last_step.load())
 
     cdef bint pauses(self, Claim* claim) noexcept nogil:
         """Whether to leave a rollout between two of its steps; the claim stays in hand."""
@@ -319,7 +320,8 @@ cdef class Scheduler:
 
     cdef void measure(self, Claim* claim) noexcept nogil:
         """Puts the chunk just done into the running mean of the cost."""
-        cdef int64_t cost = max((now_ns() - claim.started) // (claim.count * (<int64_t>claim.rollout.step + 1)), <int64_t>1)
+        cdef int64_t num_steps = claim.count * (<int64_t>claim.rollout.step + 1)
+        cdef int64_t cost = max((now_ns() - claim.started) // num_steps, <int64_t>1)
         cdef int64_t mean = self.counters.get().cost_ns.load()
         if mean > 0:
             # a thread that lost its core in the middle says nothing about the environment

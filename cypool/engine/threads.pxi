@@ -362,6 +362,7 @@ cdef class ThreadPool:
     """
     cdef Threads threads
     cdef object __weakref__
+
     def __init__(self, num_threads=None, thread_affinity=None):
         if self.threads is not None:
             raise RuntimeError("the thread pool is made already")

@@ -1,6 +1,4 @@
 """Pools in many threads of Python at once; `fuzz/soak_threads.py` does this for as long as you like."""
-import sys
-import sysconfig
 import threading
 
 import numpy as np
@@ -9,7 +7,6 @@ import soak_threads
 from waiting import LIMIT, join
 
 import cypool
-from cypool.engine.engine import Pool
 
 pytestmark = pytest.mark.families("atari")
 
