@@ -35,7 +35,7 @@ cdef class BackendDispatch(Dispatch):
         cdef uint32_t k
         try:
             check_status("submit", (<Submit>self.backend.submit)(
-                self.backend, ids, count, self.scheduler.actions.data(), self.scheduler.autoreset == SAME_STEP))
+                self.backend, ids, count, self.scheduler.first_actions, self.scheduler.autoreset == SAME_STEP))
         except BaseException:
             for k in range(count):
                 (<Env>self.scheduler.envs[ids[k]]).observe_only = False

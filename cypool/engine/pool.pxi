@@ -50,8 +50,8 @@ cdef class Pool(BetweenSteps):
         """Sends actions to environments; does not wait.
 
         Args:
-            actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for
-                each id. Copied.
+            actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for each id. Those of
+                all environments of a synchronous pool must not change until the batch is received; others are copied.
             env_ids: int32, C-contiguous, shape (k,); all environments if None, and in an asynchronous
                 pool those of the last batch received.
 
@@ -282,12 +282,11 @@ cdef class Pool(BetweenSteps):
         if self.scheduler.supports_step_many:
             self.scheduler.task = STEP_TOGETHER
         if ids == self.ids.all_ids.data():
-            memcpy(target, source, count * self.action_bytes)
-        elif self.action_bytes == 8:
-            # no call: the compiler knows the size
-            for k in range(count):
-                memcpy(target + <size_t>ids[k] * 8, source + <size_t>k * 8, 8)
+            # in the order of the environments: they read it where it is
+            self.scheduler.lent_actions, self.scheduler.first_actions = actions, source
         else:
+            if not self.is_async:
+                self.scheduler.first_actions = target
             for k in range(count):
                 memcpy(target + ids[k] * self.action_bytes, source + k * self.action_bytes, self.action_bytes)
         if self.observers.refs is None:
@@ -350,6 +349,8 @@ cdef class Pool(BetweenSteps):
         if self.observers.refs is not None:
             self.observers.begin()
         result = self.dispatch.receive(wanted)
+        if not self.is_async:
+            scheduler.lent_actions, scheduler.first_actions = None, scheduler.actions.data()
         if self.dispatch.successor is not None:
             self.dispatch = self.dispatch.successor
         causes = None

@@ -46,14 +46,15 @@ cdef class Scheduler:
     # the caller changes the object's reference count, in front of these, while threads are at work
     cdef list owner                      # owns the references that envs borrows
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write
+    cdef object lent_actions             # the array under first_actions, of a step of all environments; or None
     cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
     cdef dict error_steps                # env id -> the step of the rollout that raised it
     # what follows is read by all threads, for each environment, and written between batches only: on other cache lines
     cdef char[CACHE_LINE] gap
     cdef unique_ptr[SchedulerCounters] counters  # what threads write for each environment
     cdef vector[PyObject*] envs          # index = env id
-    cdef vector[char] actions            # one row per env, copied at send
-    cdef const char* first_actions       # of the batch's first step: those copies, or the user's array for a rollout
+    cdef vector[char] actions            # one row per env, copied at send where only some are sent
+    cdef const char* first_actions       # of the batch's first step: those copies, or the caller's array
     cdef size_t action_bytes
     cdef unique_ptr[ReadyQueue] ready_queue  # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
