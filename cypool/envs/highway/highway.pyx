@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O3
 """highway-env's driving tasks."""
 import sys
 from fractions import Fraction

@@ -15,7 +15,7 @@ struct Lane {
     bool forbidden, has_limit;
     double length, width, limit;
     double x, y, dx, dy, lx, ly, heading;  // straight: start, direction, lateral direction
-    double amplitude, pulsation, phase;    // sine, besides these
+    double amplitude, pulsation, phase;    // sine, in addition to these
     double spread;                         // how far it is from its axis, and a little
     double radius, start_phase, turn;      // circle with its centre in x, y; turn is 1 clockwise, else -1
 
