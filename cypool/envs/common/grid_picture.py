@@ -44,6 +44,18 @@ class GridPicture:
         y, x = np.mgrid[:CELL - 1, :CELL - 1] - (CELL // 2 - 1)
         self._inside(row, col)[y * y + x * x <= 81] = COLORS[color]
 
+    def arrow(self, row: int, col: int, direction: tuple[int, int]) -> None:
+        """Draws a line from the middle of a cell towards an edge, in black.
+
+        Args:
+            row, col: The cell.
+            direction: A step of 1 or -1 along rows, or along columns.
+        """
+        middle = CELL // 2 - 1
+        for k in range(middle):
+            y, x = middle + k * direction[0], middle + k * direction[1]
+            self._inside(row, col)[y - 1:y + 2, x - 1:x + 2] = COLORS["black"]
+
     def number(self, row: int, col: int, number: int) -> None:
         """Writes a number in the middle of a cell, in white."""
         text = str(number)
