@@ -467,8 +467,6 @@ class Pools(RuleBasedStateMachine):
         if not mask.all() and any(model.count is None for model in self.models):
             with pytest.raises(RuntimeError):
                 self.env.reset(options={"reset_mask": mask})
-            # whatever was in flight was thrown away before
-            self.expected = {}
             return
         obs, _ = self.env.reset(options={"reset_mask": mask})
         self.expected = {}
@@ -488,3 +486,14 @@ def test_any_order_of_calls(walker, face, mode, examples):
     run_state_machine_as_test(pools, settings=settings(
         max_examples=examples, stateful_step_count=40, deadline=None, database=None,
         suppress_health_check=list(HealthCheck)))
+
+
+@pytest.mark.parametrize("mask", [[False, False], [True, False]])
+def test_reset_mask_before_the_first_reset_is_refused_and_keeps_what_is_in_flight(walker, mask):
+    with cypool.make("walker/Trouble-v0", num_envs=2) as env:
+        env.async_reset([0])
+        with pytest.raises(RuntimeError, match="never reset|the first reset has to be one of all envs"):
+            env.reset(options={"reset_mask": np.array(mask)})
+        assert env.recv()[4]["env_id"].tolist() == [0]
+        env.reset()
+        env.step([GO, GO])

@@ -249,6 +249,8 @@ public:
     }
 
     void step(int action) {
+        // the library would jump to where its game has ended
+        if (counts_.over) throw std::runtime_error("NetHack: expected a game that continues, got one that is over");
         Thread::begin_step(max_ticks());
         int64_t old[NUM_BLSTATS];
         std::memcpy(old, values<int64_t>(BLSTATS), sizeof old);
@@ -265,7 +267,7 @@ public:
             answer(false);
             if (!is_done()) {
                 press(key::META | 'q');
-                press('y');
+                if (!is_done()) press('y');
                 answer(false);
             }
             counts_.over = true;

@@ -429,6 +429,21 @@ def test_actions_after_the_end():
         quitting.load(with_own(state, tuple(own)))
 
 
+def test_step_of_a_forged_state_whose_game_is_over_raises():
+    env = made("NetHackChallenge-v0", no_progress_timeout=3, autoreset_mode="Disabled")
+    env.reset()
+    state, ended = env.save(), False
+    while not ended:
+        _, _, terminated, truncated, _ = env.step([0])
+        ended = bool(terminated[0] or truncated[0])
+    # the row says that the episode continues
+    env.load(with_own(state, env.save().rows[0]["own"]))
+    with pytest.raises(cypool.EnvError, match="expected a game that continues, got one that is over"):
+        env.step([0])
+    env.reset()
+    env.step([0])
+
+
 def test_scores_of_a_state():
     """NetHack's list of scores is what an episode knows of earlier ones."""
     env = made("NetHackScore-v0", abort_steps=100)
