@@ -51,7 +51,8 @@ inline __attribute__((noinline)) void integrate_euler(const Description& m, Grou
         factorize(m, A, inverse);
         for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
         solve_factorized(m, acc, A, inverse);
-    } else copy_many(acc, d.qacc, m.nv);
+    } else
+        copy_many(acc, d.qacc, m.nv);
     for (int k = 0; k < m.nv; ++k) d.qvel[k] = d.qvel[k] + acc[k] * h;
     integrate_position(m, d.qpos, d.qvel, h);
     copy_many(d.warmstart, d.qacc, m.nv);
@@ -70,8 +71,7 @@ inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d
     copy_many(d.qpos, d.first_qpos, m.nq);
     integrate_position(m, d.qpos, velocity, m.timestep);
     for (int k = 0; k < m.nv; ++k)
-        d.qvel[k] = d.stage_vel[stage][k] =
-            d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
+        d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
 }
 inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
     static constexpr double B[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
@@ -129,8 +129,10 @@ public:
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qacc, m_.nv);
-                if (m_.is_runge_kutta) begin_runge_kutta(m_, d);
-                else integrate_euler(m_, d);
+                if (m_.is_runge_kutta)
+                    begin_runge_kutta(m_, d);
+                else
+                    integrate_euler(m_, d);
             }
             if (!m_.is_runge_kutta) continue;
             for (int stage = 1; stage < 4; ++stage) {
@@ -265,7 +267,8 @@ private:
                 lane(p.D[next], l) = lane(row.D, from);
                 lane(p.aref[next], l) = lane(row.aref, from);
                 p.dofs[next] |= row.dofs;
-                if (row.joint_dof < 0) move_lane(p.J + next * n, l, d.J + r * n, from, n);
+                if (row.joint_dof < 0)
+                    move_lane(p.J + next * n, l, d.J + r * n, from, n);
                 else {
                     for (int k = 0; k < n; ++k) lane(p.J[next * n + k], l) = 0;
                     lane(p.J[next * n + row.joint_dof], l) = row.is_upper ? -1 : 1;

@@ -25,7 +25,8 @@ CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, doubl
     if (s.is_flat) return all(s.flat);
     const Real x = abs((pos - margin) / s.width);
     Real y;
-    if (s.power == 1) y = x;
+    if (s.power == 1)
+        y = x;
     else {
         const double a = 1 / s.middle, b = 1 / (1 - s.middle);
         const Real rest = 1 - x;
@@ -58,8 +59,8 @@ CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
             const Real impedance = impedance_at(j.limit, dist, j.margin);
             const Real R = max((1 - impedance) * j.limit.inverse_weight / impedance, all(TINY));
             const Real velocity = is_upper ? -d.qvel[j.dof] : d.qvel[j.dof];
-            Row& row = add_row(d, active, R,
-                               -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin));
+            Row& row =
+                add_row(d, active, R, -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin));
             row.joint_dof = j.dof;
             row.is_upper = is_upper;
             row.dofs = uint32_t{1} << j.dof;
@@ -148,8 +149,10 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
         if (!any(active)) continue;
         copy3(pos, point);
         pos[2] = pos[2] + (-dist / 2 - p.radius2);
-        if (is_capsule) copy3(tangent, axis);
-        else begin_tangent(normal, tangent);
+        if (is_capsule)
+            copy3(tangent, axis);
+        else
+            begin_tangent(normal, tangent);
         add_contact(m, d, number, active, dist, pos, normal, tangent);
     }
 }
@@ -172,8 +175,7 @@ inline __attribute__((noinline)) void collide_capsules(const Description& m, Gro
                 collider.d->geom_xmat[9 * geom + 2 + 3 * k] = lane(d.geom_axis[geom][k], l);
             }
         PreContact contacts[8];
-        const int count =
-            collider.function(collider.m->raw, collider.d->raw, contacts, p.geom1, p.geom2, p.margin);
+        const int count = collider.function(collider.m->raw, collider.d->raw, contacts, p.geom1, p.geom2, p.margin);
         for (int c = 0; c < count && c < 2; ++c) {
             lane(found[c], l) = 1;
             lane(dist[c], l) = contacts[c].dist;
@@ -205,9 +207,7 @@ CYPOOL_LANES_INLINE int close_capsules(const Pair& p, const Group& d, const Mask
     const Real ma = dot3(a1, a1), mb = -dot3(a1, a2), mc = dot3(a2, a2), u = -dot3(a1, diff), v = dot3(a2, diff);
     const Real det = ma * mc - mb * mb;
     const Mask parallel = abs(det) < 1e-9 * ma * mc;
-    const auto clipped = [](const Real& x) {
-        return choose(x < -1.0, all(-1), choose(x > 1.0, all(1), x));
-    };
+    const auto clipped = [](const Real& x) { return choose(x < -1.0, all(-1), choose(x > 1.0, all(1), x)); };
     Real x1 = (mc * u - mb * v) / det, x2 = (ma * v - mb * u) / det;
     const Mask high1 = x1 > 1.0, low1 = x1 < -1.0;
     x2 = choose(high1, (v - mb) / mc, choose(low1, (v + mb) / mc, x2));
@@ -267,8 +267,10 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
         const int b = geom.body;
         Real* const pos = d.geom_pos[g];
         Real* const axis = d.geom_axis[g];
-        if (geom.frame == SAME_BODY) copy3(pos, d.xpos[b]);
-        else if (geom.frame == SAME_INERTIA) copy3(pos, d.xipos[b]);
+        if (geom.frame == SAME_BODY)
+            copy3(pos, d.xpos[b]);
+        else if (geom.frame == SAME_INERTIA)
+            copy3(pos, d.xipos[b]);
         else {
             multiply_matrix(pos, d.xmat[b], geom.pos);
             for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[b][k];
@@ -294,8 +296,10 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
     joint_limits(m, d);
     place_geoms(m, d);
     for (int p = 0; p < m.num_pairs; ++p) {
-        if (m.pairs[static_cast<size_t>(p)].type1 == PLANE) collide_with_plane(m, d, p);
-        else collide_round(m, d, p, collider);
+        if (m.pairs[static_cast<size_t>(p)].type1 == PLANE)
+            collide_with_plane(m, d, p);
+        else
+            collide_round(m, d, p, collider);
     }
 }
 

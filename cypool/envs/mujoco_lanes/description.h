@@ -238,9 +238,9 @@ private:
         refuse_any<double>("dof_dampingpoly", num_coefficients * m_->nv);
         o.has_damping = false;
         for (int k = 0; k < o.nv; ++k) {
-            o.dofs[k] = {array<int>("dof_bodyid")[k],     array<int>("dof_parentid")[k], array<int>("dof_jntid")[k],
-                         array<int>("M_rownnz")[k],       array<int>("M_rowadr")[k],
-                         array<double>("dof_armature")[k], m_->dof_damping[k]};
+            o.dofs[k] = {array<int>("dof_bodyid")[k], array<int>("dof_parentid")[k], array<int>("dof_jntid")[k],
+                         array<int>("M_rownnz")[k],   array<int>("M_rowadr")[k],     array<double>("dof_armature")[k],
+                         m_->dof_damping[k]};
             o.has_damping |= m_->dof_damping[k] > 0;
         }
     }
@@ -326,8 +326,8 @@ private:
         p.margin = m_->geom_margin[a] + m_->geom_margin[b];
         const auto* const gap = array<double>("geom_gap");
         refuse_if(gap[a] + gap[b] != 0, "it has gaps");
-        p.bound = p.type1 == PLANE ? p.margin + m_->geom_rbound[geom2]
-                                   : m_->geom_rbound[a] + m_->geom_rbound[b] + p.margin;
+        p.bound =
+            p.type1 == PLANE ? p.margin + m_->geom_rbound[geom2] : m_->geom_rbound[a] + m_->geom_rbound[b] + p.margin;
         if (p.type1 == PLANE) {
             const double* const matrix = d_->geom_xmat + 9 * geom1;
             refuse_if(matrix[2] != 0 || matrix[5] != 0 || matrix[8] != 1, "a plane is not level");
@@ -366,8 +366,7 @@ private:
         double translation = 0;
         translation += weight[2 * p.body1];
         translation += weight[2 * p.body2];
-        p.impedance.inverse_weight =
-            p.condim == 1 ? translation : translation + p.friction * p.friction * translation;
+        p.impedance.inverse_weight = p.condim == 1 ? translation : translation + p.friction * p.friction * translation;
     }
 
     // the degrees of freedom that move one body and not the other

@@ -9,9 +9,9 @@ namespace cypool::lanes {
 struct Row {
     Mask active;
     Real D, aref, force;
-    int joint_dof;    // of a limit, else -1
+    int joint_dof;  // of a limit, else -1
     bool is_upper;
-    uint32_t dofs;    // those with a number in J
+    uint32_t dofs;  // those with a number in J
 };
 struct Contact {
     int pair, first_row;

@@ -336,8 +336,7 @@ private:
         if (__builtin_expect(any(lost), 0)) {
             factorize_hessian(m, p, p.other_H);
             for (int i = 0; i < N; ++i)
-                for (int k = 0; k <= i; ++k)
-                    p.H[i * N + k] = choose(lost, p.other_H[i * N + k], p.H[i * N + k]);
+                for (int k = 0; k <= i; ++k) p.H[i * N + k] = choose(lost, p.other_H[i * N + k], p.H[i * N + k]);
         }
     }
 

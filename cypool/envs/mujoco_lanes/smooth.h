@@ -15,8 +15,10 @@ CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {
 // mj_local2Global
 CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const double* pos, const double* quat, int same, Real* xpos,
                                      Real* xmat) {
-    if (same == SAME_BODY) copy3(xpos, d.xpos[body]);
-    else if (same == SAME_INERTIA) copy3(xpos, d.xipos[body]);
+    if (same == SAME_BODY)
+        copy3(xpos, d.xpos[body]);
+    else if (same == SAME_INERTIA)
+        copy3(xpos, d.xipos[body]);
     else {
         multiply_matrix(xpos, d.xmat[body], pos);
         for (int k = 0; k < 3; ++k) xpos[k] = xpos[k] + d.xpos[body][k];
@@ -34,7 +36,8 @@ CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const double* pos, cons
 CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real* pos, Real* q) {
     Real axis[3], anchor[3];
     rotate(axis, j.axis, q);
-    if (j.is_centered) copy3(anchor, pos);
+    if (j.is_centered)
+        copy3(anchor, pos);
     else {
         rotate(anchor, j.pos, q);
         for (int k = 0; k < 3; ++k) anchor[k] = anchor[k] + pos[k];
@@ -77,7 +80,8 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
                 if (body.quat_is_identity)
                     for (int k = 0; k < 4; ++k) q[k] = d.xquat[p][k];
-                else multiply_quaternions(q, d.xquat[p], body.quat);
+                else
+                    multiply_quaternions(q, d.xquat[p], body.quat);
             } else {
                 for (int k = 0; k < 3; ++k) pos[k] = all(body.pos[k]);
                 for (int k = 0; k < 4; ++k) q[k] = all(body.quat[k]);

@@ -60,7 +60,7 @@ template <class B> CYPOOL_LANES_INLINE void multiply_quaternions(Real* r, const 
 }
 CYPOOL_LANES_INLINE void normalize_quaternion(Real* q) {
     const Real norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    const Mask tiny = norm < TINY, differs = abs(norm - 1) > TINY;
+    const Mask tiny = norm<TINY, differs = abs(norm - 1)> TINY;
     if (any(differs)) {
         const Real inverse = choose(differs, 1 / norm, all(1));
         for (int k = 0; k < 4; ++k) q[k] = q[k] * inverse;
