@@ -1,7 +1,6 @@
 """The ids of highway-env."""
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from cypool.envs.family import Family
@@ -26,10 +25,11 @@ _CROSSING = {
     "features_range": {"x": [-100, 100], "y": [-100, 100], "vx": [-20, 20], "vy": [-20, 20]}, "absolute": True,
     "observe_intentions": False}
 _SLOW = {"type": "DiscreteMetaAction", "longitudinal": True, "lateral": False, "target_speeds": [0, 4.5, 9]}
+_SIXTY = 1.0471975511965976  # degrees; math would be an import more
 _BICYCLE = {
     "observation": {**_CROSSING, "vehicles_count": 5,
                     "features": ["presence", "x", "y", "vx", "vy", "long_off", "lat_off", "ang_off"]},
-    "action": {"type": "ContinuousAction", "steering_range": [-math.pi / 3, math.pi / 3], "longitudinal": True,
+    "action": {"type": "ContinuousAction", "steering_range": [-_SIXTY, _SIXTY], "longitudinal": True,
                "lateral": True, "dynamical": True}}
 _TWO = {"observation": {"type": "MultiAgentObservation", "observation_config": _CROSSING},
         "action": {"type": "MultiAgentAction", "action_config": _SLOW}, "controlled_vehicles": 2}
