@@ -28,7 +28,10 @@ def make_env(spec: EnvSpec) -> Any:
     given["reward_type"] = RewardType[given["reward_type"].upper()]
     given["observation_type"] = ObservationType[given["observation_type"].upper()]
     given["image_observation_layers"] = [ImageLayer[name.upper()] for name in given["image_observation_layers"]]
-    return Reference(**given)
+    with warnings.catch_warnings():
+        # of bounds that it gives as float64
+        warnings.simplefilter("ignore")
+        return Reference(**given)
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
