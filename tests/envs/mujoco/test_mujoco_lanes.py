@@ -36,8 +36,12 @@ SPIDER = """
         <body pos="0.3 0 0">
           <joint axis="0 1 1" pos="0.01 0 0" stiffness="2"/>
           <geom type="capsule" fromto="0 0 0 0.3 0.1 0" size="0.05"/>
-          <body pos="0.3 0.1 0"><joint type="slide" axis="1 0 0" range="0 0.2"/><geom size="0.06"/></body>
+          <geom size="0.06" pos="0.3 0.1 0"/>
         </body>
+      </body>
+      <body pos="0.2 0.12 0">
+        <joint axis="0 0 1" range="-70 70" limited="true"/>
+        <geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.05"/>
       </body>
     </body>
   </worldbody>
