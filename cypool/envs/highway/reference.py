@@ -145,9 +145,14 @@ def _make(id: str, options: dict[str, Any], limit: int | None) -> Reference:
 def _call(method: Any, *arguments: Any, **more: Any) -> Any:
     """Calls a method of an environment with the drivers of its task."""
     from highway_env.envs import IntersectionEnv
+    from highway_env.utils import class_from_path
     from highway_env.vehicle.behavior import IDMVehicle
 
-    is_crossing = isinstance(method.__self__.unwrapped, IntersectionEnv)
-    for name, value in (_HARSH if is_crossing else _GENTLE).items():
-        setattr(IDMVehicle, name, value)
+    inner = method.__self__.unwrapped
+    named = inner.config.get("other_vehicles_type")
+    # an earlier crossing may have changed a class above the one that is named
+    drivers = {IDMVehicle, class_from_path(named) if named else IDMVehicle}
+    for name, value in (_HARSH if isinstance(inner, IntersectionEnv) else _GENTLE).items():
+        for driver in drivers:
+            setattr(driver, name, value)
     return method(*arguments, **more)
