@@ -159,6 +159,9 @@ class Failures(Faults):
                                 RecursionError, AttributeError])
 
 
+# a library's pool of threads, made at its first large sum, is not what a case left
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 MODES = {"signals": Signals, "failures": Failures}
 
 

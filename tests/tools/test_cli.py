@@ -1,4 +1,5 @@
 """The `cypool` command: what it prints, as JSON too, and how it refuses: in one line, with status 2."""
+import importlib
 import json
 import os
 import pty
@@ -250,6 +251,24 @@ def test_ctrl_c(capsys, monkeypatch):
     monkeypatch.setattr("cypool.making.registry.list_all_envs", interrupt)
     assert main(["list"]) == 130
     assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, capsys, monkeypatch):
+    """NumPy turns the exception into an ImportError, as this module does."""
+    (tmp_path / "interrupted_module.py").write_text(
+        "import signal\ntry:\n    signal.raise_signal(signal.SIGINT)\n"
+        "except KeyboardInterrupt as error:\n    raise ImportError('broken') from error\n")
+
+    def import_it(*_, **__):
+        importlib.import_module("interrupted_module")
+        wait_until(lambda: False)
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("cypool.making.registry.list_all_envs", import_it)
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)]
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == ""
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)] == handlers
 
 
 def test_ctrl_c_from_outside(tmp_path):

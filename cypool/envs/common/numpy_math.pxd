@@ -44,13 +44,18 @@ cdef float sinf(float x) noexcept nogil
 cdef float cosf(float x) noexcept nogil
 cdef double norm(const double* x, Py_ssize_t n) noexcept nogil     # np.linalg.norm of an array of one dimension
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil     # x.dot(y), of one dimension
+cdef float dotf(const float* x, const float* y, Py_ssize_t n) noexcept nogil
 cdef double exp(double x) noexcept nogil
 cdef double log(double x) noexcept nogil
 cdef double log1p(double x) noexcept nogil
 cdef double tanh(double x) noexcept nogil
 cdef double arcsinh(double x) noexcept nogil
 cdef double arccos(double x) noexcept nogil
+cdef double tan(double x) noexcept nogil
+cdef double arctan(double x) noexcept nogil
+cdef double arcsin(double x) noexcept nogil
 cdef double arctan2(double y, double x) noexcept nogil
+cdef double power(double x, double y) noexcept nogil
 # of arrays, which must not touch
 cdef void arctan2_of(const double* y, const double* x, double* out, Py_ssize_t n) noexcept nogil
 # of three numbers and three times three, row by row: vector.dot(matrix), a.dot(b)

@@ -22,13 +22,13 @@ cdef extern from "numpy/ufuncobject.h":
 
 cdef extern from *:
     """
-    static PyArray_DotFunc* dot_of_doubles() {
-        return PyDataType_GetArrFuncs(PyArray_DescrFromType(NPY_DOUBLE))->dotfunc;
+    static PyArray_DotFunc* dot_of(int type) {
+        return PyDataType_GetArrFuncs(PyArray_DescrFromType(type))->dotfunc;
     }
     """
     ctypedef void (*DotFunc "PyArray_DotFunc*")(void* x, cnp.npy_intp x_stride, void* y, cnp.npy_intp y_stride,
                                                 void* result, cnp.npy_intp n, void* array) noexcept nogil
-    DotFunc dot_of_doubles()
+    DotFunc dot_of(int type)
 
 cnp.import_array()
 
@@ -88,9 +88,10 @@ cdef int check_more() except -1:
     for x in vector:
         for name, found in (("exp", exp(-x)), ("log", log(fabs(x))), ("log1p", log1p(fabs(x))),
                             ("arccos", arccos(x / 30)), ("tanh", tanh(x)), ("arcsinh", arcsinh(x)),
-                            ("arctan2", arctan2(x, 0.7))):
+                            ("tan", tan(x)), ("arctan", arctan(x)), ("arcsin", arcsin(x / 30)),
+                            ("arctan2", arctan2(x, 0.7)), ("power", power(fabs(x), 0.7))):
             arguments = {"exp": (-x,), "log": (abs(x),), "log1p": (abs(x),), "arccos": (x / 30,),
-                         "arctan2": (x, 0.7)}.get(name, (x,))
+                         "arcsin": (x / 30,), "arctan2": (x, 0.7), "power": (abs(x), 0.7)}.get(name, (x,))
             expected = getattr(np, name)(*arguments).item()
             if found != expected:
                 raise ImportError(f"numpy {np.__version__}: expected {expected} from its loop of {name}, got {found}")
@@ -157,10 +158,15 @@ cdef Function np_log1p = find(np.log1p, "d->d")
 cdef Function np_tanh = find(np.tanh, "d->d")
 cdef Function np_arcsinh = find(np.arcsinh, "d->d")
 cdef Function np_arccos = find(np.arccos, "d->d")
+cdef Function np_tan = find(np.tan, "d->d")
+cdef Function np_arctan = find(np.arctan, "d->d")
+cdef Function np_arcsin = find(np.arcsin, "d->d")
+cdef Function np_power = find(np.power, "dd->d")
 cdef Function np_arctan2 = find(np.arctan2, "dd->d")
 cdef Function np_matmul = find(np.matmul, "dd->d")
 # of the BLAS that NumPy was built with
-cdef DotFunc np_dot = dot_of_doubles()
+cdef DotFunc np_dot = dot_of(cnp.NPY_DOUBLE)
+cdef DotFunc np_dotf = dot_of(cnp.NPY_FLOAT)
 check()
 
 
@@ -198,6 +204,12 @@ cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
     return product
 
 
+cdef float dotf(const float* x, const float* y, Py_ssize_t n) noexcept nogil:
+    cdef float product
+    np_dotf(<void*>x, sizeof(float), <void*>y, sizeof(float), &product, n, NULL)
+    return product
+
+
 cdef double norm(const double* x, Py_ssize_t n) noexcept nogil:
     return sqrt(dot(x, x, n))
 
@@ -224,6 +236,22 @@ cdef double arcsinh(double x) noexcept nogil:
 
 cdef double arccos(double x) noexcept nogil:
     return call(&np_arccos, x)
+
+
+cdef double tan(double x) noexcept nogil:
+    return call(&np_tan, x)
+
+
+cdef double arctan(double x) noexcept nogil:
+    return call(&np_arctan, x)
+
+
+cdef double arcsin(double x) noexcept nogil:
+    return call(&np_arcsin, x)
+
+
+cdef double power(double x, double y) noexcept nogil:
+    return call_two(&np_power, x, y)
 
 
 cdef double arctan2(double y, double x) noexcept nogil:

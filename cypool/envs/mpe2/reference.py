@@ -5,15 +5,13 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
+from cypool.envs.common.group_references import COLUMNS, GroupReference, GroupReferences
 from cypool.envs.mpe2.pictures import VERSION, make_env, need_mpe2
 
-COLUMNS = ("reward", "terminated", "truncated")
 
-
-class Reference(gymnasium.Env[Any, Any]):
+class Reference(GroupReference):
     """A parallel environment, in which all agents of a group are one array.
 
     Args:
@@ -25,32 +23,24 @@ class Reference(gymnasium.Env[Any, Any]):
 
     def __init__(self, module: str, options: dict[str, Any], max_episode_steps: int, render_mode: str | None = None):
         self.env = make_env(module, "parallel_env", options, render_mode)
-        self.limit, self.steps = max_episode_steps, 0
-        self.groups: dict[str, list[str]] = {}
+        self.agents: dict[str, list[str]] = {}
         for agent in self.env.possible_agents:
-            self.groups.setdefault(agent.rpartition("_")[0], []).append(agent)
+            self.agents.setdefault(agent.rpartition("_")[0], []).append(agent)
         self.observation_space = self._space(self.env.observation_space)
         self.action_space = self._space(self.env.action_space)
-        # of the last step
-        self.columns: dict[str, dict[str, Any]] = {}
-        self.forget()
+        super().__init__({group: len(agents) for group, agents in self.agents.items()}, max_episode_steps)
 
     def _space(self, of_agent: Any) -> gymnasium.Space[Any]:
         spaces = {}
-        for group, agents in self.groups.items():
+        for group, agents in self.agents.items():
             space = of_agent(agents[0])
             if any(of_agent(agent) != space for agent in agents):
                 raise ValueError(f"{group}: expected agents with the same spaces, got {list(map(of_agent, agents))}")
             spaces[group] = batch_space(space, len(agents))
         return gymnasium.spaces.Dict(spaces) if len(spaces) > 1 else spaces.popitem()[1]
 
-    def forget(self) -> None:
-        """Makes the columns those of a row without a step."""
-        self.columns = {group: {"reward": np.zeros(len(agents)), "terminated": np.zeros(len(agents), np.bool_),
-                                "truncated": np.zeros(len(agents), np.bool_)} for group, agents in self.groups.items()}
-
     def _stacked(self, obs: dict[str, Any]) -> Any:
-        stacked = {group: np.stack([obs[agent] for agent in agents]) for group, agents in self.groups.items()}
+        stacked = {group: np.stack([obs[agent] for agent in agents]) for group, agents in self.agents.items()}
         return stacked if len(stacked) > 1 else stacked.popitem()[1]
 
     @property  # type: ignore[misc]
@@ -67,53 +57,32 @@ class Reference(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Steps all agents."""
-        of_groups = action if len(self.groups) > 1 else dict.fromkeys(self.groups, action)
+        of_groups = action if len(self.agents) > 1 else dict.fromkeys(self.agents, action)
         actions = {agent: of_groups[group][k]
-                   for group, agents in self.groups.items() for k, agent in enumerate(agents)}
+                   for group, agents in self.agents.items() for k, agent in enumerate(agents)}
         obs, *values, _ = self.env.step(actions)
-        self.steps += 1
-        terminated, truncated = all(values[1].values()), any(values[2].values()) or self.steps >= self.limit
-        reward = 0.0
-        for group, agents in self.groups.items():
+        for group, agents in self.agents.items():
             for k, agent in enumerate(agents):
-                # one after the other: Python's sum is more exact
-                reward += values[0][agent]
                 for name, of_agents in zip(COLUMNS, values, strict=True):
                     self.columns[group][name][k] = of_agents[agent]
-            self.columns[group]["truncated"] |= truncated & ~self.columns[group]["terminated"]
-        return self._stacked(obs), reward, terminated, truncated, {}
+        return self._stacked(obs), *self.finish(all(values[1].values()), any(values[2].values())), {}
 
     def render(self) -> Any:
         """Returns mpe2's picture."""
         return self.env.render()
 
 
-class References(SyncVectorEnv):
-    """A batch of these, whose infos have the columns of groups, as cypool's have them.
+class References(GroupReferences):
+    """A batch of these.
 
     Args:
         module, options, max_episode_steps: As in `Reference`.
-        num_envs: How many.
-        autoreset_mode: As in `SyncVectorEnv`.
+        num_envs, autoreset_mode: As in `GroupReferences`.
     """
 
     def __init__(self, module: str, options: dict[str, Any], max_episode_steps: int, num_envs: int,
                  autoreset_mode: Any):
-        super().__init__([lambda: Reference(module, options, max_episode_steps)] * num_envs,
-                         autoreset_mode=autoreset_mode)
-
-    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
-        """Resets as `SyncVectorEnv` does."""
-        self._forget()
-        obs, info = super().reset(**arguments)
-        return obs, self._with_columns(info)
-
-    def step(self, actions: Any) -> Any:
-        """Steps as `SyncVectorEnv` does."""
-        # rows of resets have no step
-        self._forget()
-        *batch, info = super().step(actions)
-        return *batch, self._with_columns(info)
+        super().__init__(lambda: Reference(module, options, max_episode_steps), num_envs, autoreset_mode)
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
         """Returns the streams from which treasures come back: in our saved rows, and mpe2's."""
@@ -123,22 +92,6 @@ class References(SyncVectorEnv):
             if hasattr(world, "_np_random"):
                 pairs.append((row["own"][1], world.np_random.bit_generator.state))
         return pairs
-
-    def _forget(self) -> None:
-        for env in self.envs:
-            env.forget()  # type: ignore[attr-defined]
-
-    def _with_columns(self, info: dict[str, Any]) -> dict[str, Any]:
-        all_rows = np.ones(self.num_envs, np.bool_)
-        agents: dict[str, Any] = {}
-        for group in self.envs[0].groups:  # type: ignore[attr-defined]
-            agents[f"_{group}"] = all_rows
-            agents[group] = {}
-            columns = [env.columns[group] for env in self.envs]  # type: ignore[attr-defined]
-            for name in COLUMNS:
-                agents[group][name] = np.stack([each[name] for each in columns])
-                agents[group][f"_{name}"] = all_rows
-        return {**info, "agents": agents, "_agents": all_rows}
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:

@@ -50,6 +50,7 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = READS_NOTHING
         self.reset_noise_scale = spec.options["reset_noise_scale"]
 
     cdef int step_model(self) except -1 nogil:
@@ -66,6 +67,7 @@ cdef class InvertedPendulumV4(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = READS_NOTHING
         self.reset_noise_scale = 0.01
 
     cdef int step_model(self) except -1 nogil:

@@ -18,10 +18,15 @@ from cypool.envs.mujoco_common.specs import (
     info_of,
     observation_of,
 )
-from cypool.options import Option, boolean, describes, integer, number, unchecked
+from cypool.options import Option, boolean, choice, describes, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 
-ROBOT = {**SIMULATION, "default_camera_config": CAMERA_CONFIG}
+ROBOT = {
+    **SIMULATION,
+    "default_camera_config": CAMERA_CONFIG,
+    "physics": choice("lanes", ("lanes", "mj_step"), '"lanes": cypool steps several environments of a synchronous '
+                      'pool at once, with the bits of MuJoCo, where it can; or "mj_step": MuJoCo steps each.'),
+}
 
 
 @describes(**ROBOT)

@@ -74,7 +74,7 @@ class Player:
         agents = dict(zip(self.env.possible_agents, enumerate(self.env.unwrapped.world.agents), strict=True))
         chosen = {name: self.choose_for(name, *agent) for name, agent in agents.items()}
         self.held = chosen
-        return {group: np.array([chosen[name] for name in names]) for group, names in self.reference.groups.items()}
+        return {group: np.array([chosen[name] for name in names]) for group, names in self.reference.agents.items()}
 
     def choose_for(self, name, k, agent):
         space = self.env.action_space(name)

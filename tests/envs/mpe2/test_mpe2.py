@@ -124,7 +124,7 @@ def test_agents_have_mpe2s_names_and_order(id):
         spec = cypool.make_spec(f"mpe2/{id}", **options)
         theirs = Reference(id.replace("-", "_"), spec.options, spec.max_episode_steps)
         assert spec.agent_names == theirs.env.possible_agents
-        for name, agents in theirs.groups.items():
+        for name, agents in theirs.agents.items():
             shape = theirs.env.observation_space(agents[0]).shape
             assert spec.agents[name].observation.shape == shape
 

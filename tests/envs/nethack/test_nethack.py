@@ -432,10 +432,12 @@ def test_actions_after_the_end():
 def test_step_of_a_forged_state_whose_game_is_over_raises():
     env = made("NetHackChallenge-v0", no_progress_timeout=3, autoreset_mode="Disabled")
     env.reset()
-    state, ended = env.save(), False
-    while not ended:
+    state = env.save()
+    for _ in range(100):
         _, _, terminated, truncated, _ = env.step([0])
-        ended = bool(terminated[0] or truncated[0])
+        if terminated[0] or truncated[0]:
+            break
+    assert terminated[0] or truncated[0]
     # the row says that the episode continues
     env.load(with_own(state, env.save().rows[0]["own"]))
     with pytest.raises(cypool.EnvError, match="expected a game that continues, got one that is over"):

@@ -1,0 +1,219 @@
+"""The options `observation` and `action`: their checks, and the spaces that they make."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cypool.options import Option, boolean, choice, integer, number
+from cypool.spec import Array, Discrete
+from cypool.util.arguments import check_float, check_list, shown
+
+Check = Callable[[str, Any], Any]
+# of vehicles, in the order of observations.h
+FEATURES = ("presence", "x", "y", "vx", "vy", "heading", "cos_h", "sin_h", "cos_d", "sin_d", "long_off", "lat_off",
+            "ang_off")
+MOST = 1e6
+PARTS = {"KinematicsGoal": ("observation", "achieved_goal", "desired_goal"),
+         "AttributesObservation": ("state", "derivative", "reference_state")}
+
+
+def interval(name: str, value: Any) -> list[float]:
+    """Checks two numbers, the second of which is greater."""
+    low, high = numbers(name, value, 2, 2)
+    if not low < high:
+        raise ValueError(f"{name}: expected a number and a greater one, got {shown(value)}")
+    return [low, high]
+
+
+def numbers(name: str, value: Any, least: int, most: int, low: float = -MOST) -> list[float]:
+    """Checks a list of numbers; ints stay ints."""
+    given = check_list(name, value.tolist() if isinstance(value, np.ndarray) else value, "a list of numbers")
+    if not least <= len(given) <= most:
+        raise ValueError(f"{name}: expected {least} to {most} numbers, got {shown(value)}")
+    for each in given:
+        check_float(name, each, low, MOST)
+    return given
+
+
+def _dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
+    unknown = [key for key in value if key not in keys]
+    if unknown:
+        raise ValueError(f"{name}: expected only {', '.join(sorted(keys))}, got {shown(unknown[0])}")
+    return dict(value)
+
+
+def _none_or(check: Check) -> Check:
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def _features(known: tuple[str, ...]) -> Check:
+    def check(name: str, value: Any) -> list[str]:
+        given = check_list(name, value, "a list of features")
+        if not 1 <= len(given) <= 16 or not all(each in known for each in given):
+            raise ValueError(f"{name}: expected 1 to 16 of {', '.join(known)}, got {shown(value)}")
+        return given
+
+    return check
+
+
+def _ranges(name: str, value: Any) -> dict[str, list[float]]:
+    given = _dict(name, value, FEATURES, "a dict of ranges, by feature")
+    return {key: interval(f"{name}[{key!r}]", each) for key, each in given.items()}
+
+
+def _grid_size(name: str, value: Any) -> list[list[float]]:
+    given = check_list(name, value.tolist() if isinstance(value, np.ndarray) else value, "two ranges")
+    if len(given) != 2:
+        raise ValueError(f"{name}: expected two ranges, got {shown(value)}")
+    return [interval(name, each) for each in given]
+
+
+def _speeds(name: str, value: Any) -> list[float]:
+    given = numbers(name, value, 2, 16)
+    if not given[0] < given[-1]:
+        raise ValueError(f"{name}: expected speeds that rise, got {shown(value)}")
+    return given
+
+
+def _attributes(name: str, value: Any) -> list[str]:
+    if list(value) != list(PARTS["AttributesObservation"]):
+        raise ValueError(f"{name}: expected {list(PARTS['AttributesObservation'])}, got {shown(value)}")
+    return list(value)
+
+
+def _option(default: Any, check: Check) -> Option:
+    return Option(default, check, "")
+
+
+_KINEMATICS = {
+    "features": _option(None, _none_or(_features(FEATURES))), "vehicles_count": integer(5, 2, 1000, ""),
+    "features_range": _option(None, _none_or(_ranges)), "absolute": boolean(False, ""),
+    "order": choice("sorted", ("sorted", "shuffled", "unsorted"), ""), "normalize": boolean(True, ""),
+    "clip": boolean(True, ""), "see_behind": boolean(False, ""), "observe_intentions": boolean(False, ""),
+    "include_obstacles": boolean(True, "")}
+_OBSERVATIONS: dict[str, dict[str, Option]] = {
+    "Kinematics": _KINEMATICS,
+    "ExitObservation": _KINEMATICS,
+    "TimeToCollision": {"horizon": number(10, 1, 1000, "")},
+    "OccupancyGrid": {
+        "features": _option(None, _none_or(_features((*FEATURES, "on_road")))),
+        "grid_size": _option(None, _none_or(_grid_size)),
+        "grid_step": _option(None, _none_or(lambda name, value: numbers(name, value, 2, 2, 1e-3))),
+        "features_range": _option(None, _none_or(_ranges)),
+        "align_to_vehicle_axes": boolean(False, ""), "clip": boolean(True, ""), "as_image": boolean(False, "")},
+    "KinematicsGoal": {
+        "features": _option(FEATURES[1:5] + FEATURES[6:8], _features(FEATURES[:8])),
+        "scales": _option((100, 100, 5, 5, 1, 1), lambda name, value: numbers(name, value, 1, 16, 1e-6)),
+        "normalize": boolean(True, "")},
+    "AttributesObservation": {"attributes": _option(PARTS["AttributesObservation"], _attributes)},
+    "LidarObservation": {"cells": integer(16, 1, 1000, ""), "maximum_range": number(60, 0.1, MOST, ""),
+                         "normalize": boolean(True, "")}}
+OBSERVATIONS = tuple(_OBSERVATIONS)
+_AXES = {"longitudinal": boolean(True, ""), "lateral": boolean(True, "")}
+_SPEEDS = _option(None, _none_or(_speeds))
+_CONTINUOUS = {
+    "acceleration_range": _option(None, _none_or(interval)), "steering_range": _option(None, _none_or(interval)),
+    **_AXES, "dynamical": boolean(False, ""), "clip": boolean(True, ""), "target_speeds": _SPEEDS}
+_ACTIONS: dict[str, dict[str, Option]] = {
+    "DiscreteMetaAction": {**_AXES, "target_speeds": _SPEEDS},
+    "ContinuousAction": {**_CONTINUOUS, "speed_range": _option(None, _none_or(interval))},
+    "DiscreteAction": {**_CONTINUOUS, "actions_per_axis": integer(3, 2, 64, "")}}
+ACTIONS = tuple(_ACTIONS)
+
+
+def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], several: str, inner: str) -> dict[str, Any]:
+    """Returns the dict of one of these kinds with all its keys, or that of several agents around it."""
+    keys = {"type", inner, *(key for each in kinds.values() for key in each)}
+    given = _dict(name, value, keys, "a dict with a type")
+    kind = given.get("type")
+    if kind == several:
+        return {"type": several, inner: _checked(f"{name}[{inner!r}]", given.get(inner), kinds, "", inner)}
+    if kind not in kinds:
+        raise ValueError(f"{name}['type']: expected one of {', '.join([*kinds, several] if several else kinds)}, got "
+                         f"{shown(kind)}")
+    unknown = given.keys() - kinds[kind].keys() - {"type"}
+    if unknown:
+        raise ValueError(f"{name}: expected only {', '.join(kinds[kind])} with {kind}, got {min(unknown)!r}")
+    return {"type": kind, **{key: option.check(f"{name}[{key!r}]", given.get(key, option.default))
+                             for key, option in kinds[kind].items()}}
+
+
+def check_observation(name: str, value: Any) -> dict[str, Any]:
+    """Checks the option `observation`."""
+    checked = _checked(name, value, _OBSERVATIONS, "MultiAgentObservation", "observation_config")
+    own = of_one(checked)
+    if own["type"] == "KinematicsGoal" and len(own["scales"]) != len(own["features"]):
+        raise ValueError(f"{name}['scales']: expected as many as features, got {shown(own['scales'])}")
+    if own["type"] == "OccupancyGrid" and not 1 <= math.prod(grid_shape(own)) <= 10_000:
+        raise ValueError(f"{name}['grid_size']: expected 1 to 10000 cells, got {shown(own['grid_size'])} with steps "
+                         f"{shown(own['grid_step'])}")
+    return checked
+
+
+def check_action(name: str, value: Any) -> dict[str, Any]:
+    """Checks the option `action`."""
+    checked = _checked(name, value, _ACTIONS, "MultiAgentAction", "action_config")
+    own = of_one(checked)
+    if not (own["longitudinal"] or own["lateral"]):
+        raise ValueError(f"{name}: expected longitudinal or lateral, got neither")
+    return checked
+
+
+def of_one(checked: dict[str, Any]) -> dict[str, Any]:
+    """Returns what one agent has of an observation or an action."""
+    inner: dict[str, Any] = checked.get("observation_config") or checked.get("action_config") or checked
+    return inner
+
+
+def grid_shape(own: dict[str, Any]) -> list[int]:
+    """Returns the numbers of cells of a grid."""
+    size = np.array(own["grid_size"] or [[-27.5, 27.5], [-27.5, 27.5]], float)
+    step = np.array(own["grid_step"] or [5, 5], float)
+    found: list[int] = np.floor((size[:, 1] - size[:, 0]) / step).astype(int).tolist()
+    return found
+
+
+def features_of(own: dict[str, Any]) -> list[str]:
+    """Returns the features of an observation."""
+    default = ["presence", "vx", "vy", "on_road"] if own["type"] == "OccupancyGrid" else list(FEATURES[:5])
+    return list(own["features"] or default)
+
+
+def horizon_of(own: dict[str, Any], policy_frequency: float) -> int:
+    """Returns the steps that times to collision reach."""
+    return int(own["horizon"] / (1 / policy_frequency))
+
+
+def observation_space(own: dict[str, Any], policy_frequency: float) -> Any:
+    """Returns what one agent observes."""
+    match own["type"]:
+        case "Kinematics" | "ExitObservation":
+            return Array((own["vehicles_count"], len(features_of(own))), np.float32)
+        case "TimeToCollision":
+            return Array((3, 3, horizon_of(own, policy_frequency)), np.float32, 0, 1)
+        case "OccupancyGrid":
+            dtype = np.uint8 if own["as_image"] else np.float32
+            return Array((len(features_of(own)), *grid_shape(own)), dtype)
+        case "LidarObservation":
+            high = 1 if own["normalize"] else own["maximum_range"]
+            return Array((own["cells"], 2), np.float32, -high, high)
+        case kind:
+            shape = (len(own["features"]),) if kind == "KinematicsGoal" else (4, 1)
+            return {part: Array(shape, np.float64) for part in PARTS[kind]}
+
+
+def action_space(own: dict[str, Any]) -> Array | Discrete:
+    """Returns what one agent does."""
+    axes = own["longitudinal"] + own["lateral"]
+    match own["type"]:
+        case "DiscreteMetaAction":
+            return Discrete(5 if axes == 2 else 3)
+        case "ContinuousAction":
+            return Array((axes,), np.float32, -1, 1)
+        case _:
+            return Discrete(own["actions_per_axis"] ** axes)

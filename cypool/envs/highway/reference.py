@@ -1,0 +1,158 @@
+"""highway-env itself: the reference of `cypool.testing.check_parity`."""
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import SyncVectorEnv
+from gymnasium.vector.utils import batch_space
+
+from cypool.envs.highway.pictures import VERSION, need_highway_env
+from cypool.envs.highway.specs import config_of
+
+# an intersection changes these for the whole process
+_GENTLE = {"DISTANCE_WANTED": 10.0, "COMFORT_ACC_MAX": 3.0, "COMFORT_ACC_MIN": -5.0}
+_HARSH = {"DISTANCE_WANTED": 7, "COMFORT_ACC_MAX": 6, "COMFORT_ACC_MIN": -3}
+# without an argument `config`
+_BARE = ("parking-ActionRepeat-v0", "parking-parked-v0", "lane-keeping-v0")
+
+
+class Reference(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment of highway-env, with arrays for the agents of a group, and infos as columns.
+
+    Args:
+        env: The environment.
+        limit: Truncates episodes after this number of steps; None: never.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], limit: int | None):
+        super().__init__(env)
+        self.limit, self.steps = limit, 0
+        self.is_group = isinstance(env.action_space, gymnasium.spaces.Tuple)
+        if self.is_group:
+            for name in ("observation_space", "action_space"):
+                spaces = getattr(env, name)
+                setattr(self, name, batch_space(spaces[0], len(spaces)))
+        self.columns: dict[str, Any] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Makes the columns those of a row without a step."""
+        shape = self.action_space.shape
+        count = shape[0] if self.is_group and shape else 0
+        self.columns = {"reward": np.zeros(count), "terminated": np.zeros(count, np.bool_),
+                        "truncated": np.zeros(count, np.bool_)}
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        obs, info = _call(self.env.reset, seed=seed)
+        self.steps = 0
+        return self._stacked(obs), self._flat(info, {"lane_change_reward": 0.0, "action_reward": 0.0})
+
+    def step(self, action: Any) -> Any:
+        """Steps all agents."""
+        obs, reward, terminated, truncated, info = _call(self.env.step, tuple(action) if self.is_group else action)
+        self.steps += 1
+        if isinstance(reward, tuple):
+            # the wrapper has each agent's instead
+            info = {**info, "agents_rewards": reward, "agents_terminated": terminated}
+            inner: Any = self.env.unwrapped
+            reward, terminated = inner._reward(None), inner._is_terminated()
+        truncated = bool(truncated or (self.limit is not None and self.steps >= self.limit))
+        if self.is_group:
+            self.columns = {name: np.array(value) for name, value in self.columns.items()}
+            self.columns["reward"][:] = info.get("agents_rewards", reward)
+            self.columns["terminated"][:] = terminated
+            self.columns["truncated"][:] = truncated and not terminated
+        return self._stacked(obs), float(reward), bool(terminated), truncated, self._flat(info, {})
+
+    def _stacked(self, obs: Any) -> Any:
+        return np.stack(obs) if self.is_group else obs
+
+    def _flat(self, info: dict[str, Any], idle: dict[str, float]) -> dict[str, Any]:
+        """Returns infos without `action`, and with the rewards as columns; at reset these are those of idle."""
+        rewards = info.get("rewards", {})
+        flat = {key: value for key, value in info.items() if key not in ("rewards", "action")}
+        flat |= {key: float(idle.get(key, value)) for key, value in rewards.items()}
+        for key, dtype in (("agents_rewards", np.float64), ("agents_terminated", np.bool_)):
+            if key in flat:
+                flat[key] = np.array(flat[key], dtype)
+        for key in flat.keys() & {"crashed", "is_success"}:
+            flat[key] = bool(flat[key])
+        return flat
+
+
+class References(SyncVectorEnv):
+    """A batch of these, whose infos have the columns of agents, as cypool's have them."""
+
+    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
+        """Resets as `SyncVectorEnv` does."""
+        self._forget()
+        obs, info = super().reset(**arguments)
+        return obs, self._with_columns(info)
+
+    def step(self, actions: Any) -> Any:
+        """Steps as `SyncVectorEnv` does."""
+        self._forget()
+        *batch, info = super().step(actions)
+        return *batch, self._with_columns(info)
+
+    def _forget(self) -> None:
+        for env in self.envs:
+            env.forget()  # type: ignore[attr-defined]
+
+    def _with_columns(self, info: dict[str, Any]) -> dict[str, Any]:
+        if not self.envs[0].is_group:  # type: ignore[attr-defined]
+            return info
+        all_rows = np.ones(self.num_envs, np.bool_)
+        columns: dict[str, Any] = {}
+        for name in ("reward", "terminated", "truncated"):
+            columns[name] = np.stack([env.columns[name] for env in self.envs])  # type: ignore[attr-defined]
+            columns[f"_{name}"] = all_rows
+        return {**info, "agents": {"agent": columns, "_agent": all_rows}, "_agents": all_rows}
+
+
+def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
+    """Returns highway-env's environments of the same id and options, and their name and version."""
+    need_highway_env("check_parity")
+    if "others_collide" in options:
+        raise ValueError("others_collide: expected none, as highway-env has ids instead")
+    spec = ours.env_spec
+    make = functools.partial(_make, spec.id, options, spec.max_episode_steps)
+    theirs = References([make] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
+    return theirs, f"{spec.id} of highway-env {VERSION}"
+
+
+def _make(id: str, options: dict[str, Any], limit: int | None) -> Reference:
+    import highway_env  # noqa: F401
+
+    config = config_of(options)
+    with warnings.catch_warnings():
+        # that there is a newer version
+        warnings.simplefilter("ignore")
+        arguments: dict[str, Any] = {} if id in _BARE else {"config": config}
+        env = gymnasium.make(id, disable_env_checker=True, max_episode_steps=-1, **arguments)
+    inner: Any = env.unwrapped
+    if id in _BARE:
+        inner.config.update(config)
+        inner.define_spaces()
+    return Reference(env, limit)
+
+
+def _call(method: Any, *arguments: Any, **more: Any) -> Any:
+    """Calls a method of an environment with the drivers of its task."""
+    from highway_env.envs import IntersectionEnv
+    from highway_env.utils import class_from_path
+    from highway_env.vehicle.behavior import IDMVehicle
+
+    inner = method.__self__.unwrapped
+    named = inner.config.get("other_vehicles_type")
+    # an earlier crossing may have changed a class above the one that is named
+    drivers = {IDMVehicle, class_from_path(named) if named else IDMVehicle}
+    for name, value in (_HARSH if isinstance(inner, IntersectionEnv) else _GENTLE).items():
+        for driver in drivers:
+            setattr(driver, name, value)
+    return method(*arguments, **more)

@@ -1,0 +1,410 @@
+// How a scene begins: vehicles, objects and their places.
+#pragma once
+
+#include "cypool/envs/highway/options.h"
+#include "cypool/envs/highway/world.h"
+
+namespace cypool::highway {
+
+class Scene {
+public:
+    World world;
+    std::vector<int> controlled;  // indices of vehicles, by agent
+    double time = 0;
+    const Setup* setup = nullptr;
+    const Options* o = nullptr;  // of `setup`
+
+    Scene() = default;
+    explicit Scene(const Setup* shared) {
+        use(shared);
+        world.connected_lanes = o->connected_lanes;
+        world.dt = 1.0 / o->simulation_frequency;
+        world.target_speeds.assign(o->targets, o->targets + o->num_targets);
+        world.regulated = o->task == INTERSECTION;
+        Driver& d = world.driver;
+        if (o->task == INTERSECTION) d.distance = 7, d.comfort_max = 6, d.comfort_min = -3;
+        d.linear = o->linear, d.gain = o->gain, d.time = o->headway;
+        std::copy_n(o->speeds, 3, d.speeds), std::copy_n(o->speeds_low, 3, d.speeds_low);
+        std::copy_n(o->speeds_range, 3, d.speeds_range);
+        std::copy_n(o->steers, 2, d.steers), std::copy_n(o->steers_low, 2, d.steers_low);
+        std::copy_n(o->steers_range, 2, d.steers_range);
+        ego_kind = o->action == META ? MDP : o->dynamical ? BICYCLE : VEHICLE;
+    }
+    // of its own options; what bodies pointed to is forgotten
+    void use(const Setup* shared) {
+        setup = shared;
+        o = &shared->options;
+        world.net = &shared->network;
+        world.touch();
+    }
+    Body& ego(int agent = 0) { return world.vehicles[controlled[agent]]; }
+    const Body& ego(int agent = 0) const { return world.vehicles[controlled[agent]]; }
+    const Lane& lane(const Body& b) const { return world.net->lanes[b.lane]; }
+    int find(int from, int to, int id = 0) const {
+        return world.net->roads[world.net->road_between(from, to)].first + id;
+    }
+    bool on_road(const Body& b) const {
+        const auto c = world.on_lane_of(b, b.lane);
+        return lane(b).on(c.s, c.lateral);
+    }
+
+    // ---- reset
+
+    void begin() {
+        world.clear();
+        controlled.clear();
+        time = 0;
+        switch (o->task) {
+            case HIGHWAY: begin_highway(); break;
+            case EXIT: begin_exit(); break;
+            case MERGE: begin_merge(); break;
+            case MERGE_GENERIC: begin_merge_generic(); break;
+            case TWO_WAY: begin_two_way(); break;
+            case U_TURN: begin_u_turn(); break;
+            case ROUNDABOUT: begin_roundabout(); break;
+            case ROUNDABOUT_GENERIC: begin_roundabout_generic(); break;
+            case INTERSECTION: begin_intersection(); break;
+            case PARKING: begin_parking(); break;
+            case RACETRACK: begin_racetrack(); break;
+            case LANE_KEEPING: begin_lane_keeping(); break;
+        }
+    }
+    int append(Body b, int agent = -1) {
+        if (agent >= 0) {
+            b.agent = agent;
+            controlled.push_back(int(world.vehicles.size()));
+        }
+        world.vehicles.push_back(std::move(b));
+        return int(world.vehicles.size()) - 1;
+    }
+    Body make_random(Kind kind, int lane, double speed, double spacing) {
+        const Lane& l = world.net->lanes[lane];
+        if (std::isnan(speed))
+            speed = l.has_limit ? world.uniform(0.7 * l.limit, 0.8 * l.limit) : world.uniform(23, 25);
+        const double offset = spacing * (12 + 1.0 * speed) * o->spread[world.net->road_of(lane).count];
+        double x0 = 3 * offset;
+        if (!world.vehicles.empty()) {
+            x0 = -std::numeric_limits<double>::infinity();
+            for (const Body& v : world.vehicles) x0 = std::max(x0, world.on_lane_of(v, lane).s);
+        }
+        x0 += offset * world.uniform(0.9, 1.1);
+        return world.make_on(kind, lane, x0, speed);
+    }
+    Body as_ego(const Body& plain) {
+        world.drop(plain);
+        return world.make(ego_kind, plain.x, plain.y, plain.heading, plain.speed);
+    }
+    void begin_highway() {
+        const double random = std::nan("");
+        for (int a = 0; a < o->agents; ++a) {
+            const int others = o->vehicles_count / o->agents + (a < o->vehicles_count % o->agents);
+            const int id = o->initial_lane >= 0 ? o->initial_lane : world.integers(o->lanes_count);
+            append(as_ego(make_random(VEHICLE, id, 25.0, o->ego_spacing)), a);
+            for (int k = 0; k < others; ++k) {
+                Body b = make_random(IDM, world.integers(o->lanes_count), random, 1 / o->density);
+                world.randomize(b);
+                append(std::move(b));
+            }
+        }
+        if (o->fast)
+            for (Body& b : world.vehicles) b.check_collisions = b.agent >= 0;
+    }
+    void begin_exit() {
+        const int first = find(o->nodes[0], o->nodes[1]);
+        for (int a = 0; a < o->agents; ++a) append(as_ego(make_random(VEHICLE, first, 25.0, o->ego_spacing)), a);
+        double sums[64], total = 0;
+        for (int k = 0; k < o->lanes_count; ++k) total += k;
+        double sum = 0;
+        for (int k = 0; k < o->lanes_count; ++k) sums[k] = sum += k / total;
+        for (int k = 0; k < o->lanes_count; ++k) sums[k] /= sum;
+        for (int n = 0; n < o->vehicles_count; ++n) {
+            const double drawn = world.uniform();
+            const int id = int(std::upper_bound(sums, sums + o->lanes_count, drawn) - sums);
+            Body b = make_random(IDM, first + id, world.net->lanes[first + id].limit, 1 / o->density);
+            world.plan(b, o->nodes[3]);
+            b.enable_lane_change = false;
+            append(std::move(b));
+        }
+    }
+    void place_obstacle(double x, double y, double heading = 0, double length = 2, double width = 2) {
+        Body b = world.make(OBSTACLE, x, y, heading);
+        b.length = length, b.width = width;
+        b.diagonal = std::sqrt(length * length + width * width);
+        world.objects.push_back(std::move(b));
+    }
+    void begin_merge() {
+        double x, y;
+        const Lane& ramp = world.net->lanes[find(o->nodes[1], o->nodes[2], o->lanes_count)];
+        ramp.position(o->ramp_length, 0, x, y);
+        place_obstacle(x, y);
+        world.net->lanes[find(o->nodes[0], o->nodes[1], 1)].position(30.0, 0, x, y);
+        append(world.make(ego_kind, x, y, 0, 30.0), 0);
+        for (const auto& [at, speed] : {std::pair{90.0, 29.0}, {70.0, 31.0}, {5.0, 31.5}}) {
+            const Lane& l = world.net->lanes[find(o->nodes[0], o->nodes[1], world.integers(2))];
+            l.position(at + world.uniform(-5.0, 5.0), 0, x, y);
+            const double v = speed + world.uniform(-1.0, 1.0);
+            append(world.make(IDM, x, y, 0, v));
+        }
+        world.net->lanes[find(o->nodes[4], o->nodes[5])].position(110.0, 0, x, y);
+        Body b = world.make(IDM, x, y, 0, 20.0);
+        b.target_speed = 30.0;
+        append(std::move(b));
+    }
+    void begin_merge_generic() {
+        double x, y;
+        const Lane& ramp = world.net->lanes[find(o->nodes[1], o->nodes[2], o->lanes_count)];
+        ramp.position(o->ramp_length, 0, x, y);
+        place_obstacle(x, y);
+        const int first = find(o->nodes[0], o->nodes[1]);
+        world.net->lanes[first + o->lanes_count - 1].position(30.0, 0, x, y);
+        append(world.make(ego_kind, x, y, 0, 30.0), 0);
+        std::vector<std::vector<double>> taken(o->lanes_count);
+        taken[o->lanes_count - 1].push_back(30.0);
+        for (int n = 0; n < o->vehicles_count; ++n) {
+            for (int k = 0; k < 10; ++k) {
+                const int id = world.integers(o->lanes_count);
+                const double s = world.uniform(0, o->max_position);
+                bool free = true;
+                for (double p : taken[id]) free &= std::fabs(s - p) > 15.0;
+                if (!free) continue;
+                world.net->lanes[first + id].position(s, 0, x, y);
+                append(world.make(IDM, x, y, 0, 30.0 + world.uniform(-2.0, 2.0)));
+                taken[id].push_back(s);
+                break;
+            }
+        }
+        world.net->lanes[find(o->nodes[4], o->nodes[5])].position(30.0 + 30, 0, x, y);
+        Body b = world.make(IDM, x, y, 0, 20.0);
+        b.target_speed = 30.0;
+        append(std::move(b));
+    }
+    void begin_two_way() {
+        double x, y;
+        const int there = find(o->nodes[0], o->nodes[1], 1), back = find(o->nodes[1], o->nodes[0]);
+        world.net->lanes[there].position(30.0, 0, x, y);
+        append(world.make(ego_kind, x, y, 0, 30.0), 0);
+        for (int k = 0; k < 5; ++k) {
+            const bool oncoming = k >= 3;
+            const Lane& l = world.net->lanes[oncoming ? back : there];
+            const double from = oncoming ? 200.0 + 100.0 * (k - 3) : 70.0 + 40.0 * k;
+            l.position(from + 10.0 * world.normal(), 0, x, y);
+            const double v = oncoming ? 20.0 + 5.0 * world.normal() : 24.0 + 2.0 * world.normal();
+            Body b = world.make(IDM, x, y, l.heading_at(from), v);
+            b.enable_lane_change = false;
+            if (oncoming) b.target_lane = back;
+            append(std::move(b));
+        }
+    }
+    Body make_near(int lane, double s, double deviation, double speed, double speed_deviation) {
+        const double at = s + world.normal() * deviation, v = speed + world.normal() * speed_deviation;
+        return world.make_on(IDM, lane, at, v);
+    }
+    void begin_u_turn() {
+        double x, y;
+        world.net->lanes[find(o->nodes[0], o->nodes[1])].position(0, 0, x, y);
+        Body b = world.make(ego_kind, x, y, 0, 16.0);
+        if (ego_kind == MDP) world.plan(b, o->nodes[3]);
+        append(std::move(b), 0);
+        const struct {
+            int road, id;
+            double s, speed;
+        } OTHERS[6] = {{0, 0, 25.0, 13.5}, {0, 1, 56.0, 14.5}, {1, 1, 0.5, 4.5},
+                       {1, 0, 17.5, 5.5},  {2, 0, 1.0, 3.5},   {2, 1, 30.0, 5.5}};
+        for (int k = 0; k < 6; ++k) {
+            const auto& [road, id, s, speed] = OTHERS[k];
+            Body v = make_near(find(o->nodes[road], o->nodes[road + 1], id), s, 2.0, speed, 2.0);
+            world.plan(v, o->nodes[3]);
+            if (k == 0) world.randomize(v);
+            append(std::move(v));
+        }
+    }
+    // nodes of roundabouts: ser ses we sx eer ees nxs, exr sxr nxr wxr, then se ee nx ne ner nes wer wes
+    void begin_roundabout() {
+        double x, y;
+        const int own = find(o->nodes[0], o->nodes[1]);
+        world.net->lanes[own].position(125.0, 0, x, y);
+        Body b = world.make(ego_kind, x, y, world.net->lanes[own].heading_at(140.0), 8.0);
+        if (ego_kind == MDP) world.plan(b, o->nodes[6]);
+        append(std::move(b), 0);
+        const int ring = find(o->nodes[2], o->nodes[3]), entry = find(o->nodes[4], o->nodes[5]);
+        const struct {
+            int lane;
+            double s;
+        } OTHERS[4] = {{ring + 1, 5.0}, {ring, 20.0}, {ring, -20.0}, {entry, 50.0}};
+        for (int k = 0; k < 4; ++k) {
+            Body v = make_near(OTHERS[k].lane, OTHERS[k].s, 2.0, 16.0, 2.0);
+            const int goal = k == 0 && o->incoming >= 0 ? o->incoming : world.integers(3);
+            world.plan(v, o->nodes[7 + goal]);
+            world.randomize(v);
+            append(std::move(v));
+        }
+    }
+    void begin_roundabout_generic() {
+        double x, y;
+        const int own = find(o->nodes[0], o->nodes[1]);
+        const double at = world.net->lanes[own].length - 2.5;
+        world.net->lanes[own].position(at, 0, x, y);
+        Body b = world.make(ego_kind, x, y, world.net->lanes[own].heading_at(at), 8.0);
+        if (ego_kind == MDP) world.plan(b, o->nodes[6]);
+        append(std::move(b), 0);
+        const int* n = o->nodes;
+        const int ROADS[7][2] = {{n[2], n[3]}, {n[3], n[11]},  {n[12], n[13]}, {n[13], n[14]},
+                                 {n[4], n[5]}, {n[15], n[16]}, {n[17], n[18]}};
+        std::vector<std::pair<double, double>> taken{{x, y}};
+        for (int k = 0; k < o->vehicles_count; ++k) {
+            for (int attempt = 0; attempt < 10; ++attempt) {
+                const int r = world.integers(7), first = find(ROADS[r][0], ROADS[r][1]);
+                const int lane = first + world.integers(world.net->road_of(first).count);
+                const Lane& l = world.net->lanes[lane];
+                const double s = world.uniform(5.0, most(5.0, l.length - 5.0));
+                l.position(s, 0, x, y);
+                bool free = true;
+                for (const auto& [px, py] : taken) free = free && !(norm(x - px, y - py) < 7.0);
+                if (!free) continue;
+                Body v = world.make_on(IDM, lane, s, 14.0 + world.normal() * 2.0);
+                const int goal = o->incoming >= 0 ? std::min(o->incoming, 3) : world.integers(4);
+                world.plan(v, n[7 + goal]);
+                world.randomize(v);
+                append(std::move(v));
+                taken.push_back({x, y});
+                break;
+            }
+        }
+    }
+    // nodes of intersections: o0 to o3, ir0 to ir3, il0 to il3
+    void spawn(double s, double deviation, double speed_deviation, double probability, bool straight) {
+        if (world.uniform() > probability) return;
+        // two of four, without replacement, by Floyd's method, then shuffled
+        int from = world.integers(3), to = world.integers(4);
+        if (to == from) to = 3;
+        if (world.integers(2) == 0) std::swap(from, to);
+        if (straight) to = (from + 2) % 4;
+        const double at = s + 5.0 + world.normal() * deviation, v = 8.0 + world.normal() * speed_deviation;
+        Body b = world.make_on(IDM, find(o->nodes[from], o->nodes[4 + from]), at, v);
+        for (const Body& other : world.vehicles) {
+            if (norm(other.x - b.x, other.y - b.y) < 15) return world.drop(b);
+        }
+        world.plan(b, o->nodes[to]);
+        world.randomize(b);
+        append(std::move(b));
+    }
+    void begin_intersection() {
+        const int n = o->vehicles_count;
+        for (int k = 0; k < n - 1; ++k) spawn(o->starts[k], 1.0, 1.0, 0.6, false);
+        for (int k = 0; k < 3 * o->simulation_frequency; ++k) {
+            world.act();
+            world.step();
+        }
+        spawn(60, 0.1, 0.0, 1.0, true);
+        for (int a = 0; a < o->agents; ++a) {
+            const int l = find(o->nodes[a % 4], o->nodes[4 + a % 4]);
+            const int goal = o->destination >= 0 ? o->destination : o->nodes[1 + world.integers(3)];
+            double x, y;
+            world.net->lanes[l].position(60.0 + 5.0 * world.normal(1.0), 0, x, y);
+            Body b = world.make(ego_kind, x, y, world.net->lanes[l].heading_at(60.0), 10.0);
+            if (ego_kind == MDP) {
+                world.plan(b, goal);
+                world.choose_speed(b, 10.0);
+            }
+            append(std::move(b), a);
+            const Body me = ego(a);
+            remove([&](const Body& v) { return v.agent < 0 && norm(v.x - me.x, v.y - me.y) < 20; });
+        }
+    }
+    template <class F> void remove(F&& gone) {
+        size_t kept = 0;
+        for (size_t k = 0; k < world.vehicles.size(); ++k) {
+            if (gone(world.vehicles[k])) {
+                world.drop(world.vehicles[k]);
+                continue;
+            }
+            if (kept != k) world.vehicles[kept] = std::move(world.vehicles[k]);
+            if (world.vehicles[kept].agent >= 0) controlled[world.vehicles[kept].agent] = int(kept);
+            ++kept;
+        }
+        world.vehicles.resize(kept);
+        world.touch();
+    }
+    bool leaving(const Body& b, double at_least) const {
+        const Lane& l = lane(b);
+        return is_node(l.from, 8) && is_node(l.to, 0) && world.on_lane_of(b, b.lane).s >= at_least;
+    }
+    bool is_node(int node, int first) const {
+        return node == o->nodes[first] || node == o->nodes[first + 1] || node == o->nodes[first + 2]
+               || node == o->nodes[first + 3];
+    }
+
+    void begin_parking() {
+        std::vector<int> spots(world.net->lanes.size());
+        for (size_t k = 0; k < spots.size(); ++k) spots[k] = int(k);
+        for (int a = 0; a < o->agents; ++a) {
+            const Body b = world.make(ego_kind, double(a - o->agents / 2) * 10.0, 0.0, 2.0 * PI * world.uniform(), 0.0);
+            spots.erase(std::find(spots.begin(), spots.end(), b.lane));
+            append(b, a);
+        }
+        double x, y;
+        for (int a = 0; a < o->agents; ++a) {
+            const int at = world.integers(int(spots.size()));
+            const Lane& l = world.net->lanes[spots[at]];
+            l.position(l.length / 2, 0, x, y);
+            ego(a).goal = int(world.objects.size());
+            world.objects.push_back(world.make(LANDMARK, x, y, l.heading));
+            spots.erase(spots.begin() + at);
+        }
+        for (int k = 0; k < o->vehicles_count && !spots.empty(); ++k) {
+            const int at = world.integers(int(spots.size()));
+            append(world.make_on(VEHICLE, spots[at], 4.0, 0.0));
+            spots.erase(spots.begin() + at);
+        }
+        if (!o->add_walls) return;
+        for (double wall : {-21.0, 21.0}) place_obstacle(0, wall, 0, 70, 1);
+        for (double wall : {-35.0, 35.0}) place_obstacle(wall, 0, PI / 2, 42, 1);
+    }
+    int random_lane() {
+        const Network& n = *world.net;
+        const int from = n.starts[world.integers(int(n.starts.size()))];
+        const RoadSegment& r = n.roads[n.leaving[from][world.integers(int(n.leaving[from].size()))]];
+        return r.first + world.integers(r.count);
+    }
+    void begin_racetrack() {
+        const int first = find(o->nodes[0], o->nodes[1]), second = find(o->nodes[1], o->nodes[2]);
+        for (int k = 0; k < o->walls; ++k) place_obstacle(o->wall_places[2 * k], o->wall_places[2 * k + 1]);
+        int l = first;
+        for (int a = 0; a < o->agents; ++a) {
+            l = a == 0 ? first + world.integers(o->lanes_count) : random_lane();
+            const double s = world.uniform(20, 50);
+            append(world.make_on(ego_kind, l, s, world.net->lanes[l].limit), a);
+        }
+        if (o->other_vehicles <= 0) return;
+        const double s = world.uniform(0.0, world.net->lanes[second].length);
+        append(world.make_on(IDM, second + world.net->lanes[l].id, s, 6.0 + world.uniform(0, 3.0)));
+        const int n = world.integers(o->other_vehicles);
+        for (int k = 0; k < n; ++k) {
+            const int r = random_lane();
+            const double at = world.uniform(0.0, world.net->lanes[r].length);
+            Body b = world.make_on(IDM, r, at, 6.0 + world.uniform(0, 3.0));
+            bool free = true;
+            for (const Body& v : world.vehicles) free = free && !(norm(b.x - v.x, b.y - v.y) < 20);
+            if (free)
+                append(std::move(b));
+            else
+                world.drop(b);
+        }
+    }
+    void begin_lane_keeping() {
+        const int l = find(o->nodes[2], o->nodes[3]);
+        double x, y;
+        world.net->lanes[l].position(50, -4, x, y);
+        append(world.make(ego_kind, x, y, world.net->lanes[l].heading_at(0), 8.3), 0);
+        lane_now = l;
+        is_first_lane = true;
+    }
+
+protected:
+    Kind ego_kind = VEHICLE;
+    // lane-keeping's
+    int lane_now = 0;
+    bool is_first_lane = false;
+};
+
+}  // namespace cypool::highway

@@ -1,0 +1,428 @@
+"""The tasks in a table: texts, options and roads of each; and their specs."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypool.envs.highway import networks
+from cypool.envs.highway.observations import (
+    ACTIONS,
+    FEATURES,
+    OBSERVATIONS,
+    action_space,
+    check_action,
+    check_observation,
+    features_of,
+    grid_shape,
+    horizon_of,
+    interval,
+    numbers,
+    observation_space,
+    of_one,
+)
+from cypool.options import Option, boolean, choice, describes, integer, number
+from cypool.spec import Array, EnvSpec, Group
+from cypool.util.arguments import check_float
+
+DRIVERS = ("IDMVehicle", "LinearVehicle", "AggressiveVehicle", "DefensiveVehicle")
+_DRIVER = "highway_env.vehicle.behavior."
+
+
+class Task(NamedTuple):
+    """A task.
+
+    Attributes:
+        number: Its number in options.h.
+        roads: Makes its roads.
+        nodes: The names of those that scenes.h and tasks.h use, in their order.
+        rewards: The parts of its reward, in the order of tasks.h.
+        describe: Returns its spec.
+        text: The docstring of its class.
+    """
+
+    number: int
+    roads: Callable[[dict[str, Any]], networks.Roads]
+    nodes: tuple[str, ...]
+    rewards: tuple[str, ...]
+    describe: Callable[..., EnvSpec]
+    text: str
+
+
+class Parking(NamedTuple):
+    """A place in a car park.
+
+    Attributes:
+        weights: Of the differences of positions, velocities and headings.
+        success: How small the sum is where the goal is reached.
+    """
+
+    weights: tuple[float, ...]
+    success: float
+
+    def compute_reward(self, achieved: NDArray[Any], desired: NDArray[Any]) -> Any:
+        """Returns the reward of each pair of goals."""
+        away = np.abs(achieved - desired)
+        return -np.power(np.dot(away, np.array(self.weights)), 0.5)
+
+    def compute_terminated(self, achieved: NDArray[Any], desired: NDArray[Any]) -> Any:
+        """Returns for each pair of goals whether it ends an episode."""
+        return self.compute_reward(achieved, desired) > -self.success
+
+
+TASKS: dict[str, Task] = {}
+
+
+def _weight(default: float, meaning: str) -> Option:
+    # an int stays one: Python adds ints in another way than floats
+    def check(name: str, value: Any) -> Any:
+        checked = check_float(name, value, -1e6, 1e6)
+        return value if type(value) is int else checked
+
+    return Option(default, check, meaning, (-1e6, 1e6, float("nan"), "1"))
+
+
+def _range(default: list[float], meaning: str) -> Option:
+    return Option(default, interval, meaning)
+
+
+def _several(names: str, make: Callable[..., Option], *defaults: Any) -> dict[str, Option]:
+    return {name: make(default, f"Weight of `{name}`.") for name, default in zip(names.split(), defaults, strict=True)}
+
+
+_KINEMATICS = {"type": "Kinematics"}
+_META = {"type": "DiscreteMetaAction"}
+_SEVEN = ["presence", "x", "y", "vx", "vy", "cos_h", "sin_h"]
+_HUNDRED = {"x": [-100, 100], "y": [-100, 100], "vx": [-20, 20], "vy": [-20, 20]}
+CROSSING = {"type": "Kinematics", "vehicles_count": 15, "features": _SEVEN, "features_range": _HUNDRED,
+            "absolute": True, "observe_intentions": False}
+SLOW = {"type": "DiscreteMetaAction", "longitudinal": True, "lateral": False, "target_speeds": [0, 4.5, 9]}
+
+
+def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = _META, simulation_frequency: int = 15,
+            policy_frequency: int = 1) -> dict[str, Option]:
+    return {
+        "observation": Option(observation, check_observation, "What is observed: a dict with a `type`."),
+        "action": Option(action, check_action, "What an agent does: a dict with a `type`."),
+        "simulation_frequency": integer(simulation_frequency, 1, 1000, "Frames of a second."),
+        "policy_frequency": integer(policy_frequency, 1, 1000, "Steps of a second."),
+        "neighbour_vehicles_connected_lanes": boolean(
+            False, "Whether vehicles see those on the lanes before and behind their own.")}
+
+
+def _duration(default: float) -> dict[str, Option]:
+    return {"duration": number(default, 0, 1e9, "Seconds after which episodes are truncated.")}
+
+
+_AGENTS = {"controlled_vehicles": integer(1, 1, 8, "Vehicles of agents; without `MultiAgentAction` the first one "
+                                                   "acts.")}
+_DRIVERS = {"other_vehicles_type": choice(f"{_DRIVER}IDMVehicle", [_DRIVER + name for name in DRIVERS],
+                                          "The class of other vehicles.")}
+# highway-env's `normalize_reward`, which is an argument of every pool here
+_NORMALIZE = {"unit_reward": boolean(True, "Whether the reward is mapped to 0 to 1: `normalize_reward`.")}
+_ON_ROAD = {"on_road_reward": _weight(0, "Weight of being on the road.")}
+_OFFROAD = {"offroad_terminal": boolean(False, "Whether an episode ends off the road.")}
+
+
+def _speeds(low: float, high: float) -> dict[str, Option]:
+    return {"reward_speed_range": _range([low, high], "Speeds whose reward is 0 and 1.")}
+
+
+def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, right_lane: float, density: float,
+             duration: float) -> dict[str, Option]:
+    return {
+        "lanes_count": integer(lanes, 1, 40, "Lanes."), "vehicles_count": integer(vehicles, 0, 1000, "Other vehicles."),
+        **_AGENTS, "initial_lane_id": integer(None, 0, 39, "The lane of agents; None: drawn."),
+        **_duration(duration), "ego_spacing": number(2, 0.1, 100, "How much room is before an agent."),
+        "vehicles_density": number(density, 0.01, 100, "How dense other vehicles are."),
+        **_several("collision_reward right_lane_reward high_speed_reward", _weight, collision, right_lane, high_speed),
+        "lane_change_reward": _weight(0, "Has no effect, as in highway-env."), **_speeds(20, 30), **_NORMALIZE,
+        **_OFFROAD, **_DRIVERS}
+
+
+def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str, text: str,
+         **options: Option) -> None:
+    """Adds a task, whose options are these."""
+    parts = tuple(f"{part}_reward" for part in rewards.split())
+
+    @describes(**options)
+    def describe(options: dict[str, Any]) -> EnvSpec:
+        _check(name, options)
+        return _spec(name, options)
+
+    TASKS[name] = Task(number, roads, tuple(nodes.split()), parts, describe, text)
+
+
+def _check(name: str, options: dict[str, Any]) -> None:
+    """Refuses what highway-env does not do, or does not do twice in the same way."""
+    own, action = of_one(options["observation"]), of_one(options["action"])
+    is_group = own is not options["observation"]
+    if is_group != (action is not options["action"]):
+        raise ValueError("observation: expected MultiAgentObservation with MultiAgentAction, got one of them")
+    if is_group and name not in ("Highway", "Exit", "Intersection"):
+        raise ValueError(f"observation: expected one agent in {name}, got MultiAgentObservation")
+    kind, does = own["type"], action["type"]
+    needs_meta = name in ("TwoWay", "UTurn") or kind == "TimeToCollision"
+    if needs_meta and does != "DiscreteMetaAction":
+        raise ValueError(f"action: expected DiscreteMetaAction with {name} and {kind}, got {does}")
+    if name.startswith("Racetrack") and does == "DiscreteMetaAction":
+        raise ValueError(f"action: expected ContinuousAction or DiscreteAction with {name}, got {does}")
+    if name.startswith(("Merge", "Roundabout")) and does == "ContinuousAction" and (
+            action["longitudinal"] and action["lateral"]):
+        raise ValueError(f"action: expected one axis with {name}, got longitudinal and lateral")
+    if (name == "LaneKeeping") != (kind == "AttributesObservation"):
+        raise ValueError(f"observation: expected AttributesObservation with LaneKeeping only, got {kind} with {name}")
+    if name == "LaneKeeping" and (does != "ContinuousAction" or not action["dynamical"]):
+        raise ValueError("action: expected a ContinuousAction that is dynamical with LaneKeeping, got another one")
+    if kind == "KinematicsGoal" and name != "Parking":
+        raise ValueError(f"observation: expected KinematicsGoal with Parking only, got it with {name}")
+    if kind == "ExitObservation" and name != "Exit":
+        raise ValueError(f"observation: expected ExitObservation with Exit only, got it with {name}")
+    if options["policy_frequency"] > options["simulation_frequency"]:
+        raise ValueError("policy_frequency: expected at most simulation_frequency, got "
+                         f"{options['policy_frequency']} and {options['simulation_frequency']}")
+    if name == "Intersection" and options["simulation_frequency"] < 2:
+        raise ValueError("simulation_frequency: expected at least 2 with Intersection, got 1")
+    if kind == "TimeToCollision" and horizon_of(own, options["policy_frequency"]) < 1:
+        raise ValueError(f"observation['horizon']: expected a step or more, got {own['horizon']}")
+    lane = options.get("initial_lane_id")
+    if lane is not None and lane >= options["lanes_count"]:
+        raise ValueError(f"initial_lane_id: expected one of {options['lanes_count']} lanes, got {lane}")
+
+
+def _spec(name: str, options: dict[str, Any]) -> EnvSpec:
+    own, action = of_one(options["observation"]), of_one(options["action"])
+    observation, does = observation_space(own, options["policy_frequency"]), action_space(action)
+    truth = Array((), np.bool_)
+    info = {"speed": Array((), np.float64), "crashed": truth,
+            **{part: Array((), np.float64) for part in TASKS[name].rewards}}
+    if name in ("Exit", "Parking"):
+        info["is_success"] = truth
+    agents = options.get("controlled_vehicles", 1)
+    if name == "Intersection":
+        info |= {"agents_rewards": Array((agents,), np.float64), "agents_terminated": Array((agents,), np.bool_)}
+    common: dict[str, Any] = {"info": info, "options": options, "render_fps": 15}
+    if own is not options["observation"]:
+        return EnvSpec(agents={"agent": Group(agents, observation, does)}, state="observations", **common)
+    goals = None
+    if own["type"] == "KinematicsGoal" and len(own["features"]) == len(options["reward_weights"]):
+        goals = Parking(tuple(options["reward_weights"]), options["success_goal_reward"])
+    return EnvSpec(observation=observation, action=does, goals=goals, **common)
+
+
+def config_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns highway-env's config of options."""
+    return {{"unit_reward": "normalize_reward"}.get(name, name): value for name, value in options.items()
+            if name not in ("others_collide", "max_episode_steps")}
+
+
+def numbers_of(name: str, options: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, Any]]:
+    """Returns lanes, the numbers of nodes, and `Options` of options.h."""
+    task = TASKS[name]
+    lanes, nodes = task.roads(options).numbers()
+    own, action = of_one(options["observation"]), of_one(options["action"])
+    return lanes, nodes, {**_task_numbers(name, options, nodes), **_action_numbers(action),
+                          **_observation_numbers(own, options["policy_frequency"]), **_driver_numbers(name, options),
+                          "multi_agent": own is not options["observation"]}
+
+
+def _padded(values: Any, size: int) -> list[Any]:
+    return [*values, *[0] * (size - len(values))]
+
+
+def _task_numbers(name: str, options: dict[str, Any], nodes: dict[str, int]) -> dict[str, Any]:
+    get = options.get
+    initial, incoming, destination = get("initial_lane_id"), get("incoming_vehicle_destination"), get("destination")
+    vehicles = get("initial_vehicle_count", get("vehicles_count", 0))
+    end_position, max_position, ramp_length = 370.0, 0.0, 80.0
+    if name == "MergeGeneric":
+        lengths = [options[f"{part}_merge_length"] for part in ("before", "converge", "parallel", "after")]
+        end_position, max_position, ramp_length = sum(lengths) - 90, sum(lengths[:3]), lengths[2]
+    places: list[float] = []
+    if get("block_lane"):
+        places += [c for i in (40.0, 43.0, 46.0, 49.0) for y in (3.75, 6.25) for c in (options["length"] - i, y)]
+    if get("force_decision"):
+        places += [c for y in (-1.25, 1.25, 8.85, 11.25) for c in (options["length"] - 90.0, y)]
+    lanes = {"Merge": 2, "Racetrack": 2, "RacetrackLarge": 2}.get(name, get("lanes_count", get("no_lanes", 0)))
+    low, high = get("reward_speed_range", (0, 1))
+    return {
+        "task": TASKS[name].number, "fast": not get("others_collide", True),
+        "frames": options["simulation_frequency"] // options["policy_frequency"],
+        "simulation_frequency": options["simulation_frequency"], "policy_frequency": options["policy_frequency"],
+        "agents": get("controlled_vehicles", 1), "vehicles_count": vehicles,
+        "initial_lane": -1 if initial is None else initial, "lanes_count": lanes,
+        "connected_lanes": options["neighbour_vehicles_connected_lanes"],
+        "destination": -1 if destination is None else nodes[destination],
+        "incoming": -1 if incoming is None else incoming, "speed_low": low, "speed_high": high,
+        "weights": get("reward_weights", [0] * 6), "ints": type(get("collision_reward")) is int,
+        "end_position": end_position, "max_position": max_position, "ramp_length": ramp_length,
+        "nodes": ([nodes[each] for each in TASKS[name].nodes] + [-1] * 24)[:24], "walls": len(places) // 2,
+        "wall_places": _padded(places, 64), "starts": _padded(np.linspace(0, 80, max(vehicles, 1))[:128].tolist(), 128),
+        "spread": [float(np.exp(-5 / 40 * k)) for k in range(64)],
+        **{ours: get(theirs, 0) for ours, theirs in {
+            **{each: each for each in ("offroad_terminal", "other_vehicles", "add_walls", "terminate_off_road",
+                                       "duration", "ego_spacing", "spawn_probability",
+                                       "state_noise", "derivative_noise")},
+            **{each: f"{each}_reward" for each in ("collision", "right_lane", "high_speed", "lane_change",
+                                                   "merging_speed", "left_lane", "goal", "arrived", "on_road")},
+            "normalize_reward": "unit_reward", "density": "vehicles_density", "centering_cost": "lane_centering_cost",
+            "centering": "lane_centering_reward", "action_cost": "action_reward",
+            "success": "success_goal_reward"}.items()}}
+
+
+def _action_numbers(action: dict[str, Any]) -> dict[str, Any]:
+    targets = action.get("target_speeds")
+    targets = np.linspace(20, 30, 3).tolist() if targets is None else targets
+    acceleration = action.get("acceleration_range") or (-5, 5.0)
+    steering = action.get("steering_range") or (-np.pi / 4, np.pi / 4)
+    speeds = action.get("speed_range")
+    per_axis = action.get("actions_per_axis", 3)
+    axis = np.linspace(np.array([-1], np.float32), np.array([1], np.float32), per_axis).ravel()
+    return {
+        "action": ACTIONS.index(action["type"]), "longitudinal": action["longitudinal"], "lateral": action["lateral"],
+        "dynamical": action.get("dynamical", False), "clip": action.get("clip", True), "actions_per_axis": per_axis,
+        "axis": _padded(axis.tolist(), 64), "num_targets": len(targets), "targets": _padded(targets, 16),
+        "acceleration0": acceleration[0], "acceleration1": acceleration[1], "steering0": steering[0],
+        "steering1": steering[1], "has_speed_range": speeds is not None,
+        "speed_range0": speeds[0] if speeds else 0, "speed_range1": speeds[1] if speeds else 0}
+
+
+def _observation_numbers(own: dict[str, Any], policy_frequency: float) -> dict[str, Any]:
+    get, kind = own.get, own["type"]
+    known = (*FEATURES, "on_road")
+    features = features_of(own) if "features" in own else []
+    ranges = get("features_range") or {}
+    grid: tuple[Any, ...] = (0, 0, 1, 1, 1, 1)
+    if kind == "OccupancyGrid":
+        (x, _), (y, _) = get("grid_size") or [[-27.5, 27.5], [-27.5, 27.5]]
+        grid = (x, y, *(get("grid_step") or (5, 5)), *grid_shape(own))
+    columns = list(zip(*[ranges.get(each, (0, 0)) for each in known], strict=True))
+    return {
+        "obs": OBSERVATIONS.index(kind), "num_features": len(features),
+        "features": _padded([known.index(each) for each in features], 16), "rows": get("vehicles_count", 5),
+        "absolute": get("absolute", False), "shuffled": get("order") == "shuffled", "sorted": get("order") == "sorted",
+        "normalize": get("normalize", True), "clip_obs": get("clip", True), "see_behind": get("see_behind", False),
+        "intentions": get("observe_intentions", False), "objects": get("include_obstacles", True),
+        "has_ranges": bool(ranges), "ranged": _padded([each in ranges for each in known], 16),
+        "range0": _padded(columns[0], 16), "range1": _padded(columns[1], 16),
+        "horizon": horizon_of(own, policy_frequency) if kind == "TimeToCollision" else 0,
+        "grid_x0": grid[0], "grid_y0": grid[1], "grid_dx": grid[2], "grid_dy": grid[3], "grid_w": grid[4],
+        "grid_h": grid[5], "align": get("align_to_vehicle_axes", False), "as_image": get("as_image", False),
+        "cells": get("cells", 16), "lidar_range": get("maximum_range", 60), "scales": _padded(get("scales", ()), 16)}
+
+
+def _driver_numbers(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what other vehicles want: linear drivers draw their parameters."""
+    driver = options.get("other_vehicles_type", "IDMVehicle").removeprefix(_DRIVER)
+    is_linear = driver != "IDMVehicle"
+    speeds, steers = np.array([0.3, 0.3, 2.0]), np.array([1 / 0.2, 1 / 0.2 * (1 / 0.6)])
+    width = np.array([0.07, 1.5])
+    gain, close = {"AggressiveVehicle": (0.8, 0.5), "DefensiveVehicle": (1.2, 2.0)}.get(driver, (0, 0))
+    own = [gain / ((1 - 0.75) * 30), gain / (0.75 * 30), close] if gain else speeds.tolist()
+    return {
+        "linear": is_linear, "gain": 1.0 if gain else 0.2, "headway": 2.5 if is_linear else 1.5, "speeds": own,
+        "steers": steers.tolist(), "speeds_low": (0.5 * speeds).tolist(),
+        "speeds_range": (1.5 * speeds - 0.5 * speeds).tolist(), "steers_low": (steers - width).tolist(),
+        "steers_range": ((steers + width) - (steers - width)).tolist()}
+
+
+_add("Highway", 0, networks.highway, "0 1", "collision right_lane high_speed on_road",
+     "A highway with other vehicles: to drive fast, on the right, without collisions.",
+     **_common(), **_highway(4, 50, -1, 0.4, 0.1, 1, 40), **_ON_ROAD,
+     others_collide=boolean(True, "Whether other vehicles collide with each other."))
+_add("Exit", 1, networks.exit_, "0 1 2 3 exit", "collision goal high_speed right_lane",
+     "A highway that is to be left at an exit.",
+     **_common({"type": "ExitObservation", "vehicles_count": 15, "features": _SEVEN, "clip": False},
+               {**_META, "target_speeds": [18, 24, 30]}, 5),
+     **_highway(6, 20, 0, 0.1, 0, 1.5, 18), goal_reward=_weight(1, "Weight of the exit."))
+_MERGE = {
+    **_several("collision_reward right_lane_reward high_speed_reward merging_speed_reward lane_change_reward", _weight,
+               -1, 0.1, 0.2, -0.5, -0.05), **_speeds(20, 30), **_DRIVERS}
+_MERGED = "collision right_lane high_speed lane_change merging_speed"
+_add("Merge", 2, networks.merge, "a b c d j k", _MERGED, "A highway that others enter from a ramp.", **_common(),
+     **_MERGE)
+_add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED,
+     "A highway of any length that others enter from a ramp.", **_common(), **_MERGE,
+     lanes_count=integer(2, 1, 40, "Lanes."), vehicles_count=integer(3, 0, 1000, "Other vehicles on the highway."),
+     before_merge_length=number(150, 31, 1e5, "Metres of the ramp."),
+     converge_merge_length=number(80, 1, 1e5, "Metres where it comes near."),
+     parallel_merge_length=number(80, 1, 1e5, "Metres where it is a lane of the highway."),
+     after_merge_length=number(150, 90, 1e5, "Metres of the highway after that."))
+_add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane",
+     "A road with oncoming traffic, on which to overtake.", **_common({"type": "TimeToCollision", "horizon": 5}),
+     **_several("high_speed_reward left_lane_reward", _weight, 0.8, 0.2), **_DRIVERS)
+_add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road", "A turn back, with traffic.",
+     **_common({"type": "TimeToCollision", "horizon": 16}, {**_META, "target_speeds": [8, 16, 24]}), **_duration(10),
+     **_several("collision_reward left_lane_reward high_speed_reward", _weight, -1.0, 0.1, 0.4), **_speeds(8, 24),
+     **_NORMALIZE, **_ON_ROAD, **_DRIVERS)
+
+
+def _roundabout(duration: float) -> dict[str, Option]:
+    return {
+        **_common({"type": "Kinematics", "absolute": True,
+                   "features_range": {**_HUNDRED, "vx": [-15, 15], "vy": [-15, 15]}},
+                  {**_META, "target_speeds": [0, 8, 16]}),
+        **_several("collision_reward high_speed_reward right_lane_reward lane_change_reward", _weight, -1, 0.2, 0,
+                   -0.05), **_duration(duration), **_NORMALIZE, **_ON_ROAD, **_DRIVERS}
+
+
+_RING = "ser ses we sx eer ees nxs exr sxr nxr wxr se ee nx ne ner nes wer wes"
+_RINGS = "collision high_speed lane_change on_road"
+_add("Roundabout", 6, networks.roundabout, _RING, _RINGS, "A roundabout with traffic.", **_roundabout(11),
+     incoming_vehicle_destination=integer(None, 0, 2, "Where the first other vehicle leaves; None: drawn."))
+_add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS, "A roundabout of any size.", **_roundabout(17),
+     incoming_vehicle_destination=integer(None, 0, 3, "Where other vehicles leave; None: drawn."),
+     roundabout_radius=number(20, 10, 1000, "Of the inner lane."), roundabout_lanes=integer(2, 1, 10, "Lanes."),
+     vehicles_count=integer(5, 0, 1000, "Other vehicles, where there is room."))
+_add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
+     "collision high_speed arrived on_road", "A crossing with traffic, to be crossed or turned at.",
+     **_common(CROSSING, SLOW), **_duration(13), **_AGENTS,
+     destination=choice(None, [f"o{k}" for k in range(4)], "Where agents leave; None: drawn.").but("o1")._replace(
+         check=choice(None, [f"o{k}" for k in range(4)], "").check),
+     initial_vehicle_count=integer(10, 0, 100, "How many other vehicles may be there first."),
+     spawn_probability=number(0.6, 0, 1, "Of another vehicle after each step."),
+     **_several("collision_reward high_speed_reward arrived_reward", _weight, -5, 1, 1), **_speeds(7.0, 9.0),
+     unit_reward=_NORMALIZE["unit_reward"].but(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
+_add("Parking", 9, networks.parking, "a b c", "", "A car park: to stop at a place, in its direction.",
+     **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
+                "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},
+               policy_frequency=5), **_duration(100),
+     controlled_vehicles=integer(1, 1, 6, "Vehicles; the first one acts."),
+     reward_weights=Option([1, 0.3, 0, 0, 0.02, 0.02], lambda name, value: numbers(name, value, 6, 6, 0),
+                           "Weights of the distance from the goal."),
+     success_goal_reward=number(0.12, 0, 1e6, "How near is at the goal."),
+     collision_reward=_weight(-5, "Weight of a collision."),
+     vehicles_count=integer(0, 0, 28, "Parked vehicles."), add_walls=boolean(True, "Whether walls are around it."))
+
+
+def _racetrack() -> dict[str, Option]:
+    return {
+        **_common({"type": "OccupancyGrid", "features": ["presence", "on_road"], "grid_size": [[-18, 18], [-18, 18]],
+                   "grid_step": [3, 3], "as_image": False, "align_to_vehicle_axes": True},
+                  {"type": "ContinuousAction", "longitudinal": False, "lateral": True, "target_speeds": [0, 5, 10]},
+                  policy_frequency=5), **_duration(300), **_AGENTS,
+        "collision_reward": _weight(-1, "Weight of a collision."),
+        "lane_centering_cost": number(4, 0, 1e6, "How much farther from the middle of the lane costs."),
+        "lane_centering_reward": _weight(1, "Weight of being in the middle of the lane."),
+        "action_reward": _weight(-0.3, "Weight of the size of actions."),
+        "other_vehicles": integer(1, 0, 1000, "How many other vehicles there may be."), **_ON_ROAD,
+        "terminate_off_road": boolean(True, "Whether an episode ends off the road.")}
+
+
+_TRACK = "lane_centering action collision on_road"
+_add("Racetrack", 10, networks.racetrack, "a b c", _TRACK, "A racetrack: to keep the lane.", **_racetrack())
+_add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK, "A larger racetrack.", **_racetrack(),
+     speed_limit=number(10.0, 0.1, 100, "Metres a second."))
+_add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK, "An oval racetrack.", **_racetrack(),
+     length=number(100, 10, 1e5, "Metres of its straight parts."), no_lanes=integer(3, 1, 30, "Lanes."),
+     block_lane=boolean(False, "Whether obstacles are on a lane."),
+     force_decision=boolean(False, "Whether obstacles leave only some lanes."))
+_add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "", "A winding lane to keep to, with noise.",
+     **_common({"type": "AttributesObservation", "attributes": ["state", "derivative", "reference_state"]},
+               {"type": "ContinuousAction", "steering_range": [-math.pi / 3, math.pi / 3], "longitudinal": False,
+                "lateral": True, "dynamical": True}, 10, 10),
+     state_noise=number(0.05, 0, 1e3, "Noise of the state."),
+     derivative_noise=number(0.05, 0, 1e3, "Noise of its derivative."))

@@ -1,0 +1,1 @@
+"""Level-based foraging: players on a grid who load food together."""

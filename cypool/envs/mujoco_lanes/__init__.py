@@ -1,0 +1,1 @@
+"""Steps of environments that MuJoCo simulates, several at once."""

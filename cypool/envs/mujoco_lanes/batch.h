@@ -1,0 +1,295 @@
+// Steps of many environments: fixed groups for what is smooth, and those with constraints packed for the solver.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cypool/envs/mujoco_lanes/newton.h"
+#include "cypool/envs/mujoco_lanes/record.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx2,no-fma")
+
+namespace cypool::lanes {
+
+// mj_integratePos
+CYPOOL_LANES_INLINE void integrate_position(const Description& m, Real* q, const Real* v, double h) {
+    for (int k = 0; k < m.num_joints; ++k) {
+        const int a = m.joints[k].qpos, b = m.joints[k].dof;
+        if (m.joints[k].type != mjJNT_FREE) {
+            q[a] = q[a] + h * v[b];
+            continue;
+        }
+        for (int i = 0; i < 3; ++i) q[a + i] = q[a + i] + h * v[b + i];
+        Real axis[3] = {v[b + 3], v[b + 4], v[b + 5]}, s, c, turn[4];
+        const Real angle = h * normalize(axis);
+        sincos(angle * 0.5, s, c);
+        turn[0] = c;
+        for (int i = 0; i < 3; ++i) turn[1 + i] = axis[i] * s;
+        normalize_quaternion(q + a + 3);
+        multiply_quaternions(q + a + 3, q + a + 3, turn);
+    }
+}
+
+CYPOOL_LANES_INLINE void copy_many(Real* to, const Real* from, int n) {
+    for (int k = 0; k < n; ++k) to[k] = from[k];
+}
+
+// mj_Euler: implicit in the damping of joints
+inline __attribute__((noinline)) void integrate_euler(const Description& m, Group& d) {
+    Real acc[MAX_DOFS];
+    const double h = m.timestep;
+    if (m.has_damping) {
+        Real A[MAX_INERTIA], inverse[MAX_DOFS];
+        copy_many(A, d.M, m.num_inertia);
+        for (int k = 0; k < m.nv; ++k) {
+            const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
+            A[diagonal] = A[diagonal] + h * m.dofs[k].damping;
+        }
+        factorize(m, A, inverse);
+        for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
+        solve_factorized(m, acc, A, inverse);
+    } else
+        copy_many(acc, d.qacc, m.nv);
+    for (int k = 0; k < m.nv; ++k) d.qvel[k] = d.qvel[k] + acc[k] * h;
+    integrate_position(m, d.qpos, d.qvel, h);
+    copy_many(d.warmstart, d.qacc, m.nv);
+}
+
+// mj_RungeKutta, of order four: between its stages lies a forward
+inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Group& d) {
+    copy_many(d.first_qpos, d.qpos, m.nq);
+    copy_many(d.stage_vel[0], d.qvel, m.nv);
+    copy_many(d.stage_acc[0], d.qacc, m.nv);
+}
+inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d, int stage) {
+    static constexpr double A[] = {0.5, 0.5, 1.0};
+    Real velocity[MAX_DOFS];
+    for (int k = 0; k < m.nv; ++k) velocity[k] = d.stage_vel[stage - 1][k] * A[stage - 1];
+    copy_many(d.qpos, d.first_qpos, m.nq);
+    integrate_position(m, d.qpos, velocity, m.timestep);
+    for (int k = 0; k < m.nv; ++k)
+        d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
+}
+inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
+    static constexpr double B[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
+    Real velocity[MAX_DOFS];
+    for (int k = 0; k < m.nv; ++k) {
+        Real v = d.stage_vel[0][k] * B[0], a = d.stage_acc[0][k] * B[0];
+        for (int stage = 1; stage < 4; ++stage) {
+            v = v + d.stage_vel[stage][k] * B[stage];
+            a = a + d.stage_acc[stage][k] * B[stage];
+        }
+        velocity[k] = v;
+        d.qvel[k] = d.stage_vel[0][k] + a * m.timestep;
+    }
+    copy_many(d.qpos, d.first_qpos, m.nq);
+    integrate_position(m, d.qpos, velocity, m.timestep);
+    copy_many(d.warmstart, d.qacc, m.nv);
+}
+
+// Lanes for some environments of one model: as many as a thread steps at once.
+class Batch {
+public:
+    Batch(const Description& m, const Collider& collider) : m_(m), collider_(collider), problem_(new Problem()) {}
+
+    // Takes the environments of these records together, in groups of four.
+    void load(Record* const* records, int count) {
+        num_groups_ = (count + WIDTH - 1) / WIDTH;
+        while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group());
+        count_ = count;
+        for (int e = 0; e < num_groups_ * WIDTH; ++e) {
+            // lanes that are left over do what the last one does
+            const Record& r = *records[std::min(e, count - 1)];
+            Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
+            const int l = e % WIDTH;
+            put(d.qpos, r.state.qpos, m_.nq, l);
+            put(d.qvel, r.state.qvel, m_.nv, l);
+            put(d.warmstart, r.state.warmstart, m_.nv, l);
+            put(d.ctrl, r.ctrl, m_.nu, l);
+        }
+        for (int g = 0; g < num_groups_; ++g) groups_[static_cast<size_t>(g)]->bad = none();
+    }
+
+    // mj_step, some times.
+    void step(int frames) {
+        for (int frame = 0; frame < frames; ++frame) {
+            for (int g = 0; g < num_groups_; ++g) {
+                Group& d = *groups_[static_cast<size_t>(g)];
+                find_bad(d, d.qpos, m_.nq);
+                find_bad(d, d.qvel, m_.nv);
+                if (frame + 1 < frames) continue;
+                copy_many(d.last_qpos, d.qpos, m_.nq);
+                copy_many(d.last_qvel, d.qvel, m_.nv);
+                copy_many(d.last_warmstart, d.warmstart, m_.nv);
+            }
+            forward();
+            for (int g = 0; g < num_groups_; ++g) {
+                Group& d = *groups_[static_cast<size_t>(g)];
+                find_bad(d, d.qacc, m_.nv);
+                if (m_.is_runge_kutta)
+                    begin_runge_kutta(m_, d);
+                else
+                    integrate_euler(m_, d);
+            }
+            if (!m_.is_runge_kutta) continue;
+            for (int stage = 1; stage < 4; ++stage) {
+                for (int g = 0; g < num_groups_; ++g) begin_stage(m_, *groups_[static_cast<size_t>(g)], stage);
+                forward();
+                for (int g = 0; g < num_groups_; ++g) {
+                    Group& d = *groups_[static_cast<size_t>(g)];
+                    copy_many(d.stage_acc[stage], d.qacc, m_.nv);
+                }
+            }
+            for (int g = 0; g < num_groups_; ++g) end_runge_kutta(m_, *groups_[static_cast<size_t>(g)]);
+        }
+    }
+
+    // Writes what came out to the records; those of bad lanes have no result.
+    void store(Record* const* records, int reads) {
+        Real force[MAX_BODIES][6];
+        for (int e = 0; e < count_; ++e) {
+            Record& r = *records[e];
+            Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
+            const int l = e % WIDTH;
+            if (l == 0 && reads & READS_CONTACT_FORCES) contact_forces(m_, d, force);
+            if (l == 0) find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
+            r.is_ready = !(bits(d.bad) >> l & 1);
+            if (!r.is_ready) continue;
+            get(r.last.qpos, d.last_qpos, m_.nq, l);
+            get(r.last.qvel, d.last_qvel, m_.nv, l);
+            get(r.last.warmstart, d.last_warmstart, m_.nv, l);
+            get(r.result.qpos, d.qpos, m_.nq, l);
+            get(r.result.qvel, d.qvel, m_.nv, l);
+            get(r.result.warmstart, d.warmstart, m_.nv, l);
+            if (reads & READS_POSITIONS) get(r.xpos, d.xpos[1], 3 * (m_.num_bodies - 1), l);
+            if (reads & READS_CONTACT_FORCES) get(r.cfrc_ext, force[0], 6 * m_.num_bodies, l);
+        }
+    }
+
+private:
+    static constexpr double LARGEST = 1e10;  // mjMAXVAL
+
+    static void put(Real* to, const double* from, int n, int l) {
+        for (int k = 0; k < n; ++k) lane(to[k], l) = from[k];
+    }
+    static void get(double* to, const Real* from, int n, int l) {
+        for (int k = 0; k < n; ++k) to[k] = lane(from[k], l);
+    }
+    // what MuJoCo would start over from; NaN is no less than anything
+    static void find_bad(Group& d, const Real* numbers, int n) {
+        for (int k = 0; k < n; ++k) d.bad = d.bad | ~(abs(numbers[k]) < LARGEST);
+    }
+
+    // mj_forward
+    void forward() {
+        waiting_.clear();
+        for (int g = 0; g < num_groups_; ++g) {
+            Group& d = *groups_[static_cast<size_t>(g)];
+            kinematics(m_, d);
+            center_of_mass(m_, d);
+            composite_inertia(m_, d);
+            make_constraints(m_, d, collider_);
+            velocities(m_, d);
+            passive_forces(m_, d);
+            bias_forces(m_, d);
+            smooth_acceleration(m_, d);
+            copy_many(d.qacc, d.smooth_acc, m_.nv);
+            for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
+            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
+                int count = 0;
+                for (int r = 0; r < d.num_rows; ++r) count += bits(d.rows[r].active) >> l & 1;
+                if (count) waiting_.emplace_back(count, g * WIDTH + l);
+            }
+        }
+        // those with as many rows together
+        std::sort(waiting_.begin(), waiting_.end());
+        for (size_t k = 0; k < waiting_.size(); k += WIDTH)
+            solve(waiting_.data() + k, static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - k)));
+    }
+
+    using Waiting = std::pair<int, int>;  // the number of rows, and whose they are
+
+    Group& group(int environment) { return *groups_[static_cast<size_t>(environment / WIDTH)]; }
+
+    void solve(const Waiting* who, int count) {
+        pack(who, count);
+        Mask running = none();
+        for (int l = 0; l < count; ++l) running[l] = -1;
+        const auto load_factor = [&] {
+            for (int l = 0; l < WIDTH; ++l) {
+                const int e = who[l < count ? l : 0].second;
+                move_lane(problem_->LD, l, group(e).LD, e % WIDTH, m_.num_inertia);
+                move_lane(problem_->LD_inverse, l, group(e).LD_inverse, e % WIDTH, m_.nv);
+            }
+        };
+        switch (m_.nv) {
+            case 2: Newton<2>::solve(m_, *problem_, running, load_factor); break;
+            case 6: Newton<6>::solve(m_, *problem_, running, load_factor); break;
+            case 9: Newton<9>::solve(m_, *problem_, running, load_factor); break;
+            case 14: Newton<14>::solve(m_, *problem_, running, load_factor); break;
+        }
+        for (int l = 0; l < count; ++l) {
+            const int e = who[l].second, from = e % WIDTH;
+            Group& d = group(e);
+            move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
+            move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
+            int next = 0;
+            for (int r = 0; r < d.num_rows; ++r)
+                if (bits(d.rows[r].active) >> from & 1) lane(d.rows[r].force, from) = lane(problem_->force[next++], l);
+        }
+    }
+
+    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n) {
+        double* const out = reinterpret_cast<double*>(to) + to_lane;
+        const double* const in = reinterpret_cast<const double*>(from) + from_lane;
+        for (int k = 0; k < n; ++k) out[k * WIDTH] = in[k * WIDTH];
+    }
+
+    void pack(const Waiting* who, int count) {
+        Problem& p = *problem_;
+        const int n = m_.nv;
+        p.num_rows = who[count - 1].first;
+        std::fill(p.dofs, p.dofs + p.num_rows, 0u);
+        for (int l = 0; l < WIDTH; ++l) {
+            const int e = who[l < count ? l : 0].second, from = e % WIDTH;
+            const Group& d = group(e);
+            move_lane(p.M, l, d.M, from, m_.num_inertia);
+            move_lane(p.smooth, l, d.smooth, from, n);
+            move_lane(p.smooth_acc, l, d.smooth_acc, from, n);
+            move_lane(p.warmstart, l, d.warmstart, from, n);
+            int next = 0;
+            for (int r = 0; l < count && r < d.num_rows; ++r) {
+                const Row& row = d.rows[r];
+                if (!(bits(row.active) >> from & 1)) continue;
+                lane(p.D[next], l) = lane(row.D, from);
+                lane(p.aref[next], l) = lane(row.aref, from);
+                p.dofs[next] |= row.dofs;
+                if (row.joint_dof < 0)
+                    move_lane(p.J + next * n, l, d.J + r * n, from, n);
+                else {
+                    for (int k = 0; k < n; ++k) lane(p.J[next * n + k], l) = 0;
+                    lane(p.J[next * n + row.joint_dof], l) = row.is_upper ? -1 : 1;
+                }
+                ++next;
+            }
+            for (int r = next; r < p.num_rows; ++r) {
+                lane(p.D[r], l) = lane(p.aref[r], l) = 0;
+                for (int k = 0; k < n; ++k) lane(p.J[r * n + k], l) = 0;
+            }
+        }
+    }
+
+    const Description& m_;
+    Collider collider_;
+    std::unique_ptr<Problem> problem_;
+    std::vector<std::unique_ptr<Group>> groups_;
+    std::vector<Waiting> waiting_;
+    int count_ = 0, num_groups_ = 0;
+};
+
+}  // namespace cypool::lanes
+
+#pragma GCC pop_options

@@ -1,0 +1,342 @@
+// Collision of planes, spheres and capsules, and the rows that contacts and limits of joints give the solver.
+#pragma once
+
+#include "cypool/envs/mujoco_lanes/smooth.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx2,no-fma")
+
+namespace cypool::lanes {
+
+// a contact as MuJoCo's own colliders write it, since 3.17
+struct PreContact {
+    double dist, pos[3], normal[3], tangent[3];
+};
+// MuJoCo's collider of two capsules, for the few that are close
+struct Collider {
+    using Function = int (*)(const RawModel*, RawData*, PreContact*, int, int, double);
+    Function function;
+    const mjModel* m;
+    mjData* d;  // of nobody else
+};
+
+// mj_makeImpedance of one constraint
+CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, double margin) {
+    if (s.is_flat) return all(s.flat);
+    const Real x = abs((pos - margin) / s.width);
+    Real y;
+    if (s.power == 1)
+        y = x;
+    else {
+        const double a = 1 / s.middle, b = 1 / (1 - s.middle);
+        const Real rest = 1 - x;
+        y = choose(x <= s.middle, a * (x * x), 1 - b * (rest * rest));
+    }
+    Real r = s.low + y * (s.high - s.low);
+    r = choose(x >= 1.0, all(s.high), r);
+    return choose(x <= 0.0, all(s.low), r);
+}
+
+CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, const Real& aref) {
+    Row& row = d.rows[d.num_rows++];
+    row.active = active;
+    row.D = where(active, 1 / R);
+    row.aref = where(active, aref);
+    row.joint_dof = -1;
+    return row;
+}
+
+// mj_instantiateLimit
+CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_joints; ++k) {
+        const Joint& j = m.joints[k];
+        if (!j.is_limited) continue;
+        const Real q = d.qpos[j.qpos];
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? j.high - q : -(j.low - q);
+            const Mask active = dist < j.margin;
+            if (!any(active)) continue;
+            const Real impedance = impedance_at(j.limit, dist, j.margin);
+            const Real R = max((1 - impedance) * j.limit.inverse_weight / impedance, all(TINY));
+            const Real velocity = is_upper ? -d.qvel[j.dof] : d.qvel[j.dof];
+            Row& row =
+                add_row(d, active, R, -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin));
+            row.joint_dof = j.dof;
+            row.is_upper = is_upper;
+            row.dofs = uint32_t{1} << j.dof;
+        }
+    }
+}
+
+// mju_makeFrame, mj_instantiateContact; `tangent` is where the first tangent begins
+inline __attribute__((noinline)) void add_contact(const Description& m, Group& d, int number, const Mask& active,
+                                                  const Real& dist, const Real* pos, const Real* normal,
+                                                  Real* tangent) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const int num_rows = p.condim == 3 ? 4 : 1;
+    if (d.num_rows + num_rows > MAX_ROWS) {
+        d.bad = d.bad | active;
+        return;
+    }
+    Real other[3];
+    if (p.condim == 3) {
+        const Real along = dot3(normal, tangent);
+        for (int k = 0; k < 3; ++k) tangent[k] = tangent[k] - normal[k] * along;
+        normalize(tangent);
+        cross(other, normal, tangent);
+    }
+    Contact& c = d.contacts[d.num_contacts++];
+    c.pair = number, c.first_row = d.num_rows, c.active = active;
+    copy3(c.pos, pos);
+    copy3(c.frame, normal);
+    if (p.condim == 3) copy3(c.frame + 3, tangent), copy3(c.frame + 6, other);
+    Real arm[3];
+    for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
+    const Impedance& s = p.impedance;
+    const Real impedance = impedance_at(s, dist, p.margin);
+    Real R = max((1 - impedance) * s.inverse_weight / impedance, all(TINY));
+    if (p.condim == 3) R = 2 * p.friction * p.friction * R;
+    const Real position_term = s.stiffness * impedance * (dist - p.margin);
+    Real* const J = d.J + d.num_rows * m.nv;
+    for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
+    for (int k = 0; k < p.num_dofs; ++k) {
+        const int dof = p.dofs[k];
+        Real turn[3], jacobian[3];
+        cross(turn, d.cdof[dof], arm);
+        for (int i = 0; i < 3; ++i) jacobian[i] = d.cdof[dof][3 + i] + turn[i];
+        if (p.is_negative[k])
+            for (int i = 0; i < 3; ++i) jacobian[i] = -jacobian[i];
+        const Real along = p.type1 == PLANE ? jacobian[2] : dot3(normal, jacobian);
+        if (num_rows == 1) {
+            J[dof] = where(active, along);
+            continue;
+        }
+        const Real first = dot3(tangent, jacobian), second = dot3(other, jacobian);
+        J[dof] = where(active, along + first * p.friction);
+        J[m.nv + dof] = where(active, along + first * -p.friction);
+        J[2 * m.nv + dof] = where(active, along + second * p.friction);
+        J[3 * m.nv + dof] = where(active, along + second * -p.friction);
+    }
+    for (int r = 0; r < num_rows; ++r)
+        add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dof_mask;
+}
+
+// the default of the first tangent
+CYPOOL_LANES_INLINE void begin_tangent(const Real* normal, Real* tangent) {
+    const Mask is_flat = (normal[1] < 0.5) & (normal[1] > -0.5);
+    tangent[0] = all(0);
+    tangent[1] = choose(is_flat, all(1), all(0));
+    tangent[2] = choose(is_flat, all(0), all(1));
+}
+
+// mjc_PlaneSphere, mjc_PlaneCapsule
+CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int number) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center = d.geom_pos[p.geom2];
+    const Real* const axis = d.geom_axis[p.geom2];
+    const Mask near = center[2] - p.floor <= p.bound;
+    if (!any(near)) return;
+    const bool is_capsule = p.type2 == CAPSULE;
+    for (int end = 0; end < (is_capsule ? 2 : 1); ++end) {
+        Real point[3], pos[3], normal[3], tangent[3];
+        for (int k = 0; k < 3; ++k) {
+            normal[k] = all(k == 2);
+            point[k] = center[k];
+            if (is_capsule) point[k] = end ? center[k] - p.length2 * axis[k] : center[k] + p.length2 * axis[k];
+        }
+        const Real above = point[2] - p.floor, dist = above - p.radius2;
+        const Mask active = near & (above <= p.margin + p.radius2) & (dist < p.margin);
+        if (!any(active)) continue;
+        copy3(pos, point);
+        pos[2] = pos[2] + (-dist / 2 - p.radius2);
+        if (is_capsule)
+            copy3(tangent, axis);
+        else
+            begin_tangent(normal, tangent);
+        add_contact(m, d, number, active, dist, pos, normal, tangent);
+    }
+}
+
+// mjc_Capsule's own function, for lanes whose capsules may be closer than they must be
+inline __attribute__((noinline)) void collide_capsules(const Description& m, Group& d, int number, int candidates,
+                                                       const Collider& collider) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    Real dist[2], pos[2][3], normal[2][3], found[2];
+    for (int c = 0; c < 2; ++c) {
+        dist[c] = all(1e9);
+        found[c] = all(0);
+        for (int k = 0; k < 3; ++k) pos[c][k] = all(0), normal[c][k] = all(k == 2);
+    }
+    for (int l = 0; l < WIDTH; ++l) {
+        if (!(candidates >> l & 1)) continue;
+        for (const int geom : {p.geom1, p.geom2})
+            for (int k = 0; k < 3; ++k) {
+                collider.d->geom_xpos[3 * geom + k] = lane(d.geom_pos[geom][k], l);
+                collider.d->geom_xmat[9 * geom + 2 + 3 * k] = lane(d.geom_axis[geom][k], l);
+            }
+        PreContact contacts[8];
+        const int count = collider.function(collider.m->raw, collider.d->raw, contacts, p.geom1, p.geom2, p.margin);
+        for (int c = 0; c < count && c < 2; ++c) {
+            lane(found[c], l) = 1;
+            lane(dist[c], l) = contacts[c].dist;
+            for (int k = 0; k < 3; ++k) {
+                lane(pos[c][k], l) = contacts[c].pos[k];
+                lane(normal[c][k], l) = contacts[c].normal[k];
+            }
+        }
+    }
+    for (int c = 0; c < 2; ++c) {
+        const Mask active = (found[c] > 0.0) & (dist[c] < p.margin);
+        if (!any(active)) continue;
+        Real tangent[3];
+        normalize(normal[c]);
+        begin_tangent(normal[c], tangent);
+        add_contact(m, d, number, active, dist[c], pos[c], normal[c], tangent);
+    }
+}
+
+// the nearest points of two segments, but for rounding; parallel ones are always candidates
+CYPOOL_LANES_INLINE int close_capsules(const Pair& p, const Group& d, const Mask& near, const Real* diff) {
+    const Real* const center1 = d.geom_pos[p.geom1];
+    const Real* const center2 = d.geom_pos[p.geom2];
+    Real a1[3], a2[3];
+    for (int k = 0; k < 3; ++k) {
+        a1[k] = d.geom_axis[p.geom1][k] * p.length1;
+        a2[k] = d.geom_axis[p.geom2][k] * p.length2;
+    }
+    const Real ma = dot3(a1, a1), mb = -dot3(a1, a2), mc = dot3(a2, a2), u = -dot3(a1, diff), v = dot3(a2, diff);
+    const Real det = ma * mc - mb * mb;
+    const Mask parallel = abs(det) < 1e-9 * ma * mc;
+    const auto clipped = [](const Real& x) { return choose(x < -1.0, all(-1), choose(x > 1.0, all(1), x)); };
+    Real x1 = (mc * u - mb * v) / det, x2 = (ma * v - mb * u) / det;
+    const Mask high1 = x1 > 1.0, low1 = x1 < -1.0;
+    x2 = choose(high1, (v - mb) / mc, choose(low1, (v + mb) / mc, x2));
+    x1 = clipped(x1);
+    const Mask high2 = x2 > 1.0, low2 = x2 < -1.0;
+    x1 = choose(high2, clipped((u - mb) / ma), choose(low2, clipped((u + mb) / ma), x1));
+    x2 = clipped(x2);
+    Real apart[3];
+    for (int k = 0; k < 3; ++k) apart[k] = (a1[k] * x1 + center1[k]) - (a2[k] * x2 + center2[k]);
+    const double least = p.margin + p.radius1 + p.radius2 + 1e-5;
+    return bits(near & ((dot3(apart, apart) <= least * least) | parallel));
+}
+
+// mjc_SphereSphere, mjc_SphereCapsule, mjc_CapsuleCapsule
+CYPOOL_LANES_INLINE void collide_round(const Description& m, Group& d, int number, const Collider& collider) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center1 = d.geom_pos[p.geom1];
+    const Real* const center2 = d.geom_pos[p.geom2];
+    const Real diff[3] = {center1[0] - center2[0], center1[1] - center2[1], center1[2] - center2[2]};
+    const Mask near = dot3(diff, diff) <= p.bound * p.bound;
+    if (!any(near)) return;
+    Real point[3];
+    copy3(point, center2);
+    if (p.type1 == CAPSULE) {
+        const int candidates = close_capsules(p, d, near, diff);
+        if (candidates) collide_capsules(m, d, number, candidates, collider);
+        return;
+    }
+    if (p.type2 == CAPSULE) {
+        const Real* const axis = d.geom_axis[p.geom2];
+        Real x = dot3(axis, diff);
+        x = choose(x < -p.length2, all(-p.length2), choose(x > p.length2, all(p.length2), x));
+        for (int k = 0; k < 3; ++k) point[k] = axis[k] * x + center2[k];
+    }
+    const Real apart[3] = {center1[0] - point[0], center1[1] - point[1], center1[2] - point[2]};
+    const Real squared = dot3(apart, apart);
+    const double least = p.margin + p.radius1 + p.radius2;
+    const Mask hit = near & (squared <= least * least);
+    if (!any(hit)) return;
+    const Real dist = sqrt(squared) - p.radius1 - p.radius2;
+    const Mask active = hit & (dist < p.margin);
+    if (!any(active)) return;
+    Real normal[3] = {point[0] - center1[0], point[1] - center1[1], point[2] - center1[2]}, pos[3], tangent[3];
+    // at one place: their axes decide, which lanes do not do
+    d.bad = d.bad | (active & (normalize(normal) < TINY));
+    const Real depth = p.radius1 + dist / 2;
+    for (int k = 0; k < 3; ++k) pos[k] = normal[k] * depth + center1[k];
+    normalize(normal);
+    begin_tangent(normal, tangent);
+    add_contact(m, d, number, active, dist, pos, normal, tangent);
+}
+
+CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
+    for (int g = 0; g < m.num_geoms; ++g) {
+        const Geom& geom = m.geoms[g];
+        if (!geom.is_used) continue;
+        const int b = geom.body;
+        Real* const pos = d.geom_pos[g];
+        Real* const axis = d.geom_axis[g];
+        if (geom.frame == SAME_BODY)
+            copy3(pos, d.xpos[b]);
+        else if (geom.frame == SAME_INERTIA)
+            copy3(pos, d.xipos[b]);
+        else {
+            multiply_matrix(pos, d.xmat[b], geom.pos);
+            for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[b][k];
+        }
+        if (!geom.has_axis) continue;
+        if (geom.frame == SAME_NONE) {
+            Real q[4];
+            multiply_quaternions(q, d.xquat[b], geom.quat);
+            axis[0] = 2 * (q[1] * q[3] + q[0] * q[2]);
+            axis[1] = 2 * (q[2] * q[3] - q[0] * q[1]);
+            axis[2] = q[0] * q[0] - q[1] * q[1] - q[2] * q[2] + q[3] * q[3];
+        } else {
+            const bool is_body = geom.frame == SAME_BODY || geom.frame == SAME_BODY_ROTATION;
+            const Real* const matrix = is_body ? d.xmat[b] : d.ximat[b];
+            for (int k = 0; k < 3; ++k) axis[k] = matrix[2 + 3 * k];
+        }
+    }
+}
+
+// mj_collision and mj_makeConstraint: rows in MuJoCo's order, each in the lanes where it is active
+inline __attribute__((noinline)) void make_constraints(const Description& m, Group& d, const Collider& collider) {
+    d.num_rows = d.num_contacts = 0;
+    joint_limits(m, d);
+    place_geoms(m, d);
+    for (int p = 0; p < m.num_pairs; ++p) {
+        if (m.pairs[static_cast<size_t>(p)].type1 == PLANE)
+            collide_with_plane(m, d, p);
+        else
+            collide_round(m, d, p, collider);
+    }
+}
+
+// mj_rnePostConstraint's cfrc_ext: what contacts do to each body
+inline __attribute__((noinline)) void contact_forces(const Description& m, const Group& d, Real (*force)[6]) {
+    for (int b = 0; b < m.num_bodies; ++b)
+        for (int k = 0; k < 6; ++k) force[b][k] = all(0);
+    for (int c = 0; c < d.num_contacts; ++c) {
+        const Contact& contact = d.contacts[c];
+        const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
+        const Row* const rows = d.rows + contact.first_row;
+        const Real* const frame = contact.frame;
+        Real push[3], torque[3], arm[3];
+        if (p.condim == 1) {
+            for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
+        } else {
+            const Real along = ((rows[0].force + rows[1].force) + rows[2].force) + rows[3].force;
+            const Real first = (rows[0].force - rows[1].force) * p.friction;
+            const Real second = (rows[2].force - rows[3].force) * p.friction;
+            for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;
+        }
+        for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - contact.pos[k];
+        cross(torque, arm, push);
+        for (int k = 0; k < 3; ++k) {
+            const Real x = where(contact.active, torque[k]), y = where(contact.active, push[k]);
+            if (p.body1) {
+                force[p.body1][k] = force[p.body1][k] + x;
+                force[p.body1][3 + k] = force[p.body1][3 + k] - y;
+            }
+            if (p.body2) {
+                force[p.body2][k] = force[p.body2][k] - x;
+                force[p.body2][3 + k] = force[p.body2][3 + k] + y;
+            }
+        }
+    }
+}
+
+}  // namespace cypool::lanes
+
+#pragma GCC pop_options

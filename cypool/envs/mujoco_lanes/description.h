@@ -1,0 +1,414 @@
+// What lanes need of a model, computed once for each; and which models lanes can step.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cypool/envs/mujoco_common/guard.h"
+#include "cypool/envs/mujoco_common/saved.h"
+
+namespace cypool::lanes {
+
+// sizes up to which lanes have room
+enum Most {
+    MAX_BODIES = 20,
+    MAX_DOFS = 28,
+    MAX_JOINTS = 28,
+    MAX_POSITIONS = 29,
+    MAX_GEOMS = 28,
+    MAX_INERTIA = 300,  // of the sparse inertia matrix
+    MAX_CONTROLS = 28,
+    MAX_PAIRS = 256,
+    MAX_ROWS = 96  // of constraints
+};
+// numbers of MuJoCo 3.17's enumerations; only versions in `PROVEN` are stepped in lanes
+enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
+enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3 };
+inline constexpr int PROVEN[] = {3017000};
+// degrees of freedom that the solver is compiled for
+inline constexpr int SIZES[] = {2, 6, 9, 14};
+
+inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRICTION = 1e-5;
+
+// how strongly a constraint pushes back
+struct Impedance {
+    double stiffness, damping, low, high, width, middle, power, flat, inverse_weight;
+    bool is_flat;
+};
+
+struct Body {
+    int parent, first_joint, num_joints, first_dof, num_dofs, inertial_frame;
+    double mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
+    bool quat_is_identity;
+};
+struct Joint {
+    int type, qpos, dof, is_limited;
+    double axis[3], pos[3], low, high, margin, stiffness, qpos0, qpos_spring;
+    bool is_centered;
+    Impedance limit;
+};
+struct Dof {
+    int body, parent, joint, row_size, row_begin;
+    double armature, damping;
+};
+struct Actuator {
+    int dof;
+    bool is_limited;
+    double gear, gain, low, high;
+};
+struct Geom {
+    int body, frame;
+    double pos[3], quat[4];
+    bool is_used, has_axis;
+};
+// two geoms that may touch, in the order in which MuJoCo lists contacts
+struct Pair {
+    int geom1, geom2, body1, body2, type1, type2, condim, num_dofs;
+    int dofs[MAX_DOFS];
+    bool is_negative[MAX_DOFS];
+    uint32_t dof_mask;
+    double radius1, length1, radius2, length2, margin, bound, friction;
+    double floor;  // the height of a plane
+    Impedance impedance;
+};
+
+struct Description {
+    int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_pairs = 0;
+    double timestep, tolerance, search_tolerance, gravity[3], inverse_mass;
+    int iterations, search_iterations;
+    bool is_runge_kutta, has_damping;
+    Body bodies[MAX_BODIES];
+    Joint joints[MAX_JOINTS];
+    Dof dofs[MAX_DOFS];
+    int columns[MAX_INERTIA];
+    Actuator actuators[MAX_CONTROLS];
+    Geom geoms[MAX_GEOMS];
+    std::vector<Pair> pairs;
+};
+
+// Reads a model's arrays by their names, and refuses what lanes cannot do.
+class Describer {
+public:
+    Describer(const mjModel* m, const mjData* at_start) : m_(m), d_(at_start) {}
+
+    // Throws std::invalid_argument: why mj_step has to step this model.
+    void describe(Description& o) {
+        check_class();
+        sizes(o);
+        tree(o);
+        joints(o);
+        dofs(o);
+        actuators(o);
+        geoms(o);
+        pairs(o);
+    }
+
+private:
+    template <class T> const T* array(const char* name) const {
+        const T* const found = array_of<T>(m_->raw, library().model, name);
+        refuse_if(!found, name);
+        return found;
+    }
+    template <class T> T option(const char* name) const {
+        for (const ArrayField& each : library().model)
+            if (each.name == name) return at<T>(m_->raw, {each.offset, 0});
+        throw std::invalid_argument(name);
+    }
+    int64_t size(const char* name) const {
+        const Place* const place = library().size(name);
+        refuse_if(!place, name);
+        return integer_at(m_->raw, *place);
+    }
+    static void refuse_if(bool refused, const char* why) {
+        if (refused) throw std::invalid_argument(why);
+    }
+    template <class T> void refuse_any(const char* name, int64_t count) const {
+        const T* const numbers = array<T>(name);
+        for (int64_t k = 0; k < count; ++k) refuse_if(numbers[k] != 0, name);
+    }
+
+    void check_class() const {
+        refuse_if(m_->nbody > MAX_BODIES || m_->nv > MAX_DOFS || m_->njnt > MAX_JOINTS || m_->nq > MAX_POSITIONS
+                      || m_->ngeom > MAX_GEOMS || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS,
+                  "it is too large");
+        for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "npair", "nhistory", "nhfield"})
+            refuse_if(size(name) != 0, name);
+        for (const char* name : {"flg_gravcomp", "flg_adhesion", "flg_surfacevel"})
+            if (library().size(name)) refuse_if(size(name) != 0, name);
+        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0, "it is in a fluid");
+        refuse_if(option<int>("opt.disableflags") != 0 || option<int>("opt.enableflags") != 0, "flags are set");
+        refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
+                      || option<double>("opt.impratio") != 1,
+                  "of the friction cone");
+        refuse_if(option<int>("opt.solver") != 2, "its solver is not Newton's");
+        refuse_if(option<int>("opt.integrator") > 1, "of its integrator");
+        refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
+                  "its Jacobian is sparse");
+        refuse_if(m_->ntree != 1, "it has several trees, or none");
+        for (const char* name : {"tendon_stiffness", "tendon_damping", "tendon_frictionloss", "tendon_armature"})
+            refuse_any<double>(name, m_->ntendon);
+        refuse_any<unsigned char>("tendon_limited", m_->ntendon);
+        refuse_if(size("nactuator") != m_->nu, "of its actuators");
+        refuse_if(std::find(std::begin(SIZES), std::end(SIZES), m_->nv) == std::end(SIZES),
+                  "of its number of degrees of freedom");
+    }
+
+    void sizes(Description& o) const {
+        o.nq = static_cast<int>(m_->nq);
+        o.nv = static_cast<int>(m_->nv);
+        o.nu = static_cast<int>(m_->nu);
+        o.num_bodies = static_cast<int>(m_->nbody);
+        o.num_joints = static_cast<int>(m_->njnt);
+        o.num_geoms = static_cast<int>(m_->ngeom);
+        o.num_inertia = static_cast<int>(size("nC"));
+        o.timestep = m_->opt.timestep;
+        o.tolerance = option<double>("opt.tolerance");
+        o.search_tolerance = option<double>("opt.ls_tolerance");
+        o.iterations = option<int>("opt.iterations");
+        o.search_iterations = option<int>("opt.ls_iterations");
+        o.is_runge_kutta = m_->opt.integrator == mjINT_RK4;
+        std::memcpy(o.gravity, m_->opt.gravity, sizeof o.gravity);
+        o.inverse_mass = 1.0 / m_->body_subtreemass[1];
+        std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
+    }
+
+    void tree(Description& o) const {
+        const auto* const frame = array<unsigned char>("body_sameframe");
+        const auto* const simple = array<unsigned char>("body_simple");
+        for (int k = 0; k < o.num_bodies; ++k) {
+            Body& b = o.bodies[k];
+            b = {};
+            b.parent = array<int>("body_parentid")[k];
+            b.first_joint = array<int>("body_jntadr")[k];
+            b.num_joints = array<int>("body_jntnum")[k];
+            b.first_dof = array<int>("body_dofadr")[k];
+            b.num_dofs = array<int>("body_dofnum")[k];
+            b.inertial_frame = frame[k];
+            b.mass = m_->body_mass[k];
+            copy(b.pos, m_->body_pos, k);
+            copy(b.quat, m_->body_quat, k);
+            copy(b.inertial_pos, array<double>("body_ipos"), k);
+            copy(b.inertial_quat, array<double>("body_iquat"), k);
+            copy(b.inertia, array<double>("body_inertia"), k);
+            b.quat_is_identity = b.quat[0] == 1 && b.quat[1] == 0 && b.quat[2] == 0 && b.quat[3] == 0;
+            if (k) refuse_if(array<int>("body_rootid")[k] != 1 || simple[k], "a body is apart from the others");
+        }
+    }
+
+    void joints(Description& o) const {
+        const int num_coefficients = 2;
+        refuse_any<double>("jnt_stiffnesspoly", num_coefficients * m_->njnt);
+        refuse_any<unsigned char>("jnt_actfrclimited", m_->njnt);
+        for (int k = 0; k < o.num_joints; ++k) {
+            Joint& j = o.joints[k];
+            j = {};
+            j.type = m_->jnt_type[k];
+            refuse_if(j.type == mjJNT_BALL, "it has ball joints");
+            refuse_if(array<int>("jnt_actuatorid")[k] != -1, "of its actuators");
+            j.qpos = m_->jnt_qposadr[k];
+            j.dof = m_->jnt_dofadr[k];
+            j.is_limited = m_->jnt_limited[k];
+            copy(j.axis, array<double>("jnt_axis"), k);
+            copy(j.pos, array<double>("jnt_pos"), k);
+            j.low = m_->jnt_range[2 * k];
+            j.high = m_->jnt_range[2 * k + 1];
+            j.margin = array<double>("jnt_margin")[k];
+            j.stiffness = m_->jnt_stiffness[k];
+            j.qpos0 = m_->qpos0[j.qpos];
+            j.qpos_spring = array<double>("qpos_spring")[j.qpos];
+            j.is_centered = j.pos[0] == 0 && j.pos[1] == 0 && j.pos[2] == 0;
+            refuse_if(j.type == mjJNT_FREE && (j.is_limited || j.stiffness != 0), "of its free joint");
+            refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1,
+                      "of its free joint");
+            if (j.is_limited) {
+                j.limit = impedance(array<double>("jnt_solref") + 2 * k, array<double>("jnt_solimp") + 5 * k);
+                j.limit.inverse_weight = array<double>("dof_invweight0")[j.dof];
+            }
+        }
+    }
+
+    void dofs(Description& o) const {
+        const int num_coefficients = 2;
+        refuse_any<double>("dof_frictionloss", m_->nv);
+        refuse_any<int>("dof_simplenum", m_->nv);
+        refuse_any<double>("dof_dampingpoly", num_coefficients * m_->nv);
+        o.has_damping = false;
+        for (int k = 0; k < o.nv; ++k) {
+            o.dofs[k] = {array<int>("dof_bodyid")[k], array<int>("dof_parentid")[k], array<int>("dof_jntid")[k],
+                         array<int>("M_rownnz")[k],   array<int>("M_rowadr")[k],     array<double>("dof_armature")[k],
+                         m_->dof_damping[k]};
+            o.has_damping |= m_->dof_damping[k] > 0;
+        }
+    }
+
+    void actuators(Description& o) const {
+        for (const char* name : {"actuator_gaintype", "actuator_biastype", "actuator_dyntype", "actuator_trntype"})
+            refuse_any<int>(name, m_->nu);
+        refuse_any<unsigned char>("actuator_forcelimited", m_->nu);
+        for (int k = 0; k < o.nu; ++k) {
+            const Joint& joint = o.joints[m_->actuator_trnid[2 * k]];
+            refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, "of its actuators");
+            o.actuators[k] = {joint.dof,
+                              m_->actuator_ctrllimited[k] != 0,
+                              array<double>("actuator_gear")[6 * k],
+                              m_->actuator_gainprm[library().mjNGAIN * k],
+                              m_->actuator_ctrlrange[2 * k],
+                              m_->actuator_ctrlrange[2 * k + 1]};
+        }
+    }
+
+    void geoms(Description& o) const {
+        for (int k = 0; k < o.num_geoms; ++k) {
+            Geom& g = o.geoms[k];
+            g = {};
+            g.body = m_->geom_bodyid[k];
+            g.frame = array<unsigned char>("geom_sameframe")[k];
+            copy(g.pos, m_->geom_pos, k);
+            copy(g.quat, array<double>("geom_quat"), k);
+        }
+    }
+
+    bool may_collide(int type1, int affinity1, int type2, int affinity2) const {
+        return (type1 & affinity2) || (type2 & affinity1);
+    }
+    bool is_excluded(int body1, int body2) const {
+        const auto* const contype = array<int>("body_contype");
+        const auto* const affinity = array<int>("body_conaffinity");
+        const auto* const weld = array<int>("body_weldid");
+        const auto* const parent = array<int>("body_parentid");
+        const int weld1 = weld[body1], weld2 = weld[body2];
+        if (weld1 == weld2 || !may_collide(contype[body1], affinity[body1], contype[body2], affinity[body2]))
+            return true;
+        for (int64_t k = 0; k < size("nexclude"); ++k)
+            if (array<int>("exclude_signature")[k] == (body1 << 16) + body2) return true;
+        return weld1 && weld2 && (weld1 == weld[parent[weld2]] || weld2 == weld[parent[weld1]]);
+    }
+
+    void pairs(Description& o) const {
+        const auto* const first = array<int>("body_geomadr");
+        const auto* const count = array<int>("body_geomnum");
+        for (int body1 = 0; body1 < o.num_bodies; ++body1)
+            for (int body2 = body1 + 1; body2 < o.num_bodies; ++body2) {
+                if (is_excluded(body1, body2)) continue;
+                const auto begin = o.pairs.size();
+                for (int a = first[body1]; a < first[body1] + count[body1]; ++a)
+                    for (int b = first[body2]; b < first[body2] + count[body2]; ++b)
+                        if (may_collide(m_->geom_contype[a], m_->geom_conaffinity[a], m_->geom_contype[b],
+                                        m_->geom_conaffinity[b]))
+                            add_pair(o, a, b);
+                // where a body has several geoms, MuJoCo finds pairs in a tree, and sorts them
+                if (count[body1] == 1 && count[body2] == 1) continue;
+                std::stable_sort(o.pairs.begin() + static_cast<std::ptrdiff_t>(begin), o.pairs.end(),
+                                 [](const Pair& p, const Pair& q) {
+                                     return p.geom1 != q.geom1 ? p.geom1 < q.geom1 : p.geom2 < q.geom2;
+                                 });
+            }
+        o.num_pairs = static_cast<int>(o.pairs.size());
+    }
+
+    void add_pair(Description& o, int a, int b) const {
+        const auto* const type = array<int>("geom_type");
+        const int geom1 = type[a] > type[b] ? b : a, geom2 = type[a] > type[b] ? a : b;
+        if (type[geom1] == PLANE && type[geom2] == PLANE) return;
+        refuse_if(o.num_pairs >= MAX_PAIRS, "it has too many geoms that may touch");
+        Pair p = {};
+        p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
+        p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2];
+        refuse_if((p.type1 != PLANE && p.type1 != SPHERE && p.type1 != CAPSULE)
+                      || (p.type2 != SPHERE && p.type2 != CAPSULE) || (p.type1 == PLANE && p.body1 != 0),
+                  "it has other shapes than planes, spheres and capsules that may touch");
+        p.radius1 = m_->geom_size[3 * geom1], p.length1 = m_->geom_size[3 * geom1 + 1];
+        p.radius2 = m_->geom_size[3 * geom2], p.length2 = m_->geom_size[3 * geom2 + 1];
+        p.margin = m_->geom_margin[a] + m_->geom_margin[b];
+        const auto* const gap = array<double>("geom_gap");
+        refuse_if(gap[a] + gap[b] != 0, "it has gaps");
+        p.bound =
+            p.type1 == PLANE ? p.margin + m_->geom_rbound[geom2] : m_->geom_rbound[a] + m_->geom_rbound[b] + p.margin;
+        if (p.type1 == PLANE) {
+            const double* const matrix = d_->geom_xmat + 9 * geom1;
+            refuse_if(matrix[2] != 0 || matrix[5] != 0 || matrix[8] != 1, "a plane is not level");
+            p.floor = d_->geom_xpos[3 * geom1 + 2];
+        }
+        for (const int geom : {geom1, geom2}) {
+            o.geoms[geom].is_used |= type[geom] != PLANE;
+            o.geoms[geom].has_axis |= type[geom] == CAPSULE;
+        }
+        mix_parameters(p);
+        collect_dofs(o, p);
+        o.pairs.push_back(p);
+        ++o.num_pairs;
+    }
+
+    // mj_contactParam
+    void mix_parameters(Pair& p) const {
+        const auto* const priority = array<int>("geom_priority");
+        const auto* const condim = array<int>("geom_condim");
+        const auto* const solmix = array<double>("geom_solmix");
+        const auto* const friction = array<double>("geom_friction");
+        refuse_if(priority[p.geom1] != priority[p.geom2], "of priorities of geoms");
+        p.condim = std::max(condim[p.geom1], condim[p.geom2]);
+        refuse_if(p.condim != 3 && p.condim != 1, "contacts have 4 or 6 dimensions");
+        const double mix1 = solmix[p.geom1], mix2 = solmix[p.geom2];
+        refuse_if(mix1 < mjMINVAL || mix2 < mjMINVAL, "of solmix");
+        const double mix = mix1 / (mix1 + mix2);
+        double ref[2], imp[5];
+        const auto* const solref = array<double>("geom_solref");
+        const auto* const solimp = array<double>("geom_solimp");
+        for (int k = 0; k < 2; ++k) ref[k] = mix * solref[2 * p.geom1 + k] + (1 - mix) * solref[2 * p.geom2 + k];
+        for (int k = 0; k < 5; ++k) imp[k] = mix * solimp[5 * p.geom1 + k] + (1 - mix) * solimp[5 * p.geom2 + k];
+        p.impedance = impedance(ref, imp);
+        p.friction = std::max(MIN_FRICTION, std::max(friction[3 * p.geom1], friction[3 * p.geom2]));
+        const auto* const weight = array<double>("body_invweight0");
+        double translation = 0;
+        translation += weight[2 * p.body1];
+        translation += weight[2 * p.body2];
+        p.impedance.inverse_weight = p.condim == 1 ? translation : translation + p.friction * p.friction * translation;
+    }
+
+    // the degrees of freedom that move one body and not the other
+    void collect_dofs(const Description& o, Pair& p) const {
+        bool moves[2][MAX_DOFS] = {};
+        const int bodies[2] = {p.body1, p.body2};
+        for (int side = 0; side < 2; ++side) {
+            const int body = array<int>("body_weldid")[bodies[side]];
+            const Body& b = o.bodies[body];
+            if (!b.num_dofs) continue;
+            for (int k = b.first_dof + b.num_dofs - 1; k >= 0; k = o.dofs[k].parent) moves[side][k] = true;
+        }
+        for (int k = 0; k < o.nv; ++k) {
+            if (moves[0][k] == moves[1][k]) continue;
+            p.is_negative[p.num_dofs] = moves[0][k];
+            p.dofs[p.num_dofs++] = k;
+            p.dof_mask |= uint32_t{1} << k;
+        }
+    }
+
+    Impedance impedance(const double* solref, const double* solimp) const {
+        refuse_if(!(solref[0] > 0 && solref[1] > 0), "of solref");
+        const double time = std::max(solref[0], 2 * m_->opt.timestep), ratio = solref[1];
+        const auto clipped = [](double x) { return std::min(MAX_IMPEDANCE, std::max(MIN_IMPEDANCE, x)); };
+        Impedance s = {};
+        s.low = clipped(solimp[0]), s.high = clipped(solimp[1]), s.width = std::max(0.0, solimp[2]);
+        s.middle = clipped(solimp[3]), s.power = std::max(1.0, solimp[4]);
+        s.stiffness = 1 / std::max(mjMINVAL, s.high * s.high * time * time * ratio * ratio);
+        s.damping = 2 / std::max(mjMINVAL, s.high * time);
+        s.is_flat = s.low == s.high || s.width <= mjMINVAL;
+        s.flat = 0.5 * (s.low + s.high);
+        refuse_if(!s.is_flat && s.power != 2 && s.power != 1, "of solimp");
+        return s;
+    }
+
+    template <int N> static void copy(double (&to)[N], const double* from, int k) {
+        std::memcpy(to, from + N * k, sizeof to);
+    }
+
+    static constexpr double mjMINVAL = 1e-15;
+    const mjModel* m_;
+    const mjData* d_;
+};
+
+}  // namespace cypool::lanes

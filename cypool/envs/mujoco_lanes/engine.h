@@ -1,0 +1,172 @@
+// Lanes of one model, for all its environments, and the comparison with mj_step.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include "cypool/envs/mujoco_lanes/record.h"
+
+// gcc, as clang has no such pragmas; on other machines multiplications and additions may be fused
+#if defined(__x86_64__) && !defined(__clang__)
+#include "cypool/envs/mujoco_lanes/batch.h"
+#endif
+
+namespace cypool::lanes {
+
+#if defined(__x86_64__) && !defined(__clang__)
+
+struct DeleteData {
+    void operator()(mjData* d) const { mj_deleteData(d); }
+};
+using OwnData = std::unique_ptr<mjData, DeleteData>;
+
+// a name that MuJoCo's library exports, and that `Library` does not have
+inline void* exported(const char* name) {
+    Dl_info info;
+    if (!dladdr(reinterpret_cast<void*>(library().mj_step), &info)) throw std::invalid_argument("no library");
+    void* const handle = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    void* const found = handle ? dlsym(handle, name) : nullptr;
+    if (handle) dlclose(handle);
+    if (!found) throw std::invalid_argument(std::string("MuJoCo has no ") + name);
+    return found;
+}
+
+class Engine {
+public:
+    // Throws std::invalid_argument: why mj_step has to step this model.
+    explicit Engine(const mjModel* m) : m_(m) {
+        if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
+            throw std::invalid_argument("of MuJoCo's version");
+        if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+        const OwnData d(make_data(m, false));
+        if (forward(m, d.get())) throw std::invalid_argument("it is unstable");
+        Describer(m, d.get()).describe(description_);
+        for (const char* name : {"mjcb_passive", "mjcb_control", "mjcb_contactfilter", "mjcb_sensor", "mjcb_act_dyn",
+                                 "mjcb_act_gain", "mjcb_act_bias"})
+            callbacks_.push_back(static_cast<void* const*>(exported(name)));
+        constexpr int num_types = 9;  // mjNGEOMTYPES
+        collider_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"))[CAPSULE * num_types + CAPSULE];
+    }
+
+    // Whether nothing of others takes part in mj_step, and lanes never were wrong.
+    bool is_usable() const {
+        for (void* const* callback : callbacks_)
+            if (*callback) return false;
+        return !is_wrong.load(std::memory_order_relaxed);
+    }
+
+    // Steps these environments; not those of records that are not ready afterwards.
+    void step(Record* const* records, int count, int frames, int reads) {
+        std::unique_ptr<Lent> lent = borrow();
+        lent->batch.load(records, count);
+        lent->batch.step(frames);
+        lent->batch.store(records, reads);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        free_.push_back(std::move(lent));
+    }
+
+    // Compares with mj_step, from random states. Returns what differs first, "" if nothing does.
+    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl) {
+        constexpr int count = 2 * WIDTH - 1;
+        std::vector<OwnData> datas;
+        std::vector<std::unique_ptr<Record>> owned;
+        std::vector<Record*> records;
+        for (int e = 0; e < count; ++e) {
+            datas.emplace_back(make_data(m_, false));
+            owned.emplace_back(new Record(m_, datas.back().get()));
+            records.push_back(owned.back().get());
+        }
+        const auto draw = [&seed](double scale) {
+            // splitmix64
+            uint64_t z = seed += 0x9e3779b97f4a7c15;
+            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+            z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+            return scale * (static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1);
+        };
+        constexpr int reads = READS_POSITIONS | READS_CONTACT_FORCES;
+        for (int step_number = 0; step_number < steps; ++step_number) {
+            for (int e = 0; e < count; ++e) {
+                mjData* const d = datas[static_cast<size_t>(e)].get();
+                if ((step_number + e * every / count) % every == 0) {
+                    reset_data(m_, d);
+                    for (int k = 0; k < m_->nq; ++k) d->qpos[k] += draw(noise);
+                    for (int k = 0; k < m_->nv; ++k) d->qvel[k] += draw(noise);
+                    forward(m_, d);
+                }
+                for (int k = 0; k < m_->nu; ++k) d->ctrl[k] = draw(ctrl);
+                records[static_cast<size_t>(e)]->prepare();
+            }
+            step(records.data(), count, 1, reads);
+            for (int e = 0; e < count; ++e) {
+                Record& record = *records[static_cast<size_t>(e)];
+                if (!record.take(1, reads)) {
+                    simulate(m_, datas[static_cast<size_t>(e)].get(), 1, true);
+                    continue;
+                }
+                const std::string differing = record.repeat();
+                if (!differing.empty())
+                    return "step " + std::to_string(step_number) + " of environment " + std::to_string(e) + ": "
+                           + differing;
+                ++num_compared;
+            }
+        }
+        return "";
+    }
+
+    // For tests: from now on, lanes compute with another gravity.
+    void plant_gravity(double z) { description_.gravity[2] = z; }
+
+    std::atomic<bool> is_wrong{false};
+    std::atomic<int64_t> num_compared{0};
+
+private:
+    // working memory of a call
+    struct Lent {
+        OwnData data;
+        Batch batch;
+        Lent(const mjModel* m, const Description& description, Collider::Function collider)
+            : data(make_data(m, false)),
+              batch(description, {collider, m, data.get()}) {}
+    };
+    std::unique_ptr<Lent> borrow() {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (!free_.empty()) {
+                std::unique_ptr<Lent> lent = std::move(free_.back());
+                free_.pop_back();
+                return lent;
+            }
+        }
+        return std::make_unique<Lent>(m_, description_, collider_);
+    }
+
+    const mjModel* m_;
+    Description description_;
+    Collider::Function collider_;
+    std::vector<void* const*> callbacks_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Lent>> free_;
+};
+
+#else
+
+class Engine {
+public:
+    explicit Engine(const mjModel*) { throw std::invalid_argument("this build has no lanes"); }
+    bool is_usable() const { return false; }
+    void step(Record* const*, int, int, int) {}
+    std::string compare(int, int, uint64_t, double, double) { return ""; }
+    void plant_gravity(double) {}
+    std::atomic<bool> is_wrong{false};
+    std::atomic<int64_t> num_compared{0};
+};
+
+#endif
+
+}  // namespace cypool::lanes

@@ -1,0 +1,326 @@
+// What follows from positions, velocities and controls without constraints, stage by stage as in MuJoCo.
+#pragma once
+
+#include "cypool/envs/mujoco_lanes/group.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx2,no-fma")
+
+namespace cypool::lanes {
+
+CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {
+    for (int k = 0; k < 3; ++k) to[k] = from[k];
+}
+
+// mj_local2Global
+CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const double* pos, const double* quat, int same, Real* xpos,
+                                     Real* xmat) {
+    if (same == SAME_BODY)
+        copy3(xpos, d.xpos[body]);
+    else if (same == SAME_INERTIA)
+        copy3(xpos, d.xipos[body]);
+    else {
+        multiply_matrix(xpos, d.xmat[body], pos);
+        for (int k = 0; k < 3; ++k) xpos[k] = xpos[k] + d.xpos[body][k];
+    }
+    if (same == SAME_NONE) {
+        Real q[4];
+        multiply_quaternions(q, d.xquat[body], quat);
+        rotation_matrix(xmat, q);
+    } else {
+        const Real* const from = same == SAME_BODY || same == SAME_BODY_ROTATION ? d.xmat[body] : d.ximat[body];
+        for (int k = 0; k < 9; ++k) xmat[k] = from[k];
+    }
+}
+
+CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real* pos, Real* q) {
+    Real axis[3], anchor[3];
+    rotate(axis, j.axis, q);
+    if (j.is_centered)
+        copy3(anchor, pos);
+    else {
+        rotate(anchor, j.pos, q);
+        for (int k = 0; k < 3; ++k) anchor[k] = anchor[k] + pos[k];
+    }
+    const Real x = d.qpos[j.qpos] - j.qpos0;
+    if (j.type == mjJNT_SLIDE) {
+        for (int k = 0; k < 3; ++k) pos[k] = pos[k] + axis[k] * x;
+    } else {
+        Real s, c, turn[4];
+        sincos(x * 0.5, s, c);
+        turn[0] = c;
+        for (int k = 0; k < 3; ++k) turn[1 + k] = j.axis[k] * s;
+        multiply_quaternions(q, q, turn);
+        if (!j.is_centered) {
+            Real arm[3];
+            rotate(arm, j.pos, q);
+            for (int k = 0; k < 3; ++k) pos[k] = anchor[k] - arm[k];
+        }
+    }
+    copy3(d.xanchor[number], anchor);
+    copy3(d.xaxis[number], axis);
+}
+
+// mj_kinematics
+inline __attribute__((noinline)) void kinematics(const Description& m, Group& d) {
+    for (int b = 1; b < m.num_bodies; ++b) {
+        const Body& body = m.bodies[b];
+        Real pos[3], q[4];
+        const int p = body.parent, first = body.first_joint;
+        if (body.num_joints == 1 && m.joints[first].type == mjJNT_FREE) {
+            const Joint& j = m.joints[first];
+            copy3(pos, d.qpos + j.qpos);
+            for (int k = 0; k < 4; ++k) q[k] = d.qpos[j.qpos + 3 + k];
+            normalize_quaternion(q);
+            copy3(d.xanchor[first], pos);
+            for (int k = 0; k < 3; ++k) d.xaxis[first][k] = all(j.axis[k]);
+        } else {
+            if (p) {
+                multiply_matrix(pos, d.xmat[p], body.pos);
+                for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
+                if (body.quat_is_identity)
+                    for (int k = 0; k < 4; ++k) q[k] = d.xquat[p][k];
+                else
+                    multiply_quaternions(q, d.xquat[p], body.quat);
+            } else {
+                for (int k = 0; k < 3; ++k) pos[k] = all(body.pos[k]);
+                for (int k = 0; k < 4; ++k) q[k] = all(body.quat[k]);
+            }
+            for (int j = first; j < first + body.num_joints; ++j) place_joint(m.joints[j], d, j, pos, q);
+        }
+        normalize_quaternion(q);
+        for (int k = 0; k < 4; ++k) d.xquat[b][k] = q[k];
+        copy3(d.xpos[b], pos);
+        rotation_matrix(d.xmat[b], q);
+    }
+    for (int b = 1; b < m.num_bodies; ++b) {
+        const Body& body = m.bodies[b];
+        place_frame(d, b, body.inertial_pos, body.inertial_quat, body.inertial_frame, d.xipos[b], d.ximat[b]);
+    }
+}
+
+// the inertia of a body around the centre of mass of all
+CYPOOL_LANES_INLINE void spatial_inertia(const Body& body, const Real* a, const Real* f, Real* r) {
+    const double* const I = body.inertia;
+    const double mass = body.mass;
+    const Real t[9] = {a[0] * I[0], a[3] * I[0], a[6] * I[0], a[1] * I[1], a[4] * I[1],
+                       a[7] * I[1], a[2] * I[2], a[5] * I[2], a[8] * I[2]};
+    r[0] = a[0] * t[0] + a[1] * t[3] + a[2] * t[6];
+    r[1] = a[3] * t[1] + a[4] * t[4] + a[5] * t[7];
+    r[2] = a[6] * t[2] + a[7] * t[5] + a[8] * t[8];
+    r[3] = a[0] * t[1] + a[1] * t[4] + a[2] * t[7];
+    r[4] = a[0] * t[2] + a[1] * t[5] + a[2] * t[8];
+    r[5] = a[3] * t[2] + a[4] * t[5] + a[5] * t[8];
+    const Real f00 = f[0] * f[0], f11 = f[1] * f[1], f22 = f[2] * f[2];
+    r[0] = r[0] + mass * (f11 + f22);
+    r[1] = r[1] + mass * (f00 + f22);
+    r[2] = r[2] + mass * (f00 + f11);
+    const Real m0 = mass * f[0], m1 = mass * f[1], m2 = mass * f[2];
+    r[3] = r[3] - m0 * f[1];
+    r[4] = r[4] - m0 * f[2];
+    r[5] = r[5] - m1 * f[2];
+    r[6] = m0;
+    r[7] = m1;
+    r[8] = m2;
+    r[9] = all(mass);
+}
+
+// mj_comPos: the centre of mass, inertias and axes of motion around it
+inline __attribute__((noinline)) void center_of_mass(const Description& m, Group& d) {
+    Real moment[MAX_BODIES][3];
+    for (int b = 1; b < m.num_bodies; ++b)
+        for (int k = 0; k < 3; ++k) moment[b][k] = d.xipos[b][k] * m.bodies[b].mass;
+    for (int b = m.num_bodies - 1; b > 1; --b) {
+        const int p = m.bodies[b].parent;
+        if (p)
+            for (int k = 0; k < 3; ++k) moment[p][k] = moment[p][k] + moment[b][k];
+    }
+    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * m.inverse_mass;
+    for (int b = 1; b < m.num_bodies; ++b) {
+        Real arm[3];
+        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
+        spatial_inertia(m.bodies[b], d.ximat[b], arm, d.cinert[b]);
+    }
+    for (int b = 1; b < m.num_bodies; ++b)
+        for (int j = m.bodies[b].first_joint; j < m.bodies[b].first_joint + m.bodies[b].num_joints; ++j) {
+            Real arm[3];
+            for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - d.xanchor[j][k];
+            const int dof = m.joints[j].dof;
+            if (m.joints[j].type == mjJNT_FREE) {
+                for (int r = 0; r < 3; ++r)
+                    for (int k = 0; k < 6; ++k) d.cdof[dof + r][k] = all(k == 3 + r);
+                for (int r = 0; r < 3; ++r) {
+                    const Real axis[3] = {d.xmat[b][r], d.xmat[b][r + 3], d.xmat[b][r + 6]};
+                    copy3(d.cdof[dof + 3 + r], axis);
+                    cross(d.cdof[dof + 3 + r] + 3, axis, arm);
+                }
+            } else if (m.joints[j].type == mjJNT_SLIDE) {
+                for (int k = 0; k < 3; ++k) d.cdof[dof][k] = all(0);
+                copy3(d.cdof[dof] + 3, d.xaxis[j]);
+            } else {
+                copy3(d.cdof[dof], d.xaxis[j]);
+                cross(d.cdof[dof] + 3, d.xaxis[j], arm);
+            }
+        }
+}
+
+// mj_factorI: L'DL of a sparse matrix, in place
+CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_diagonal) {
+    for (int k = m.nv - 1; k >= 0; --k) {
+        const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1, diagonal = begin + below;
+        const Real inverse = 1 / A[diagonal];
+        inverse_diagonal[k] = inverse;
+        for (int at = diagonal - 1; at >= begin; --at) {
+            const Dof& dof = m.dofs[m.columns[at]];
+            const Real factor = -A[at] * inverse;
+            Real* const row = A + dof.row_begin;
+            for (int t = 0; t < dof.row_size; ++t) row[t] = row[t] + A[begin + t] * factor;
+        }
+        for (int t = 0; t < below; ++t) A[begin + t] = A[begin + t] * inverse;
+    }
+}
+
+// mj_solveLD
+CYPOOL_LANES_INLINE void solve_factorized(const Description& m, Real* x, const Real* A, const Real* inverse_diagonal) {
+    for (int k = m.nv - 1; k >= 0; --k) {
+        const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1;
+        const Real value = x[k];
+        for (int t = begin; t < begin + below; ++t) x[m.columns[t]] = x[m.columns[t]] - A[t] * value;
+    }
+    for (int k = 0; k < m.nv; ++k) x[k] = x[k] * inverse_diagonal[k];
+    for (int k = 0; k < m.nv; ++k) {
+        const int below = m.dofs[k].row_size - 1;
+        if (!below) continue;
+        const Real* const a = A + m.dofs[k].row_begin;
+        const int* const c = m.columns + m.dofs[k].row_begin;
+        // mju_dotSparse
+        Real sum = all(0);
+        int t = 0;
+        if (below >= 4) {
+            Real s0 = a[0] * x[c[0]], s1 = a[1] * x[c[1]], s2 = a[2] * x[c[2]], s3 = a[3] * x[c[3]];
+            for (t = 4; t <= below - 4; t += 4) {
+                s0 = s0 + a[t] * x[c[t]];
+                s1 = s1 + a[t + 1] * x[c[t + 1]];
+                s2 = s2 + a[t + 2] * x[c[t + 2]];
+                s3 = s3 + a[t + 3] * x[c[t + 3]];
+            }
+            sum = (s0 + s2) + (s1 + s3);
+        }
+        for (; t < below; ++t) sum = sum + a[t] * x[c[t]];
+        x[k] = x[k] - sum;
+    }
+}
+
+// mj_crb and mj_factorM: composite inertia, the inertia matrix, its factorization
+inline __attribute__((noinline)) void composite_inertia(const Description& m, Group& d) {
+    for (int b = 1; b < m.num_bodies; ++b)
+        for (int k = 0; k < 10; ++k) d.crb[b][k] = d.cinert[b][k];
+    for (int b = m.num_bodies - 1; b > 0; --b) {
+        const int p = m.bodies[b].parent;
+        if (p > 0)
+            for (int k = 0; k < 10; ++k) d.crb[p][k] = d.crb[p][k] + d.crb[b][k];
+    }
+    for (int k = 0; k < m.nv; ++k) {
+        const Dof& dof = m.dofs[k];
+        Real force[6];
+        multiply_inertia(force, d.crb[dof.body], d.cdof[k]);
+        int at = dof.row_begin + dof.row_size - 1;
+        d.M[at] = dof.armature + dot6(d.cdof[k], force);
+        for (int j = dof.parent; j >= 0; j = m.dofs[j].parent) d.M[--at] = dot6(d.cdof[j], force);
+    }
+    for (int k = 0; k < m.num_inertia; ++k) d.LD[k] = d.M[k];
+    factorize(m, d.LD, d.LD_inverse);
+}
+
+// mj_comVel
+inline __attribute__((noinline)) void velocities(const Description& m, Group& d) {
+    for (int k = 0; k < 6; ++k) d.cvel[0][k] = all(0);
+    for (int b = 1; b < m.num_bodies; ++b) {
+        Real velocity[6];
+        for (int k = 0; k < 6; ++k) velocity[k] = d.cvel[m.bodies[b].parent][k];
+        const int first = m.bodies[b].first_dof;
+        for (int j = first; j < first + m.bodies[b].num_dofs; ++j) {
+            if (m.joints[m.dofs[j].joint].type == mjJNT_FREE) {
+                const auto add_three = [&](int from) {
+                    for (int k = 0; k < 6; ++k)
+                        velocity[k] = velocity[k]
+                                      + (d.cdof[from][k] * d.qvel[from] + d.cdof[from + 1][k] * d.qvel[from + 1]
+                                         + d.cdof[from + 2][k] * d.qvel[from + 2]);
+                };
+                for (int r = 0; r < 3; ++r)
+                    for (int k = 0; k < 6; ++k) d.cdof_dot[first + r][k] = all(0);
+                add_three(first);
+                for (int r = 3; r < 6; ++r) cross_motion(d.cdof_dot[first + r], velocity, d.cdof[first + r]);
+                add_three(first + 3);
+                j += 5;
+            } else {
+                cross_motion(d.cdof_dot[j], velocity, d.cdof[j]);
+                for (int k = 0; k < 6; ++k) velocity[k] = velocity[k] + d.cdof[j][k] * d.qvel[j];
+            }
+        }
+        for (int k = 0; k < 6; ++k) d.cvel[b][k] = velocity[k];
+    }
+}
+
+// mj_passive: springs and dampers
+CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
+    Real spring[MAX_DOFS];
+    for (int k = 0; k < m.nv; ++k) spring[k] = all(0);
+    for (int j = 0; j < m.num_joints; ++j) {
+        const Joint& joint = m.joints[j];
+        if (joint.stiffness != 0) spring[joint.dof] = -(d.qpos[joint.qpos] - joint.qpos_spring) * joint.stiffness;
+    }
+    for (int k = 0; k < m.nv; ++k)
+        d.passive[k] = m.dofs[k].damping != 0 ? spring[k] + (-d.qvel[k] * m.dofs[k].damping) : spring[k];
+}
+
+// mj_rne: the recursive Newton-Euler algorithm, without accelerations
+inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d) {
+    Real acc[MAX_BODIES][6], force[MAX_BODIES][6];
+    for (int k = 0; k < 6; ++k) acc[0][k] = all(k < 3 ? 0.0 : m.gravity[k - 3] * -1.0);
+    for (int b = 1; b < m.num_bodies; ++b) {
+        const int first = m.bodies[b].first_dof, count = m.bodies[b].num_dofs;
+        const Real* const parent = acc[m.bodies[b].parent];
+        for (int k = 0; k < 6; ++k) {
+            if (count == 0) {
+                acc[b][k] = parent[k];
+                continue;
+            }
+            Real sum = d.cdof_dot[first][k] * d.qvel[first];
+            for (int j = first + 1; j < first + count; ++j) sum = sum + d.cdof_dot[j][k] * d.qvel[j];
+            acc[b][k] = parent[k] + sum;
+        }
+        Real momentum[6], gyroscopic[6];
+        multiply_inertia(force[b], d.cinert[b], acc[b]);
+        multiply_inertia(momentum, d.cinert[b], d.cvel[b]);
+        cross_force(gyroscopic, d.cvel[b], momentum);
+        for (int k = 0; k < 6; ++k) force[b][k] = force[b][k] + gyroscopic[k];
+    }
+    for (int b = m.num_bodies - 1; b > 0; --b) {
+        const int p = m.bodies[b].parent;
+        if (p)
+            for (int k = 0; k < 6; ++k) force[p][k] = force[p][k] + force[b][k];
+    }
+    for (int k = 0; k < m.nv; ++k) d.bias[k] = dot6(d.cdof[k], force[m.dofs[k].body]);
+}
+
+// mj_fwdActuation and mj_fwdAcceleration
+inline __attribute__((noinline)) void smooth_acceleration(const Description& m, Group& d) {
+    for (int k = 0; k < m.nv; ++k) d.actuator[k] = all(0);
+    for (int k = 0; k < m.nu; ++k) {
+        const Actuator& a = m.actuators[k];
+        Real ctrl = d.ctrl[k];
+        if (a.is_limited) {
+            ctrl = choose(ctrl < a.low, all(a.low), ctrl);
+            ctrl = choose(ctrl > a.high, all(a.high), ctrl);
+        }
+        const Real force = a.gain * ctrl;
+        d.actuator[a.dof] = d.actuator[a.dof] + a.gear * force;
+    }
+    for (int k = 0; k < m.nv; ++k) d.smooth_acc[k] = d.smooth[k] = (d.passive[k] - d.bias[k]) + d.actuator[k];
+    solve_factorized(m, d.smooth_acc, d.LD, d.LD_inverse);
+}
+
+}  // namespace cypool::lanes
+
+#pragma GCC pop_options

@@ -1,0 +1,1 @@
+"""The robotic warehouse: agents that bring requested shelves to goals, and back."""

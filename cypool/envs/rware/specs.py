@@ -1,0 +1,131 @@
+"""The spec of the robotic warehouse: its options, layouts and spaces."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypool.options import Option, boolean, choice, describes, integer, optional
+from cypool.spec import Array, Discrete, EnvSpec, Group
+from cypool.util.arguments import check_choice, check_int, check_list, shown
+
+# in the order of the enumerations in warehouse.h
+REWARD_TYPES = ("global", "individual", "two_stage")
+OBSERVATION_TYPES = ("flattened", "image", "image_dict")
+LAYERS = ("shelves", "requests", "agents", "agent_direction", "agent_load", "goals", "accessible")
+# NumPy draws cells of larger grids in another way
+_MOST_CELLS = 10_000
+_LONGEST = 2**30
+# agents whose step takes well below a microsecond
+_MOST_BRIEF = 4
+
+
+class Layout(NamedTuple):
+    """The cells of a warehouse.
+
+    Attributes:
+        highways: Whether a cell has no place for a shelf: (rows, columns).
+        goals: Columns and rows of goals.
+    """
+
+    highways: NDArray[np.bool_]
+    goals: list[tuple[int, int]]
+
+
+def _check_steps(name: str, value: Any) -> int | None:
+    return None if value is None else check_int(name, value, 1, _LONGEST)
+
+
+def _check_layout(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a text, got {shown(value)}")
+    lines = value.strip().replace(" ", "").lower().split("\n")
+    if set("".join(lines)) - set("xg.") or len({len(line) for line in lines}) > 1 or "g" not in value.lower():
+        raise ValueError(f"{name}: expected lines of the same length of 'x', '.' and 'g', with a 'g', got "
+                         f"{shown(value)}")
+    return "\n".join(lines)
+
+
+def _check_layers(name: str, value: Any) -> tuple[str, ...]:
+    layers = tuple(check_choice(f"{name}[{k}]", layer, LAYERS)
+                   for k, layer in enumerate(check_list(name, value, "a list of layers")))
+    if not layers or len(set(layers)) < len(layers):
+        raise ValueError(f"{name}: expected layers that differ, at least one, got {shown(value)}")
+    return layers
+
+
+@describes(
+    shelf_columns=integer(3, 1, 99, "Columns of shelves, each two cells wide; an odd number."),
+    column_height=integer(8, 1, 100, "How many shelves a column has in a row of shelves."),
+    shelf_rows=integer(1, 1, 100, "Rows of such columns."),
+    n_agents=integer(2, 1, 100, "How many agents."),
+    msg_bits=integer(0, 0, 16, "Bits of the message that each agent sends."),
+    sensor_range=integer(1, 0, 20, "How many cells an agent sees in each direction."),
+    request_queue_size=integer(2, 0, _MOST_CELLS, "How many shelves are requested at a time."),
+    max_inactivity_steps=integer(None, 1, _LONGEST, "An episode ends after as many steps without a delivery; None: "
+                                                    "it does not."),
+    max_steps=Option(500, _check_steps, "Steps of an episode; None: any number.", (1, _LONGEST, 0, _LONGEST + 1)),
+    reward_type=choice("individual", REWARD_TYPES, "Whose the reward of a delivery is."),
+    layout=optional(_check_layout, 'A text instead of columns and rows of shelves: lines of "x" for a shelf, "." for '
+                                   'a highway and "g" for a goal.'),
+    observation_type=choice("flattened", OBSERVATION_TYPES, "Whether agents see numbers, layers of cells, or these and "
+                                                            "features of their own."),
+    image_observation_layers=Option(("shelves", "requests", "agents", "goals", "accessible"), _check_layers,
+                                    f"The layers: some of {', '.join(LAYERS)}."),
+    image_observation_directional=boolean(True, "Whether layers are turned so that the agent looks up."),
+    normalised_coordinates=boolean(False, "Whether an agent sees its place as numbers from 0 to 1."),
+    truncate=boolean(False, "Whether the end of an episode is truncated; else it is terminated, as in rware."))
+def warehouse(options: dict[str, Any]) -> EnvSpec:
+    layout = layout_of(options)
+    rows, cols = layout.highways.shape
+    shelves, agents, side = int((~layout.highways).sum()), options["n_agents"], 2 * options["sensor_range"] + 1
+    name = "layout" if options["layout"] is not None else "shelf_rows"
+    if rows * cols > _MOST_CELLS:
+        raise ValueError(f"{name}: expected at most {_MOST_CELLS} cells, got {rows} x {cols}")
+    if not shelves:
+        raise ValueError(f"{name}: expected a layout with shelves, got none")
+    if agents > rows * cols:
+        raise ValueError(f"n_agents: expected at most {rows * cols}, as many as there are cells, got {agents}")
+    if options["request_queue_size"] >= shelves:
+        raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than there are shelves, got "
+                         f"{options['request_queue_size']}")
+    if options["normalised_coordinates"] and min(rows, cols) < 2:
+        raise ValueError("normalised_coordinates: expected False where there is one row or column, got True")
+    layers = options["image_observation_layers"]
+    if options["observation_type"] == "flattened":
+        observation: Any = Array((8 + side * side * (7 + options["msg_bits"]),), np.float32)
+    else:
+        if rows != cols and {"agent_direction", "agent_load"} & set(layers):
+            raise ValueError("image_observation_layers: expected no agent_direction and agent_load where the grid is "
+                             f"no square, as rware exchanges its rows and columns there, got {rows} x {cols}")
+        high = np.ones((len(layers), side, side), np.float32)
+        for layer, bounds in zip(layers, high, strict=True):
+            bounds[:] = 4 if layer == "agent_direction" else 1
+        observation = Array(high.shape, np.float32, 0, high)
+        if options["observation_type"] == "image_dict":
+            observation = {"features": Array((6,), np.float32), "image": observation}
+    bits = options["msg_bits"]
+    action = Array((1 + bits,), np.int64, 0, [4] + [1] * bits) if bits else Discrete(5)
+    return EnvSpec(agents={"agent": Group(agents, observation, action)}, state="observations", options=options,
+                   render_fps=10, brief_steps=agents <= _MOST_BRIEF)
+
+
+def layout_of(options: dict[str, Any]) -> Layout:
+    """Returns the layout that the options mean.
+
+    Raises:
+        ValueError: The number of columns of shelves is even.
+    """
+    if options["layout"] is not None:
+        lines = options["layout"].split("\n")
+        highways = np.array([[cell != "x" for cell in line] for line in lines])
+        return Layout(highways, [(x, y) for y, line in enumerate(lines) for x, cell in enumerate(line) if cell == "g"])
+    height = options["column_height"]
+    if options["shelf_columns"] % 2 == 0:
+        raise ValueError(f"shelf_columns: expected an odd number, got {options['shelf_columns']}")
+    rows, cols = (height + 1) * options["shelf_rows"] + 2, 3 * options["shelf_columns"] + 1
+    goals = [(cols // 2 - 1, rows - 1), (cols // 2, rows - 1)]
+    y, x = np.indices((rows, cols))
+    is_queue = (y > rows - height - 3) & ((x == goals[0][0]) | (x == goals[1][0]))
+    return Layout((x % 3 == 0) | (y % (height + 1) == 0) | (y == rows - 1) | is_queue, goals)

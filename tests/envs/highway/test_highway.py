@@ -1,0 +1,173 @@
+"""highway-env: the package's bits; pictures; states; options."""
+import numpy as np
+import pytest
+from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
+from saving import MODES
+from state_edits import edited
+from weights import often_slow
+
+import cypool
+from cypool.envs.highway.ids import IDS
+from cypool.testing import check_env, check_parity
+
+pytest.importorskip("highway_env")
+from envs.highway.play import BOX, KIN, VARIANTS, group, players
+
+from cypool.envs.highway.reference import _make
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+FAST, CROSSING, PARKING = "highway-fast-v0", "intersection-multi-agent-v0", "parking-v0"
+ALL = [(id, options) for id, variants in VARIANTS.items() for options in variants]
+
+
+def made(id, num_envs=1, **options):
+    return cypool.make(id, **{"num_envs": num_envs, "num_threads": 0, "seed": 3, **options})
+
+
+def played(id, num_steps, **options):
+    """Returns a pool after some steps."""
+    env = made(id, **options)
+    env.reset()
+    env.action_space.seed(0)
+    for _ in range(num_steps):
+        env.step(env.action_space.sample())
+    return env
+
+
+# ---- what highway-env does
+
+
+@pytest.mark.parametrize("id, options", often_slow(ALL, 4))
+def test_parity(id, options):
+    number = ALL.index((id, options))
+    with players(number):
+        check_parity(id, num_envs=1, num_steps=6 if id == "highway-v0" else 12, seeds=[number], num_threads=0,
+                     autoreset_mode=MODES[number % 3], **options)
+
+
+def test_parity_through_resets():
+    for id, mode in (("merge-v0", "SameStep"), ("racetrack-v0", "Disabled"), ("two-way-v0", "NextStep")):
+        with players(1):
+            parity = check_parity(id, num_envs=2, num_steps=40, seeds=[1], autoreset_mode=mode, num_threads=2)
+        assert parity.num_terminated > 0
+
+
+@pytest.mark.parametrize("id", [CROSSING, "racetrack-v0"])
+def test_contract(id):
+    assert check_env(id, num_envs=2, num_steps=20).passed
+
+
+def test_rewards_of_goals_are_those_of_steps():
+    env = made(PARKING, num_envs=3)
+    env.reset()
+    env.action_space.seed(0)
+    for _ in range(5):
+        obs, reward, *_, info = env.step(env.action_space.sample())
+        # of a batch, NumPy adds in another order, here as in highway-env
+        own = map(env.env_spec.goals.compute_reward, obs["achieved_goal"], obs["desired_goal"])
+        assert list(own) == (reward + 5 * info["crashed"]).tolist()
+
+
+# ---- pictures
+
+
+@pytest.mark.parametrize("id", often_slow([id for id in IDS if id != "highway-v0"], 6))
+def test_pictures(id):
+    env = made(id)
+    env.reset(seed=3)
+    theirs = _make(id, {}, None)
+    theirs.unwrapped.render_mode = "rgb_array"
+    theirs.reset(seed=3)
+    env.action_space.seed(1)
+    for _ in range(2):
+        assert np.array_equal(env.render()[0], theirs.render())
+        action = env.action_space.sample()
+        env.step(action)
+        theirs.step(action[0])
+
+
+# ---- states
+
+
+test_states_go_on = continues([(id, "NextStep", {}) for id in (
+    FAST, "intersection-v0", CROSSING, PARKING, "racetrack-v0", "lane-keeping-v0", "roundabout-v0")],
+    before=5, after=12, least=0, max_episode_steps=9)
+
+
+@pytest.mark.parametrize("id, options", [
+    ("merge-v0", {}), (CROSSING, {}), ("parking-parked-v0", {}), ("lane-keeping-v0", {}),
+    ("roundabout-v0", {"observation": {"type": "TimeToCollision"}}),
+    ("highway-fast-v0", {"observation": {"type": "LidarObservation"}, "action": BOX, "vehicles_count": 5})])
+def test_edited_states(id, options):
+    assert_edits_are_harmless(lambda: played(id, 4, **options), 80, 4)
+
+
+@pytest.mark.parametrize("id, edit, message", [
+    ("merge-v0", {"vehicle[0].kind": 3}, r"vehicle\[0\].kind: expected that of the vehicles there, got 3"),
+    ("merge-v0", {"vehicle[0].agent": -1}, "vehicle.*: expected"),
+    (PARKING, {"vehicle[0].goal": 99}, r"vehicle\[0\].goal: expected an object, got 99")])
+def test_refused_states(id, edit, message):
+    env = played(id, 2)
+    with pytest.raises(ValueError, match=message):
+        env.load(edited(env.save(), edit))
+
+
+def test_copy_outlives_its_source():
+    env, source = made(FAST), made(FAST)
+    source.reset()
+    env.reset()
+    env.load(source.save())
+    source.close()
+    del source
+    for _ in range(30):
+        env.step(env.action_space.sample())
+
+
+# ---- options
+
+
+TTC = {"type": "TimeToCollision"}
+test_refused_options = refuses([
+    (FAST, {"lanes_count": 0}, "lanes_count: expected 1 to 40, got 0"),
+    (FAST, {"vehicles_count": 10**6}, "vehicles_count: expected 0 to 1000, got 1000000"),
+    (FAST, {"duration": float("nan")}, "duration: expected 0 to"),
+    (FAST, {"initial_lane_id": 3}, "initial_lane_id: expected one of 3 lanes, got 3"),
+    (FAST, {"collision_reward": None}, "collision_reward: expected a number, got None"),
+    (FAST, {"policy_frequency": 6}, "policy_frequency: expected at most simulation_frequency, got 6 and 5"),
+    (FAST, {"reward_speed_range": [30, 20]}, "reward_speed_range: expected a number and a greater one"),
+    (FAST, {"other_vehicles_type": "Other"}, "other_vehicles_type: expected"),
+    (FAST, {"observation": 5}, "observation: expected a dict with a type, got 5"),
+    (FAST, {"observation": {"type": "Other"}}, r"observation\['type'\]: expected one of Kinematics"),
+    (FAST, {"observation": {"type": "Kinematics", "cells": 5}}, "observation: expected only features"),
+    (FAST, {"observation": {**KIN, "features": ["x", "w"]}}, r"observation\['features'\]: expected 1 to 16 of"),
+    (FAST, {"observation": {**KIN, "vehicles_count": 1}}, r"observation\['vehicles_count'\]: expected 2 to 1000"),
+    (FAST, {"observation": {"type": "OccupancyGrid", "grid_step": [0, 1]}}, r"observation\['grid_step'\]: expected"),
+    (FAST, {"observation": {"type": "OccupancyGrid", "grid_step": [0.01, 0.01]}}, r"observation\['grid_size'\]"),
+    (FAST, {"observation": TTC, "action": BOX}, "action: expected DiscreteMetaAction with Highway"),
+    (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal or lateral"),
+    (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [20]}}, r"action\['target_speeds'\]: expected"),
+    (FAST, {"observation": group(KIN, BOX, 2)["observation"]}, "observation: expected MultiAgentObservation with"),
+    ("merge-v0", {"action": BOX}, "action: expected one axis with Merge"),
+    ("racetrack-v0", {"action": {"type": "DiscreteMetaAction"}}, "action: expected ContinuousAction or Discrete"),
+    ("racetrack-v0", group(KIN, BOX, 2), "observation: expected one agent in Racetrack"),
+    ("racetrack-oval-v0", {"no_lanes": 0}, "no_lanes: expected 1 to 30, got 0"),
+    ("merge-generic-v0", {"after_merge_length": 80}, "after_merge_length: expected 90 to"),
+    ("lane-keeping-v0", {"observation": KIN}, "observation: expected AttributesObservation with LaneKeeping only"),
+    ("parking-v0", {"reward_weights": [1]}, "reward_weights: expected 6 to 6 numbers"),
+    ("intersection-v0", {"destination": "o4"}, "destination: expected"),
+])
+
+
+def test_most_of_everything():
+    for id, options in ((FAST, {"lanes_count": 40, "vehicles_count": 1000, "controlled_vehicles": 8}),
+                        ("exit-v0", {"lanes_count": 40, "vehicles_count": 200}),
+                        ("intersection-v0", {"initial_vehicle_count": 100, "controlled_vehicles": 8}),
+                        ("parking-v0", {"controlled_vehicles": 6, "vehicles_count": 28}),
+                        ("racetrack-oval-v0", {"no_lanes": 30, "other_vehicles": 1000, "controlled_vehicles": 8}),
+                        ("roundabout-generic-v0", {"roundabout_lanes": 10, "vehicles_count": 1000}),
+                        ("merge-generic-v0", {"lanes_count": 40, "vehicles_count": 1000})):
+        played(id, 3, **options).close()
+
+
+test_highway_env_is_not_imported = imports_nothing(
+    [(FAST, {}, False)], ["highway_env", "pandas", "pygame"])

@@ -1,0 +1,205 @@
+"""Level-based foraging: lbforaging's bits; ids; rules at the edge; pictures; states; options."""
+import importlib.util
+
+import numpy as np
+import pytest
+from envs.lbf.play import BASE, VARIANTS, players
+from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
+from saving import MODES
+from state_edits import edited, number_in, with_own
+from weights import often_slow
+
+import cypool
+from cypool.testing import check_parity
+
+needs_lbforaging = pytest.mark.skipif(importlib.util.find_spec("lbforaging") is None, reason="needs lbforaging")
+NORTH, SOUTH, WEST, EAST, LOAD = 1, 2, 3, 4, 5
+
+
+def made(id=BASE, **options):
+    env = cypool.make(id, **{"num_envs": 1, "num_threads": 0, "seed": 3, **options})
+    env.reset()
+    return env
+
+
+def played(num_steps=5, **options):
+    env = made(**options)
+    env.action_space.seed(0)
+    for _ in range(num_steps):
+        env.step(env.action_space.sample())
+    return env
+
+
+def placed(env, *positions, **more):
+    """Puts the players of an environment to rows and columns."""
+    numbers = {f"player[{k}].{name}": value for k, position in enumerate(positions)
+               for name, value in zip(("row", "col"), position, strict=True)}
+    env.load(edited(env.save(), {**numbers, **more}))
+    return env
+
+
+def positions(env):
+    state, count = env.save(), env.env_spec.num_agents
+    return [tuple(number_in(state, f"player[{k}].{name}") for name in ("row", "col")) for k in range(count)]
+
+
+# ---- what lbforaging does
+
+
+@needs_lbforaging
+@pytest.mark.parametrize("id, options", often_slow(VARIANTS, 2))
+def test_parity(id, options):
+    with players(1):
+        for mode in MODES:
+            check_parity(id, num_envs=2, num_steps=70, seeds=[5], num_threads=0, autoreset_mode=mode, **options)
+
+
+@needs_lbforaging
+def test_ids_mean_what_lbforaging_registers():
+    import gymnasium
+    import lbforaging  # registers them
+
+    known = [spec for spec in gymnasium.registry.values() if str(spec.entry_point).startswith(lbforaging.__name__)]
+    assert len(known) >= 1920
+    for theirs in known[::7]:
+        ours, wanted = cypool.make_spec(theirs.id).options, dict(theirs.kwargs)
+        wanted["time_limit"] = wanted.pop("max_episode_steps")
+        assert {name: ours[name] for name in wanted} == {**wanted, "field_size": tuple(wanted["field_size"])}
+
+
+@pytest.mark.parametrize("id, message", [
+    ("Foraging-3x3-12p-4f-v3", "players: expected at most 9"),
+    ("Foraging-2x2-1p-1f-v3", r"field_size\[0\]: expected 3"),
+    ("Foraging-8x8-0p-3f-v3", "players: expected 1 to 100, got 0"),
+    ("Foraging-8x8-2p-0f-v3", "max_num_food: expected 1 to 100, got 0"),
+    ("Foraging-101s-8x8-2p-1f-v3", "sight: expected 0 to 100, got 101"),
+    ("Foraging-8x8-2p-3f-v2", "Foraging-8x8-2p-3f-v2")])
+def test_ids_without_an_environment_are_refused(id, message):
+    with pytest.raises(ValueError, match=message):
+        cypool.make(id)
+
+
+# ---- rules
+
+
+def test_players_change_places():
+    env = placed(made(players=2, max_num_food=1, field_size=(5, 5)), (0, 0), (0, 1))
+    env.step([[EAST, WEST]])
+    assert positions(env) == [(0, 1), (0, 0)]
+
+
+def test_player_enters_the_cell_of_one_whose_move_fails():
+    env = placed(made(players=3, max_num_food=1, field_size=(5, 5)), (0, 0), (0, 1), (0, 3))
+    env.step([[EAST, EAST, WEST]])
+    assert positions(env) == [(0, 1), (0, 1), (0, 3)]
+
+
+def test_players_do_not_leave_the_field():
+    env = placed(made(), (0, 0), (7, 7))
+    env.step([[NORTH, SOUTH]])
+    env.step([[WEST, EAST]])
+    assert positions(env) == [(0, 0), (7, 7)]
+
+
+def test_weak_player_pays_the_penalty():
+    env = made(max_num_food=1, field_size=(3, 3), penalty=0.5, max_player_level=1, min_food_level=2, max_food_level=2)
+    placed(env, (0, 1), (0, 0))
+    *_, info = env.step([[LOAD, LOAD]])
+    assert info["agents"]["agent"]["reward"].tolist() == [[-0.5, 0]]
+    placed(env, (0, 1), (1, 0))
+    _, reward, terminated, _, info = env.step([[LOAD, LOAD]])
+    assert info["agents"]["agent"]["reward"].tolist() == [[0.5, 0.5]] and reward[0] == 1 and terminated[0]
+
+
+def test_full_field_has_no_food():
+    env = made(players=9, field_size=(3, 3), max_num_food=1)
+    assert not env.step(np.zeros((1, 9), int))[0][0, 0, 2]
+    assert env.save()
+
+
+@pytest.mark.parametrize("truncate", [False, True])
+def test_time_limit_terminates_or_truncates(truncate):
+    env = made(time_limit=1, truncate=truncate)
+    *_, terminated, truncated, _ = env.step([[0, 0]])
+    assert (terminated[0], truncated[0]) == (not truncate, truncate)
+
+
+# ---- pictures, states and options
+
+
+def test_picture_shows_players_and_food():
+    picture = placed(made(max_num_food=1, field_size=(4, 6)), (0, 0), (3, 5)).render()[0]
+    assert picture.shape == (97, 145, 3)
+    assert tuple(picture[6, 6]) == tuple(picture[78, 126]) != tuple(picture[6, 30])
+
+
+test_states_continue = continues([(BASE, mode, {}) for mode in MODES] + [
+    ("Foraging-grid-2s-5x5-9p-2f-v3", "NextStep", {})], before=7, after=60)
+
+
+def test_edited_states_are_harmless():
+    assert_edits_are_harmless(lambda: played(players=4), 40, 4)
+    assert_edits_are_harmless(lambda: played(players=9, field_size=(3, 3), grid_observation=True), 40, 4)
+
+
+def test_states_that_break_rules_are_refused():
+    env = made()
+    state = env.save()
+    near = {f"food[{k}].{name}": 1 + k for k in range(2) for name in ("row", "col")}
+    for numbers, message in (
+            (near, r"food\[1\]: expected foods that are at least 3 steps apart"),
+            ({"food[0].row": 6}, r"food\[1\]: expected foods row by row"),
+            ({"spawned_level": 0}, "spawned_level: expected at least"),
+            ({f"player[0].{name}": number_in(state, f"food[0].{name}") for name in ("row", "col")},
+             r"player\[0\]: expected a cell without food")):
+        with pytest.raises(ValueError, match=message):
+            env.load(edited(state, numbers))
+
+
+@pytest.mark.parametrize("own", [(), None, ("text",), (b"",), (b"\1",), (b"\0\0",)])
+def test_states_of_other_forms_are_refused(own):
+    env = made()
+    with pytest.raises((TypeError, ValueError), match="state|expected"):
+        env.load(with_own(env.save(), own))
+
+
+def test_render_without_a_reset_is_refused():
+    env = played()
+    env.load(with_own(env.save(), (b"\0",)))
+    with pytest.raises(RuntimeError, match="render: expected a reset before, got none"):
+        env.render()
+    env.step([[0, 0]])
+
+
+test_bad_options_are_refused = refuses([
+    ({"players": 101}, ValueError, "players: expected 1 to 100, got 101"),
+    ({"players": 59}, ValueError, "players: expected at most 58, so that each finds a cell of 8 x 8, got 59"),
+    ({"min_player_level": 0}, ValueError, "min_player_level: expected 1 to 1000, got 0"),
+    ({"min_player_level": [1, 2, 3]}, ValueError, "min_player_level: expected 2 levels, as many as players, got 3"),
+    ({"max_food_level": [1]}, ValueError, "max_food_level: expected 3 levels, as many as max_num_food, got 1"),
+    ({"max_food_level": "12"}, TypeError, "max_food_level: expected an int or a list of ints, got '12'"),
+    ({"max_player_level": [1, 2.5]}, TypeError, r"max_player_level\[1\]: expected an int, got 2.5"),
+    ({"max_player_level": None}, TypeError, "max_player_level: expected an int or a list of ints, got None"),
+    ({"min_player_level": 3}, ValueError, "min_player_level: expected at most 2, the highest level, got 3"),
+    ({"min_food_level": 3}, ValueError, "min_food_level: expected at most 2, the highest level, got 3"),
+    ({"field_size": (2, 5)}, ValueError, r"field_size\[0\]: expected 3 to 100, got 2"),
+    ({"field_size": 8}, TypeError, r"field_size: expected a pair \(rows, columns\), got 8"),
+    ({"field_size": (8,)}, ValueError, r"field_size: expected a pair \(rows, columns\), got \(8,\)"),
+    ({"penalty": -1}, ValueError, "penalty: expected 0 to"), ({"sight": -1}, ValueError, "sight: expected 0 to 100"),
+    ({"truncate": None}, TypeError, "truncate: expected True or False, got None"),
+    ({"time_limit": 0}, ValueError, "time_limit: expected 1 to"),
+    ({"max_steps": 5}, ValueError, "max_steps: no option")], BASE)
+
+
+def test_most_of_everything_is_stepped():
+    for options in ({"players": 100, "max_num_food": 100, "field_size": (100, 100), "max_player_level": 1000},
+                    {"players": 100, "field_size": (100, 100), "sight": 100, "grid_observation": True}):
+        played(2, **options).close()
+
+
+test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["lbforaging", "pyglet", "pettingzoo"])
+
+
+def test_parallel_env_passes_the_test_of_pettingzoo():
+    parallel_api_test = pytest.importorskip("pettingzoo.test").parallel_api_test
+    parallel_api_test(cypool.parallel_env(BASE), num_cycles=100)

@@ -1,0 +1,203 @@
+"""Lanes against mj_step: every number is compared bit by bit."""
+import shutil
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+
+import cypool
+from cypool.envs.mujoco_common.mujoco_common import load_model
+from cypool.envs.mujoco_lanes import mujoco_lanes
+from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
+
+mujoco = pytest.importorskip("mujoco")
+try:
+    make_lanes(load_model("half_cheetah.xml"))
+except ValueError as refusal:
+    pytest.skip(f"lanes: {refusal}", allow_module_level=True)
+
+ROBOTS = ["half_cheetah.xml", "hopper.xml", "walker2d.xml", "walker2d_v5.xml", "ant.xml", "inverted_pendulum.xml"]
+IDS = ["HalfCheetah-v4", "HalfCheetah-v5", "Hopper-v4", "Hopper-v5", "Walker2d-v4", "Walker2d-v5", "Ant-v4", "Ant-v5",
+       "InvertedPendulum-v4", "InvertedPendulum-v5"]
+# a body that floats, spheres and capsules that touch each other and a plane
+SPIDER = """
+<mujoco>
+  <option timestep="0.004" {option}/>
+  <default><geom friction="0.7" condim="{condim}" margin="0.003"/></default>
+  <worldbody>
+    <geom type="plane" size="9 9 9" {plane}/>
+    <body pos="0 0 0.6">
+      <freejoint/>
+      <geom type="sphere" size="0.2"/>
+      <body pos="0.2 0 0">
+        <joint axis="0 1 0" range="-80 80" limited="true" damping="0.4" armature="0.02"/>
+        <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.05"/>
+        <body pos="0.3 0 0">
+          <joint axis="0 1 1" pos="0.01 0 0" stiffness="2"/>
+          <geom type="capsule" fromto="0 0 0 0.3 0.1 0" size="0.05"/>
+          <geom size="0.06" pos="0.3 0.1 0"/>
+        </body>
+      </body>
+      <body pos="0.2 0.12 0">
+        <joint axis="0 0 1" range="-70 70" limited="true"/>
+        <geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.05"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>{actuators}</actuator>
+</mujoco>
+"""
+
+
+def own_robot(tmp_path, option="", condim=3, plane=""):
+    """Returns the path of a robot of nine degrees of freedom."""
+    path = tmp_path / "spider.xml"
+    text = SPIDER.replace("<joint axis", '<joint name="knee" axis', 1)
+    path.write_text(text.format(option=option, condim=condim, plane=plane, actuators='<motor joint="knee" gear="9"/>'))
+    return str(path)
+
+
+def make_both(env_id, num_envs=7, **options):
+    """Returns a pool that uses lanes, and one that does not."""
+    return [cypool.make(env_id, num_envs=num_envs, seed=5, physics=physics, **options)
+            for physics in ("lanes", "mj_step")]
+
+
+def random_actions(pool, rng):
+    return rng.uniform(-1, 1, (pool.num_envs, *pool.single_action_space.shape)).astype(np.float32)
+
+
+def move_states(source, target):
+    """Loads the states of a pool into one with another option `physics`, and checks that both were the same."""
+    states, others = source.save(), target.save()
+    assert [row["own"] for row in states.rows] == [row["own"] for row in others.rows]
+    states.rows[:] = [{**row, "options": other["options"]} for row, other in zip(states.rows, others.rows, strict=True)]
+    target.load(states)
+
+
+def plain(infos):
+    """Returns bytes for arrays, inside dicts and arrays of arrays."""
+    if isinstance(infos, dict):
+        return {name: plain(value) for name, value in infos.items()}
+    infos = np.asarray(infos)
+    if infos.dtype != object:
+        return infos.tobytes()
+    return [plain(each) for each in infos] if infos.ndim else None
+
+
+def step_both(pools, rng, num_steps=1):
+    for _ in range(num_steps):
+        actions = random_actions(pools[0], rng)
+        got, expected = (pool.step(actions) for pool in pools)
+        for k in range(4):
+            assert np.asarray(got[k]).tobytes() == np.asarray(expected[k]).tobytes()
+        assert plain(got[4]) == plain(expected[4])
+
+
+@pytest.mark.parametrize("xml_file", ROBOTS)
+@pytest.mark.parametrize("noise", [0.005, 0.1, 1.0])
+def test_lanes_of_a_robot_have_the_bits_of_mj_step(xml_file, noise):
+    lanes = make_lanes(load_model(xml_file))
+    before = lanes.num_compared()
+    assert lanes.compare(300, 100, 11, noise, 1.5) == ""
+    assert lanes.num_compared() - before > 2000
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'gravity="0.3 0 -9" tolerance="1e-4" iterations="3"'])
+@pytest.mark.parametrize("condim", [1, 3])
+def test_lanes_of_an_own_robot_have_the_bits_of_mj_step(tmp_path, option, condim):
+    lanes = make_lanes(load_model(own_robot(tmp_path, option, condim)))
+    assert lanes.compare(300, 60, 3, 0.3, 1) == ""
+
+
+@pytest.mark.parametrize(("option", "reason"), [
+    ('density="1.2"', "fluid"), ('cone="elliptic"', "cone"), ('solver="CG"', "solver"),
+    ('integrator="implicit"', "integrator"), ('jacobian="sparse"', "sparse"),
+])
+def test_lanes_refuse_a_model_outside_of_their_class(tmp_path, option, reason):
+    with pytest.raises(ValueError, match=reason):
+        make_lanes(load_model(own_robot(tmp_path, option)))
+
+
+@pytest.mark.parametrize(("parts", "reason"), [({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level")])
+def test_lanes_refuse_contacts_outside_of_their_class(tmp_path, parts, reason):
+    with pytest.raises(ValueError, match=reason):
+        make_lanes(load_model(own_robot(tmp_path, **parts)))
+
+
+@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize("num_threads", [0, 2])
+def test_pool_in_lanes_steps_as_one_by_mj_step(env_id, num_threads):
+    with make_both(env_id, num_threads=num_threads)[0] as lanes, make_both(env_id)[1] as mj_step:
+        pools = lanes, mj_step
+        for pool in pools:
+            pool.reset()
+        step_both(pools, np.random.default_rng(0), 60)
+
+
+@pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep"])
+def test_pool_in_lanes_resets_as_one_by_mj_step(autoreset_mode):
+    pools = make_both("Hopper-v5", 21, autoreset_mode=autoreset_mode, max_episode_steps=13)
+    for pool in pools:
+        pool.reset()
+    step_both(pools, np.random.default_rng(1), 60)
+
+
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5"])
+def test_states_of_a_pool_in_lanes_are_those_of_mj_step(env_id):
+    rng = np.random.default_rng(2)
+    pools = make_both(env_id)
+    for pool in pools:
+        pool.reset()
+    for _ in range(4):
+        step_both(pools, rng, 3)
+        move_states(pools[1], pools[0])
+        step_both(pools, rng, 3)
+        move_states(*pools)
+    step_both(pools, rng, 3)
+
+
+def test_copies_in_a_pool_in_lanes_have_the_state_of_mj_step():
+    rng = np.random.default_rng(3)
+    pools = make_both("Walker2d-v5")
+    for pool in pools:
+        pool.reset()
+    step_both(pools, rng, 5)
+    for pool in pools:
+        pool.copy([0, 0], [3, 4])
+    move_states(*pools)
+    step_both(pools, rng, 5)
+
+
+def test_wrong_lanes_are_found_reported_once_and_not_used_any_more():
+    rng = np.random.default_rng(4)
+    pools = make_both("HalfCheetah-v5", frame_skip=4, reset_noise_scale=0.25)
+    for pool in pools:
+        pool.reset()
+    # the lanes of this model end with its last user
+    lanes = make_lanes(load_model("half_cheetah.xml"))
+    lanes.plant_gravity(np.nextafter(-9.81, 0))
+    with pytest.warns(UserWarning, match="lanes and mj_step differ in qpos") as caught:
+        # the first environment is checked at once, the others within a thousand of MuJoCo's steps
+        for _ in range(260):
+            for pool in pools:
+                pool.step(random_actions(pools[0], rng))
+    assert len(caught) == 1
+    with warnings.catch_warnings(action="error"):
+        for pool in pools:
+            pool.reset(seed=1)
+        step_both(pools, rng, 10)
+
+
+def test_physics_of_an_unknown_name_is_an_error():
+    with pytest.raises(ValueError, match="physics"):
+        cypool.make("HalfCheetah-v5", num_envs=2, physics="fast")
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="expected objdump")
+def test_lanes_are_compiled_without_fused_operations():
+    listing = subprocess.run(["objdump", "-d", mujoco_lanes.__file__], stdout=subprocess.PIPE, text=True, check=True)
+    assert "vmulpd" in listing.stdout
+    assert "vfm" not in listing.stdout
+    assert "vfnm" not in listing.stdout

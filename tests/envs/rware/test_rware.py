@@ -1,0 +1,225 @@
+"""The robotic warehouse: rware's bits; ids; the order of sets; rules at the edge; pictures; states; options."""
+import importlib.util
+
+import numpy as np
+import pytest
+from envs.rware.play import BASE, VARIANTS, players
+from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
+from saving import MODES
+from state_edits import edited, number_in, with_own
+from weights import often_slow
+
+import cypool
+from cypool.testing import check_parity
+
+needs_rware = pytest.mark.skipif(importlib.util.find_spec("rware") is None, reason="needs rware")
+FORWARD, LOAD = 1, 4
+UP, DOWN, LEFT, RIGHT = range(4)
+# columns 0 to 4
+LAYOUT = ".....\n.x.x.\n..g.."
+
+
+def made(id=BASE, **options):
+    env = cypool.make(id, **{"num_envs": 1, "num_threads": 0, "seed": 3, **options})
+    env.reset()
+    return env
+
+
+def played(num_steps=5, **options):
+    env = made(**options)
+    env.action_space.seed(0)
+    for _ in range(num_steps):
+        env.step(env.action_space.sample())
+    return env
+
+
+def placed(*agents, **options):
+    """Returns an environment whose agents are at columns and rows, with directions."""
+    env = made(n_agents=len(agents), layout=LAYOUT, request_queue_size=1, **options)
+    numbers = {f"agent[{k}].{name}": value for k, agent in enumerate(agents)
+               for name, value in zip(("x", "y", "direction"), agent, strict=True)}
+    env.load(edited(env.save(), {**numbers, "request[0]": 1}))
+    return env
+
+
+def positions(env):
+    state, count = env.save(), env.env_spec.num_agents
+    return [tuple(number_in(state, f"agent[{k}].{name}") for name in "xy") for k in range(count)]
+
+
+# ---- what rware does
+
+
+@needs_rware
+@pytest.mark.parametrize("id, options", often_slow(VARIANTS, 3))
+def test_parity(id, options):
+    with players(1):
+        for mode, num_steps in zip(MODES, (130, 40, 40), strict=True):
+            check_parity(id, num_envs=1, num_steps=num_steps, seeds=[5], num_threads=0, autoreset_mode=mode,
+                         **{"max_steps": 30, **options})
+
+
+@needs_rware
+def test_ids_mean_what_rware_registers():
+    import gymnasium
+    import rware  # registers them
+
+    known = [spec for spec in gymnasium.registry.values() if str(spec.entry_point).startswith(rware.__name__)]
+    assert len(known) >= 228
+    for theirs in known[::5]:
+        if theirs.kwargs["shelf_rows"] == 1 and theirs.kwargs["request_queue_size"] > 31:
+            # more requests than shelves, of which rware fails in a reset
+            continue
+        ours, wanted = cypool.make_spec(theirs.id).options, dict(theirs.kwargs)
+        wanted["reward_type"] = wanted["reward_type"].name.lower()
+        assert {name: ours[name] for name in wanted} == wanted
+
+
+def test_cells_have_the_order_of_a_set():
+    from cypool.envs.rware.rware import order_of_set
+
+    random = np.random.default_rng(0)
+    for _ in range(500):
+        size = random.integers(1, 200)
+        cells = list(zip(random.integers(0, 120, size).tolist(), random.integers(0, 120, size).tolist(), strict=True))
+        theirs = set()
+        for cell in cells:
+            theirs.add(cell)
+        assert order_of_set(cells) == list(theirs)
+
+
+@pytest.mark.parametrize("id, message", [
+    ("rware-tiny-101ag-v2", "n_agents: expected 1 to 100, got 101"),
+    ("rware-1x2-8h-2ag-1req-global-v2", "shelf_columns: expected an odd number, got 2"),
+    ("rware-1x1-8h-2ag-1req-global-v2", "shelf_rows: expected a layout with shelves, got none"),
+    ("rware-1x3-1h-2ag-4req-global-v2", "request_queue_size: expected at most 3, fewer than there are shelves, got 4"),
+    ("rware-tiny-16ag-easy-v2", "request_queue_size: expected at most 31, fewer than there are shelves, got 32"),
+    ("rware-99s-tiny-2ag-v2", "sensor_range: expected 0 to 20, got 99")])
+def test_ids_without_an_environment_are_refused(id, message):
+    with pytest.raises(ValueError, match=message):
+        cypool.make(id)
+
+
+# ---- rules
+
+
+def test_agents_do_not_change_places():
+    env = placed((0, 0, RIGHT), (1, 0, LEFT))
+    env.step([[FORWARD, FORWARD]])
+    assert positions(env) == [(0, 0), (1, 0)]
+
+
+def test_circle_of_four_turns():
+    env = placed((0, 0, RIGHT), (1, 0, DOWN), (1, 1, LEFT), (0, 1, UP))
+    env.step([[FORWARD] * 4])
+    assert positions(env) == [(1, 0), (1, 1), (0, 1), (0, 0)]
+
+
+def test_longer_chain_goes_first():
+    env = placed((2, 1, UP), (1, 0, RIGHT), (0, 0, RIGHT))
+    env.step([[FORWARD] * 3])
+    assert positions(env) == [(2, 1), (2, 0), (1, 0)]
+
+
+@pytest.mark.parametrize("reward_type, wanted", [
+    ("individual", [1, 0]), ("global", [1, 1]), ("two_stage", [0.5, 0])])
+def test_delivery_is_rewarded(reward_type, wanted):
+    env = placed((1, 1, RIGHT), (4, 0, UP), reward_type=reward_type)
+    env.step([[LOAD, 0]])
+    env.step([[FORWARD, 0]])
+    env.step([[3, 0]])
+    *_, info = env.step([[FORWARD, 0]])
+    assert info["agents"]["agent"]["reward"].tolist() == [wanted]
+    assert number_in(env.save(), "request[0]") == 2
+
+
+@pytest.mark.parametrize("truncate", [False, True])
+def test_last_step_terminates_or_truncates(truncate):
+    env = made(max_steps=1, truncate=truncate)
+    *_, terminated, truncated, _ = env.step([[0, 0]])
+    assert (terminated[0], truncated[0]) == (not truncate, truncate)
+
+
+# ---- pictures, states and options
+
+
+def test_picture_shows_agents_shelves_and_goals():
+    picture = placed((0, 0, UP)).render()[0]
+    assert picture.shape == (73, 121, 3)
+    assert len({tuple(picture[y, x]) for y, x in ((18, 12), (30, 30), (30, 78), (50, 50), (50, 2))}) == 5
+
+
+test_states_continue = continues([(BASE, mode, {}) for mode in MODES] + [
+    (BASE, "NextStep", {"n_agents": 9, "msg_bits": 2}), ("rware-imgdict-Nd-small-4ag-easy-v2", "NextStep", {})],
+    before=7, after=60, max_steps=20)
+
+
+def test_edited_states_are_harmless():
+    assert_edits_are_harmless(lambda: played(n_agents=9, msg_bits=1), 60, 4)
+    assert_edits_are_harmless(lambda: played(n_agents=5, reward_type="two_stage", observation_type="image_dict"), 60, 4)
+
+
+def test_states_that_break_rules_are_refused():
+    env = placed((0, 0, UP), (4, 0, UP))
+    state = env.save()
+    for numbers, message in (
+            ({"agent[1].x": 0}, r"agent\[0\]: expected a cell without another agent"),
+            ({"shelf[1].x": 1}, r"shelf\[0\]: expected a cell without another shelf"),
+            ({"shelf[1].x": 2}, r"shelf\[1\]: expected a cell off the highways, as no agent carries it"),
+            ({"agent[0].carries": 1}, r"agent\[0\].carries: expected a shelf that is where the agent is, or 0, got 1")):
+        with pytest.raises(ValueError, match=message):
+            env.load(edited(state, numbers))
+    env = made()
+    with pytest.raises(ValueError, match="request: expected shelves that differ"):
+        env.load(edited(env.save(), {"request[0]": 3, "request[1]": 3}))
+
+
+@pytest.mark.parametrize("own", [(), None, ("text",), (b"",), (b"\1",), (b"\0\0",)])
+def test_states_of_other_forms_are_refused(own):
+    env = made()
+    with pytest.raises((TypeError, ValueError), match="state|expected"):
+        env.load(with_own(env.save(), own))
+
+
+def test_render_without_a_reset_is_refused():
+    env = played(n_agents=9)
+    env.load(with_own(env.save(), (b"\0",)))
+    with pytest.raises(RuntimeError, match="render: expected a reset before, got none"):
+        env.render()
+    env.step([[FORWARD] * 9])
+
+
+test_bad_options_are_refused = refuses([
+    ({"shelf_columns": 4}, ValueError, "shelf_columns: expected an odd number, got 4"),
+    ({"column_height": 0}, ValueError, "column_height: expected 1 to 100, got 0"),
+    ({"shelf_rows": 100, "column_height": 100}, ValueError, "shelf_rows: expected at most 10000 cells, got 10102 x 10"),
+    ({"layout": "gx", "n_agents": 3}, ValueError, "n_agents: expected at most 2, as many as there are cells, got 3"),
+    ({"layout": "g."}, ValueError, "layout: expected a layout with shelves, got none"),
+    ({"layout": "gx\nx"}, ValueError, "layout: expected lines of the same length of 'x', '.' and 'g', with a 'g'"),
+    ({"layout": "xx"}, ValueError, "layout: expected lines"), ({"layout": "gxy"}, ValueError, "layout: expected lines"),
+    ({"layout": 5}, TypeError, "layout: expected a text, got 5"),
+    ({"layout": "gxx", "request_queue_size": 1, "normalised_coordinates": True}, ValueError,
+     "normalised_coordinates: expected False where there is one row or column, got True"),
+    ({"request_queue_size": 32}, ValueError, "request_queue_size: expected at most 31, fewer than there are shelves"),
+    ({"reward_type": "mine"}, ValueError, "reward_type: expected one of 'global', 'individual', 'two_stage', got"),
+    ({"observation_type": "dict"}, ValueError, "observation_type: expected one of"),
+    ({"image_observation_layers": []}, ValueError, "image_observation_layers: expected layers that differ, at least"),
+    ({"image_observation_layers": ["goals", 3]}, ValueError, r"image_observation_layers\[1\]: expected one of"),
+    ({"image_observation_layers": ["agent_load"], "observation_type": "image"}, ValueError,
+     "image_observation_layers: expected no agent_direction and agent_load where the grid is no square"),
+    ({"msg_bits": 17}, ValueError, "msg_bits: expected 0 to 16, got 17"),
+    ({"max_inactivity_steps": 0}, ValueError, "max_inactivity_steps: expected 1 to"),
+    ({"max_steps": 0}, ValueError, "max_steps: expected 1 to"), ({"agents": 5}, ValueError, "agents: no option")], BASE)
+
+
+def test_most_of_everything_is_stepped():
+    played(2, n_agents=100, msg_bits=16, sensor_range=20).close()
+    played(2, n_agents=100, layout="\n".join(["x" * 99 + "g"] * 100), request_queue_size=9_899).close()
+
+
+test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["rware", "networkx", "pyglet", "pettingzoo"])
+
+
+def test_parallel_env_passes_the_test_of_pettingzoo():
+    parallel_api_test = pytest.importorskip("pettingzoo.test").parallel_api_test
+    parallel_api_test(cypool.parallel_env(BASE), num_cycles=100)
