@@ -3,7 +3,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
-from cypool.cfunctions.env_methods cimport check_status, raise_for
+from cypool.env_methods cimport check_status, raise_for
 from cypool.backend cimport StepBackend
 from cypool.env cimport Env
 

@@ -7,7 +7,7 @@ cimport numpy as cnp
 
 from cypool.errors import EnvError
 
-from cypool.cfunctions.env_methods cimport seed_env
+from cypool.env_methods cimport seed_env
 from cypool.util.constants cimport SLICE_NS
 from cypool.backend cimport StepBackend
 from cypool.env cimport Env

@@ -8,7 +8,7 @@ import weakref
 
 from cypool.errors import ClosedError
 
-from cypool.cfunctions.env_methods cimport seed_env
+from cypool.env_methods cimport seed_env
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns
 from cypool.backend cimport StepBackend

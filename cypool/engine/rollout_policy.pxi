@@ -20,7 +20,7 @@ from cypool.policies cimport Decision, Policy
 
 cnp.import_array()
 
-cdef extern from "cypool/cfunctions/decisions.h" namespace "cypool" nogil:
+cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
     cdef struct Decisions:
         const void* obs
         void* actions

@@ -7,7 +7,7 @@ from cypool.util.arguments import check_bool, check_int, shown
 from cypool.state import check_stream
 
 from cypool.util.park cimport now_ns
-from cypool.cfunctions.env_methods cimport copy_from_env, load_env
+from cypool.env_methods cimport copy_from_env, load_env
 from cypool.random cimport copy_stream
 from cypool.env cimport Env
 

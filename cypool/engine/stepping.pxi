@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
 from cypool.util.park cimport now_ns
-from cypool.cfunctions.env_methods cimport observe_env, reset_env, step_env, step_envs
+from cypool.env_methods cimport observe_env, reset_env, step_env, step_envs
 from cypool.env cimport Env, Rows, STEP_ALONE
 
 cdef extern from *:

@@ -27,7 +27,7 @@ def declared(path, start, end):
 
 
 STRUCTS = {"Transition": ("transition.h", "hooks.pxd", Transition, TRANSITION_DTYPE, 11),
-           "Decision": ("policy.h", "policies.pxd", Decision, DECISION_DTYPE, 10)}
+           "Decision": ("policy.h", "policies/__init__.pxd", Decision, DECISION_DTYPE, 10)}
 
 
 def in_cython(name):
