@@ -31,7 +31,7 @@ STRUCTS = {"Transition": ("transition.h", "hooks.pxd", Transition, TRANSITION_DT
 
 
 def in_cython(name):
-    return declared(Path(cypool.__file__).with_name(STRUCTS[name][1]), f"cdef struct {name}:\n", "\n\n")
+    return declared(Path(cypool.__file__).parent / STRUCTS[name][1], f"cdef struct {name}:\n", "\n\n")
 
 
 def in_ctypes(name):
