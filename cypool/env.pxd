@@ -79,7 +79,8 @@ cdef class Env:
     cdef object render(self)                                   # a picture: uint8 (height, width, 3)
     # optional, both or none: for environments so cheap that calling each costs more than its step
     cdef bint prepare_pool(self, list envs) except -1          # all of a pool, before the first reset; True: step_many
-    cdef int step_many(self, const Rows* rows) except -1 nogil  # steps and observes the environments of these rows
+    # steps and observes the environments of these rows; raises only before it has stepped any
+    cdef int step_many(self, const Rows* rows) except -1 nogil
     # optional: runs on a pool thread. Takes over all that `save` returns of another one with the same spec, which is
     # only read, by several threads at once; by default through save and load, with the GIL
     cdef int copy_from(self, Env other) except -1 nogil

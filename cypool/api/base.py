@@ -83,7 +83,7 @@ class VectorAPI:
         # of random streams; who makes the API fills in what it has drawn
         self._seeds = [-1] * pool.num_envs
         # whether the engine makes many steps without a return to Python
-        self.engine_rollouts = pool.hooks is None and not pool.has_extra_infos
+        self.engine_rollouts = pool.hooks is None and not pool.is_hosted
 
     @property
     def env_spec(self) -> EnvSpec:
@@ -144,7 +144,7 @@ class VectorAPI:
     def _drop_early_end(self) -> None:
         """Waits for the step that a rollout has left in flight, and throws it away."""
         if self.ended_early:
-            self._pool.drain()
+            self._pool.discard()
             self.ended_early = False
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> Any:

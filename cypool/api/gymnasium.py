@@ -89,14 +89,14 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
     """Returns Gymnasium's `EnvSpec` of a pool, or None."""
     spec, recipe = pool.env_spec, pool.recipe
     if "factories" in recipe:
-        from cypool.subproc.spaces import gymnasium_spec_of
+        from cypool.hosting.spaces import gymnasium_spec_of
 
         # that of the first one, as of Gymnasium's own vectors
         result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
         return result
     if spec.id.startswith(PETTINGZOO_PREFIX):
         return None
-    if pool._pool.has_extra_infos:
+    if pool._pool.is_hosted:
         found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])
         kwargs = {**found.kwargs, **spec.options}
         if recipe["render_mode"] is not None:
@@ -185,7 +185,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
         self.stays_at_end = mode == AutoresetMode.DISABLED
-        self._is_formatted = (not self._same_step and not pool.has_extra_infos and spec.num_players == 1
+        self._is_formatted = (not self._same_step and not pool.is_hosted and spec.num_players == 1
                               and not spec.has_absent_agents)
         self._has_state = spec.state is not None
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
@@ -219,7 +219,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         Raises:
             RuntimeError: Environments of Gymnasium, which are asked, are in flight.
         """
-        if self._pool.has_extra_infos:
+        if self._pool.is_hosted:
             return self._asked("np_random_seed")
         return tuple(self._seeds)
 
@@ -233,7 +233,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             AttributeError: The environments draw from no NumPy generator: Atari's with most presets.
             RuntimeError: An environment is in flight.
         """
-        if self._pool.has_extra_infos:
+        if self._pool.is_hosted:
             return self._asked("np_random")
         states = self._pool.streams()
         if None in states:
@@ -247,7 +247,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return tuple(generators)
 
     def _asked(self, attribute: str) -> tuple[Any, ...]:
-        from cypool.subproc.spaces import attribute_of
+        from cypool.hosting.spaces import attribute_of
 
         return tuple(self._pool.ask(None, attribute_of, attribute))
 
@@ -279,7 +279,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             given = _dict_of(options)
             if "reset_mask" in given:
                 mask = self._mask(given.pop("reset_mask"), env_id)
-            if not self._pool.has_extra_infos:
+            if not self._pool.is_hosted:
                 given = given or None
         elif options is not None:
             given = _dicts_of(options, self.num_envs if ids is None else len(ids))

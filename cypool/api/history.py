@@ -287,7 +287,7 @@ class History(Observer):
         """Puts the pool to a state, also if Ctrl-C has left a step in flight."""
         # until it is there: Ctrl-C may come again
         gap, self._gap = self._gap, True
-        self.env._pool.drain()
+        self.env._pool.discard()
         if state is not None:
             self.env._load(state, None)
         self._gap = gap
@@ -596,7 +596,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
         raise ValueError("env: expected a synchronous pool, as the results of others are in no fixed order")
     if env._pool.observed_by(History):
         raise RuntimeError("env: the pool has a history: close it first")
-    if env._pool.has_extra_infos:
+    if env._pool.is_hosted:
         raise ValueError("env: expected environments of cypool's contract, as the state of Python environments is a "
                          "pickle")
     if env._pool.num_pending:

@@ -117,7 +117,7 @@ class ParallelEnv(_ParallelEnv):
         if not isinstance(options, Mapping | None):
             raise TypeError(f"options: expected a dict or None, got {shown(options)}")
         # PettingZoo's users may pass any
-        obs, info = self.pool.reset(seed=seed, options=options if self.pool._pool.has_extra_infos else None)
+        obs, info = self.pool.reset(seed=seed, options=options if self.pool._pool.is_hosted else None)
         self.agents, self._was_reset = self._alive(info), True
         return self._values(obs, self.agents), self._infos(info, self.agents)
 

@@ -345,12 +345,12 @@ cdef class Blocks:
             fresh memory for each, which is freed with the last array over it.
     """
     cdef Layout layout
-    cdef list out                        # blocks that were handed out, the oldest first
+    cdef list lent                        # blocks that were handed out, the oldest first
     cdef int watched
 
     def __init__(self, Layout layout, int watched):
         self.layout = layout
-        self.out = []
+        self.lent = []
         self.watched = watched
 
     cdef Block take(self):
@@ -358,17 +358,17 @@ cdef class Blocks:
         cdef Py_ssize_t k
         cdef Block block
         # they come free in the order they were handed out
-        for k in range(len(self.out)):
-            block = <Block>self.out[k]
+        for k in range(len(self.lent)):
+            block = <Block>self.lent[k]
             if block.idle():
-                del self.out[k]
+                del self.lent[k]
                 return block
         return Block(self.layout)
 
     cdef int lend(self, Block block) except -1:
         """Marks a block's arrays as handed out to the user."""
-        if len(self.out) >= self.watched:
+        if len(self.lent) >= self.watched:
             # the oldest is the user's now: its arrays keep its memory alive
-            del self.out[0]
-        self.out.append(block)
+            del self.lent[0]
+        self.lent.append(block)
         return 0

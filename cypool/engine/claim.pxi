@@ -6,9 +6,9 @@ from libcpp.atomic cimport atomic
 from cypool.env cimport Slot
 
 
-cdef extern from "cypool/engine/ready_queue.h" namespace "cypool" nogil:
-    cdef cppclass ReadyQueue:
-        ReadyQueue(uint32_t num_ids) except +
+cdef extern from "cypool/engine/id_ring.h" namespace "cypool" nogil:
+    cdef cppclass IdRing:
+        IdRing(uint32_t num_ids) except +
         void push(const int32_t* ids, uint32_t count) noexcept
         cbool empty() noexcept
         uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t share) noexcept
@@ -31,7 +31,7 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
 
 cdef enum:
     SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
-    MAX_READY = 32               # ids that are claimed from the ring at a time
+    MAX_RING_IDS = 32               # ids that are claimed from the ring at a time
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
     NEXT_STEP                    # with its next step, which ignores the action
@@ -65,8 +65,8 @@ cdef struct Claim:               # what one thread holds at the moment
     char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
     bint is_caller
     uint32_t thread              # which share is its own; the caller is 0
-    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &ready
-    int32_t[MAX_READY] ready
+    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else ring_ids
+    int32_t[MAX_RING_IDS] ring_ids
     uint32_t count               # of ids
     uint32_t at                  # the one in work
     const char* actions          # of environment 0, for the step in work; those of the others follow it

@@ -106,7 +106,7 @@ cdef class Pool(BetweenSteps):
                     PyErr_CheckSignals()
             packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
         if discard:
-            self._drain()
+            self._discard()
         taken = None
         if observed:
             self.observers.begin()
@@ -243,11 +243,11 @@ cdef class Pool(BetweenSteps):
         """
         return self._rows_of(ROW_STEP)
 
-    def drain(self):
+    def discard(self):
         """Waits for everything in flight and throws it away."""
         cdef Call call
         self._enter(call)
-        self._drain()
+        self._discard()
 
     def await_holding_gil(self, double timeout):
         """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
@@ -364,7 +364,7 @@ cdef class Pool(BetweenSteps):
             raise error from causes[error.env_id]
         return result
 
-    cdef int _drain(self) except -1:
+    cdef int _discard(self) except -1:
         while self.ids.pending:
             try:
                 self._recv(None, False)

@@ -220,7 +220,7 @@ cdef class PoolLife:
         return self._num_threads
 
     @property
-    def has_extra_infos(self):
+    def is_hosted(self):
         """Whether `info["extra_infos"]` may contain infos other than arrays."""
         return self.backend is not None
 

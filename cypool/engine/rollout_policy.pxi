@@ -246,7 +246,7 @@ cdef int choose_chunk(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
-cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
+cdef int advance_by_network(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Does what `advance_by_policy` does, with a policy that chooses for neighbouring environments together."""
     cdef PyObject* env
     cdef int32_t env_id
@@ -265,7 +265,7 @@ cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     if claim.rollout.accepted:
         # a kernel for many environments has no regard for those whose episode is over
         if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
-            return advance_many(scheduler, claim)
+            return advance_together(scheduler, claim)
         return advance(scheduler, claim)
     while claim.at < claim.count:
         scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
@@ -276,7 +276,7 @@ cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
 cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Does what `advance` does, with actions that the policy chooses."""
     if scheduler.policy.many != NULL:
-        return advance_by_many(scheduler, claim)
+        return advance_by_network(scheduler, claim)
     while claim.at < claim.count:
         choose_action(scheduler, claim)
         advance_alone(scheduler, claim)

@@ -1,6 +1,6 @@
 # Which environments a thread steps next, and in which batch: the loop of the threads.
 #
-# `take` claims ids, `drain` does the batch's task with them, which writes their rows (`stepping.pxi`), and
+# `take` claims ids, `run_claims` does the batch's task with them, which writes their rows (`stepping.pxi`), and
 # `publish_finished` counts these rows and wakes the caller when the batch is full. An exception ends the loop in its
 # thread's outermost function, which has `fail` complete the row and begins the loop again.
 cimport cython
@@ -56,7 +56,7 @@ cdef class Scheduler:
     cdef vector[char] actions            # one row per env, copied at send where only some are sent
     cdef const char* first_actions       # of the batch's first step: those copies, or the caller's array
     cdef size_t action_bytes
-    cdef unique_ptr[ReadyQueue] ready_queue  # where rows come as they finish
+    cdef unique_ptr[IdRing] id_ring  # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
     cdef const int32_t* list             # borrowed: env ids of the batch's rows, where they are in order
     cdef uint32_t list_size
@@ -96,7 +96,7 @@ cdef class Scheduler:
         self.first_actions = self.actions.data()
         self.action_bytes = action_bytes
         if not ordered:
-            self.ready_queue.reset(new ReadyQueue(len(envs)))
+            self.id_ring.reset(new IdRing(len(envs)))
         for _ in range(num_open):
             self.open.push_back(new OpenBatch())
         self.batch_rows = batch_rows
@@ -130,7 +130,7 @@ cdef class Scheduler:
         self.work_shares.reset(new WorkShares(num_shares))
         return 0
 
-    cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
+    cdef bint work_until(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
         """Does what the claim allows, then waits for `wanted` finished rows.
 
         Returns:
@@ -144,7 +144,7 @@ cdef class Scheduler:
         while True:
             try:
                 with nogil:
-                    self.drain(claim)
+                    self.run_claims(claim)
                     # what was cut short is waited for by nobody else
                     finished = self.await_rows(batch, wanted, 0 if claim.caller.cut else timeout_ns)
                 return finished
@@ -173,7 +173,7 @@ cdef class Scheduler:
         claim.started = 0
         return 0
 
-    cdef void limit(self, Claim* claim, int64_t ns, bint shared) noexcept nogil:
+    cdef void begin_turn(self, Claim* claim, int64_t ns, bint shared) noexcept nogil:
         """Limits how long a thread stays.
 
         Args:
@@ -185,20 +185,20 @@ cdef class Scheduler:
         # a step of unknown cost may take long
         claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
-    cdef int drain(self, Claim* claim) except -1 nogil:
+    cdef int run_claims(self, Claim* claim) except -1 nogil:
         # the hot loop: no Python, no lock
         while True:
             # only with a claim in hand: the caller changes it between batches
             if claim.count > 0 and self.task != STEP_EACH:
                 if self.task == STEP_TOGETHER:
-                    advance_many(self, claim)
+                    advance_together(self, claim)
                 elif self.task == STEP_BY_POLICY:
                     advance_by_policy(self, claim)
                 else:
                     copy_each(self, claim)
             else:
                 advance(self, claim)
-            if claim.count > 0 and claim.rollout.step < self.last_step.load() and self.next_step(claim):
+            if claim.count > 0 and claim.rollout.step < self.last_step.load() and self.next_rollout_step(claim):
                 if self.pauses(claim):
                     return 0
                 continue
@@ -248,11 +248,11 @@ cdef class Scheduler:
                 claim.ids = self.list + claim.first_row
         elif claim.quota != 0:
             # all rows are claimed with the first one: what is done late keeps a batch waiting, so it is little
-            max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_READY) if cost > 0 else 1
+            max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_RING_IDS) if cost > 0 else 1
             if claim.quota > 0:
-                max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_READY))
-            claim.ids, claim.position = claim.ready, -1
-            claim.count = self.ready_queue.get().claim(claim.ready, max_rows, 2 * self.num_steppers)
+                max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_RING_IDS))
+            claim.ids, claim.position = claim.ring_ids, -1
+            claim.count = self.id_ring.get().claim(claim.ring_ids, max_rows, 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
         claim.turn += 1
@@ -266,7 +266,7 @@ cdef class Scheduler:
             claim.started = now_ns()
         return True
 
-    cdef bint next_step(self, Claim* claim) noexcept nogil:
+    cdef bint next_rollout_step(self, Claim* claim) noexcept nogil:
         """Continues with the next step of a rollout with the same environments; False if nobody wants it any more."""
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
@@ -338,7 +338,7 @@ cdef class Scheduler:
         if claim.count > 0:
             return True
         if not self.ordered.load():
-            return not self.ready_queue.get().empty()
+            return not self.id_ring.get().empty()
         published = self.work_shares.get().published()
         if published == claim.seen:
             return False

@@ -200,7 +200,7 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
             begin_step((<Env>env).agents[0])
 
 
-cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
+cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Steps a chunk with one call, then does the rest of `advance` for each environment."""
     cdef OpenBatch* batch
     cdef RowPointers target

@@ -254,7 +254,7 @@ cdef class Threads:
             # still with a scheduler: an env of it has raised
             if state.place.load() == 0 and not self.attach(index) and not self.await_work(index):
                 return 0
-            (<Scheduler>state.scheduler).drain(&(<Scheduler>state.scheduler).claims[index])
+            (<Scheduler>state.scheduler).run_claims(&(<Scheduler>state.scheduler).claims[index])
             if state.owns:
                 return 0
             self.detach(index)
@@ -276,7 +276,7 @@ cdef class Threads:
                     and (<Scheduler>scheduler).has_work(&(<Scheduler>scheduler).claims[index])):
                 state.scheduler = scheduler
                 # also if it is the only one now: another may come before this one is out of work
-                (<Scheduler>scheduler).limit(&(<Scheduler>scheduler).claims[index], TURN_NS, self.shared)
+                (<Scheduler>scheduler).begin_turn(&(<Scheduler>scheduler).claims[index], TURN_NS, self.shared)
                 return True
             self.detach(index)
         return False

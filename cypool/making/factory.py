@@ -266,7 +266,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
     else:
         env = api(pool, spec, mode)
     # environments of Gymnasium know their own
-    if not pool.has_extra_infos:
+    if not pool.is_hosted:
         env._seeds[:] = chosen["seed"]
     # what pickle takes along: the way to fresh environments, with the same seeds and what chance chose of options
     env._make_again = _make_again

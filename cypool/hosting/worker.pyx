@@ -20,9 +20,9 @@ import numpy as np
 
 from cypool.util.arguments import shown
 from cypool.spec import EnvSpec, Text
-from cypool.subproc import spaces
-from cypool.subproc.pettingzoo import AgentsEnv, is_of_pettingzoo
-from cypool.subproc.remote_errors import pickle_error
+from cypool.hosting import spaces
+from cypool.hosting.pettingzoo import AgentsEnv, is_of_pettingzoo
+from cypool.hosting.remote_errors import pickle_error
 from cypool.util.texts import encode
 
 from cypool.util.park cimport now_ns, park

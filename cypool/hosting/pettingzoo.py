@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
+from cypool.hosting.spaces import group_of
 from cypool.registration.registry import PETTINGZOO_PREFIX
 from cypool.spec import Array, Discrete, EnvSpec
-from cypool.subproc.spaces import group_of
 from cypool.util.arguments import shown
 
 if TYPE_CHECKING:

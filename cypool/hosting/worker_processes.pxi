@@ -10,11 +10,11 @@ from posix.unistd cimport usleep
 from posix.wait cimport WNOHANG, waitpid
 
 from cypool.errors import WorkerError
-from cypool.subproc import forkserver
-from cypool.subproc.remote_errors import describe_exit, unpickle_error
+from cypool.hosting import forkserver
+from cypool.hosting.remote_errors import describe_exit, unpickle_error
 
 from cypool.util.park cimport now_ns
-from cypool.subproc.worker cimport ENDED, POSTED, RUNNING, STARTING, SharedMemory, WorkerControl
+from cypool.hosting.worker cimport ENDED, POSTED, RUNNING, STARTING, SharedMemory, WorkerControl
 
 cdef int64_t SECOND = 1_000_000_000  # in ns
 

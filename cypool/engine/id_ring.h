@@ -10,9 +10,9 @@
 namespace cypool {
 
 // An id is on the ring once at most, so a ring with a place for each id cannot overflow.
-class ReadyQueue {
+class IdRing {
 public:
-    explicit ReadyQueue(uint32_t num_ids)
+    explicit IdRing(uint32_t num_ids)
         : mask_(std::bit_ceil(num_ids) - 1),
           ids_(new std::atomic<int32_t>[std::bit_ceil(num_ids)]) {}
 
@@ -53,7 +53,7 @@ private:
     alignas(64) std::atomic<uint64_t> head_{0};  // written by consumers
 };
 
-static_assert(sizeof(ReadyQueue) == 4 * 64,
+static_assert(sizeof(IdRing) == 4 * 64,
               "expected what all read, and each word that is written, on its own cache line");
 
 }  // namespace cypool

@@ -13,11 +13,11 @@ from typing import Any
 
 import gymnasium
 
+from cypool.hosting.hosting import HostingBackend
+from cypool.hosting.pettingzoo import make_pettingzoo, module_of
+from cypool.hosting.spaces import described, without_texts
 from cypool.registration.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import EnvSpec
-from cypool.subproc.pettingzoo import make_pettingzoo, module_of
-from cypool.subproc.spaces import described, without_texts
-from cypool.subproc.subproc import SubprocBackend
 from cypool.util.arguments import check_choice, check_float, check_int, shown
 
 WORKER_OPTIONS = ("workers", "num_workers", "start_method", "worker_timeout")
@@ -75,7 +75,7 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
         workers, num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
 
     Returns:
-        The `Env` objects, the `SubprocBackend`, and these last four arguments, as they are now, as a dict.
+        The `Env` objects, the `HostingBackend`, and these last four arguments, as they are now, as a dict.
     """
     num_envs = len(factories)
     num_workers = num_envs if num_workers is None else min(check_int("num_workers", num_workers, 0, 4096), num_envs)
@@ -90,7 +90,7 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
                          f"{shown(worker_timeout)}")
     worker_options = {"workers": workers, "num_workers": num_workers, "start_method": start_method,
                       "worker_timeout": worker_timeout}
-    backend = SubprocBackend(factories, num_workers, in_threads, start_method, worker_timeout, preload)
+    backend = HostingBackend(factories, num_workers, in_threads, start_method, worker_timeout, preload)
     try:
         description = backend.env_description
         parts: dict[str, Any]

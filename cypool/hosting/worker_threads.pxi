@@ -4,11 +4,11 @@ import threading
 
 from libc.stdint cimport int64_t
 
-from cypool.subproc import forkserver
+from cypool.hosting import forkserver
 from cypool.util.warn import warn_caller
 
 from cypool.util.park cimport now_ns
-from cypool.subproc.worker cimport RUNNING, SharedMemory, WorkerLoop
+from cypool.hosting.worker cimport RUNNING, SharedMemory, WorkerLoop
 
 # by Task
 cdef tuple TASK_NAMES = ("step", "reset", "a call")
