@@ -1,6 +1,6 @@
-"""Checks of single arguments, with messages that name the argument, what was expected and what came.
+"""Checks of single arguments, with messages that name the argument, the expected value and the given one.
 
-Only what a check returns may be used: an object may say something else when it is asked again.
+Only the result of a check may be used: an object may say something else when it is asked again.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def suggestion(word: str, known: Iterable[str], shown_as: Callable[[str], Any] =
     """Returns " (did you mean ...?)" with the known words that are closest, or "" if none is.
 
     Args:
-        shown_as: What the text calls a known word.
+        shown_as: Returns the text for a known word.
         cutoff: How alike they have to be: 0 not at all, 1 equal.
     """
     import difflib  # importing cypool does without
@@ -160,7 +160,7 @@ def check_dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dic
 
 
 def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
-    """Returns what `numpy.asarray` makes of a value.
+    """Returns a value as an array, by `numpy.asarray`.
 
     Args:
         expected: What the message says was expected.

@@ -19,7 +19,7 @@ def need(what: str, distribution: str, versions: Sequence[str], install: str, pa
     """Checks that one of some versions of a distribution is installed.
 
     Args:
-        what: Who needs it, with the verb: "Crafter needs".
+        what: The package that needs it, with the verb: "Crafter needs".
         distribution: Its name.
         versions: Those that will do, in their order.
         install: The command that installs one.
