@@ -73,8 +73,7 @@ class Batch:
 
 
 def own_observation(spec: EnvSpec) -> Any:
-    """Returns the description of an observation, as users write it: with agents a dict of the observations of one agent
-    of each group."""
+    """Returns the description of an observation, as users write it: with agents a dict, for one of each group."""
     return {name: group.observation for name, group in spec.agents.items()} if spec.agents else spec.observation
 
 

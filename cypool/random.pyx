@@ -79,7 +79,7 @@ cdef bint _holds(object owner, const void* start, size_t size):
 
 
 def _look_at_streams():
-    """Finds out whether NumPy's streams have the structs that `copy_stream` expects; NumPy does not promise them."""
+    """Finds out whether NumPy's streams are laid out as `copy_stream` expects; NumPy does not promise it."""
     global draw_pcg64, draw_mt19937
     cdef OpenRng* opened
     source, target = PCG64(1), PCG64(2)

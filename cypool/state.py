@@ -69,7 +69,7 @@ class State:
 
         Raises:
             ValueError: There is something else in it than numbers, strings, bytes, and tuples, lists and dicts of them.
-                So it is with environments of Python, whose own state is a pickle: loading that runs its code.
+                So it is with environments of Python, whose own state is a pickle: to load that runs its code.
         """
         blobs: list[bytes] = []
         specs: dict[str, Any] = {}
@@ -133,7 +133,7 @@ class State:
 
 
 class Pickled(bytes):
-    """A pickle in a state. Loading it runs its code: so it differs from plain bytes, and stays out of files."""
+    """A pickle in a state. To load it runs its code: so it differs from plain bytes, and stays out of files."""
 
 
 class WithMemory(tuple[Any, ...]):

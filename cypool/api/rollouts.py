@@ -220,8 +220,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
 
 
 def reader_of_rollouts(spec: EnvSpec, num_envs: int) -> Callable[[Any], NDArray[Any]]:
-    """Returns a function that turns the actions of all steps into those that the engine takes, the first step's
-    first."""
+    """Returns a function that turns the actions of all steps into those of the engine, the first step's first."""
     return rollout_reader_of(spec, num_envs, functools.partial(_actions, spec, num_envs))
 
 
@@ -238,8 +237,7 @@ def _actions(spec: EnvSpec, num_envs: int, actions: Any) -> NDArray[Any]:
 
 
 def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
-    """Returns memory for the actions of all steps, as the engine takes them; rows that no policy writes are valid
-    actions."""
+    """Returns memory for the actions of all steps, as the engine takes them, filled with valid actions."""
     spec = env.env_spec
     parts = [neutral(part) for _, part in spec.actions]
     row = parts[0]

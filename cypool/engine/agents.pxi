@@ -100,8 +100,7 @@ cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint 
 
 
 cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
-    """Writes a row of an environment that has failed: the parts of those in the game are truncated, no agent is
-    alive."""
+    """Writes a row of an environment that has failed: those in the game are truncated, no agent is alive."""
     cdef Agents* agents = (<Env>env).agents
     clear_step(agents[0])
     memcpy(agents.truncated, agents.present, agents.count)

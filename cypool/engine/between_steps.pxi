@@ -195,7 +195,7 @@ cdef class BetweenSteps(PoolLife):
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
-            Exception: What the function raises.
+            Exception: The exception of the function.
         """
         cdef Call call
         cdef uint32_t count, k
@@ -208,11 +208,11 @@ cdef class BetweenSteps(PoolLife):
         """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.
 
         Returns:
-            What it returns.
+            Its result.
 
         Raises:
             RuntimeError: Another thread is in a call.
-            Exception: What the function raises.
+            Exception: The exception of the function.
         """
         cdef Call call
         self._enter(call)

@@ -39,7 +39,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
     DISABLED                     # when the user resets it
 
 
-cdef enum Task:                  # how the environments of a batch are stepped
+cdef enum Task:                  # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
     COPY                         # each becomes a copy of its source

@@ -49,7 +49,7 @@ cdef class Scheduler:
     cdef object lent_actions             # the array under first_actions, of a step of all environments; or None
     cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
     cdef dict error_steps                # env id -> the step of the rollout that raised it
-    # all threads read the next fields for each environment; they are written between batches only: other cache lines
+    # all threads read the next fields for each environment; written between batches only: on other cache lines
     cdef char[CACHE_LINE] gap
     cdef unique_ptr[SchedulerCounters] counters  # written by threads for each environment
     cdef vector[PyObject*] envs          # index = env id

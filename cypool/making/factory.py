@@ -169,7 +169,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
             end the waiting.
 
     Returns:
-        A pool, as `make` does.
+        A pool, as from `make`.
 
     Raises:
         ValueError, TypeError: As `make`; environments whose spaces differ, or are none of those above.

@@ -54,7 +54,7 @@ class MLP(Policy):
         weights: For each layer an array or a tensor, shape (outputs, inputs), as in `torch.nn.Linear`. A copy is made.
         biases: For each layer an array or a tensor, shape (outputs,).
         activation: "tanh" or "relu", between layers.
-        output: Makes an action of the last layer. For Discrete actions "argmax", or "categorical": draws with these
+        output: How the last layer makes an action. For Discrete actions "argmax", or "categorical": draws with these
             logits. Else "identity"; "clip", to the bounds of the action; "tanh", scaled from [-1, 1] to these bounds;
             or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them by tanh.
             By default "argmax" or "clip".

@@ -53,7 +53,7 @@ class Registry(dict[str, Any]):
         if self._pending == [] and not self._is_filling:
             return
         with self._lock:
-            # the code below reads the registry
+            # filling reads the registry, too
             if self._is_filling:
                 return
             self._is_filling = True

@@ -97,7 +97,7 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
             whose name needs no version: "module:function". The function takes `num_envs`, which is None for as few as
             there can be, and `seed`, an int; and as keywords `options` and those that `make` is given. It returns a
             list of dicts, the options of each environment, and a list of their seeds.
-        **options: Values for options of the environment, or of `expand`, instead of its own defaults.
+        **options: Values for options of the environment, or of `expand`, instead of the defaults.
 
     Raises:
         ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
@@ -255,8 +255,7 @@ def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) 
 
 
 def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) -> Expansion | None:
-    """Returns the environments of an id that was registered with `expand`, else None; raises its function's
-    exceptions."""
+    """Returns the environments of an id that was registered with `expand`, else None; raises errors of its function."""
     entry = entry_of(id)
     if entry.expand is None:
         return None
@@ -382,7 +381,7 @@ def entry_of(id: str) -> Entry:
 
         if id.removeprefix("cypool/") in entries:
             hint = "; only Gymnasium's make and make_vec need the prefix"
-        # environments that Gymnasium refuses have an entry point of another module
+        # Gymnasium registers a function of gymnasium.envs for environments that it refuses to make
         elif id in gymnasium.registry and (
                 getattr(gymnasium.registry[id].entry_point, "__module__", None) != "gymnasium.envs"):
             hint = f"; {GYMNASIUM_PREFIX + id!r} is Gymnasium's"

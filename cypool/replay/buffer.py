@@ -202,7 +202,7 @@ class ReplayBuffer(Observer):
         """Stores a step of each environment from another source, such as a training library or a data set.
 
         Args:
-            obs: The observations before the actions. It is stored only where no step of the same episode led there.
+            obs: The observations before the actions. They are stored only where no step of the same episode led there.
                 Where the last step of an episode that is not over led elsewhere, another episode begins.
             action, reward, terminated, truncated: The step.
             next_obs: The observations after the step; the last observation of an episode where it ended.
@@ -343,8 +343,7 @@ class ReplayBuffer(Observer):
             return result
 
     def episodes(self) -> Iterator[Episode]:
-        """Yields each whole episode that is stored, environment by environment. After a gap, it is the part that
-        follows.
+        """Yields each whole episode that is stored, environment by environment; after a gap, the rest of one.
 
         Raises:
             ValueError: The buffer is one of sequences, or several agents act.

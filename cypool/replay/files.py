@@ -68,7 +68,7 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         try:
             create(path, header, shapes, {}, over=False)
         except FileExistsError:
-            # another process was faster; the lock decides whose it is
+            # another buffer was faster; the lock decides whose it is
             pass
     # closed by who gets it, or here
     file = open(path, "r+b")

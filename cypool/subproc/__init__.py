@@ -67,7 +67,7 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
 
     Args:
         factories: A function for each environment.
-        id: Its name in the specs.
+        id: The environments' id in the specs.
         options: Those of each environment, for the specs.
         limit: Steps of an episode at most, or None.
         preload: Modules that workers are likely to need.

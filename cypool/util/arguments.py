@@ -126,7 +126,7 @@ def check_list(name: str, value: Any, expected: str) -> list[Any]:
     """Returns the items of an iterable as a list; a str does not count as one.
 
     Args:
-        expected: What the message says was expected.
+        expected: The expected value, for the message.
 
     Raises:
         TypeError: It is not one, or raises while it is read.
@@ -143,7 +143,7 @@ def check_dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dic
     """Returns the items of a mapping that has these keys and no others, as a dict.
 
     Args:
-        expected: What the message says was expected.
+        expected: The expected value, for the message.
 
     Raises:
         TypeError: It is not one, or raises while it is read.
@@ -163,7 +163,7 @@ def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
     """Returns a value as an array, by `numpy.asarray`.
 
     Args:
-        expected: What the message says was expected.
+        expected: The expected value, for the message.
 
     Raises:
         ValueError, TypeError: NumPy makes nothing of it: rows differ in length, or the object raises.

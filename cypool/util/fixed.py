@@ -31,6 +31,5 @@ class _Fixed:
 
 
 def fixed() -> Any:
-    """Makes an attribute of a class that is assigned once. An equal value may be assigned again, as some programs
-    do."""
+    """Makes an attribute of a class that is assigned once; it may be assigned an equal value again."""
     return _Fixed()

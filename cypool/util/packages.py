@@ -47,7 +47,7 @@ def file_of(what: str, package: str, path: str, install: str) -> str:
     """Returns the path of a file of an installed package.
 
     Args:
-        what: Who needs it, for the message.
+        what: The package that needs it, for the message.
         package: The name to import.
         path: Of the file, relative to the package.
         install: The command that installs the package.

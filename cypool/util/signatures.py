@@ -69,7 +69,7 @@ def address_of(name: str, function: Any, signature: Signature, expected: str) ->
         ValueError: The address is 0 or below.
     """
     if isinstance(function, int) and not isinstance(function, bool):
-        # the first page of memory is never mapped
+        # the first page of memory has no functions
         if not 4096 <= function < 2**64:
             raise ValueError(f"{name}: expected {expected}, got {shown(function)}, which is no address")
         return function

@@ -196,7 +196,7 @@ struct Library {
     int version = 0;  // as mjVERSION_HEADER: 337, 3017000
     int64_t model_bytes = 0, scene_bytes = 0, context_bytes = 0, contact_bytes = 0;
     std::vector<ArrayField> model, data;  // options are behind the arrays
-    bool derived_is_known = false;        // whether `model` says exactly what mj_setConst does
+    bool derived_is_known = false;        // whether `model` says which arrays mj_setConst reads and writes
     std::vector<std::string> warnings;    // the names of mjtWarning
     int mjENBL_SLEEP = 0;                 // 0: no body sleeps, before 3.4
 #define X(name) int name = 0;
@@ -281,7 +281,7 @@ struct mjModel {
     mjModel(const mjModel&) = delete;
     void operator=(const mjModel&) = delete;
 
-    // Reads the addresses of the arrays; again after the model was given others.
+    // Reads the sizes and addresses of the arrays, again after the model was given others.
     void look() {
         const cypool::Library& l = cypool::library();
 #define X(name) name = cypool::integer_at(raw, l.name);
@@ -347,7 +347,7 @@ private:
     template <class T> T& at(const cypool::Place& place) const { return cypool::at<T>(raw, place); }
 };
 
-// a contact; contacts move with each step
+// a contact; the addresses of contacts change with each step
 struct mjContact {
     int geom[2];
     int efc_address;
