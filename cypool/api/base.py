@@ -386,8 +386,7 @@ class VectorAPI:
         """Makes environments exact copies of others: `load(save(source), target)` without the way through Python.
 
         The same actions then have the same results, bit for bit: random streams, counts of steps and statistics of
-        episodes are copied, too. Data of an API for the whole pool, as the moments of a normalization, stay as they
-        are.
+        episodes are copied, too. Data of the whole pool, as the moments of a normalization, stay as they are.
 
         Args:
             source: An int, whose copies all become; or integers, shape (k,), one for each target, also the same ones.

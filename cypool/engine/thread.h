@@ -35,8 +35,7 @@ struct alignas(64) WorkerState {
 // Binds a worker state to the calling thread.
 inline void bind_thread(WorkerState* state) noexcept {
     state->thread = std::this_thread::get_id();
-    // has the C++ library allocate the thread's memory for exceptions: if there is no memory for that later, the
-    // process ends
+    // has the C++ library allocate the thread's memory for exceptions: without memory for it later, the process ends
     static_cast<void>(std::uncaught_exceptions());
 }
 

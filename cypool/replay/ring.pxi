@@ -301,8 +301,7 @@ cdef class Ring:
         Args:
             env_ids: int32, (k,), each in [0, num_envs).
             led_to: The observations after the caller's last steps, an array of all environments for each part.
-            obs: The observations before its next steps, an array of k rows for each part. Bytes count: NaN is like
-                itself.
+            obs: Those before its next steps, an array of k rows for each part. Bytes count: NaN is like itself.
         """
         cdef size_t k, p, size, count
         cdef const int32_t* ids = self.ids_of(env_ids, &count)

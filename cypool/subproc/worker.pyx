@@ -230,8 +230,7 @@ cdef class WorkerLoop:
         if mailbox.task == STEP:
             self._step(k, mailbox)
         elif mailbox.task == RESET:
-            # the arguments that Gymnasium's own vectors pass: nothing where an episode has ended, a seed in any reset
-            # of the user's
+            # as Gymnasium's own vectors do: nothing where an episode has ended, a seed in any reset of the user's
             arguments = {}
             if mailbox.requested or mailbox.seeded:
                 arguments["seed"] = mailbox.seed if mailbox.seeded else None
