@@ -51,12 +51,12 @@ cdef extern from "cypool/access.h" namespace "cypool" nogil:
 cdef class Env:
     """One environment. Never two calls at once on one Env. The order of fields and methods is part of the ABI."""
     cdef readonly int env_id
-    cdef int episode_length              # kept by the engine, as what follows further below; here it takes no room
+    cdef int episode_length              # kept by the engine, as the fields further below; here it takes no room
     cdef readonly object spec            # the EnvSpec it was made from
     # set by reset and step, read by the engine; all zero when step or reset begins
     cdef double reward                   # with agents NaN when step begins; if it stays so: the sum of theirs
     cdef bint terminated, truncated      # with agents: of all that are alive
-    cdef double raw_reward               # what counts for the episode's return, where it is not the reward; else NaN
+    cdef double raw_reward               # counts for the episode's return, where it is not the reward; else NaN
     # kept by the engine
     cdef int elapsed_step                # 0 before reset, one more before each step; reset may overwrite it
     cdef int max_episode_steps           # the engine truncates there

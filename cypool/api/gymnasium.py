@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cypool.state import State
     from cypool.util.typing import Batch, Bools, ResetOptions, Seed
 
-# what follows the observation in a batch
+# the columns behind the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
 
 # arguments of `make` that are those of this one pool, on this machine, or that Gymnasium's `EnvSpec` has a field for
@@ -157,11 +157,11 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
     Args:
         pool: The engine. The API owns it.
-        spec: What the environments are.
-        autoreset_mode: What becomes of an environment whose episode has ended. NEXT_STEP: its next step ignores
-            the action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once, the last
-            observation and info are in `info["final_obs"]` and `info["final_info"]`. DISABLED: nothing; it has
-            to be reset before its next step.
+        spec: Describes the environments.
+        autoreset_mode: How an environment continues after the end of an episode. NEXT_STEP: its next step ignores the
+            action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once, the last
+            observation and info are in `info["final_obs"]` and `info["final_info"]`. DISABLED: nothing; it has to be
+            reset before its next step.
 
     Attributes:
         batch_size: Rows of a batch; also the batch axis of `observation_space` and `action_space`.
@@ -227,7 +227,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     def np_random(self) -> tuple[np.random.Generator, ...]:
         """A NumPy Generator for each environment, a tuple: copies in the states of the environments' random streams.
 
-        They give what the environments draw next, but what is drawn from them changes no environment.
+        They give the numbers that the environments draw next. To draw from them changes no environment.
 
         Raises:
             AttributeError: The environments draw from no NumPy generator: Atari's with most presets.
@@ -267,7 +267,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
-            batch. With a mask the environments that are not reset show what they showed before.
+            batch. With a mask the environments that are not reset show their last observation again.
 
         Raises:
             TypeError, ValueError: Wrong ids, seeds or options.
@@ -322,14 +322,14 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return batch
 
     def state(self) -> NDArray[Any]:
-        """Returns what a central critic sees, of the batch received last, for an environment with several agents.
+        """Returns the state for a central critic, of the batch received last, for an environment with several agents.
 
         After a rollout it is that of its last step.
 
         Returns:
-            (k, ...) in the order of the rows of that batch: what the environment specifies (`env_spec.state`), or the
-            observations of all agents, one after the other, in the dtype that holds all of them. Where these are one
-            array, a view of it.
+            (k, ...) in the order of the rows of that batch: the array that the environment specifies
+            (`env_spec.state`), or the observations of all agents, one after the other, in the dtype that holds all of
+            them. Where these are one array, a view of it.
 
         Raises:
             NotImplementedError: The environment has no state.
@@ -354,8 +354,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Returns views of observations, or of other values of all agents, by the agents' names.
 
         Args:
-            values: An array of shape (k, agents, ...), or a dict of such for several groups, or what `observation` is.
-                So are `info["agents"]`, each of its columns by group, and a rollout's arrays at one step.
+            values: An array of shape (k, agents, ...), or a dict of such for several groups, or of the structure of
+                `observation`. So are `info["agents"]`, each of its columns by group, and a rollout's arrays at one
+                step.
 
         Returns:
             A dict: name of the agent -> (k, ...); dicts of arrays stay dicts.
@@ -483,7 +484,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             info["_final_obs"], info["_final_info"] = ended.copy(), ended
         return batch
 
-    # Gymnasium's own, which passes what wrappers pass on to close_extras
+    # Gymnasium's own, which passes arguments of wrappers on to close_extras
     close = VectorEnv.close
     """Ends the threads. A second call does nothing."""
 

@@ -14,7 +14,7 @@ ctypedef int (*Wait)(StepBackend backend, int32_t* ids, int wanted, int64_t time
 
 @cython.final
 cdef class BackendDispatch(Dispatch):
-    """Has a backend step environments; what it has finished takes another way, without threads.
+    """Has a backend step environments; their results take another way, without threads.
 
     Args:
         backend: Steps the environments.

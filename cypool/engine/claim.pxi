@@ -1,4 +1,4 @@
-# What a thread holds while it is at work: a claim of environments to step.
+# A claim: the environments that a thread steps.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.atomic cimport atomic
@@ -24,7 +24,7 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
     enum:
         CACHE_LINE
 
-    cdef cppclass SchedulerCounters:  # each on a cache line of its own
+    cdef cppclass SchedulerCounters:  # each on a separate cache line
         SchedulerCounters() except +
         atomic[uint64_t] rows     # rows claimed so far, where not ordered
         atomic[uint32_t] cost_ns  # of one step, running mean; 0: unknown
@@ -39,7 +39,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
     DISABLED                     # when the user resets it
 
 
-cdef enum Task:                  # what is done with the environments of a batch
+cdef enum Task:                  # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
     COPY                         # each becomes a copy of its source
@@ -61,8 +61,8 @@ cdef struct CallerSlice:         # of the caller's claim alone: it comes back to
     bint cut                     # it came back before all was done
 
 
-cdef struct Claim:               # what one thread holds at the moment
-    char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
+cdef struct Claim:               # the rows that one thread works on
+    char[64] gap                 # another thread may write memory next to a claim: no line holds both
     bint is_caller
     uint32_t thread              # which share is its own; the caller is 0
     const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else ring_ids
@@ -82,7 +82,7 @@ cdef struct Claim:               # what one thread holds at the moment
     # how long a thread stays
     int64_t quota                # ids it may still take from the ring; below 0: no limit
     int64_t turn_end             # when a thread that other pools have, too, looks at these; 0: never
-    uint64_t seen                # what WorkShares.published was when it last looked
+    uint64_t seen                # the value of WorkShares.published when it last looked
     # every so often the cost of a step is measured
     uint32_t turn
     int64_t started              # 0: this claim is not measured
@@ -91,7 +91,7 @@ cdef struct Claim:               # what one thread holds at the moment
 
 cdef struct RowPointers:              # where an environment observes to
     Slot slot
-    void* columns[MAX_COLUMNS]   # what the slot's pointers point to
+    void* columns[MAX_COLUMNS]   # the targets of the slot's pointers
 
 
 cdef inline void set_row_pointers(RowPointers* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:

@@ -74,7 +74,7 @@ cdef class DeferredDispatch(Dispatch):
         return len(self.ahead) > 0 or self.make(wanted, timeout_ns)
 
     cdef bint make(self, uint32_t wanted, int64_t timeout_ns) except -1:
-        """Does what `work_until` does where no batch is ahead."""
+        """Implements `work_until` where no batch is ahead."""
         cdef OpenBatch* batch = self.batch()
         cdef int64_t begun_at = now_ns()
         cdef uint32_t missing = wanted - min(wanted, batch.finished.load())

@@ -27,7 +27,7 @@ cdef class Dispatch:
     cdef Results results
     cdef IdTracker ids
     cdef Claim claim                 # the caller's own
-    cdef Dispatch successor          # takes the place of this one from the next batch on; None: nobody does
+    cdef Dispatch successor          # takes the place of this one from the next batch on; None: it stays
 
     def __cinit__(self, Scheduler scheduler, Threads threads, Blocks blocks, Results results, IdTracker ids, *_):
         self.scheduler, self.threads = scheduler, threads
@@ -72,7 +72,7 @@ cdef class Dispatch:
         return True
 
     cdef object wait_all(self, uint32_t wanted):
-        """Waits for rows that nobody can take back; returns a KeyboardInterrupt that came meanwhile, or None."""
+        """Waits for rows that cannot be taken back; returns a KeyboardInterrupt that came meanwhile, or None."""
         interrupt = None
         while True:
             try:

@@ -28,7 +28,7 @@ public:
         return tail_.load(std::memory_order_seq_cst) <= head;
     }
 
-    // Takes the oldest ids, at most `max_rows` and at most the `share`-th part of what waits, but one at least if there
+    // Takes the oldest ids, at most `max_rows` and at most the `share`-th part of the queue, but one at least if there
     // is one: where few wait, other threads find some. Returns how many.
     uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t share) noexcept {
         uint64_t head = head_.load(std::memory_order_acquire);

@@ -43,7 +43,7 @@ cdef class QueueDispatch(Dispatch):
     cdef tuple receive(self, uint32_t count):
         result = self.take_batch(self.place(), count)
         self.num_taken += self.scheduler.batch_rows
-        # a short batch was the last: nobody is at work, so the next row can begin a new batch
+        # a short batch was the last: no thread is at work, so the next row can begin a new batch
         if count < self.scheduler.batch_rows:
             self.scheduler.counters.get().rows.store(self.num_taken)
         return result

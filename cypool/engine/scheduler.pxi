@@ -30,7 +30,7 @@ cdef inline bint turn_over(Claim* claim) noexcept nogil:
 
 @cython.final
 cdef class Scheduler:
-    """Hands environments out to the threads that step them, and rows of open batches to what they return.
+    """Hands environments out to the threads that step them, and rows of open batches to their results.
 
     Args:
         envs: `Env` objects, in the order of their ids.
@@ -49,9 +49,9 @@ cdef class Scheduler:
     cdef object lent_actions             # the array under first_actions, of a step of all environments; or None
     cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
     cdef dict error_steps                # env id -> the step of the rollout that raised it
-    # what follows is read by all threads, for each environment, and written between batches only: on other cache lines
+    # all threads read the next fields for each environment; written between batches only: on other cache lines
     cdef char[CACHE_LINE] gap
-    cdef unique_ptr[SchedulerCounters] counters  # what threads write for each environment
+    cdef unique_ptr[SchedulerCounters] counters  # written by threads for each environment
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, copied at send where only some are sent
     cdef const char* first_actions       # of the batch's first step: those copies, or the caller's array
@@ -70,10 +70,10 @@ cdef class Scheduler:
     cdef vector[Claim] claims            # one per thread that serves this scheduler
     cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches
     cdef uint32_t observe_every          # the observations of this number of steps share a row
-    cdef atomic[uint32_t] cancelled      # nobody wants the rest of the rollout
+    cdef atomic[uint32_t] cancelled      # the rest of the rollout is not wanted
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
-    cdef bint has_row_ends               # rows are more than what was stepped: statistics, or SAME_STEP
+    cdef bint has_row_ends               # rows have more than the step: statistics, or SAME_STEP
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
     cdef bint supports_step_many         # environments can step many at once
@@ -131,7 +131,7 @@ cdef class Scheduler:
         return 0
 
     cdef bint work_until(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
-        """Does what the claim allows, then waits for `wanted` finished rows.
+        """Does the work of the claim, then waits for `wanted` finished rows.
 
         Returns:
             Whether they are there; False after `timeout_ns`, or earlier on a signal.
@@ -145,13 +145,13 @@ cdef class Scheduler:
             try:
                 with nogil:
                     self.run_claims(claim)
-                    # what was cut short is waited for by nobody else
+                    # only this call waits for a batch that was cut short
                     finished = self.await_rows(batch, wanted, 0 if claim.caller.cut else timeout_ns)
                 return finished
             except BaseException as error:
                 self.fail(claim, error)
                 if isinstance(error, KeyboardInterrupt):
-                    # an environment ran Python code, which saw it; what is left is done at the next call
+                    # an environment ran Python code, which saw it; the rest is done at the next call
                     self.publish_finished(claim)
                     raise
 
@@ -218,7 +218,7 @@ cdef class Scheduler:
         if self.stopping.load() != 0:
             return False
         if turn_over(claim):
-            # it comes back to what is left of this batch
+            # it comes back to the rest of this batch
             claim.seen = 0
             return False
         # a step of unknown cost may take long: alone
@@ -247,7 +247,7 @@ cdef class Scheduler:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
         elif claim.quota != 0:
-            # all rows are claimed with the first one: what is done late keeps a batch waiting, so it is little
+            # all rows are claimed with the first one: a late row keeps a batch waiting, so the thread takes few
             max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_RING_IDS) if cost > 0 else 1
             if claim.quota > 0:
                 max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_RING_IDS))
@@ -267,7 +267,7 @@ cdef class Scheduler:
         return True
 
     cdef bint next_rollout_step(self, Claim* claim) noexcept nogil:
-        """Continues with the next step of a rollout with the same environments; False if nobody wants it any more."""
+        """Continues with the next step of a rollout with the same environments; False if it is not wanted any more."""
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
             # the caller waits for their rows

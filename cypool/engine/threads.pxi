@@ -45,7 +45,7 @@ cdef extern from "cypool/engine/thread.h" namespace "cypool" nogil:
 
 
 cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
-    cdef cppclass Sleepers:      # on a cache line of their own
+    cdef cppclass Sleepers:      # on a separate cache line
         Sleepers() except +
         atomic[uint32_t] signal  # idle threads sleep on it
         atomic[uint32_t] count   # how many do
@@ -60,7 +60,7 @@ thread_pools = weakref.WeakSet()
 
 @atexit.register
 def _close_thread_pools():
-    # after the pools: these import this module, and what was registered first comes last
+    # after the pools: these import this module, and atexit calls the first function last
     cdef ThreadPool pool
     for pool in list(thread_pools):
         # unless a daemon thread is still in a call of a pool
@@ -243,7 +243,7 @@ cdef class Threads:
         return self.sleepers.get().count.load()
 
     cdef void notify(self, uint32_t wanted) noexcept nogil:
-        """Wakes up to `wanted` threads, if any sleep, for what was published."""
+        """Wakes up to `wanted` threads, if any sleep, for the rows that were published."""
         if self.num_sleeping() > 0:
             self.sleepers.get().signal.fetch_add(1)
             wake(self.sleepers.get().signal, wanted)
@@ -334,7 +334,7 @@ cdef void work(void* arg) noexcept with gil:
             if not state.owns:
                 return
         except BaseException as error:
-            # without a pool nobody receives the row
+            # without a pool the row is not received
             if not state.owns:
                 scheduler = <Scheduler>state.scheduler
                 scheduler.fail(&scheduler.claims[index], error)

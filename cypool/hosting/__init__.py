@@ -28,13 +28,13 @@ def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, r
     """Starts workers with environments that `gymnasium.make` makes, or PettingZoo's.
 
     Args:
-        id: "gymnasium:" and what `gymnasium.make` takes; or "pettingzoo:" and what `make_pettingzoo` takes.
+        id: "gymnasium:" and an argument of `gymnasium.make`; or "pettingzoo:" and one of `make_pettingzoo`.
         num_envs, max_episode_steps, render_mode: As in `cypool.make`.
         env_options: None, or a dict for each environment.
         options: Keyword arguments of `gymnasium.make`, or of PettingZoo's function, and those of `start_workers`.
 
     Returns:
-        What `start_workers` does.
+        The result of `start_workers`.
     """
     worker_options = {name: options[name] for name in WORKER_OPTIONS if name in options}
     common = {name: value for name, value in options.items() if name not in worker_options}
@@ -54,7 +54,7 @@ def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, r
 
 
 def make_factory_envs(factories: Any, max_episode_steps: int | None, **worker_options: Any) -> Any:
-    """Starts workers with environments that functions make; returns what `start_workers` does."""
+    """Starts workers with environments that functions make; returns the result of `start_workers`."""
     limit = None if max_episode_steps is None else check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
     modules = {getattr(factory, "__module__", None) for factory in factories} - {None, "__main__"}
     return start_workers(factories, "factories", [{}] * len(factories), limit, sorted(modules), **worker_options)
@@ -67,8 +67,8 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
 
     Args:
         factories: A function for each environment.
-        id: What the specs call it.
-        options: What the specs say of each environment's options.
+        id: The environments' id in the specs.
+        options: Those of each environment, for the specs.
         limit: Steps of an episode at most, or None.
         preload: Modules that workers are likely to need.
         own_limit: Whether the environments apply the step limit that they report.
@@ -124,7 +124,7 @@ def _maker(id: str) -> tuple[Callable[..., Any], list[str], bool]:
 
 
 def _find(name: str) -> Any:
-    """Returns what Gymnasium knows of an id; "module:id" imports the module first."""
+    """Returns Gymnasium's spec of an id; "module:id" imports the module first."""
     module, _, known = name.rpartition(":")
     if module:
         importlib.import_module(module)

@@ -1,8 +1,8 @@
 # The pool's side of environments that are stepped in other processes, or in threads of this one.
 #
 # `HostingBackend.submit` puts a task into the environment's mailbox and notifies its worker. `HostingBackend.wait`
-# waits for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has
-# written.
+# waits for answers on the caller's thread. Then the engine steps the environment, which copies the results of the
+# worker.
 import pickle
 from contextlib import suppress
 
@@ -29,7 +29,7 @@ cdef class HostedEnv(Env):
     """An environment of Gymnasium whose steps a `HostingBackend` has made."""
 
     cdef int reset(self) except -1 nogil:
-        # of a step that was followed by a reset, the second half; else that is what was asked for
+        # the second half of a step that a reset followed; else the reset that was asked for
         self.observed_slot = 0
         if self.failed:
             raise self.error
@@ -42,7 +42,7 @@ cdef class HostedEnv(Env):
             raise self.error
         self.observed_slot = 1 if self.mailbox.was_reset else 0
         if self.agents != NULL:
-            # the engine makes reward and ends of what its agents got
+            # the engine computes reward and ends from those of the agents
             self.read_agents(True)
             return 0
         self.reward = self.mailbox.reward
@@ -50,7 +50,7 @@ cdef class HostedEnv(Env):
         return 0
 
     cdef void read_agents(self, bint stepped) noexcept nogil:
-        """Takes over what the worker wrote of the agents: `spaces.AGENT_COLUMNS`."""
+        """Takes over the agents' columns from the worker: `spaces.AGENT_COLUMNS`."""
         cdef const char* slot = self.memory_slot + self.observed_slot * self.layout.second
         cdef const size_t* offsets = &self.layout.offsets[self.num_obs]
         cdef uint32_t count = self.agents.count
@@ -106,7 +106,7 @@ cdef class HostedEnv(Env):
                                       f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
-        """Calls a function with the environment, where that is; returns what it returns."""
+        """Calls a function with the environment, where that is; returns its result."""
         return self.call("ask", (function, *args), kwargs)
 
     cdef int read_answer(self) except -1:
@@ -181,7 +181,7 @@ cdef class HostingBackend(StepBackend):
         preload: Names of modules to import before workers start.
 
     Raises:
-        Exception: What making an environment raises.
+        Exception: An environment cannot be made.
         WorkerError: A process ended, or took too long.
         ValueError: The environments do not fit together, or their spaces are none of ours.
     """

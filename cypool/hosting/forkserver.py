@@ -44,7 +44,7 @@ def prepare(setup: str, memory: Any, num_envs: int, num_workers: int) -> Any:
     """Prepares the start of a fork server, which then starts the workers.
 
     Args:
-        setup: File descriptor of what `write_setup` has written.
+        setup: File descriptor of the file of `write_setup`.
         memory: File descriptor of the `SharedMemory`.
 
     Returns:
@@ -75,12 +75,12 @@ def _inherits(fd: int) -> bool:
 
 
 def write_setup(factories: Any, preload: Any, fresh: bool) -> Any:
-    """Writes what the fork server and the workers need to a file in memory; returns its file descriptor.
+    """Writes the setup of the fork server and the workers to a file in memory; returns its file descriptor.
 
     Args:
         factories: For each worker a list of functions that make environments, pickled.
         preload: Names of modules to import before workers are forked.
-        fresh: Whether each worker is to be an interpreter of its own.
+        fresh: Whether each worker is to be a fresh interpreter.
     """
     fd = move_fd_up(os.memfd_create("cypool-setup"))
     with open(os.dup(fd), "wb") as file:

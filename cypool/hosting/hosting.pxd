@@ -55,7 +55,7 @@ cdef class HostedEnv(Env):
     cdef char* memory_slot
     cdef SlotLayout layout
     cdef int observed_slot           # which of its two observations
-    cdef size_t num_obs              # parts of the observation; what the agents got comes behind them
+    cdef size_t num_obs              # parts of the observation; the agents' columns come behind them
     cdef bint sent                   # there is, or will be, an answer that was not taken
     cdef bint calling                # it is the answer to a call
     cdef bint failed
