@@ -2,8 +2,8 @@
 
     python fuzz/soak_threads.py --seconds 600
 
-Threads make, step, share and close pools, native and of Python environments. These raise, and the caller or
-worker threads step them. Several threads call one pool at once, one collects garbage, and one sends Ctrl-C to the main thread,
+Threads make, step, share and close pools, native and of Python environments. These raise, and the caller or worker
+threads step them. Several threads call one pool at once, one collects garbage, and one sends Ctrl-C to the main thread,
 which steps pools, too. A pool of one thread has to return the same as it did before there were threads. A pool that
 several threads call may only raise the errors that the documentation names. A session ends as a program does whose
 daemon threads are in calls. Its exit status has to be 0, with nothing said, and within `LIMIT`. Prints counts; the exit
