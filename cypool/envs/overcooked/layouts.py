@@ -79,7 +79,7 @@ def layout_of(name: str) -> Layout:
 
     Raises:
         ImportError: It is a name, and overcooked-ai is missing or of another version.
-        ValueError: There is none of that name.
+        ValueError: No layout has that name.
     """
     if "\n" in name:
         return _made(name.split("\n"), {})

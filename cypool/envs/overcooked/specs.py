@@ -31,7 +31,7 @@ _MOST_BRIEF = 20_000
 
 
 class Soups(NamedTuple):
-    """What is known of soups, by onions * 4 + tomatoes.
+    """Values and times of soups, by onions * 4 + tomatoes.
 
     Attributes:
         values: What the one who serves it gets; 0: it was not ordered.
