@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from cypool.envs.family import Family
-from cypool.making.registry import register, register_pattern
+from cypool.registration.registry import register, register_pattern
 
 FAMILY = Family(
     name="overcooked",

@@ -20,6 +20,12 @@ QUICK = [(id, options) for id, options in variants((1,)) if options["agent_conf"
 test_parity = equals(QUICK, least=2, num_envs=1, num_steps=40, seeds=[3], num_threads=0, max_episode_steps=15)
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """MuJoCo in the reference writes a log to the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("id, options", list(itertools.chain(variants((0, 2, 3)))))
 def test_parity_of_all_depths(id, options):
