@@ -47,7 +47,10 @@ def make_mdp(options: dict[str, Any]) -> Any:
     words["rew_shaping_params"] = {"PLACEMENT_IN_POT_REW": options["placement_in_pot_reward"],
                                    "DISH_PICKUP_REWARD": options["dish_pickup_reward"],
                                    "SOUP_PICKUP_REWARD": options["soup_pickup_reward"]}
-    world = grid_world().OvercookedGridworld
+    module = grid_world()
+    # a layout with a start state makes recipes before the package configures them
+    module.Recipe.configure({})
+    world = module.OvercookedGridworld
     if "\n" in options["layout"]:
         return world.from_grid(options["layout"].split("\n"), words)
     return world.from_layout_name(options["layout"], **words)
