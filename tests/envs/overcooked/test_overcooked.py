@@ -141,6 +141,12 @@ def test_a_dish_is_useful_while_a_pot_is_not_full(count, wanted):
     assert env.step([[INTERACT, STAY]])[-1]["shaped_reward"][0, 0] == wanted and held(env) == DISH
 
 
+def test_a_dish_is_useful_as_pots_were_before_the_step():
+    env = placed((2, 1, NORTH, ONION), (1, 2, SOUTH), **soup("thing[2]", 2))
+    # the first cook fills the pot before the second takes a dish
+    assert env.step([[INTERACT, INTERACT]])[-1]["shaped_reward"].tolist() == [[3, 3]]
+
+
 def test_two_who_would_meet_stay_and_turn():
     env = placed((1, 1, NORTH), (3, 1, NORTH))
     env.step([[EAST, WEST]])
