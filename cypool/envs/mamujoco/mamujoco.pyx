@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """MaMuJoCo: MuJoCo's robots, cut into agents."""
 from cypool.envs.mamujoco import specs
 from cypool.envs.mujoco import mujoco
@@ -12,6 +13,7 @@ from cypool.env cimport Env, Rows, Slot, obs_row
 from cypool.envs.common.numpy_math cimport clip, cos, sin
 from cypool.envs.mujoco.mujoco cimport EnvList, MujocoEnv
 from cypool.envs.mujoco_common.libmujoco cimport mjData
+from cypool.envs.mujoco_common.mujoco_common cimport load_model
 from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_CONTACT_FORCES, READS_POSITIONS
 
 include "coupled_half_cheetah.pxi"
@@ -23,29 +25,59 @@ cdef enum How:
     COS
     SUBTRACT
 
-# a number of an observation; the pointers are into MuJoCo's data, whose arrays stay where they are
-cdef struct Entry:
-    const double* value
-    const double* less
-    double limit
-    How how
+# fields of MuJoCo's data, in the order of `find_fields`
+cdef enum:
+    NUM_FIELDS = 10
+_FIELDS = ("qpos", "qvel", "qfrc_actuator", "cinert", "cvel", "cfrc_ext", "xpos", "ten_J", "ten_length", "ten_velocity")
+_HOW = {"copy": COPY, "clip": CLIP, "sin": SIN, "cos": COS}
 
-# with the same spaces: an entry for each number that one of them sees, agent after agent
+# a number of an observation
+cdef struct Entry:
+    int field, place, less
+    How how
+    double limit
+
 ctypedef vector[Entry] Seen
 
-# what those of a division are
-_HOW = {"copy": COPY, "clip": CLIP, "sin": SIN, "cos": COS}
+
+cdef class Table:
+    """What agents see and move, for all environments of a pool."""
+    cdef vector[Seen] groups                # an entry for each number that one of a group sees, agent after agent
+    cdef vector[int] motors                 # of each number of the agents' actions
+    cdef readonly object robot, fields      # the spec of the robot; names of the fields that are seen
+    cdef readonly bint is_cut               # else a single agent is the robot
+
+    def __init__(self, division, model):
+        cdef Entry entry
+        self.robot, self.is_cut, self.fields = division.robot, division.agents is not None, set()
+        for members in division.groups.values() if self.is_cut else ():
+            self.groups.push_back(Seen())
+            for k in members:
+                for given in division.agents[k].entries:
+                    self.fields.add(given.field)
+                    entry.field, entry.place = _FIELDS.index(given.field), given.place
+                    entry.how, entry.limit, entry.less = _HOW[given.how], given.limit, 0
+                    if given.body:
+                        entry.place += 3 * model.body(given.body)
+                    if given.less:
+                        entry.how, entry.less = SUBTRACT, 3 * model.body(given.less) + given.place
+                    self.groups.back().push_back(entry)
+                for motor in division.agents[k].motors:
+                    self.motors.push_back(motor)
+
+
 # of the last spec, which all environments of a pool have. One name, as several threads may set it at once
 _latest = None, None
 
 
-cdef object _division(object scenario, object spec):
+cdef Table table_of(object scenario, object spec):
     global _latest
-    known, division = _latest
+    known, table = _latest
     if known is not spec:
         division = specs.division_of(scenario, dict(spec.options))
-        _latest = spec, division
-    return division
+        table = Table(division, load_model(division.robot.options["xml_file"]))
+        _latest = spec, table
+    return table
 
 
 cdef class MaMujoco(Env):
@@ -54,10 +86,10 @@ cdef class MaMujoco(Env):
     Follows gymnasium-robotics 1.4.2: the same seed and actions give the same bits.
     """
     cdef MujocoEnv robot
-    cdef vector[Seen] groups
-    cdef vector[int] motors                 # of each number of the agents' actions
+    cdef Table table
+    cdef const double* fields[NUM_FIELDS]   # of MuJoCo's data, whose arrays stay where they are
     cdef vector[double] joined              # the robot's action
-    cdef bint is_cut                        # else a single agent is the robot
+    cdef bint is_cut                        # as of `table`
     cdef bint has_tendon                    # whether the robot is a CoupledHalfCheetahRobot
     cdef bint in_lanes                      # whether lanes write all that is seen
     # of the pool: its environments, and the robots' actions, for lanes
@@ -67,46 +99,27 @@ cdef class MaMujoco(Env):
     scenario = None
 
     def __init__(self, spec, env_id):
-        division = _division(self.scenario, spec)
+        self.table = table_of(self.scenario, spec)
         # of the two modules
         cls = getattr(mujoco, self.scenario.robot, CoupledHalfCheetahRobot)
-        self.robot = cls(division.robot, env_id)
-        self.is_cut = division.agents is not None
+        self.robot = cls(self.table.robot, env_id)
         self.has_tendon = isinstance(self.robot, CoupledHalfCheetahRobot)
-        self.in_lanes = True
-        if not self.is_cut:
-            return
+        self.is_cut = self.table.is_cut
         self.joined.resize(self.robot.model.nu)
-        for members in division.groups.values():
-            self.groups.push_back(Seen())
-            for k in members:
-                for entry in division.agents[k].entries:
-                    self.groups.back().push_back(self._entry(entry))
-                for motor in division.agents[k].motors:
-                    self.motors.push_back(motor)
-
-    cdef Entry _entry(self, object given) except *:
-        cdef Entry entry
-        cdef const double* field = field_of(self.robot, given.field)
-        entry.how, entry.limit = _HOW[given.how], given.limit
-        entry.less = NULL
-        entry.value = field + <int>given.place
-        if given.field == "xpos":
-            entry.value += 3 * self.robot.loaded.body(given.body)
-            if given.less:
-                entry.how, entry.less = SUBTRACT, field + 3 * self.robot.loaded.body(given.less) + <int>given.place
-        if given.field == "cfrc_ext":
+        find_fields(self.robot, self.fields)
+        if "cfrc_ext" in self.table.fields:
             self.robot.contact_forces = True
-        reads = {"xpos": READS_POSITIONS, "cfrc_ext": READS_CONTACT_FORCES}.get(given.field)
-        if given.field not in ("qpos", "qvel") and (reads is None or self.robot.reads < 0
-                                                    or not self.robot.reads & <int>reads):
-            self.in_lanes = False
-        return entry
+        written = {"qpos", "qvel"}
+        if self.robot.reads >= 0 and self.robot.reads & READS_POSITIONS:
+            written.add("xpos")
+        if self.robot.reads >= 0 and self.robot.reads & READS_CONTACT_FORCES:
+            written.add("cfrc_ext")
+        self.in_lanes = self.table.fields <= written
 
     cdef void join(self, const float* actions, double* joined) noexcept nogil:
         cdef size_t k
-        for k in range(self.motors.size()):
-            joined[self.motors[k]] = actions[k]
+        for k in range(self.table.motors.size()):
+            joined[self.table.motors[k]] = actions[k]
 
     cdef void lend(self) noexcept nogil:
         """Gives the robot what the engine keeps."""
@@ -145,8 +158,8 @@ cdef class MaMujoco(Env):
         self.robot.write_numbers(0, self.robot.obs_size, out.info[0])
         if not self.is_cut:
             self.robot.write_numbers(0, self.robot.obs_size, out.obs[0])
-        for g in range(self.groups.size()):
-            write_entries(self.groups[g], obs_row[double](out, <int>g))
+        for g in range(self.table.groups.size()):
+            write_entries(self.table.groups[g], self.fields, obs_row[double](out, <int>g))
         return 0
 
     cdef bint prepare_pool(self, list envs) except -1:
@@ -170,7 +183,7 @@ cdef class MaMujoco(Env):
         # the robots' lanes simulate; then the engine calls `step` for each
         cdef Rows joined = rows[0]
         cdef double* actions = self.pool_actions.get().data()
-        cdef size_t count = self.motors.size(), id
+        cdef size_t count = self.joined.size(), id
         cdef PyObject* env
         cdef uint32_t k
         for k in range(rows.count):
@@ -201,42 +214,29 @@ cdef class MaMujoco(Env):
         return self.robot.render()
 
 
-cdef const double* field_of(MujocoEnv robot, object name) except NULL:
+cdef void find_fields(MujocoEnv robot, const double** fields) noexcept:
     cdef mjData* data = robot.data
-    if name == "qpos":
-        return data.qpos
-    if name == "qvel":
-        return data.qvel
-    if name == "qfrc_actuator":
-        return data.qfrc_actuator
-    if name == "cinert":
-        return data.cinert
-    if name == "cvel":
-        return data.cvel
-    if name == "cfrc_ext":
-        return data.cfrc_ext
-    if name == "xpos":
-        return data.xpos
-    if name == "ten_length":
-        return data.ten_length
-    if name == "ten_velocity":
-        return data.ten_velocity
-    return (<CoupledHalfCheetahRobot?>robot).jacobian.data()
+    fields[0], fields[1], fields[2], fields[3] = data.qpos, data.qvel, data.qfrc_actuator, data.cinert
+    fields[4], fields[5], fields[6] = data.cvel, data.cfrc_ext, data.xpos
+    fields[7] = (<CoupledHalfCheetahRobot>robot).jacobian.data() if isinstance(robot, CoupledHalfCheetahRobot) else NULL
+    fields[8], fields[9] = data.ten_length, data.ten_velocity
 
 
-cdef void write_entries(const Seen& entries, double* out) noexcept nogil:
+cdef void write_entries(const Seen& entries, const double** fields, double* out) noexcept nogil:
+    cdef const Entry* entry = entries.data()
+    cdef double value
     cdef size_t k
     for k in range(entries.size()):
-        if entries[k].how == COPY:
-            out[k] = entries[k].value[0]
-        elif entries[k].how == CLIP:
-            out[k] = clip(entries[k].value[0], -entries[k].limit, entries[k].limit)
-        elif entries[k].how == SIN:
-            out[k] = sin(entries[k].value[0])
-        elif entries[k].how == COS:
-            out[k] = cos(entries[k].value[0])
-        else:
-            out[k] = entries[k].value[0] - entries[k].less[0]
+        value = fields[entry[k].field][entry[k].place]
+        if entry[k].how == CLIP:
+            value = clip(value, -entry[k].limit, entry[k].limit)
+        elif entry[k].how == SIN:
+            value = sin(value)
+        elif entry[k].how == COS:
+            value = cos(value)
+        elif entry[k].how == SUBTRACT:
+            value -= fields[entry[k].field][entry[k].less]
+        out[k] = value
 
 
 for _scenario in specs.SCENARIOS.values():
