@@ -14,9 +14,12 @@ from cypool.testing import check_parity
 pytestmark = pytest.mark.families("mamujoco")
 CHEETAH, PENDULUM, SEGMENTS = "MaMuJoCo/HalfCheetah-v1", "MaMuJoCo/InvertedPendulum-v1", "MaMuJoCo/ManySegmentAnt-v1"
 
-# every robot, and each depth of some
-QUICK = [(id, options) for id, options in variants((1,)) if options["agent_conf"] in (None, CONFIGURATIONS.get(
-    id.removeprefix("MaMuJoCo/").removesuffix("-v1"), (None,))[0])]
+# every robot; what shows only in a robot of several segments, two joints away, or at a high speed
+SHOWN = {"ManySegmentAnt": "2x3", "ManySegmentSwimmer": "3x2"}
+QUICK = [(id, options) for id, options in variants((1,)) if options["agent_conf"] in (None, SHOWN.get(
+    id.split("/")[1].split("-")[0], CONFIGURATIONS.get(id.split("/")[1].split("-")[0], (None,))[0]))]
+QUICK += [("MaMuJoCo/Humanoid-v1", {"agent_obsk": 2}), ("MaMuJoCo/ManySegmentAnt-3x1-v1", {"agent_obsk": 2}),
+          ("MaMuJoCo/Hopper-v1", {"terminate_when_unhealthy": False, "reset_noise_scale": 15})]
 test_parity = equals(QUICK, least=2, num_envs=1, num_steps=40, seeds=[3], num_threads=0, max_episode_steps=15)
 
 
