@@ -41,7 +41,7 @@ ctypedef vector[Entry] Seen
 
 
 cdef class Table:
-    """What agents see and move, for all environments of a pool."""
+    """Observations and motors of agents, for all environments of a pool."""
     cdef vector[Seen] groups                # an entry for each number that one of a group sees, agent after agent
     cdef vector[int] motors                 # of each number of the agents' actions
     cdef readonly object robot, fields      # the spec of the robot; names of the fields that are seen
