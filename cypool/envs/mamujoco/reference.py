@@ -88,6 +88,12 @@ class Reference(ParallelReference):
         rest = {option: value for option, value in options.items()
                 if option not in (*own, "physics", "max_episode_steps")}
         env = _package()(name, **own, **rest)
+        wrapped = env.single_agent_env
+        while wrapped is not wrapped.unwrapped:
+            if isinstance(wrapped, gymnasium.wrappers.TimeLimit):
+                # ours may be longer
+                wrapped._max_episode_steps = 2**31
+            wrapped = wrapped.env
         if name == "Pusher" and env.agent_obsk is not None:
             _order_as_ours(env)
         super().__init__(env, {group: list(each.names or ()) for group, each in spec.agents.items()},
