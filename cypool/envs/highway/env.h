@@ -124,7 +124,7 @@ private:
         for (auto* bodies : {&world.vehicles, &world.objects}) {
             for (Body& b : *bodies) {
                 b.turn_to(b.heading);
-                b.diagonal = std::sqrt(b.length * b.length + b.width * b.width);
+                b.measure();
                 b.check_collisions = !o->fast || b.agent >= 0 || !b.is_vehicle();
                 b.slot = world.take_slot();
                 world.moved(b);

@@ -251,7 +251,7 @@ public:
             const double away = norm(v.x - b.x, v.y - b.y);
             if (away > o->lidar_range) return;
             write(index(seen_at(v.x, v.y)), away - v.width / 2, v);
-            const World::Polygon p = World::polygon(v);
+            const Polygon p(v);
             double low = 0, high = 0;
             for (int k = 0; k < 4; ++k) {
                 const double a = seen_at(p.x[k], p.y[k]);
@@ -275,7 +275,7 @@ public:
             for (int k = 0; k < 2 * o->cells; ++k) out[k] /= static_cast<float>(o->lidar_range);
     }
     // how far along a ray the rectangle begins
-    double hit(const Body& b, double angle, const World::Polygon& p) const {
+    double hit(const Body& b, double angle, const Polygon& p) const {
         const double qx = b.x + o->lidar_range * cos(angle), qy = b.y + o->lidar_range * sin(angle);
         double ux = p.x[1] - p.x[0], uy = p.y[1] - p.y[0], vx = p.x[3] - p.x[0], vy = p.y[3] - p.y[0];
         const double nu = norm(ux, uy), nv = norm(vx, vy);
@@ -286,8 +286,7 @@ public:
         double v0 = dot(ax, ay, vx, vy) / rv, v1 = dot(p.x[3] - b.x, p.y[3] - b.y, vx, vy) / rv;
         if (!(ru >= 0)) std::swap(u0, u1);
         if (!(rv >= 0)) std::swap(v0, v1);
-        const auto apart = [](double a0, double a1, double b0, double b1) { return a0 < b0 ? b0 - a1 : a0 - b1; };
-        if (apart(u0, u1, v0, v1) <= 0 && apart(0, 1, u0, u1) <= 0 && apart(0, 1, v0, v1) <= 0)
+        if (gap(u0, u1, v0, v1) <= 0 && gap(0, 1, u0, u1) <= 0 && gap(0, 1, v0, v1) <= 0)
             return most(u0, v0) * norm(dx, dy);
         return std::numeric_limits<double>::infinity();
     }

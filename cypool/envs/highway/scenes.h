@@ -129,7 +129,7 @@ public:
     void place_obstacle(double x, double y, double heading = 0, double length = 2, double width = 2) {
         Body b = world.make(OBSTACLE, x, y, heading);
         b.length = length, b.width = width;
-        b.diagonal = std::sqrt(length * length + width * width);
+        b.measure();
         world.objects.push_back(std::move(b));
     }
     void begin_merge() {

@@ -317,7 +317,7 @@ public:
         const Body& b = ego();
         const double state[6] = {b.x, b.y, b.heading, b.speed, b.lateral_speed, b.yaw_rate};
         double slope[6];
-        World::slopes(b, state, slope);
+        Bicycle::slopes(b, state, slope);
         static constexpr int PARTS[4] = {1, 2, 4, 5};
         for (int k = 0; k < 4; ++k) attributes[k] = state[PARTS[k]] + world.uniform(-o->state_noise, o->state_noise);
         for (int k = 0; k < 4; ++k)
