@@ -18,6 +18,7 @@ struct Body {
     double steering = 0, acceleration = 0;  // the stored action
     double min_speed = -40, max_speed = 40;
     int lane = 0, slot = 0;
+    mutable size_t place = 0;  // where the list of its lane has it
     bool crashed = false, hit = false, has_impact = false, check_collisions = true;
     double impact_x = 0, impact_y = 0;
     // controlled vehicles
@@ -42,8 +43,7 @@ struct Body {
     void turn_to(double h) {
         if (h == heading && h != 0) return;  // of zeros, the sign counts
         heading = h;
-        cos_h = cos(h);
-        sin_h = sin(h);
+        sine_and_cosine(h, sin_h, cos_h);
     }
     void measure() { diagonal = std::sqrt(length * length + width * width); }
     void push(double dx, double dy) { has_impact = true, impact_x = dx, impact_y = dy; }
@@ -65,7 +65,8 @@ struct Bicycle {
             front = FRICTION * (b.steering - angles[1]);
             rear = FRICTION * (0 - angles[2]);
         }
-        const double c = cos(heading), s = sin(heading);
+        double s, c;
+        sine_and_cosine(heading, s, c);
         out[0] = row_times_vector(c, -s, speed, sideways);
         out[1] = row_times_vector(s, c, speed, sideways);
         out[2] = yaw;
@@ -107,13 +108,16 @@ inline void clip_actions(Body& b) {
 
 // Moves bodies by a time; `in` and `out` are memory for a number of each.
 inline void move(Body* bodies, size_t n, double dt, double* in, double* out) {
+    size_t rigid = 0;  // all but bicycles
     for (size_t k = 0; k < n; ++k) {
         clip_actions(bodies[k]);
-        in[k] = bodies[k].steering;
+        if (bodies[k].kind != BICYCLE) in[rigid++] = bodies[k].steering;
     }
-    tan_of(in, out, n);
-    for (size_t k = 0; k < n; ++k) in[k] = 1.0 / 2 * out[k];
-    arctan_of(in, out, n);
+    if (rigid) {
+        tan_of(in, out, rigid);
+        for (size_t k = 0; k < rigid; ++k) in[k] = 1.0 / 2 * out[k];
+        arctan_of(in, out, rigid);
+    }
     for (size_t k = 0; k < n; ++k) {
         Body& b = bodies[k];
         if (b.kind == IDM) b.timer += dt;
@@ -121,10 +125,12 @@ inline void move(Body* bodies, size_t n, double dt, double* in, double* out) {
             Bicycle::move(b, dt);
             continue;
         }
-        const double beta = out[k];
-        const bool straight = beta == 0 && b.heading != 0;  // of zeros, the sign counts
-        b.x += b.speed * (straight ? b.cos_h : cos(b.heading + beta)) * dt;
-        b.y += b.speed * (straight ? b.sin_h : sin(b.heading + beta)) * dt;
+        const double beta = *out++;
+        double s = b.sin_h, c = b.cos_h;
+        // of zeros, the sign counts
+        if (beta != 0 || b.heading == 0) sine_and_cosine(b.heading + beta, s, c);
+        b.x += b.speed * c * dt;
+        b.y += b.speed * s * dt;
         if (b.has_impact) {
             b.x += b.impact_x;
             b.y += b.impact_y;

@@ -39,6 +39,15 @@ constexpr double PI = 3.141592653589793;
 // vehicles in the middle of a straight lane have zeros everywhere
 inline double sin(double x) { return x == 0 ? x : numpy.sin ? numpy.sin(x) : std::sin(x); }
 inline double cos(double x) { return x == 0 ? 1 : numpy.cos ? numpy.cos(x) : std::cos(x); }
+inline void sine_and_cosine(double x, double& s, double& c) {
+    if (x == 0) {
+        s = x, c = 1;
+    } else if (numpy.sin) {
+        s = numpy.sin(x), c = numpy.cos(x);
+    } else {
+        s = std::sin(x), c = std::cos(x);  // one call, which the compiler makes of the two
+    }
+}
 // of arrays, which must not touch
 inline void tan_of(const double* x, double* out, size_t n) {
     if (numpy.tan) return numpy.tan(x, out, n);
@@ -81,12 +90,12 @@ inline double fused(double x, double y, double z) {
 #endif
 }
 // sums begin with 0, so none is -0
-inline double sum_of_products(int rounding, double x0, double y0, double x1, double y1) {
+[[gnu::always_inline]] inline double sum_of_products(int rounding, double x0, double y0, double x1, double y1) {
     if (rounding == PLAIN) return (x0 * y0 + x1 * y1) + 0.0;
     if (rounding == SECOND_FUSED) return fused(x1, y1, x0 * y0) + 0.0;
     return fused(x0, y0, x1 * y1) + 0.0;
 }
-inline double dot(double x0, double x1, double y0, double y1) {
+[[gnu::always_inline]] inline double dot(double x0, double x1, double y0, double y1) {
     return sum_of_products(numpy.vector_dot, x0, y0, x1, y1);
 }
 inline double norm(double x, double y) { return std::sqrt(dot(x, y, x, y)); }

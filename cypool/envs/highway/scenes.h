@@ -22,7 +22,10 @@ public:
         world.target_speeds.assign(o->targets, o->targets + o->num_targets);
         world.regulated = o->task == INTERSECTION;
         Driver& d = world.driver;
-        if (o->task == INTERSECTION) d.distance = 7, d.comfort_max = 6, d.comfort_min = -3;
+        if (o->task == INTERSECTION) {
+            d.distance = 7, d.comfort_max = 6;
+            d.twice_root = 2 * std::sqrt(18.0);
+        }
         d.linear = o->linear, d.gain = o->gain, d.time = o->headway;
         std::copy_n(o->speeds, 3, d.speeds), std::copy_n(o->speeds_low, 3, d.speeds_low);
         std::copy_n(o->speeds_range, 3, d.speeds_range);

@@ -10,9 +10,10 @@ namespace cypool::highway {
 
 // what the other vehicles want; intersections have other numbers
 struct Driver {
-    double distance = 10, time = 1.5, comfort_max = 3, comfort_min = -5, gain = 0.2;
-    bool linear = false;                    // LinearVehicle and its kin
-    double speeds[3] = {}, steers[2] = {};  // their parameters, and between which they are drawn
+    double distance = 10, time = 1.5, comfort_max = 3, gain = 0.2;
+    double twice_root = 2 * std::sqrt(15.0);  // of the product of comfortable acceleration and braking
+    bool linear = false;                      // LinearVehicle and its kin
+    double speeds[3] = {}, steers[2] = {};    // their parameters, and between which they are drawn
     double speeds_low[3] = {}, speeds_range[3] = {}, steers_low[2] = {}, steers_range[2] = {};
 };
 
@@ -66,18 +67,13 @@ public:
     }
     void moved(const Body& b) { moved_at[b.slot] = ++now; }
     void touch() { ++now; }
-    Coordinates on_lane_of(const Body& b, int lane) const {
+    [[gnu::always_inline]] Coordinates on_lane_of(const Body& b, int lane) const {
         const Lane& l = net->lanes[lane];
         if (l.kind == STRAIGHT) {  // costs less than to look it up
             const double ex = b.x - l.x, ey = b.y - l.y;
             return {dot(ex, ey, l.dx, l.dy), dot(ex, ey, l.lx, l.ly)};
         }
-        const size_t at = b.slot * net->lanes.size() + lane;
-        if (known_at[at] < moved_at[b.slot]) {
-            l.local(b.x, b.y, known[at].s, known[at].lateral);
-            known_at[at] = now;
-        }
-        return known[at];
+        return look_up(b, lane);
     }
 
     int closest_lane(const Body& b, int guess = -1) const {
@@ -189,21 +185,19 @@ public:
             for (; j > 0 && f.s < list[j - 1].s; --j) list[j] = list[j - 1];
             list[j] = f;
         }
+        for (size_t k = 0; k < list.size(); ++k)
+            if (list[k].body->lane == lane) list[k].body->place = k;
         return list;
     }
     void neighbours(const Body& b, int lane, const Body*& front, const Body*& rear) const {
-        const double s = on_lane_of(b, lane).s;
         front = rear = nullptr;
         double s_front = 0, s_rear = 0;
         const std::vector<Found>& list = bodies_on(lane);
         const size_t n = list.size();
-        size_t first = 0;
-        for (size_t width = n; width > 0;) {  // the first that is not behind
-            const size_t half = width / 2;
-            const bool behind = list[first + half].s < s;
-            first = behind ? first + half + 1 : first;
-            width = behind ? width - half - 1 : half;
-        }
+        const double s = on_lane_of(b, lane).s;
+        size_t first = b.place;  // the first that is not behind
+        if (first >= n || list[first].body != &b || list[first].s != s || (first > 0 && list[first - 1].s == s))
+            first = std::partition_point(list.begin(), list.end(), [&](const Found& f) { return f.s < s; }) - list.begin();
         // of several at one place, the last is in front, and the first behind
         for (size_t k = first; k < n; ++k) {
             if (list[k].body == &b) continue;
@@ -235,6 +229,14 @@ public:
     }
 
 private:
+    [[gnu::noinline]] Coordinates look_up(const Body& b, int lane) const {
+        const size_t at = b.slot * net->lanes.size() + lane;
+        if (known_at[at] < moved_at[b.slot]) {
+            net->lanes[lane].local(b.x, b.y, known[at].s, known[at].lateral);
+            known_at[at] = now;
+        }
+        return known[at];
+    }
     void list_straight(const Lane& lane, std::vector<Found>& list) const {
         const Places& all = places();
         list.resize(all.bodies.size());

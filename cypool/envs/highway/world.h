@@ -12,8 +12,7 @@ public:
 
     double desired_gap(const Body& ego, const Body& front) const {
         const double dv = dot(ego.vx() - front.vx(), ego.vy() - front.vy(), ego.cos_h, ego.sin_h);
-        const double ab = -driver.comfort_max * driver.comfort_min;
-        return driver.distance + ego.speed * driver.time + ego.speed * dv / (2 * std::sqrt(ab));
+        return driver.distance + ego.speed * driver.time + ego.speed * dv / driver.twice_root;
     }
     double linear(const Body& self, const Body* ego, const Body* front) const {
         alignas(64) double features[3] = {}, speeds[3];
@@ -160,17 +159,26 @@ public:
         steer(&one, 1);
         b.acceleration = (1 / 0.6) * (b.target_speed - b.speed);
     }
+    void accelerate_freely() {
+        const size_t n = vehicles.size();
+        free_acceleration.resize(n);
+        deltas_.resize(n);
+        size_t drivers = 0;
+        for (const Body& b : vehicles) {
+            if (b.kind != IDM) continue;
+            deltas_[drivers] = b.delta;
+            in_[drivers++] = speed_ratio(b);
+        }
+        if (!drivers) return;
+        power_of(in_.data(), deltas_.data(), out_.data(), drivers);
+        const double* power = out_.data();
+        for (size_t k = 0; k < n; ++k)
+            if (vehicles[k].kind == IDM) free_acceleration[k] = driver.comfort_max * (1 - *power++);
+    }
     // all in their order: a lane that one chooses is known to those after it; then all steer
     void act() {
-        const size_t n = vehicles.size();
-        make_room(n);
-        free_acceleration.resize(n);
-        if (!driver.linear) {
-            deltas_.resize(n);
-            for (size_t k = 0; k < n; ++k) in_[k] = speed_ratio(vehicles[k]), deltas_[k] = vehicles[k].delta;
-            power_of(in_.data(), deltas_.data(), out_.data(), n);
-            for (size_t k = 0; k < n; ++k) free_acceleration[k] = driver.comfort_max * (1 - out_[k]);
-        }
+        make_room(vehicles.size());
+        if (!driver.linear) accelerate_freely();
         steering_.clear();
         for (Body& b : vehicles) {
             if (b.kind == MDP) {
@@ -192,7 +200,7 @@ public:
             }
             steering_.push_back(&b);
         }
-        steer(steering_.data(), steering_.size());
+        if (!steering_.empty()) steer(steering_.data(), steering_.size());
     }
 
     void step() {
