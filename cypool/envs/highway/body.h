@@ -43,8 +43,9 @@ struct Body {
     void turn_to(double h) {
         if (h == heading && h != 0) return;  // of zeros, the sign counts
         heading = h;
-        sine_and_cosine(h, sin_h, cos_h);
+        face();
     }
+    void face() { sine_and_cosine(heading, sin_h, cos_h); }
     void measure() { diagonal = std::sqrt(length * length + width * width); }
     void push(double dx, double dy) { has_impact = true, impact_x = dx, impact_y = dy; }
 };

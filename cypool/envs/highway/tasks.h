@@ -41,7 +41,7 @@ public:
             double s, r;
             world.net->lanes[lane_now].local(ego().x, ego().y, s, r);
             if (is_first_lane && !world.net->lanes[lane_now].on(s, r)) {
-                lane_now = find(o->nodes[0], o->nodes[1]);
+                lane_now = find(o->node(0), o->node(1));
                 is_first_lane = false;
             }
             act(0, action);
@@ -84,9 +84,9 @@ public:
         last_action = size == 2 ? std::sqrt(numpy.dotf(a, a, 2)) : std::sqrt(a[0] * a[0]);
         float c[2];
         for (int i = 0; i < size; ++i) c[i] = o->clip ? std::min(std::max(a[i], -1.0f), 1.0f) : a[i];
-        if (o->has_speed_range) b.min_speed = o->speed_range0, b.max_speed = o->speed_range1;
-        b.acceleration = o->longitudinal ? mappedf(c[0], o->acceleration0, o->acceleration1) : 0;
-        b.steering = o->lateral ? mappedf(c[size - 1], o->steering0, o->steering1) : 0;
+        if (o->has_speed_range) b.min_speed = o->speed_range[0], b.max_speed = o->speed_range[1];
+        b.acceleration = o->longitudinal ? mappedf(c[0], o->acceleration[0], o->acceleration[1]) : 0;
+        b.steering = o->lateral ? mappedf(c[size - 1], o->steering[0], o->steering[1]) : 0;
         if (o->action == DISCRETE) last_action = static_cast<float>(static_cast<const int64_t*>(action)[agent]);
     }
 
@@ -97,8 +97,8 @@ public:
     bool at_exit(const Body& b) const {
         const int at = b.is_controlled() ? b.target_lane : b.lane;
         const Lane& l = world.net->lanes[at];
-        return (l.from == o->nodes[1] && l.to == o->nodes[2] && l.id == o->lanes_count)
-               || (l.from == o->nodes[2] && l.to == o->nodes[4]);
+        return (l.from == o->node(1) && l.to == o->node(2) && l.id == o->lanes_count)
+               || (l.from == o->node(2) && l.to == o->node(4));
     }
     double goal_reward(const Body& b) const {
         double mine[16], goal[16];
@@ -173,7 +173,7 @@ public:
                 Sum merging;
                 for (const Body& v : world.vehicles) {
                     const Lane& l = lane(v);
-                    if (l.from != o->nodes[1] || l.to != o->nodes[2] || l.id != 2 || !v.is_controlled()) continue;
+                    if (l.from != o->node(1) || l.to != o->node(2) || l.id != 2 || !v.is_controlled()) continue;
                     const double slow = (v.target_speed - v.speed) / v.target_speed;
                     if (v.kind == MDP)
                         merging.add_numpy(slow);
@@ -186,7 +186,7 @@ public:
                 r[3] = action == 0 || action == 2;
                 r[4] = merging.value();
                 Sum total;
-                if (o->ints & 1)
+                if (o->has_int_collision)
                     total.add_int(o->collision * r[0]);
                 else
                     total.add_float(o->collision * r[0]);

@@ -67,6 +67,13 @@ public:
     }
     void moved(const Body& b) { moved_at[b.slot] = ++now; }
     void touch() { ++now; }
+    // what is known of another network's lanes, or of another environment's bodies
+    void forget() {
+        const size_t lanes = net->lanes.size();
+        known.resize(slots * lanes), known_at.assign(slots * lanes, 0);
+        lists.resize(lanes), listed_at.assign(lanes, 0);
+        ++now;
+    }
     [[gnu::always_inline]] Coordinates on_lane_of(const Body& b, int lane) const {
         const Lane& l = net->lanes[lane];
         if (l.kind == STRAIGHT) {  // costs less than to look it up
@@ -169,7 +176,6 @@ public:
     }
     // all bodies on a lane, or on those that it is connected with, by place; those at one place in their order
     const std::vector<Found>& bodies_on(int lane) const {
-        if (lists.size() < net->lanes.size()) lists.resize(net->lanes.size()), listed_at.resize(net->lanes.size(), 0);
         std::vector<Found>& list = lists[lane];
         if (listed_at[lane] >= now) return list;
         listed_at[lane] = now;
@@ -197,7 +203,8 @@ public:
         const double s = on_lane_of(b, lane).s;
         size_t first = b.place;  // the first that is not behind
         if (first >= n || list[first].body != &b || list[first].s != s || (first > 0 && list[first - 1].s == s))
-            first = std::partition_point(list.begin(), list.end(), [&](const Found& f) { return f.s < s; }) - list.begin();
+            first =
+                std::partition_point(list.begin(), list.end(), [&](const Found& f) { return f.s < s; }) - list.begin();
         // of several at one place, the last is in front, and the first behind
         for (size_t k = first; k < n; ++k) {
             if (list[k].body == &b) continue;
