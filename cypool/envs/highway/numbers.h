@@ -130,37 +130,28 @@ inline double most(double a, double b) { return b > a ? b : a; }
 // but not the first one, which is added to an int.
 class Sum {
 public:
-    void add_int(double x) {
-        if (is_python_) {
-            total_ += x;
-        } else {
-            add_plain(x);
+    enum Type { INT, FLOAT, NUMPY };
+
+    void add(double x, Type type) {
+        if (type == NUMPY) {
+            total_ = value() + x;
+            is_python_ = false;
+            return;
         }
-    }
-    void add_float(double x) {
-        const bool is_first = std::exchange(only_ints_, false);
-        if (!is_python_ || is_first || !numpy.compensated_sum) return add_plain(x);
+        const bool is_first = type == FLOAT && std::exchange(only_ints_, false);
         const double t = total_ + x;
-        rest_ += std::fabs(total_) >= std::fabs(x) ? (total_ - t) + x : (x - t) + total_;
+        if (type == FLOAT && is_python_ && !is_first && numpy.compensated_sum)
+            rest_ += std::fabs(total_) >= std::fabs(x) ? (total_ - t) + x : (x - t) + total_;
         total_ = t;
     }
-    void add_numpy(double x) {
-        flush();
-        is_python_ = false;
-        total_ += x;
-    }
     double value() {
-        flush();
+        if (rest_ != 0 && std::isfinite(rest_)) total_ += rest_;
+        rest_ = 0;
         return total_;
     }
     bool is_numpy() const { return !is_python_; }
 
 private:
-    void add_plain(double x) { total_ += x; }
-    void flush() {
-        if (rest_ != 0 && std::isfinite(rest_)) total_ += rest_;
-        rest_ = 0;
-    }
     double total_ = 0, rest_ = 0;
     bool is_python_ = true, only_ints_ = true;
 };

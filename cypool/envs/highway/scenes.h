@@ -135,32 +135,28 @@ public:
         b.measure();
         world.objects.push_back(std::move(b));
     }
-    void begin_merge() {
+    void begin_merge_road(int ego_lane) {
         double x, y;
-        const Lane& ramp = world.net->lanes[find(o->node(1), o->node(2), o->lanes_count)];
-        ramp.position(o->ramp_length, 0, x, y);
+        world.net->lanes[find(o->node(1), o->node(2), o->lanes_count)].position(o->ramp_length, 0, x, y);
         place_obstacle(x, y);
-        world.net->lanes[find(o->node(0), o->node(1), 1)].position(30.0, 0, x, y);
-        append(world.make(ego_kind, x, y, 0, 30.0), 0);
-        for (const auto& [at, speed] : {std::pair{90.0, 29.0}, {70.0, 31.0}, {5.0, 31.5}}) {
-            const Lane& l = world.net->lanes[find(o->node(0), o->node(1), world.integers(2))];
-            l.position(at + world.uniform(-5.0, 5.0), 0, x, y);
-            const double v = speed + world.uniform(-1.0, 1.0);
-            append(world.make(IDM, x, y, 0, v));
-        }
-        world.net->lanes[find(o->node(4), o->node(5))].position(110.0, 0, x, y);
-        Body b = world.make(IDM, x, y, 0, 20.0);
+        append(world.make_on(ego_kind, find(o->node(0), o->node(1), ego_lane), 30.0, 30.0), 0);
+    }
+    void append_merging(double s) {
+        Body b = world.make_on(IDM, find(o->node(4), o->node(5)), s, 20.0);
         b.target_speed = 30.0;
         append(std::move(b));
     }
+    void begin_merge() {
+        begin_merge_road(1);
+        for (const auto& [at, speed] : {std::pair{90.0, 29.0}, {70.0, 31.0}, {5.0, 31.5}}) {
+            const int lane = find(o->node(0), o->node(1), world.integers(2));
+            const double s = at + world.uniform(-5.0, 5.0), v = speed + world.uniform(-1.0, 1.0);
+            append(world.make_on(IDM, lane, s, v));
+        }
+        append_merging(110.0);
+    }
     void begin_merge_generic() {
-        double x, y;
-        const Lane& ramp = world.net->lanes[find(o->node(1), o->node(2), o->lanes_count)];
-        ramp.position(o->ramp_length, 0, x, y);
-        place_obstacle(x, y);
-        const int first = find(o->node(0), o->node(1));
-        world.net->lanes[first + o->lanes_count - 1].position(30.0, 0, x, y);
-        append(world.make(ego_kind, x, y, 0, 30.0), 0);
+        begin_merge_road(o->lanes_count - 1);
         std::vector<std::vector<double>> taken(o->lanes_count);
         taken[o->lanes_count - 1].push_back(30.0);
         for (int n = 0; n < o->vehicles_count; ++n) {
@@ -170,29 +166,21 @@ public:
                 bool free = true;
                 for (double p : taken[id]) free &= std::fabs(s - p) > 15.0;
                 if (!free) continue;
-                world.net->lanes[first + id].position(s, 0, x, y);
-                append(world.make(IDM, x, y, 0, 30.0 + world.uniform(-2.0, 2.0)));
+                append(world.make_on(IDM, find(o->node(0), o->node(1), id), s, 30.0 + world.uniform(-2.0, 2.0)));
                 taken[id].push_back(s);
                 break;
             }
         }
-        world.net->lanes[find(o->node(4), o->node(5))].position(30.0 + 30, 0, x, y);
-        Body b = world.make(IDM, x, y, 0, 20.0);
-        b.target_speed = 30.0;
-        append(std::move(b));
+        append_merging(60.0);
     }
     void begin_two_way() {
-        double x, y;
         const int there = find(o->node(0), o->node(1), 1), back = find(o->node(1), o->node(0));
-        world.net->lanes[there].position(30.0, 0, x, y);
-        append(world.make(ego_kind, x, y, 0, 30.0), 0);
+        append(world.make_on(ego_kind, there, 30.0, 30.0), 0);
         for (int k = 0; k < 5; ++k) {
             const bool oncoming = k >= 3;
-            const Lane& l = world.net->lanes[oncoming ? back : there];
-            const double from = oncoming ? 200.0 + 100.0 * (k - 3) : 70.0 + 40.0 * k;
-            l.position(from + 10.0 * world.normal(), 0, x, y);
-            const double v = oncoming ? 20.0 + 5.0 * world.normal() : 24.0 + 2.0 * world.normal();
-            Body b = world.make(IDM, x, y, l.heading_at(from), v);
+            const int lane = oncoming ? back : there;
+            Body b = make_near(lane, oncoming ? 200.0 + 100.0 * (k - 3) : 70.0 + 40.0 * k, 10.0, oncoming ? 20.0 : 24.0,
+                               oncoming ? 5.0 : 2.0);
             b.enable_lane_change = false;
             if (oncoming) b.target_lane = back;
             append(std::move(b));
@@ -203,9 +191,7 @@ public:
         return world.make_on(IDM, lane, at, v);
     }
     void begin_u_turn() {
-        double x, y;
-        world.net->lanes[find(o->node(0), o->node(1))].position(0, 0, x, y);
-        Body b = world.make(ego_kind, x, y, 0, 16.0);
+        Body b = world.make_on(ego_kind, find(o->node(0), o->node(1)), 0, 16.0);
         if (ego_kind == MDP) world.plan(b, o->node(3));
         append(std::move(b), 0);
         const struct {
@@ -223,10 +209,7 @@ public:
     }
     // nodes of roundabouts: ser ses we sx eer ees nxs, exr sxr nxr wxr, then se ee nx ne ner nes wer wes
     void begin_roundabout() {
-        double x, y;
-        const int own = find(o->node(0), o->node(1));
-        world.net->lanes[own].position(125.0, 0, x, y);
-        Body b = world.make(ego_kind, x, y, world.net->lanes[own].heading_at(140.0), 8.0);
+        Body b = world.make_on(ego_kind, find(o->node(0), o->node(1)), 125.0, 8.0);
         if (ego_kind == MDP) world.plan(b, o->node(6));
         append(std::move(b), 0);
         const int ring = find(o->node(2), o->node(3)), entry = find(o->node(4), o->node(5));
@@ -243,23 +226,21 @@ public:
         }
     }
     void begin_roundabout_generic() {
-        double x, y;
         const int own = find(o->node(0), o->node(1));
-        const double at = world.net->lanes[own].length - 2.5;
-        world.net->lanes[own].position(at, 0, x, y);
-        Body b = world.make(ego_kind, x, y, world.net->lanes[own].heading_at(at), 8.0);
+        Body b = world.make_on(ego_kind, own, world.net->lanes[own].length - 2.5, 8.0);
+        std::vector<std::pair<double, double>> taken{{b.x, b.y}};
         if (ego_kind == MDP) world.plan(b, o->node(6));
         append(std::move(b), 0);
         const auto n = [&](int k) { return o->node(k); };
         const int ROADS[7][2] = {{n(2), n(3)}, {n(3), n(11)},  {n(12), n(13)}, {n(13), n(14)},
                                  {n(4), n(5)}, {n(15), n(16)}, {n(17), n(18)}};
-        std::vector<std::pair<double, double>> taken{{x, y}};
         for (int k = 0; k < o->vehicles_count; ++k) {
             for (int attempt = 0; attempt < 10; ++attempt) {
                 const int r = world.integers(7), first = find(ROADS[r][0], ROADS[r][1]);
                 const int lane = first + world.integers(world.net->road_of(first).count);
                 const Lane& l = world.net->lanes[lane];
                 const double s = world.uniform(5.0, most(5.0, l.length - 5.0));
+                double x, y;
                 l.position(s, 0, x, y);
                 bool free = true;
                 for (const auto& [px, py] : taken) free = free && !(norm(x - px, y - py) < 7.0);
@@ -302,9 +283,7 @@ public:
         for (int a = 0; a < o->agents; ++a) {
             const int l = find(o->node(a % 4), o->node(4 + a % 4));
             const int goal = o->destination >= 0 ? o->destination : o->node(1 + world.integers(3));
-            double x, y;
-            world.net->lanes[l].position(60.0 + 5.0 * world.normal(1.0), 0, x, y);
-            Body b = world.make(ego_kind, x, y, world.net->lanes[l].heading_at(60.0), 10.0);
+            Body b = world.make_on(ego_kind, l, 60.0 + 5.0 * world.normal(1.0), 10.0);
             if (ego_kind == MDP) {
                 world.plan(b, goal);
                 world.choose_speed(b, 10.0);
