@@ -239,7 +239,7 @@ private:
     [[gnu::noinline]] Coordinates look_up(const Body& b, int lane) const {
         const size_t at = b.slot * net->lanes.size() + lane;
         if (known_at[at] < moved_at[b.slot]) {
-            net->lanes[lane].local(b.x, b.y, known[at].s, known[at].lateral);
+            net->lanes[lane].local(b.x, b.y, known[at].s, known[at].lateral, polar);
             known_at[at] = now;
         }
         return known[at];
@@ -288,6 +288,7 @@ private:
     std::vector<int> free_slots;
     uint64_t now = 1;
     mutable std::vector<Coordinates> known;
+    mutable Polar polar;
     mutable std::vector<uint64_t> known_at, moved_at;
     mutable std::vector<std::vector<Found>> lists;
     mutable std::vector<uint64_t> listed_at;
