@@ -30,7 +30,7 @@ import gymnasium
 import numpy as np
 
 import cypool
-from cypool.subproc import forkserver
+from cypool.hosting import forkserver
 
 LIMIT = 240.0  # seconds that a session may take to end
 NUM_STEPS = 40

@@ -212,7 +212,7 @@ def _written(env: Any, dataset_id: str, episodes: list[Any], kwargs: dict[str, A
     # a picture would not be the same any more
     kwargs = {"jpeg_encoding": False, "description": f"{env.env_spec.id}, {dict(env.env_spec.options)}", **kwargs}
     found = getattr(env, "spec", None)
-    if found is not None and not env._pool.has_extra_infos and env.recipe.get("env_options") is None:
+    if found is not None and not env._pool.is_hosted and env.recipe.get("env_options") is None:
         # one environment, as `gymnasium.make` makes it
         registered = gymnasium.registry.get(found.id)
         if registered is not None:

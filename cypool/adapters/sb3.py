@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cypool.adapters import make_same_step, require, same_step, synchronous
 from cypool.adapters.single import GOAL_METHODS
 from cypool.api.gymnasium import space_of
-from cypool.subproc.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
+from cypool.hosting.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -65,7 +65,7 @@ class SB3VecEnv(VecEnv):
     def __init__(self, env: GymnasiumPool):
         self.pool = synchronous(same_step(env, self.several_agents))
         self._has_statistics = env.recipe["episode_statistics"]
-        self._is_hosted = env._pool.has_extra_infos
+        self._is_hosted = env._pool.is_hosted
         # each row has the keys that its environment gave it, and no other
         env.keeps_extra_infos = True
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)

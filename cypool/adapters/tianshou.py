@@ -11,7 +11,7 @@ from cypool.adapters import make_same_step, require, same_step
 from cypool.adapters.reset_cache import ResetCache
 from cypool.adapters.single import SingleEnv
 from cypool.api.env_ids import ids_of
-from cypool.subproc.spaces import assign, attribute_of
+from cypool.hosting.spaces import assign, attribute_of
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -108,10 +108,10 @@ class PoolVectorEnv(BaseVectorEnv):
         if isinstance(spec.observation, tuple):
             raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
         # environments of Gymnasium return what they like, and its names are not known before
-        self._has_extra_infos = pool.keeps_extra_infos = pool._pool.has_extra_infos
+        self._is_hosted = pool.keeps_extra_infos = pool._pool.is_hosted
         self._reported_names = None if infos is None else list(infos)
         self._infos = list(spec.info) if infos is None else list(infos)
-        if self._has_extra_infos:
+        if self._is_hosted:
             self._infos = [name for name in self._infos if name == "elapsed_step"]
         for name in self._infos:
             if name not in spec.info and name != "elapsed_step":
@@ -136,12 +136,12 @@ class PoolVectorEnv(BaseVectorEnv):
         """
         if key in ("action_space", "observation_space"):
             return [getattr(self.pool, f"single_{key}")] * len(self._wrap_id(id))
-        if self._has_extra_infos:
+        if self._is_hosted:
             return self.pool._pool.ask(ids_of(self._wrap_id(id)), attribute_of, key)
         return [getattr(self.pool, key)] * len(self._wrap_id(id))
 
     def set_env_attr(self, key: str, value: Any, id: Any = None) -> None:
-        if self._has_extra_infos:
+        if self._is_hosted:
             self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
             return
         raise AttributeError(f"set_env_attr: environments of a pool have no attributes to assign, got {key!r}")
@@ -240,7 +240,7 @@ class PoolVectorEnv(BaseVectorEnv):
 
     def _chosen(self, info: dict[str, Any], extra_infos: Any) -> Any:
         arrays = {"env_id": info["env_id"], **{key: info[key] for key in self._infos}}
-        if not self._has_extra_infos:
+        if not self._is_hosted:
             return _infos(arrays)
         rows = np.empty(len(info["env_id"]), object)
         for k, i in enumerate(info["env_id"].tolist()):
