@@ -53,7 +53,7 @@ class SB3VecEnv(VecEnv):
     `env_method` with other names, raise AttributeError.
 
     Args:
-        env: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `VecEnv` owns it.
+        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `VecEnv` owns it.
 
     Attributes:
         pool: `env`.
@@ -99,7 +99,7 @@ class SB3VecEnv(VecEnv):
         done = terminated | truncated
         extra_infos = info.pop("extra_infos", ())
         final_obs, final_info = info.pop("final_obs", None), info.pop("final_info", {})
-        # one of cypool's environments has none of its own
+        # no environment of cypool has an info of this name
         episode = info.pop("episode", None)
         for mask in ("_final_obs", "_final_info", "_episode"):
             info.pop(mask, None)
@@ -172,7 +172,7 @@ class SB3AgentVecEnv(SB3VecEnv):
     the agent in its environment, and `env_id`, the number of the environment.
 
     Args:
-        env: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. Its agents are one group, and none
+        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Its agents are one group, and none
             leaves before the others. The `VecEnv` owns it.
 
     Attributes:
@@ -243,7 +243,7 @@ class SB3AgentVecEnv(SB3VecEnv):
 
 
 def _row_of(obs: Any, k: int) -> Any:
-    """Returns what agent k observes, of one environment."""
+    """Returns the observation of agent k, of one environment."""
     return {name: _row_of(part, k) for name, part in obs.items()} if isinstance(obs, dict) else obs[k]
 
 
