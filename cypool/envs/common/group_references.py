@@ -183,4 +183,4 @@ class GroupReferences(SyncVectorEnv):
             for name in COLUMNS:
                 agents[group][name] = np.stack([each[name] for each in columns])
                 agents[group][f"_{name}"] = all_rows
-        return {**info, "agents": agents, "_agents": all_rows}
+        return {**info, "agents": agents, "_agents": all_rows} if agents else info
