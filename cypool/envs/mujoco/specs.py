@@ -82,6 +82,8 @@ def describe_robot(model: Any, obs_size: int, info: Mapping[str, Any], options: 
         # as Gymnasium's metadata has it
         render_fps=max(int(np.round(1 / (model.timestep * options["frame_skip"]))), 1),
         options=options,
+        # both have the same bits
+        unsaved_options=("physics",),
     )
 
 

@@ -119,9 +119,6 @@ public:
         return "";
     }
 
-    // For tests: from now on, lanes compute with another gravity.
-    void plant_gravity(double z) { description_.gravity[2] = z; }
-
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
 
@@ -162,7 +159,6 @@ public:
     bool is_usable() const { return false; }
     void step(Record* const*, int, int, int) {}
     std::string compare(int, int, uint64_t, double, double) { return ""; }
-    void plant_gravity(double) {}
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
 };

@@ -15,7 +15,6 @@ cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
         cbool is_usable() noexcept
         void step(Record** records, int count, int frames, int reads) except +
         string compare(int steps, int every, uint64_t seed, double noise, double ctrl) except +
-        void plant_gravity(double z) noexcept
         int64_t get_compared "num_compared.load"() noexcept
         cbool swap_wrong "is_wrong.exchange"(cbool value) noexcept
 
@@ -65,10 +64,6 @@ cdef class Lanes:
     def num_compared(self):
         """Returns how many of mj_step's steps were compared."""
         return (<Engine*>self.engine).get_compared()
-
-    def plant_gravity(self, double z):
-        """Makes lanes wrong, for tests: they compute with this gravity from now on."""
-        (<Engine*>self.engine).plant_gravity(z)
 
 
 def make_lanes(Model model):
