@@ -34,7 +34,7 @@ cdef class _Ant(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_POSITIONS | READS_CONTACT_FORCES
+        self.reads = 1 << XPOS | 1 << CFRC_EXT
         options = spec.options
         self.contact_forces = True
         self.ctrl_cost_weight = options["ctrl_cost_weight"]

@@ -29,7 +29,7 @@ cdef class HalfCheetah(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_NOTHING
+        self.reads = NO_PARTS
         options = spec.options
         self.forward_reward_weight = options["forward_reward_weight"]
         self.ctrl_cost_weight = options["ctrl_cost_weight"]

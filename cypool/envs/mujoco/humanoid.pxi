@@ -18,6 +18,8 @@ cdef class _Person(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = (1 << XIPOS | 1 << CINERT | 1 << CVEL | 1 << CFRC_EXT | 1 << QFRC_ACTUATOR | 1 << TEN_LENGTH
+                      | 1 << TEN_VELOCITY)
         self.contact_forces = True
         self.first_body, self.first_force = 1, 6
         self.sees_inertia = self.sees_velocity = self.sees_actuators = self.sees_forces = True

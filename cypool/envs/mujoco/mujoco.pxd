@@ -16,7 +16,7 @@ cdef class MujocoEnv(Simulation):
     cdef vector[double] init_qpos, init_qvel
     cdef bint contact_forces             # whether cfrc_ext and similar fields are needed; set it in __init__
     cdef const void* action              # of the step under way
-    # what step_model and get_obs read of mjData after a step, see `Reads`; without it, MuJoCo's mj_step steps alone
+    # what step_model and get_obs read of mjData after a step, bits of `Part`; without it, MuJoCo's mj_step steps alone
     cdef int reads
     cdef object lanes                    # a `Lanes`, that of the pool; None: mj_step steps
     cdef shared_ptr[EnvList] pool        # all environments that lanes may step

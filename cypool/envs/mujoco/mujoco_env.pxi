@@ -10,9 +10,17 @@ from cypool.envs.common.numpy_math cimport sum_of_squares
 
 from cypool.env cimport STEP_ALONE, Rows
 from cypool.envs.mujoco_lanes.mujoco_lanes cimport (
-    READS_CONTACT_FORCES,
-    READS_NOTHING,
-    READS_POSITIONS,
+    CFRC_EXT,
+    CINERT,
+    CVEL,
+    NO_PARTS,
+    QFRC_ACTUATOR,
+    QFRC_CONSTRAINT,
+    SITE_XPOS,
+    TEN_LENGTH,
+    TEN_VELOCITY,
+    XIPOS,
+    XPOS,
     Lanes,
     Record,
     lanes_of,
@@ -103,7 +111,7 @@ cdef class MujocoEnv(Simulation):
 
     cdef int simulate(self) except -1 nogil:
         self.set_controls(self.action)
-        if self.record != NULL and record_of(self).take(self.frame_skip, self.reads):
+        if self.record != NULL and record_of(self).take(self.frame_skip):
             self.until_check -= self.frame_skip
             if self.until_check <= 0:
                 self.until_check = CHECK_EVERY
@@ -138,7 +146,7 @@ cdef class MujocoEnv(Simulation):
             env.pool = pool
             env.lanes = lanes
             if env.record == NULL:
-                env.record = new Record(env.model, env.data)
+                env.record = new Record(env.model, env.data, env.reads)
             # not all at once
             env.until_check = 1 + 131 * k % CHECK_EVERY
         return True
@@ -160,7 +168,7 @@ cdef class MujocoEnv(Simulation):
                     records[count] = record_of(<MujocoEnv>env)
                     count += 1
             if count >= FEW and (count == MANY or k + 1 == rows.count):
-                (<Lanes>self.lanes).step(records, count, self.frame_skip, self.reads)
+                (<Lanes>self.lanes).step(records, count, self.frame_skip)
                 count = 0
         return 0
 
@@ -202,7 +210,7 @@ cdef class MujocoEnv(Simulation):
     cdef int copy_own(self, Simulation other) except -1 nogil:
         cdef Record* record = record_of(<MujocoEnv>other)
         if self.record == NULL and record != NULL and record.is_stale:
-            self.record = new Record(self.model, self.data)
+            self.record = new Record(self.model, self.data, self.reads)
         forget_lanes(self)
         if self.record != NULL and record != NULL:
             record_of(self).copy_from(record[0])

@@ -50,7 +50,7 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_NOTHING
+        self.reads = NO_PARTS
         self.reset_noise_scale = spec.options["reset_noise_scale"]
 
     cdef int step_model(self) except -1 nogil:
@@ -67,7 +67,7 @@ cdef class InvertedPendulumV4(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_NOTHING
+        self.reads = NO_PARTS
         self.reset_noise_scale = 0.01
 
     cdef int step_model(self) except -1 nogil:
@@ -139,6 +139,7 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = 1 << SITE_XPOS | 1 << QFRC_CONSTRAINT
         self.healthy_reward = spec.options["healthy_reward"]
         self.reset_noise_scale = spec.options["reset_noise_scale"]
         self.seen_forces = 1
@@ -153,6 +154,7 @@ cdef class InvertedDoublePendulumV4(_DoublePendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = 1 << SITE_XPOS | 1 << QFRC_CONSTRAINT
         self.healthy_reward, self.reset_noise_scale = 10, 0.1
         self.rewards_the_end = True
         self.seen_forces = self.model.nv

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cypool/envs/mujoco_lanes/gauss_seidel.h"
 #include "cypool/envs/mujoco_lanes/newton.h"
 #include "cypool/envs/mujoco_lanes/record.h"
 
@@ -93,7 +94,11 @@ inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Grou
 // Lanes for some environments of one model: as many as a thread steps at once.
 class Batch {
 public:
-    Batch(const Description& m, const Collider& collider) : m_(m), collider_(collider), problem_(new Problem()) {}
+    Batch(const Description& m, const Collider& collider)
+        : m_(m),
+          collider_(collider),
+          problem_(new Problem()),
+          dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // Takes the environments of these records together, in groups of four.
     void load(Record* const* records, int count) {
@@ -148,14 +153,12 @@ public:
     }
 
     // Writes what came out to the records; those of bad lanes have no result.
-    void store(Record* const* records, int reads) {
-        Real force[MAX_BODIES][6];
+    void store(Record* const* records) {
         for (int e = 0; e < count_; ++e) {
             Record& r = *records[e];
             Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
             const int l = e % WIDTH;
-            if (l == 0 && reads & READS_CONTACT_FORCES) contact_forces(m_, d, force);
-            if (l == 0) find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
+            if (l == 0) complete(d, r.reads());
             r.is_ready = !(bits(d.bad) >> l & 1);
             if (!r.is_ready) continue;
             get(r.last.qpos, d.last_qpos, m_.nq, l);
@@ -164,8 +167,8 @@ public:
             get(r.result.qpos, d.qpos, m_.nq, l);
             get(r.result.qvel, d.qvel, m_.nv, l);
             get(r.result.warmstart, d.warmstart, m_.nv, l);
-            if (reads & READS_POSITIONS) get(r.xpos, d.xpos[1], 3 * (m_.num_bodies - 1), l);
-            if (reads & READS_CONTACT_FORCES) get(r.cfrc_ext, force[0], 6 * m_.num_bodies, l);
+            for (int part = 0; part < NUM_PARTS; ++part)
+                if (r.size(part)) get(r.values(part), part_of(d, part), r.size(part), l);
         }
     }
 
@@ -183,6 +186,27 @@ private:
         for (int k = 0; k < n; ++k) d.bad = d.bad | ~(abs(numbers[k]) < LARGEST);
     }
 
+    // what only those who read it need
+    void complete(Group& d, int reads) const {
+        find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
+        if (reads_part(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
+        if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
+    }
+    static const Real* part_of(const Group& d, int part) {
+        switch (part) {
+            case XPOS: return d.xpos[0];
+            case XIPOS: return d.xipos[0];
+            case CINERT: return d.cinert[0];
+            case CVEL: return d.cvel[0];
+            case CFRC_EXT: return d.contact_force[0];
+            case QFRC_ACTUATOR: return d.actuator;
+            case QFRC_CONSTRAINT: return d.constraint;
+            case SITE_XPOS: return d.site_pos[0];
+            case TEN_LENGTH: return d.tendon_length;
+            default: return d.tendon_velocity;
+        }
+    }
+
     // mj_forward
     void forward() {
         waiting_.clear();
@@ -193,6 +217,7 @@ private:
             composite_inertia(m_, d);
             make_constraints(m_, d, collider_);
             velocities(m_, d);
+            tendons(m_, d);
             passive_forces(m_, d);
             bias_forces(m_, d);
             smooth_acceleration(m_, d);
@@ -206,8 +231,15 @@ private:
         }
         // those with as many rows together
         std::sort(waiting_.begin(), waiting_.end());
-        for (size_t k = 0; k < waiting_.size(); k += WIDTH)
-            solve(waiting_.data() + k, static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - k)));
+        size_t next = 0;
+        while (next < waiting_.size()) {
+            const Waiting* const who = waiting_.data() + next;
+            const int most = static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - next));
+            int count = 1;
+            while (count < most && (!m_.is_gauss_seidel || who[count].first == who[0].first)) ++count;
+            solve(who, count);
+            next += static_cast<size_t>(count);
+        }
     }
 
     using Waiting = std::pair<int, int>;  // the number of rows, and whose they are
@@ -225,12 +257,11 @@ private:
                 move_lane(problem_->LD_inverse, l, group(e).LD_inverse, e % WIDTH, m_.nv);
             }
         };
-        switch (m_.nv) {
-            case 2: Newton<2>::solve(m_, *problem_, running, load_factor); break;
-            case 6: Newton<6>::solve(m_, *problem_, running, load_factor); break;
-            case 9: Newton<9>::solve(m_, *problem_, running, load_factor); break;
-            case 14: Newton<14>::solve(m_, *problem_, running, load_factor); break;
-        }
+        if (m_.is_gauss_seidel) {
+            load_factor();
+            solve_gauss_seidel(m_, *problem_, *dual_, running);
+        } else
+            Newton::solve(m_, *problem_, running, load_factor);
         for (int l = 0; l < count; ++l) {
             const int e = who[l].second, from = e % WIDTH;
             Group& d = group(e);
@@ -266,6 +297,7 @@ private:
                 if (!(bits(row.active) >> from & 1)) continue;
                 lane(p.D[next], l) = lane(row.D, from);
                 lane(p.aref[next], l) = lane(row.aref, from);
+                lane(p.R[next], l) = lane(row.R, from);
                 p.dofs[next] |= row.dofs;
                 if (row.joint_dof < 0)
                     move_lane(p.J + next * n, l, d.J + r * n, from, n);
@@ -276,7 +308,7 @@ private:
                 ++next;
             }
             for (int r = next; r < p.num_rows; ++r) {
-                lane(p.D[r], l) = lane(p.aref[r], l) = 0;
+                lane(p.D[r], l) = lane(p.aref[r], l) = lane(p.R[r], l) = 0;
                 for (int k = 0; k < n; ++k) lane(p.J[r * n + k], l) = 0;
             }
         }
@@ -285,6 +317,7 @@ private:
     const Description& m_;
     Collider collider_;
     std::unique_ptr<Problem> problem_;
+    std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Waiting> waiting_;
     int count_ = 0, num_groups_ = 0;

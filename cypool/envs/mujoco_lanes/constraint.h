@@ -40,6 +40,7 @@ CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, doubl
 CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, const Real& aref) {
     Row& row = d.rows[d.num_rows++];
     row.active = active;
+    row.R = R;
     row.D = where(active, 1 / R);
     row.aref = where(active, aref);
     row.joint_dof = -1;

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cypool/envs/mujoco_common/guard.h"
@@ -22,15 +24,18 @@ enum Most {
     MAX_GEOMS = 28,
     MAX_INERTIA = 300,  // of the sparse inertia matrix
     MAX_CONTROLS = 28,
+    MAX_SITES = 32,
+    MAX_TENDONS = 8,
+    MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 256,
     MAX_ROWS = 96  // of constraints
 };
 // numbers of MuJoCo 3.17's enumerations; only versions in `PROVEN` are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
 enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3 };
+enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
+enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000};
-// degrees of freedom that the solver is compiled for
-inline constexpr int SIZES[] = {2, 6, 9, 14};
 
 inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRICTION = 1e-5;
 
@@ -60,6 +65,16 @@ struct Actuator {
     bool is_limited;
     double gear, gain, low, high;
 };
+// the length is a sum of positions of joints
+struct Tendon {
+    int num_joints, joints[MAX_TENDON_JOINTS], dofs[MAX_TENDON_JOINTS];
+    double coefficients[MAX_TENDON_JOINTS];
+    double jacobian[MAX_TENDON_JOINTS];  // in the order of `dofs`
+};
+struct Site {
+    int body, frame;
+    double pos[3];
+};
 struct Geom {
     int body, frame;
     double pos[3], quat[4];
@@ -77,16 +92,18 @@ struct Pair {
 };
 
 struct Description {
-    int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_pairs = 0;
+    int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
     double timestep, tolerance, search_tolerance, gravity[3], inverse_mass;
     int iterations, search_iterations;
-    bool is_runge_kutta, has_damping;
+    bool is_runge_kutta, is_gauss_seidel, has_damping;
     Body bodies[MAX_BODIES];
     Joint joints[MAX_JOINTS];
     Dof dofs[MAX_DOFS];
     int columns[MAX_INERTIA];
     Actuator actuators[MAX_CONTROLS];
     Geom geoms[MAX_GEOMS];
+    Site sites[MAX_SITES];
+    Tendon tendons[MAX_TENDONS];
     std::vector<Pair> pairs;
 };
 
@@ -104,6 +121,8 @@ public:
         dofs(o);
         actuators(o);
         geoms(o);
+        sites(o);
+        tendons(o);
         pairs(o);
     }
 
@@ -133,7 +152,8 @@ private:
 
     void check_class() const {
         refuse_if(m_->nbody > MAX_BODIES || m_->nv > MAX_DOFS || m_->njnt > MAX_JOINTS || m_->nq > MAX_POSITIONS
-                      || m_->ngeom > MAX_GEOMS || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS,
+                      || m_->ngeom > MAX_GEOMS || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS
+                      || m_->nsite > MAX_SITES || m_->ntendon > MAX_TENDONS,
                   "it is too large");
         for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "npair", "nhistory", "nhfield"})
             refuse_if(size(name) != 0, name);
@@ -144,7 +164,7 @@ private:
         refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
                       || option<double>("opt.impratio") != 1,
                   "of the friction cone");
-        refuse_if(option<int>("opt.solver") != 2, "its solver is not Newton's");
+        refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
         refuse_if(option<int>("opt.integrator") > 1, "of its integrator");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
@@ -153,8 +173,6 @@ private:
             refuse_any<double>(name, m_->ntendon);
         refuse_any<unsigned char>("tendon_limited", m_->ntendon);
         refuse_if(size("nactuator") != m_->nu, "of its actuators");
-        refuse_if(std::find(std::begin(SIZES), std::end(SIZES), m_->nv) == std::end(SIZES),
-                  "of its number of degrees of freedom");
     }
 
     void sizes(Description& o) const {
@@ -170,6 +188,7 @@ private:
         o.search_tolerance = option<double>("opt.ls_tolerance");
         o.iterations = option<int>("opt.iterations");
         o.search_iterations = option<int>("opt.ls_iterations");
+        o.is_gauss_seidel = option<int>("opt.solver") == GAUSS_SEIDEL;
         o.is_runge_kutta = m_->opt.integrator == mjINT_RK4;
         std::memcpy(o.gravity, m_->opt.gravity, sizeof o.gravity);
         o.inverse_mass = 1.0 / m_->body_subtreemass[1];
@@ -269,6 +288,38 @@ private:
             g.frame = array<unsigned char>("geom_sameframe")[k];
             copy(g.pos, m_->geom_pos, k);
             copy(g.quat, array<double>("geom_quat"), k);
+        }
+    }
+
+    void sites(Description& o) const {
+        o.num_sites = static_cast<int>(m_->nsite);
+        for (int k = 0; k < o.num_sites; ++k) {
+            o.sites[k].body = array<int>("site_bodyid")[k];
+            o.sites[k].frame = array<unsigned char>("site_sameframe")[k];
+            copy(o.sites[k].pos, array<double>("site_pos"), k);
+        }
+    }
+
+    void tendons(Description& o) const {
+        o.num_tendons = static_cast<int>(m_->ntendon);
+        for (int k = 0; k < o.num_tendons; ++k) {
+            Tendon& t = o.tendons[k];
+            t = {};
+            t.num_joints = array<int>("tendon_num")[k];
+            refuse_if(t.num_joints > MAX_TENDON_JOINTS, "of its tendons");
+            std::vector<std::pair<int, double>> jacobian;
+            for (int j = 0; j < t.num_joints; ++j) {
+                const int wrap = array<int>("tendon_adr")[k] + j;
+                refuse_if(array<int>("wrap_type")[wrap] != JOINT_WRAP, "of its tendons");
+                t.joints[j] = array<int>("wrap_objid")[wrap];
+                t.coefficients[j] = array<double>("wrap_prm")[wrap];
+                jacobian.emplace_back(o.joints[t.joints[j]].dof, t.coefficients[j]);
+            }
+            std::sort(jacobian.begin(), jacobian.end());
+            for (int j = 0; j < t.num_joints; ++j) {
+                std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
+                refuse_if(j && t.dofs[j] == t.dofs[j - 1], "of its tendons");
+            }
         }
     }
 

@@ -62,11 +62,11 @@ public:
     }
 
     // Steps these environments; not those of records that are not ready afterwards.
-    void step(Record* const* records, int count, int frames, int reads) {
+    void step(Record* const* records, int count, int frames) {
         std::unique_ptr<Lent> lent = borrow();
         lent->batch.load(records, count);
         lent->batch.step(frames);
-        lent->batch.store(records, reads);
+        lent->batch.store(records);
         const std::lock_guard<std::mutex> lock(mutex_);
         free_.push_back(std::move(lent));
     }
@@ -79,7 +79,7 @@ public:
         std::vector<Record*> records;
         for (int e = 0; e < count; ++e) {
             datas.emplace_back(make_data(m_, false));
-            owned.emplace_back(new Record(m_, datas.back().get()));
+            owned.emplace_back(new Record(m_, datas.back().get(), ALL_PARTS));
             records.push_back(owned.back().get());
         }
         const auto draw = [&seed](double scale) {
@@ -89,7 +89,6 @@ public:
             z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
             return scale * (static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1);
         };
-        constexpr int reads = READS_POSITIONS | READS_CONTACT_FORCES;
         for (int step_number = 0; step_number < steps; ++step_number) {
             for (int e = 0; e < count; ++e) {
                 mjData* const d = datas[static_cast<size_t>(e)].get();
@@ -102,10 +101,10 @@ public:
                 for (int k = 0; k < m_->nu; ++k) d->ctrl[k] = draw(ctrl);
                 records[static_cast<size_t>(e)]->prepare();
             }
-            step(records.data(), count, 1, reads);
+            step(records.data(), count, 1);
             for (int e = 0; e < count; ++e) {
                 Record& record = *records[static_cast<size_t>(e)];
-                if (!record.take(1, reads)) {
+                if (!record.take(1)) {
                     simulate(m_, datas[static_cast<size_t>(e)].get(), 1, true);
                     continue;
                 }
@@ -157,7 +156,7 @@ class Engine {
 public:
     explicit Engine(const mjModel*) { throw std::invalid_argument("this build has no lanes"); }
     bool is_usable() const { return false; }
-    void step(Record* const*, int, int, int) {}
+    void step(Record* const*, int, int) {}
     std::string compare(int, int, uint64_t, double, double) { return ""; }
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};

@@ -6,16 +6,25 @@ from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco_common.mujoco_common cimport Model
 
 cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
-    enum Reads "cypool::lanes::Reads":
-        READS_NOTHING "cypool::lanes::READS_NOTHING"
-        READS_POSITIONS "cypool::lanes::READS_POSITIONS"
-        READS_CONTACT_FORCES "cypool::lanes::READS_CONTACT_FORCES"
+    # what an environment reads of mjData after a step: bits
+    enum:
+        NO_PARTS "cypool::lanes::NO_PARTS"
+        XPOS "cypool::lanes::XPOS"
+        XIPOS "cypool::lanes::XIPOS"
+        CINERT "cypool::lanes::CINERT"
+        CVEL "cypool::lanes::CVEL"
+        CFRC_EXT "cypool::lanes::CFRC_EXT"
+        QFRC_ACTUATOR "cypool::lanes::QFRC_ACTUATOR"
+        QFRC_CONSTRAINT "cypool::lanes::QFRC_CONSTRAINT"
+        SITE_XPOS "cypool::lanes::SITE_XPOS"
+        TEN_LENGTH "cypool::lanes::TEN_LENGTH"
+        TEN_VELOCITY "cypool::lanes::TEN_VELOCITY"
 
     cdef cppclass Record "cypool::lanes::Record":
-        Record(const mjModel* m, mjData* d) except + nogil
+        Record(const mjModel* m, mjData* d, int reads) except + nogil
         cbool is_ready, is_stale
         cbool prepare() noexcept
-        cbool take(int frames, int reads) noexcept
+        cbool take(int frames) noexcept
         string repeat() except +
         void copy_from(const Record& other) noexcept
 
@@ -28,7 +37,7 @@ cdef class Lanes:
 
     cdef bint is_usable(self) noexcept nogil
     # results are in the records, but for those that mj_step has to step
-    cdef int step(self, Record** records, int count, int frames, int reads) except -1 nogil
+    cdef int step(self, Record** records, int count, int frames) except -1 nogil
     cdef int report(self, const string& differing) except -1 nogil   # lanes were wrong: they are not used any more
 
 

@@ -13,7 +13,7 @@ cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
     cdef cppclass Engine "cypool::lanes::Engine":
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept
-        void step(Record** records, int count, int frames, int reads) except +
+        void step(Record** records, int count, int frames) except +
         string compare(int steps, int every, uint64_t seed, double noise, double ctrl) except +
         int64_t get_compared "num_compared.load"() noexcept
         cbool swap_wrong "is_wrong.exchange"(cbool value) noexcept
@@ -38,8 +38,8 @@ cdef class Lanes:
     cdef bint is_usable(self) noexcept nogil:
         return (<Engine*>self.engine).is_usable()
 
-    cdef int step(self, Record** records, int count, int frames, int reads) except -1 nogil:
-        (<Engine*>self.engine).step(records, count, frames, reads)
+    cdef int step(self, Record** records, int count, int frames) except -1 nogil:
+        (<Engine*>self.engine).step(records, count, frames)
         return 0
 
     cdef int report(self, const string& differing) except -1 nogil:

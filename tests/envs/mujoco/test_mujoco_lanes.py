@@ -18,9 +18,11 @@ try:
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
-ROBOTS = ["half_cheetah.xml", "hopper.xml", "walker2d.xml", "walker2d_v5.xml", "ant.xml", "inverted_pendulum.xml"]
-IDS = ["HalfCheetah-v4", "HalfCheetah-v5", "Hopper-v4", "Hopper-v5", "Walker2d-v4", "Walker2d-v5", "Ant-v4", "Ant-v5",
-       "InvertedPendulum-v4", "InvertedPendulum-v5"]
+ROBOTS = ["half_cheetah.xml", "hopper.xml", "walker2d.xml", "walker2d_v5.xml", "ant.xml", "humanoid.xml",
+          "humanoidstandup.xml", "inverted_pendulum.xml", "inverted_double_pendulum.xml"]
+IDS = [f"{name}-v{version}" for name in (
+    "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "HumanoidStandup", "InvertedPendulum",
+    "InvertedDoublePendulum") for version in (4, 5)]
 # a body that floats, spheres and capsules that touch each other and a plane
 SPIDER = """
 <mujoco>
@@ -66,7 +68,8 @@ def make_both(env_id, num_envs=7, **options):
 
 
 def random_actions(pool, rng):
-    return rng.uniform(-1, 1, (pool.num_envs, *pool.single_action_space.shape)).astype(np.float32)
+    space = pool.single_action_space
+    return rng.uniform(space.low, space.high, (pool.num_envs, *space.shape)).astype(np.float32)
 
 
 def move_states(source, target):
@@ -101,10 +104,14 @@ def test_lanes_of_a_robot_have_the_bits_of_mj_step(xml_file, noise):
     lanes = make_lanes(load_model(xml_file))
     before = lanes.num_compared()
     assert lanes.compare(300, 100, 11, noise, 1.5) == ""
-    assert lanes.num_compared() - before > 2000
+    # where a person falls into the ground, there are more rows than lanes have room for
+    assert lanes.num_compared() - before > 1500
 
 
-@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'gravity="0.3 0 -9" tolerance="1e-4" iterations="3"'])
+@pytest.mark.parametrize("option", [
+    "", 'integrator="RK4"', 'solver="PGS"', 'solver="PGS" integrator="RK4"',
+    'gravity="0.3 0 -9" tolerance="1e-4" iterations="3"',
+])
 @pytest.mark.parametrize("condim", [1, 3])
 def test_lanes_of_an_own_robot_have_the_bits_of_mj_step(tmp_path, option, condim):
     lanes = make_lanes(load_model(own_robot(tmp_path, option, condim)))
@@ -144,7 +151,7 @@ def test_pool_in_lanes_resets_as_one_by_mj_step(autoreset_mode):
     step_both(pools, np.random.default_rng(1), 60)
 
 
-@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5"])
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Humanoid-v5", "InvertedDoublePendulum-v4"])
 def test_states_of_a_pool_in_lanes_are_those_of_mj_step(env_id):
     rng = np.random.default_rng(2)
     pools = make_both(env_id)
