@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, XPOS
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 
 # where info has what

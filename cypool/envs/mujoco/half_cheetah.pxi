@@ -2,6 +2,7 @@
 from cypool.envs.mujoco import specs
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport NO_PARTS
 
 # where info has what
 cdef enum:

@@ -4,6 +4,7 @@ from cypool.envs.mujoco import specs
 from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport NO_PARTS
 from cypool.envs.common.numpy_math cimport clip
 
 # where info has what

@@ -103,7 +103,11 @@ public:
     // Takes the environments of these records together, in groups of four.
     void load(Record* const* records, int count) {
         num_groups_ = (count + WIDTH - 1) / WIDTH;
-        while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group());
+        while (static_cast<int>(groups_.size()) < num_groups_) {
+            groups_.emplace_back(new Group());
+            // of the world
+            for (int k = 0; k < 9; k += 4) groups_.back()->xmat[0][k] = all(1);
+        }
         count_ = count;
         for (int e = 0; e < num_groups_ * WIDTH; ++e) {
             // lanes that are left over do what the last one does
@@ -118,8 +122,8 @@ public:
         for (int g = 0; g < num_groups_; ++g) groups_[static_cast<size_t>(g)]->bad = none();
     }
 
-    // mj_step, some times.
-    void step(int frames) {
+    // mj_step, some times, and perhaps mj_step1.
+    void step(int frames, int reads, bool ends_with_step1) {
         for (int frame = 0; frame < frames; ++frame) {
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
@@ -150,6 +154,7 @@ public:
             }
             for (int g = 0; g < num_groups_; ++g) end_runge_kutta(m_, *groups_[static_cast<size_t>(g)]);
         }
+        for (int g = 0; g < num_groups_; ++g) complete(*groups_[static_cast<size_t>(g)], reads, ends_with_step1);
     }
 
     // Writes what came out to the records; those of bad lanes have no result.
@@ -158,7 +163,6 @@ public:
             Record& r = *records[e];
             Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
             const int l = e % WIDTH;
-            if (l == 0) complete(d, r.reads());
             r.is_ready = !(bits(d.bad) >> l & 1);
             if (!r.is_ready) continue;
             get(r.last.qpos, d.last_qpos, m_.nq, l);
@@ -187,14 +191,23 @@ private:
     }
 
     // what only those who read it need
-    void complete(Group& d, int reads) const {
+    void complete(Group& d, int reads, bool ends_with_step1) const {
         find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
         if (reads_part(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
+        if (ends_with_step1) {
+            kinematics(m_, d);
+            center_of_mass(m_, d);
+            velocities(m_, d);
+            tendons(m_, d);
+        }
         if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
+        if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
     }
     static const Real* part_of(const Group& d, int part) {
         switch (part) {
             case XPOS: return d.xpos[0];
+            case XMAT: return d.xmat[0];
+            case SPEED: return d.speed;
             case XIPOS: return d.xipos[0];
             case CINERT: return d.cinert[0];
             case CVEL: return d.cvel[0];

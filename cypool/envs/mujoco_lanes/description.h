@@ -47,7 +47,7 @@ struct Impedance {
 
 struct Body {
     int parent, first_joint, num_joints, first_dof, num_dofs, inertial_frame;
-    double mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
+    double mass, inverse_subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
     bool quat_is_identity;
 };
 struct Joint {
@@ -93,7 +93,8 @@ struct Pair {
 
 struct Description {
     int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
-    double timestep, tolerance, search_tolerance, gravity[3], inverse_mass;
+    int speed_body;  // of a sensor; -1: there is none
+    double timestep, tolerance, search_tolerance, gravity[3];
     int iterations, search_iterations;
     bool is_runge_kutta, is_gauss_seidel, has_damping;
     Body bodies[MAX_BODIES];
@@ -106,6 +107,20 @@ struct Description {
     Tendon tendons[MAX_TENDONS];
     std::vector<Pair> pairs;
 };
+
+// the first sensor of a body's and its children's velocity
+struct SpeedSensor {
+    int body = -1, address = 0;
+};
+inline SpeedSensor speed_sensor(const mjModel* m) {
+    constexpr int SUBTREE_VELOCITY = 36;  // mjSENS_SUBTREELINVEL
+    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
+    for (int64_t k = 0; k < m->nsensor; ++k)
+        if (get("sensor_type")[k] == SUBTREE_VELOCITY
+            && array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0)
+            return {get("sensor_objid")[k], get("sensor_adr")[k]};
+    return {};
+}
 
 // Reads a model's arrays by their names, and refuses what lanes cannot do.
 class Describer {
@@ -191,7 +206,7 @@ private:
         o.is_gauss_seidel = option<int>("opt.solver") == GAUSS_SEIDEL;
         o.is_runge_kutta = m_->opt.integrator == mjINT_RK4;
         std::memcpy(o.gravity, m_->opt.gravity, sizeof o.gravity);
-        o.inverse_mass = 1.0 / m_->body_subtreemass[1];
+        o.speed_body = speed_sensor(m_).body;
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }
 
@@ -208,6 +223,7 @@ private:
             b.num_dofs = array<int>("body_dofnum")[k];
             b.inertial_frame = frame[k];
             b.mass = m_->body_mass[k];
+            b.inverse_subtree_mass = 1.0 / std::max(mjMINVAL, m_->body_subtreemass[k]);
             copy(b.pos, m_->body_pos, k);
             copy(b.quat, m_->body_quat, k);
             copy(b.inertial_pos, array<double>("body_ipos"), k);

@@ -65,21 +65,21 @@ public:
     void step(Record* const* records, int count, int frames) {
         std::unique_ptr<Lent> lent = borrow();
         lent->batch.load(records, count);
-        lent->batch.step(frames);
+        lent->batch.step(frames, records[0]->reads(), records[0]->ends_with_step1);
         lent->batch.store(records);
         const std::lock_guard<std::mutex> lock(mutex_);
         free_.push_back(std::move(lent));
     }
 
     // Compares with mj_step, from random states. Returns what differs first, "" if nothing does.
-    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl) {
+    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl, bool ends_with_step1) {
         constexpr int count = 2 * WIDTH - 1;
         std::vector<OwnData> datas;
         std::vector<std::unique_ptr<Record>> owned;
         std::vector<Record*> records;
         for (int e = 0; e < count; ++e) {
             datas.emplace_back(make_data(m_, false));
-            owned.emplace_back(new Record(m_, datas.back().get(), ALL_PARTS));
+            owned.emplace_back(new Record(m_, datas.back().get(), ALL_PARTS, ends_with_step1));
             records.push_back(owned.back().get());
         }
         const auto draw = [&seed](double scale) {
@@ -157,7 +157,7 @@ public:
     explicit Engine(const mjModel*) { throw std::invalid_argument("this build has no lanes"); }
     bool is_usable() const { return false; }
     void step(Record* const*, int, int) {}
-    std::string compare(int, int, uint64_t, double, double) { return ""; }
+    std::string compare(int, int, uint64_t, double, double, bool) { return ""; }
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
 };

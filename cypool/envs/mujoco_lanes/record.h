@@ -13,6 +13,7 @@ namespace cypool::lanes {
 // Arrays of mjData that an environment may read after a step, next to positions and velocities of joints.
 enum Part {
     XPOS,
+    XMAT,
     XIPOS,
     CINERT,
     CVEL,
@@ -22,6 +23,7 @@ enum Part {
     SITE_XPOS,
     TEN_LENGTH,
     TEN_VELOCITY,
+    SPEED,  // of a `subtreelinvel`, the only sensor that lanes have
     NUM_PARTS
 };
 struct PartArray {
@@ -30,10 +32,10 @@ struct PartArray {
     int columns;
 };
 inline constexpr PartArray PARTS[NUM_PARTS] = {
-    {"xpos", &mjModel::nbody, 3},           {"xipos", &mjModel::nbody, 3},     {"cinert", &mjModel::nbody, 10},
-    {"cvel", &mjModel::nbody, 6},           {"cfrc_ext", &mjModel::nbody, 6},  {"qfrc_actuator", &mjModel::nv, 1},
-    {"qfrc_constraint", &mjModel::nv, 1},   {"site_xpos", &mjModel::nsite, 3}, {"ten_length", &mjModel::ntendon, 1},
-    {"ten_velocity", &mjModel::ntendon, 1},
+    {"xpos", &mjModel::nbody, 3},         {"xmat", &mjModel::nbody, 9},           {"xipos", &mjModel::nbody, 3},
+    {"cinert", &mjModel::nbody, 10},      {"cvel", &mjModel::nbody, 6},           {"cfrc_ext", &mjModel::nbody, 6},
+    {"qfrc_actuator", &mjModel::nv, 1},   {"qfrc_constraint", &mjModel::nv, 1},   {"site_xpos", &mjModel::nsite, 3},
+    {"ten_length", &mjModel::ntendon, 1}, {"ten_velocity", &mjModel::ntendon, 1}, {"sensordata", nullptr, 3},
 };
 inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
 constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
@@ -47,19 +49,23 @@ public:
     State state, last, result;  // before the step, before the last mj_step of it, and after it
     double ctrl[MAX_CONTROLS];
     bool is_ready = false;  // there is a result that nobody has taken
+    const bool ends_with_step1;
     bool is_stale = false;  // mjData has the result, but not what MuJoCo computes on the way there
 
-    // `reads`: which parts the environment reads, bit by bit.
-    Record(const mjModel* m, mjData* d, int reads)
-        : m_(m),
+    // `reads`: which parts the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.
+    Record(const mjModel* m, mjData* d, int reads, bool ends_with_step1)
+        : ends_with_step1(ends_with_step1),
+          m_(m),
           d_(d),
           reads_(reads),
           warmstart_(const_cast<double*>(array_of<double>(d->raw, library().data, "qacc_warmstart"))),
           body_forces_(array_of<double>(d->raw, library().data, "xfrc_applied")),
           joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")) {
         for (int part = 0; part < NUM_PARTS; ++part) {
-            const double* const array = array_of<double>(d->raw, library().data, PARTS[part].name);
-            const int64_t size = reads_part(reads, part) ? m->*PARTS[part].rows * PARTS[part].columns : 0;
+            const SpeedSensor sensor = part == SPEED ? speed_sensor(m) : SpeedSensor();
+            const double* const array = array_of<double>(d->raw, library().data, PARTS[part].name) + sensor.address;
+            const int64_t rows = part == SPEED ? sensor.body >= 0 : m->*PARTS[part].rows;
+            const int64_t size = reads_part(reads, part) ? rows * PARTS[part].columns : 0;
             views_[part] = {const_cast<double*>(array), size, num_values_};
             num_values_ += size;
         }
@@ -108,10 +114,15 @@ public:
         // taken over from another environment, the result is only in mjData
         get(result);
         put(last);
+        // the next ones may be there already
+        double ctrl[MAX_CONTROLS];
+        copy(ctrl, d_->ctrl, m_->nu);
         copy(d_->ctrl, last_ctrl_, m_->nu);
         d_->time = last_time_;
         for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
         if (simulate(m_, d_, 1, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
+        if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
+        copy(d_->ctrl, ctrl, m_->nu);
         std::string differing;
         const auto compare = [&differing](const char* name, bool is_same) {
             if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;

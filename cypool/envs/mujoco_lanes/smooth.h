@@ -150,7 +150,7 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         if (p)
             for (int k = 0; k < 3; ++k) moment[p][k] = moment[p][k] + moment[b][k];
     }
-    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * m.inverse_mass;
+    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * m.bodies[1].inverse_subtree_mass;
     for (int b = 1; b < m.num_bodies; ++b) {
         Real arm[3];
         for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
@@ -274,6 +274,23 @@ inline __attribute__((noinline)) void velocities(const Description& m, Group& d)
         }
         for (int k = 0; k < 6; ++k) d.cvel[b][k] = velocity[k];
     }
+}
+
+// mj_subtreeVel of one body
+inline __attribute__((noinline)) void subtree_velocity(const Description& m, const Group& d, int body, Real* result) {
+    Real momentum[MAX_BODIES][3];
+    for (int b = body; b < m.num_bodies; ++b) {
+        Real arm[3], turn[3];
+        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
+        cross(turn, arm, d.cvel[b]);
+        for (int k = 0; k < 3; ++k) momentum[b][k] = (d.cvel[b][3 + k] - turn[k]) * m.bodies[b].mass;
+    }
+    for (int b = m.num_bodies - 1; b > body; --b) {
+        const int p = m.bodies[b].parent;
+        if (p < body) continue;
+        for (int k = 0; k < 3; ++k) momentum[p][k] = momentum[p][k] + momentum[b][k];
+    }
+    for (int k = 0; k < 3; ++k) result[k] = momentum[body][k] * m.bodies[body].inverse_subtree_mass;
 }
 
 // lengths of fixed tendons, and their velocities
