@@ -129,9 +129,10 @@ cdef class ControlTask(SimulationInLanes):
         guard.forward_passive(self.own, self.data)
         return 0
 
-    cdef bint prepare_pool(self, list envs) except -1:
-        # a reward is of each repetition
-        return self.action_repeat == 1 and SimulationInLanes.prepare_pool(self, envs)
+    cdef object why_mj_step(self):
+        if self.action_repeat > 1:
+            return "a reward is of each repetition of an action"
+        return SimulationInLanes.why_mj_step(self)
 
     cdef int advance(self, int steps) except -1 nogil:
         if self.take_result():

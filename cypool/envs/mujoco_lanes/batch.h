@@ -138,6 +138,8 @@ public:
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qacc, m_.nv);
+                // MuJoCo has no sensors in later stages
+                if (frame + 1 == frames && !ends_with_step1) sense(d, reads);
                 if (m_.is_runge_kutta)
                     begin_runge_kutta(m_, d);
                 else
@@ -199,8 +201,11 @@ private:
             center_of_mass(m_, d);
             velocities(m_, d);
             tendons(m_, d);
+            sense(d, reads);
         }
         if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
+    }
+    void sense(Group& d, int reads) const {
         if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
     }
     static const Real* part_of(const Group& d, int part) {

@@ -48,7 +48,6 @@ struct Impedance {
 struct Body {
     int parent, first_joint, num_joints, first_dof, num_dofs, inertial_frame;
     double mass, inverse_subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
-    bool quat_is_identity;
 };
 struct Joint {
     int type, qpos, dof, is_limited;
@@ -172,8 +171,9 @@ private:
                   "it is too large");
         for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "npair", "nhistory", "nhfield"})
             refuse_if(size(name) != 0, name);
-        for (const char* name : {"flg_gravcomp", "flg_adhesion", "flg_surfacevel"})
-            if (library().size(name)) refuse_if(size(name) != 0, name);
+        refuse_any<double>("body_gravcomp", m_->nbody);
+        refuse_any<double>("geom_adhesion", m_->ngeom);
+        refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
         refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0, "it is in a fluid");
         refuse_if(option<int>("opt.disableflags") != 0 || option<int>("opt.enableflags") != 0, "flags are set");
         refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
@@ -229,7 +229,6 @@ private:
             copy(b.inertial_pos, array<double>("body_ipos"), k);
             copy(b.inertial_quat, array<double>("body_iquat"), k);
             copy(b.inertia, array<double>("body_inertia"), k);
-            b.quat_is_identity = b.quat[0] == 1 && b.quat[1] == 0 && b.quat[2] == 0 && b.quat[3] == 0;
             if (k) refuse_if(array<int>("body_rootid")[k] != 1 || simple[k], "a body is apart from the others");
         }
     }
@@ -433,6 +432,8 @@ private:
         double translation = 0;
         translation += weight[2 * p.body1];
         translation += weight[2 * p.body2];
+        // the rows are no more than errors of rounding
+        refuse_if(translation < mjMINVAL, "a contact moves nothing");
         p.impedance.inverse_weight = p.condim == 1 ? translation : translation + p.friction * p.friction * translation;
     }
 

@@ -37,13 +37,18 @@ inline void* exported(const char* name) {
     return found;
 }
 
+// Throws std::invalid_argument: why there are no lanes for any model.
+inline void check_lanes() {
+    if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
+        throw std::invalid_argument("this version of MuJoCo was not compared for long");
+    if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+}
+
 class Engine {
 public:
     // Throws std::invalid_argument: why mj_step has to step this model.
     explicit Engine(const mjModel* m) : m_(m) {
-        if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
-            throw std::invalid_argument("of MuJoCo's version");
-        if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+        check_lanes();
         const OwnData d(make_data(m, false));
         if (forward(m, d.get())) throw std::invalid_argument("it is unstable");
         Describer(m, d.get()).describe(description_);
@@ -152,9 +157,11 @@ private:
 
 #else
 
+inline void check_lanes() { throw std::invalid_argument("this build has no lanes: they need gcc, and x86-64"); }
+
 class Engine {
 public:
-    explicit Engine(const mjModel*) { throw std::invalid_argument("this build has no lanes"); }
+    explicit Engine(const mjModel*) { check_lanes(); }
     bool is_usable() const { return false; }
     void step(Record* const*, int, int) {}
     std::string compare(int, int, uint64_t, double, double, bool) { return ""; }

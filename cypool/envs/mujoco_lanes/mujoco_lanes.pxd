@@ -22,6 +22,9 @@ cdef class SimulationInLanes(Simulation):
     cdef void* record                    # owned, a lanes::Record; NULL without lanes
     cdef int until_check                 # steps in lanes until mj_step repeats one
 
+    # can be implemented
+    cdef object why_mj_step(self)        # why lanes do not step environments of this spec; None: they do
+
     # to be called
     cdef bint take_result(self) except -1 nogil          # all of them, if lanes have stepped; mjData is that of after
     cdef int materialize(self) except -1 nogil           # all of mjData is as if MuJoCo had stepped

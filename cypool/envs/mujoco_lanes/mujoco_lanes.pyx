@@ -16,6 +16,7 @@ from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_lanes.record cimport Record
 
 cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
+    void check_lanes "cypool::lanes::check_lanes"() except +
     cdef cppclass Engine "cypool::lanes::Engine":
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept
@@ -77,6 +78,11 @@ cdef class Lanes:
         return self.engine.get_compared()
 
 
+def check_machine():
+    """Raises a ValueError if no model is stepped in lanes here: its text says why."""
+    check_lanes()
+
+
 def make_lanes(Model model):
     """Returns the `Lanes` of a model.
 
@@ -88,20 +94,17 @@ def make_lanes(Model model):
         return made
     made = Lanes()
     made.loaded = model
-    made.engine = new Engine(model.mj)
-    for noise, ends_with_step1 in ((0.1, False), (1.0, True)):
-        differing = made.compare(FIRST_STEPS, FIRST_EVERY, 1, noise, 1, ends_with_step1)
-        if differing:
-            raise ValueError(f"differs from mj_step in {differing}")
+    try:
+        made.engine = new Engine(model.mj)
+        for noise, ends_with_step1 in ((0.1, False), (1.0, True)):
+            differing = made.compare(FIRST_STEPS, FIRST_EVERY, 1, noise, 1, ends_with_step1)
+            if differing:
+                raise ValueError(f"differs from mj_step in {differing}")
+    # a warning of MuJoCo, of which an environment hears when it steps
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
     _lanes[<size_t><void*>model] = made
     return made
-
-
-cdef Lanes lanes_of(Model model):
-    try:
-        return make_lanes(model)
-    except ValueError:
-        return None
 
 
 include "simulation_in_lanes.pxi"

@@ -26,15 +26,11 @@ cdef class SimulationInLanes(Simulation):
 
     cdef bint prepare_pool(self, list envs) except -1:
         cdef SimulationInLanes env
-        # a class outside may do anything; with one spec, all environments have one model and as many of its steps
-        if (self.reads == READS_UNKNOWN or self.spec.options["physics"] != "lanes" or self.model != self.loaded.mj
-                or self.from_pixels or self.camera.sees_contacts or len(envs) < FEW
-                or any(each.spec is not self.spec for each in envs)
-                or not type(self).__module__.startswith("cypool.envs.")):
+        # with one spec, all environments have one model and as many of its steps
+        if (len(envs) < FEW or any(each.spec is not self.spec for each in envs)
+                or self.why_mj_step() is not None):
             return False
-        lanes = lanes_of(self.loaded)
-        if lanes is None:
-            return False
+        lanes = make_lanes(self.loaded)
         cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
         for k, env in enumerate(envs):
             pool.get().push_back(<PyObject*>env)
@@ -45,6 +41,30 @@ cdef class SimulationInLanes(Simulation):
             # not all at once
             env.until_check = 1 + 131 * k % CHECK_EVERY
         return True
+
+    cdef object why_mj_step(self):
+        if self.spec.options["physics"] != "lanes":
+            return 'physics="mj_step"'
+        if not type(self).__module__.startswith("cypool.envs."):
+            return "a class outside of cypool may read anything"
+        if self.reads == READS_UNKNOWN:
+            return "lanes do not have all that the environment reads"
+        if self.model != self.loaded.mj:
+            return "the model varies"
+        if self.from_pixels or self.camera.sees_contacts:
+            return "pictures are observed, or show contacts"
+        try:
+            make_lanes(self.loaded)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def physics(self):
+        """Returns what steps environments of this spec, in words for people."""
+        why = self.why_mj_step()
+        if why is not None:
+            return f"mj_step: {why}"
+        return "lanes, where a synchronous pool steps two or more on a thread; else mj_step"
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         # lanes simulate; then the engine calls `step` for each, which takes the result

@@ -93,10 +93,8 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
             if (p) {
                 multiply_matrix(pos, d.xmat[p], body.pos);
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
-                if (body.quat_is_identity)
-                    for (int k = 0; k < 4; ++k) q[k] = d.xquat[p][k];
-                else
-                    multiply_quaternions(q, d.xquat[p], body.quat);
+                // also by one, which makes zeros positive
+                multiply_quaternions(q, d.xquat[p], body.quat);
             } else {
                 for (int k = 0; k < 3; ++k) pos[k] = all(body.pos[k]);
                 for (int k = 0; k < 4; ++k) q[k] = all(body.quat[k]);

@@ -1,8 +1,11 @@
 """Lanes against mj_step: every number is compared bit by bit."""
 import importlib
+import re
 import shutil
 import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,6 +131,30 @@ def test_lanes_of_an_own_robot_have_the_bits_of_mj_step(tmp_path, option, condim
 def test_lanes_refuse_a_model_outside_of_their_class(tmp_path, option, reason):
     with pytest.raises(ValueError, match=reason):
         make_lanes(load_model(own_robot(tmp_path, option)))
+
+
+def test_lanes_refuse_a_body_that_gravity_spares(tmp_path):
+    path = Path(own_robot(tmp_path))
+    path.write_text(path.read_text().replace('<body pos="0.3 0 0">', '<body pos="0.3 0 0" gravcomp="0.5">'))
+    with pytest.raises(ValueError, match="gravcomp"):
+        make_lanes(load_model(str(path)))
+
+
+def test_lanes_refuse_a_contact_that_moves_nothing(tmp_path):
+    path = tmp_path / "top.xml"
+    path.write_text("""<mujoco><worldbody><geom type="plane" size="9 9 9"/><body pos="0 0 0.1"><geom size="0.2"/>
+        <joint name="spin" axis="0 0 1"/><body pos="0.5 0 1"><geom size="0.1"/><joint axis="0 1 1" pos="0 0 1"/></body>
+        </body></worldbody><actuator><motor joint="spin"/></actuator></mujoco>""")
+    with pytest.raises(ValueError, match="moves nothing"):
+        make_lanes(load_model(str(path)))
+
+
+def test_random_models_are_equal_or_refused():
+    program = Path(__file__).parents[3] / "fuzz" / "fuzz_mujoco_lanes.py"
+    done = subprocess.run([sys.executable, program, "--cases", "40", "--steps", "30"], capture_output=True, text=True,
+                          timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"(\d+) equal$", done.stdout, re.MULTILINE)[1]) >= 10, done.stdout
 
 
 @pytest.mark.parametrize(("parts", "reason"), [({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level")])
